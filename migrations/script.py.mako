@@ -1,0 +1,23 @@
+"""${message}
+
+A revision that touches a guarded table drops its triggers and the views over it first and creates them again after,
+from a file of SQL beside this one: a rebuilt table loses its triggers, and a view over a dropped table stops the rename.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+${imports if imports else ""}
+revision = ${repr(up_revision)}
+down_revision = ${repr(down_revision)}
+branch_labels = ${repr(branch_labels)}
+depends_on = ${repr(depends_on)}
+
+
+def upgrade() -> None:
+    ${upgrades if upgrades else "pass"}
+
+
+def downgrade() -> None:
+    ${downgrades if downgrades else "pass"}

@@ -1,0 +1,130 @@
+"""Registered actors. Names that are not registered never act; agents are deactivated, never deleted."""
+
+from __future__ import annotations
+
+from orchestrator.app import groups
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core import names
+from orchestrator.core.routing.facts import MANAGER
+from orchestrator.core.workflow import vocabulary
+from orchestrator.errors import Refused, UsageError
+from orchestrator.store.constants import STORE_CHAIN
+
+KINDS = ("ai", "human")
+
+
+def register(
+    context: Context,
+    *,
+    id: str,
+    role: str,
+    parent: str | None = None,
+    kind: str = "ai",
+    max_parallel_tasks: int = 1,
+    by: str = MANAGER,
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Register an agent under its parent.
+
+    Args:
+        id: unique; letters, digits and `_ . - : @`, up to 300 characters.
+        role: one of the workflow's roles.
+        parent: whom it reports to; the agent of its role where left out.
+        kind: ai or human; a human is registered by a person only.
+        max_parallel_tasks: how many tasks it may have in progress at a time.
+
+    Returns:
+        `agent`.
+
+    Raises:
+        UsageError: INVALID_ID, USAGE. Refused: ALREADY_EXISTS, UNKNOWN_ROLE, UNKNOWN_AGENT, HUMAN_REQUIRED.
+    """
+    names.check_agent_id(id)
+    if kind not in KINDS:
+        raise UsageError("USAGE", f"An agent is {' or '.join(KINDS)}, not {names.shown(kind)}.", "--kind ai")
+    if max_parallel_tasks < 1:
+        raise UsageError("USAGE", "An agent takes at least one task at a time.", "--max-parallel-tasks 1")
+    given = {
+        "id": id, "role": role, "parent": parent, "kind": kind, "max_parallel_tasks": max_parallel_tasks, "by": by,
+    }
+    return perform(context, Call("agent register", STORE_CHAIN, by, given, request_id, at=at), register_action)
+
+
+def register_action(work: Work) -> Answer:
+    """Register; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    groups.actor(work, given.get("by"))
+    role = names.role_name(given["role"])
+    if role not in vocabulary.ROLES:
+        raise Refused(
+            "UNKNOWN_ROLE", f"No role is called {names.shown(given['role'])}.",
+            f"One of: {', '.join(vocabulary.ROLES)}", did_you_mean=names.nearest(role, vocabulary.ROLES),
+        )
+    if work.reader.agent(given["id"]) is not None:
+        raise Refused(
+            "ALREADY_EXISTS", f"There is an agent {given['id']} already; nothing changed.",
+            f"orchestrator agent show {given['id']}",
+        )
+    if given.get("kind") == "human":
+        raise groups.require_person(f"Registering {given['id']} as a person")
+    parent = given.get("parent") or (role if work.reader.agent(role) else None)
+    if parent is not None and work.reader.agent(parent) is None:
+        raise Refused("UNKNOWN_AGENT", f"There is no agent {parent} to report to.", "orchestrator agent tree")
+    insert(work, given["id"], role, parent, "ai", given.get("max_parallel_tasks") or 1)
+    return {"success": True, "agent": _row(work, given["id"]), "seq": work.seq}
+
+
+def insert(work: Work, agent: str, role: str, parent: str | None, kind: str, max_parallel_tasks: int = 1) -> None:
+    """Write an agent of no session; its parent exists already, so that no circle can close."""
+    work.step.insert(
+        "agents",
+        id=agent,
+        role=role,
+        parent_id=parent,
+        kind=kind,
+        max_parallel_tasks=max_parallel_tasks,
+        created_at=work.at,
+        created_seq=work.seq,
+    )
+
+
+def deactivate(
+    context: Context, *, id: str, by: str, reason: str, request_id: str | None = None, at: str | None = None
+) -> Answer:
+    """Take an agent out of service; what it did stays, and it acts no more.
+
+    Raises:
+        Refused: UNKNOWN_AGENT, NOT_PERMITTED, REASON_REQUIRED, HUMAN_REQUIRED.
+    """
+    given = {"id": id, "by": by, "reason": reason}
+    return perform(context, Call("agent deactivate", STORE_CHAIN, by, given, request_id, at=at), deactivate_action)
+
+
+def deactivate_action(work: Work) -> Answer:
+    """Deactivate; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    actor = groups.actor(work, given.get("by"))
+    agent = work.reader.agent(given["id"])
+    if agent is None or not agent.active:
+        raise Refused("UNKNOWN_AGENT", f"There is no active agent {given['id']}.", "orchestrator agent list")
+    if actor.role != MANAGER:
+        raise Refused(
+            "NOT_PERMITTED", f"{actor.id} is {actor.role}; agents are the project manager's to deactivate.",
+            "Repeat with --by project_manager",
+        )
+    if agent.kind != "ai":
+        raise groups.require_person(f"Deactivating {agent.id}")
+    if agent.id == MANAGER:
+        raise Refused("NOT_PERMITTED", "The project manager cannot be deactivated.", "orchestrator agent tree")
+    if not (given.get("reason") or "").strip():
+        raise Refused("REASON_REQUIRED", "Deactivating an agent needs a reason.", "Repeat with --reason TEXT")
+    work.step.execute("UPDATE agents SET active = 0 WHERE id = :agent", {"agent": agent.id})
+    return {"success": True, "agent": _row(work, agent.id), "seq": work.seq}
+
+
+def _row(work: Work, agent: str) -> Answer:
+    from orchestrator.app import reading
+
+    row: Answer = reading.agent_row(work.reader, agent)
+    return row

@@ -1,0 +1,183 @@
+"""The writes that use cases share: moving groups and sessions, opening and closing blockers and questions.
+
+Each function writes its rows into the step it is given; none decides.
+"""
+
+from __future__ import annotations
+
+from orchestrator.app.context import Work
+from orchestrator.core.routing.facts import ROUTER, Group
+
+_CLEAR = (
+    "awaited_role = NULL, awaited_agent_id = NULL, awaited_action = NULL, turn = NULL, awaited_since = NULL,"
+    " held = NULL, held_seq = NULL, held_part = NULL"
+)
+
+
+def clear_group(work: Work, group_id: str) -> None:
+    """The group waits for nobody; its open turn is over."""
+    work.step.execute(
+        f"UPDATE task_groups SET {_CLEAR} WHERE session_id = :session AND id = :group",
+        {"session": work.step.chain, "group": group_id},
+    )
+
+
+def clear_session(work: Work) -> None:
+    """The session as such waits for nobody."""
+    work.step.execute(f"UPDATE sessions SET {_CLEAR} WHERE id = :session", {"session": work.step.chain})
+
+
+def move_group(work: Work, group: Group, to: str, *, by: str, reason: str, cause: str) -> None:
+    """Move a group to another status, with its record; the machine and then the database refuse an illegal move."""
+    from orchestrator.core import lifecycle
+
+    lifecycle.check_group_move(group.status, to)
+    _record(work, "group", group.id, group.status, to, by, reason, cause)
+    if to != "in_progress" and group.awaited_role is not None:
+        clear_group(work, group.id)
+    work.step.execute(
+        "UPDATE task_groups SET status = :to, status_changed_by = :by, status_changed_at = :at, status_seq = :seq"
+        " WHERE session_id = :session AND id = :group",
+        {"session": work.step.chain, "group": group.id, "to": to, "by": by, "at": work.at, "seq": work.seq},
+    )
+
+
+def move_session(
+    work: Work, from_: str, to: str, *, by: str, reason: str, cause: str, outcome: str | None = None
+) -> None:
+    """Move a session to another status, with its record; an ended session waits for nobody."""
+    from orchestrator.core import lifecycle
+
+    lifecycle.check_session_move(from_, to)
+    _record(work, "session", work.step.chain, from_, to, by, reason, cause)
+    if to == "ended":
+        clear_session(work)
+    work.step.execute(
+        "UPDATE sessions SET status = :to, status_changed_by = :by, status_changed_at = :at, status_seq = :seq,"
+        " outcome = :outcome, outcome_reason = :reason WHERE id = :session",
+        {
+            "session": work.step.chain,
+            "to": to,
+            "by": by,
+            "at": work.at,
+            "seq": work.seq,
+            "outcome": outcome,
+            "reason": reason if outcome else None,
+        },
+    )
+
+
+def _record(
+    work: Work, entity: str, entity_id: str, from_: str | None, to: str, by: str, reason: str, cause: str
+) -> None:
+    work.step.insert(
+        "status_changes",
+        entity=entity,
+        entity_id=entity_id,
+        from_status=from_,
+        to_status=to,
+        changed_by=by,
+        changed_at=work.at,
+        reason=reason,
+        cause=cause,
+    )
+
+
+def record_change(work: Work, entity: str, entity_id: str, from_: str, to: str, *, by: str, reason: str) -> None:
+    """Record a change of something else than a status (a testing mode, a flag) as the guards require it."""
+    _record(work, entity, entity_id, from_, to, by, reason, "manual")
+
+
+def number(work: Work, letter: str, table: str) -> str:
+    """The next derived id of the step: `S1:B12`, and `S1:B12.2` for a second one."""
+    count = work.step.count(table) + 1
+    return f"{work.step.chain}:{letter}{work.seq}" + (f".{count}" if count > 1 else "")
+
+
+def open_blocker(
+    work: Work,
+    group_id: str | None,
+    *,
+    type: str,
+    severity: str,
+    reason: str,
+    by: str | None,
+    role: str | None,
+    cause: str,
+    report_id: str | None = None,
+) -> str:
+    """Open a blocker on a group (None: on the session) and return its id."""
+    blocker = number(work, "B", "blockers")
+    work.step.insert(
+        "blockers",
+        id=blocker,
+        session_id=work.step.chain,
+        group_id=group_id,
+        type=type,
+        opened_by=by,
+        opened_role=role,
+        reason=reason,
+        opened_at=work.at,
+        opened_seq=work.seq,
+        report_id=report_id,
+        cause=cause,
+        **{"class": severity},
+    )
+    return blocker
+
+
+def resolve_blocker(work: Work, blocker: str, *, by: str, resolution: str, note: str = "") -> None:
+    """Close a blocker for good."""
+    work.step.execute(
+        "UPDATE blockers SET resolved_at = :at, resolved_by = :by, resolved_seq = :seq, resolution = :resolution,"
+        " resolution_note = :note WHERE id = :blocker AND resolved_seq IS NULL",
+        {"at": work.at, "by": by, "seq": work.seq, "resolution": resolution, "note": note, "blocker": blocker},
+    )
+    work.unsettled = True
+
+
+def mark_external(work: Work, blocker: str, *, dependency: str, by: str) -> None:
+    """Mark a blocker as caused outside the project, as the tech lead's guidance says."""
+    work.step.execute(
+        "UPDATE blockers SET external = 1, external_dependency = :dependency, external_by = :by, external_seq = :seq"
+        " WHERE id = :blocker AND resolved_seq IS NULL",
+        {"dependency": dependency, "by": by, "seq": work.seq, "blocker": blocker},
+    )
+
+
+def unmark_external(work: Work, group_id: str) -> None:
+    """Take the external marks of a group away: another role than the project manager is awaited again."""
+    work.step.execute(
+        "UPDATE blockers SET external = 0, external_dependency = NULL, external_by = NULL, external_seq = NULL"
+        " WHERE session_id = :session AND group_id = :group AND resolved_seq IS NULL AND external = 1",
+        {"session": work.step.chain, "group": group_id},
+    )
+
+
+def open_question(
+    work: Work, group_id: str | None, *, kind: str, text: str, by: str = ROUTER, decision: str | None = None
+) -> str:
+    """Open a question for a person and return its id; `decision` is what would have been decided, as JSON."""
+    question = number(work, "Q", "questions")
+    work.step.insert(
+        "questions",
+        id=question,
+        session_id=work.step.chain,
+        group_id=group_id,
+        kind=kind,
+        text=text,
+        asked_by=by,
+        asked_at=work.at,
+        opened_seq=work.seq,
+        decision=decision,
+    )
+    return question
+
+
+def close_questions(work: Work, group_id: str, *, by: str, answer: str) -> None:
+    """Close a group's open questions without an answer, because what they asked about is gone."""
+    work.step.execute(
+        "UPDATE questions SET closed_at = :at, closed_by = :by, closed_seq = :seq, answer = :answer"
+        " WHERE session_id = :session AND group_id = :group AND closed_seq IS NULL",
+        {"at": work.at, "by": by, "seq": work.seq, "answer": answer, "session": work.step.chain, "group": group_id},
+    )

@@ -1,0 +1,259 @@
+"""What an accepted report changes: its own rows first, then what its decision says.
+
+The report is written before the completion view is asked, so that the view is the only definition of complete;
+nothing here refuses any more, except the database itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+from orchestrator.app import changes, completing, groups, settling, spawning
+from orchestrator.app.context import Answer, Work
+from orchestrator.app.metadata import blocker_of
+from orchestrator.core import strictjson
+from orchestrator.core.routing import blocking, rules
+from orchestrator.core.routing.facts import (
+    BUILDERS,
+    INVESTIGATOR,
+    MANAGER,
+    SENIOR,
+    VALIDATOR,
+    Case,
+    Decision,
+    Group,
+    Path,
+)
+from orchestrator.store.reader import AWAITING_MANAGER
+
+RESOLUTIONS = {"approve": "accepted", "guide": "guidance", "resume": "resumed"}
+STARTING = ("spawn", "respawn", "spawn_merge")
+
+
+class Written(NamedTuple):
+    """A report that is written: the case with the path as the view answers it now, and what happened on the way."""
+
+    case: Case
+    opened: tuple[str, ...]
+    resolved: tuple[str, ...]
+    completed: tuple[str, ...]
+
+
+class Applied(NamedTuple):
+    """What a decision's answer says besides its target."""
+
+    group: Group | None
+    extras: Answer
+
+
+def write_report(work: Work, case: Case, agent: str) -> Written:
+    """Write the report's rows, settle and open its blockers, count it, and complete what it completes."""
+    group = case.group
+    candidates = _candidates(work, case)
+    _insert_report(work, case, agent)
+    _answer_turns(work, case)
+    if group is not None:
+        _start_group(work, case, group, agent)
+    resolved = blocking.settles(case)
+    for blocker in resolved:
+        effect = case.transition.effect
+        changes.resolve_blocker(
+            work, blocker, by=agent, resolution=RESOLUTIONS.get(effect, "resolved"), note=case.report.summary
+        )
+    opened = _open_blocker(work, case, agent)
+    if group is not None:
+        _count(work, case, group, agent)
+    completed = completing.complete(work, candidates)
+    path = work.reader.path(work.step.chain, group.id) if group is not None and _asks_path(case) else Path()
+    if completed:
+        path = path._replace(valid=True, approved=True)
+    return Written(case._replace(path=path), opened, resolved, completed)
+
+
+def _asks_path(case: Case) -> bool:
+    return case.transition.effect in ("merge", "approve")
+
+
+def _insert_report(work: Work, case: Case, agent: str) -> None:
+    report, given = case.report, work.call.input
+    raw = given.get("raw_text")
+    raw_hash = keep_text(work, raw) if raw else None
+    if report.role == VALIDATOR:
+        return
+    open_turn = case.group.turn if case.group and case.group.awaited_role == report.role else case.session.turn
+    work.step.insert(
+        "agent_reports",
+        group_id=case.group.id if case.group else None,
+        role=report.role,
+        agent_id=agent,
+        response_status=case.transition.status,
+        raw_role=report.raw_role,
+        raw_status=report.raw_status,
+        effect=case.transition.effect,
+        turn=report.turn if report.turn is not None else open_turn,
+        turn_assumed=int(report.turn is None),
+        summary=report.summary,
+        details=strictjson.canonical(report.details),
+        metadata=strictjson.canonical(given["metadata"]) if given.get("metadata") else None,
+        raw_hash=raw_hash,
+        reported_at=work.at,
+    )
+    for group_id, reason in report.acknowledge.items():
+        work.step.insert("acknowledgements", group_id=group_id, reason=reason.strip())
+    for name in report.details:
+        work.step.insert("context_items", group_id=case.group.id if case.group else "", name=name)
+
+
+def keep_text(work: Work, text: str) -> str:
+    """Keep a text under its SHA-256, once, and return that."""
+    hash_ = hashlib.sha256(text.encode()).hexdigest()
+    if work.reader.one("SELECT 1 FROM texts WHERE hash = :hash", hash=hash_) is None:
+        work.step.insert("texts", hash=hash_, content=text)
+    return hash_
+
+
+def _answer_turns(work: Work, case: Case) -> None:
+    """The turn that the report answers is over; the project manager's report answers all of theirs."""
+    if case.report.role == VALIDATOR:
+        return
+    if case.group is not None:
+        if case.group.awaited_role is not None:
+            changes.clear_group(work, case.group.id)
+    else:
+        for group in work.reader.groups(AWAITING_MANAGER, work.step.chain):
+            changes.clear_group(work, group.id)
+    if case.report.role == MANAGER:
+        changes.clear_session(work)
+
+
+def _start_group(work: Work, case: Case, group: Group, agent: str) -> None:
+    starts = case.report.role != MANAGER or case.transition.action in STARTING
+    if group.status == "pending" and starts:
+        changes.move_group(
+            work, group, "in_progress", by="system:router", reason=f"first report by {case.report.role}", cause="report"
+        )
+    elif group.status == "deferred_external":
+        reason = case.report.summary.strip() or "resumed by the project manager"
+        changes.move_group(work, group, "in_progress", by=agent, reason=reason, cause="report")
+
+
+def _open_blocker(work: Work, case: Case, agent: str) -> tuple[str, ...]:
+    if case.transition.effect != "block":
+        return ()
+    type_, severity, reason = blocker_of(work.call.input.get("metadata"), case.report)
+    blocker = changes.open_blocker(
+        work,
+        case.group.id if case.group else None,
+        type=type_,
+        severity=severity,
+        reason=reason,
+        by=agent,
+        role=case.report.role,
+        cause="report",
+        report_id=f"{work.step.chain}:R{work.seq}",
+    )
+    return (blocker,)
+
+
+def _count(work: Work, case: Case, group: Group, agent: str) -> None:
+    effect, role = case.transition.effect, case.report.role
+    sets: dict[str, Any] = {}
+    if counter := rules.COUNTERS.get(effect):
+        sets[counter] = getattr(group, counter) + 1
+    if case.transition.iteration_budget_check:
+        sets["iterations"] = group.iterations + 1
+    if effect in rules.PROGRESS:
+        sets["progress_seq"] = work.seq
+        work.step.execute(
+            "UPDATE sessions SET progress_seq = :seq WHERE id = :session", {"seq": work.seq, "session": work.step.chain}
+        )
+    if role in BUILDERS and (group.builder_role, group.builder_agent_id) != (role, agent):
+        sets["builder_role"], sets["builder_agent_id"] = role, agent
+    if role == SENIOR and not group.senior:
+        sets["senior"] = 1
+    if sets:
+        groups.update(work, group.id, sets)
+
+
+def _candidates(work: Work, case: Case) -> list[str]:
+    """The groups whose chain this report may make valid; the view then says which are."""
+    report = case.report
+    if report.role == MANAGER:
+        named = list(report.acknowledge)
+        if case.transition.effect == "confirm":
+            named += [group.id for group in work.reader.groups(AWAITING_MANAGER, work.step.chain)]
+        return list(dict.fromkeys(named))
+    return [case.group.id] if case.group is not None and _asks_path(case) else []
+
+
+def apply(work: Work, case: Case, decision: Decision, agent: str, written: Written) -> Applied:
+    """Carry out what the decision does besides starting somebody: marks, deferral, questions, the session's end."""
+    group = case.group
+    extras: Answer = {"effect": case.transition.effect}
+    if decision.marks_external and group is not None:
+        dependency = str(case.report.details["external_dependency"]).strip()
+        changes.mark_external(work, decision.marks_external, dependency=dependency, by=agent)
+    if written.opened:
+        extras["blockers_opened"] = list(written.opened)
+    if written.resolved:
+        extras["blockers_resolved"] = list(written.resolved)
+    if written.completed:
+        extras["completed"] = list(written.completed)
+    if group is None and case.transition.effect == "investigate":
+        group = groups.create_investigation(work, case)
+    if group is not None and decision.target.agent == INVESTIGATOR and case.report.role != INVESTIGATOR:
+        groups.update(work, group.id, {"iterations": 0})
+    _by_effect(work, case, group, agent, extras)
+    if decision.question is not None:
+        extras["question_id"] = _ask(work, case, decision, agent, written)
+    if group is not None and group.id not in written.completed and decision.target.action == "check_phase":
+        _await_completion(work, group.id, extras)
+    if group is not None:
+        extras["group_status"] = work.reader.group(work.step.chain, group.id).status  # type: ignore[union-attr]  # read just now
+    return Applied(group, extras)
+
+
+def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: Answer) -> None:
+    effect = case.transition.effect
+    if effect in ("plan", "continue"):
+        work.step.execute("UPDATE sessions SET planned = 1 WHERE id = :session", {"session": work.step.chain})
+    elif effect == "defer" and group is not None:
+        _defer(work, case, group, agent)
+    elif effect == "end_research" and case.report.role != VALIDATOR:
+        extras["cancelled"] = groups.end_research(work, case, agent)
+    elif effect == "confirm":
+        spawning.await_validator(work)
+
+
+def _defer(work: Work, case: Case, group: Group, agent: str) -> None:
+    blocker = blocking.newest(case, external=True)
+    assert blocker is not None  # noqa: S101 - admission refuses a deferral without it
+    groups.defer(work, group, blocker.id, reason=blocking.deferral_reason(case), by=agent, cause="report")
+
+
+def _ask(work: Work, case: Case, decision: Decision, agent: str, written: Written) -> str:
+    question = decision.question
+    assert question is not None  # noqa: S101 - the caller asks only where there is one
+    postponed = decision.postponed or decision.target
+    stored = {
+        "target": list(postponed),
+        "include_context": list(decision.include_context),
+        "model": decision.model,
+        "blockers": list(written.opened),
+        "reporter": {"role": case.report.role, "agent_id": agent},
+    }
+    scope = None if question.kind == "clarification" else case.group
+    return settling.ask(
+        work, work.session(), scope, question.kind, question.text, by=agent, decision=strictjson.canonical(stored)
+    )
+
+
+def _await_completion(work: Work, group_id: str, extras: Answer) -> None:
+    """A merged (or, in research, approved) group that is not completed awaits the project manager, never nobody."""
+    group = work.reader.group(work.step.chain, group_id)
+    if group is None or group.status != "in_progress":
+        return
+    spawning.await_manager(work, group)
+    extras["path"] = completing.parts(work, group_id)
+    work.unsettled = True

@@ -1,0 +1,275 @@
+"""One use case, one transaction: opening a step, recording what was refused, answering what was asked before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from orchestrator.core import strictjson
+from orchestrator.core.routing.facts import Session
+from orchestrator.core.workflow import model
+from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused, UsageError
+from orchestrator.store import constants
+from orchestrator.store import step as steps
+from orchestrator.store.reader import Reader
+
+Answer = dict[str, Any]
+MAX_DETAIL = 4096
+"""Characters of a refused text that are kept."""
+
+
+class Version(NamedTuple):
+    """A loaded workflow version with the models that its agent files name."""
+
+    id: int
+    workflow: model.Workflow
+    models: dict[str, str]
+
+
+class Context:
+    """What every use case needs: the store's connection, the clock, and through which door it was called."""
+
+    def __init__(
+        self,
+        connection: Any,
+        *,
+        path: str,
+        clock: Callable[[], str],
+        door: str,
+        channel: str,
+        deadline_s: float,
+    ) -> None:
+        self.connection = connection
+        self.path = path
+        self.clock = clock
+        self.door = door
+        self.channel = channel
+        self.deadline_s = deadline_s
+        self.reader = Reader(connection)
+        self._versions: dict[int, Version] = {}
+
+    def version(self, version_id: int) -> Version:
+        """A workflow version, parsed once per process; versions never change."""
+        if version_id not in self._versions:
+            row = self.reader.one(
+                "SELECT hash, content FROM workflow_versions WHERE id = :id", id=version_id
+            )
+            if row is None:
+                raise EnvironmentProblem(
+                    "CORRUPT", f"Workflow version {version_id} is missing from the database.", "orchestrator db check"
+                )
+            files = self.connection.execute(
+                "SELECT role, model FROM agent_files WHERE workflow_version_id = :id", {"id": version_id}
+            )
+            document = strictjson.loads(str(row[1]), "workflow version", limit=None)
+            workflow = model.parse(document, str(row[0]))  # type: ignore[arg-type]  # stored versions are checked
+            models = {role: name for role, name in files if name}
+            self._versions[version_id] = Version(version_id, workflow, models)
+        return self._versions[version_id]
+
+    def active_version(self) -> Version:
+        """The version that new sessions are pinned to.
+
+        Raises:
+            EnvironmentProblem: NO_WORKFLOW when none was ever loaded.
+        """
+        row = self.reader.one("SELECT workflow_version_id FROM workflow_activations ORDER BY seq DESC LIMIT 1")
+        if row is None:
+            raise EnvironmentProblem("NO_WORKFLOW", "No workflow is loaded.", "orchestrator init")
+        return self.version(int(str(row[0])))
+
+    def require_session(self, session_id: str) -> Session:
+        """The session.
+
+        Raises:
+            Refused: UNKNOWN_SESSION.
+        """
+        session = self.reader.session(session_id)
+        if session is None:
+            known = [row[0] for row in self.connection.execute("SELECT id FROM sessions ORDER BY id LIMIT 20")]
+            raise Refused(
+                "UNKNOWN_SESSION",
+                f"There is no session {session_id}.",
+                "orchestrator session list" if known else f"orchestrator session create {session_id}",
+                sessions=known,
+            )
+        return session
+
+
+class Call(NamedTuple):
+    """One call of a use case that writes."""
+
+    kind: str
+    chain: str
+    actor: str
+    input: Mapping[str, Any]
+    request_id: str | None = None
+    dry_run: bool = False
+    at: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the command and its parsed arguments."""
+        text = strictjson.canonical({"kind": self.kind, **self.input})
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Work:
+    """A step under way: what the use case reads from and writes to."""
+
+    def __init__(self, context: Context, step: steps.Step, call: Call) -> None:
+        self.context = context
+        self.step = step
+        self.call = call
+        self.reader = context.reader
+        self.decisions: list[Answer] = []
+        self.unsettled = False
+        self.after_refusal = False
+
+    @property
+    def at(self) -> str:
+        """The time of the step, taken in as an input: UTC, ISO 8601, microseconds, Z."""
+        return self.step.at
+
+    @property
+    def seq(self) -> int:
+        """The number of the step in its chain."""
+        return self.step.seq
+
+    def session(self) -> Session:
+        """The step's session as it is now, its own writes included."""
+        return self.context.require_session(self.step.chain)
+
+    def version(self) -> Version:
+        """The workflow version that the step's session is pinned to."""
+        return self.context.version(self.session().workflow_version_id)
+
+
+Action = Callable[[Work], Answer]
+
+
+def perform(context: Context, call: Call, action: Action) -> Answer:
+    """Run a use case in one transaction and seal it with its audit event.
+
+    Args:
+        context: connection, clock and door.
+        call: what is called, on which chain, with the whole input.
+        action: decides and writes; raises `Refused` before its first write, never after it.
+
+    Returns:
+        The action's answer; with `repeated` when the same request was answered before.
+
+    Raises:
+        Refused: after the refusal is recorded in a step of its own.
+        EnvironmentProblem: nothing was written.
+    """
+    at = call.at or context.clock()
+    try:
+        return _attempt(context, call, action, at)
+    except (Refused, InvalidInput) as problem:
+        if not call.dry_run:
+            _record_refusal(context, call, problem, at)
+        raise
+
+
+def _attempt(context: Context, call: Call, action: Action, at: str) -> Answer:
+    with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
+        work = Work(context, step, call)
+        repeated = _repeated(work)
+        if repeated is not None:
+            step.rollback()
+            return repeated
+        answer = action(work)
+        if call.dry_run or answer.pop("unchanged", False):
+            step.rollback()
+            return {**answer, "dry_run": True} if call.dry_run else answer
+        _remember(work, answer)
+        step.seal(call.kind, call.actor, context.channel, event_input(call))
+        return answer
+
+
+def event_input(call: Call) -> dict[str, Any]:
+    """The whole input of a step as its event keeps it: a replay needs nothing else but the time."""
+    given = {name: value for name, value in call.input.items() if value not in (None, False, [], {}, "")}
+    return {**given, "request_id": call.request_id} if call.request_id else given
+
+
+def _repeated(work: Work) -> Answer | None:
+    call = work.call
+    if call.request_id is None or call.dry_run:
+        return None
+    row = work.reader.one(
+        "SELECT input_hash, answer FROM requests WHERE session_id = :chain AND request_id = :request",
+        chain=call.chain,
+        request=call.request_id,
+    )
+    if row is None:
+        return None
+    if row[0] != call.fingerprint:
+        raise Refused(
+            "REQUEST_ID_REUSED",
+            f"Request id {call.request_id} was used before with another command or other input.",
+            "Use a fresh --request-id",
+        )
+    answer: Answer = dict(strictjson.loads(str(row[1]), "recorded answer", limit=None))  # type: ignore[call-overload]
+    return {**answer, "repeated": True}
+
+
+def _remember(work: Work, answer: Answer) -> None:
+    call = work.call
+    if call.request_id is not None:
+        work.step.insert(
+            "requests",
+            session_id=call.chain,
+            request_id=call.request_id,
+            command=call.kind,
+            input_hash=call.fingerprint,
+            answer=strictjson.canonical(answer),
+        )
+
+
+def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at: str) -> None:
+    known = call.chain == constants.STORE_CHAIN or context.reader.session(call.chain) is not None
+    chain = call.chain if known else constants.STORE_CHAIN
+    with steps.open_step(context.connection, chain, at, context.deadline_s) as step:
+        work = Work(context, step, call)
+        recorded = _insert_refusal(work, problem)
+        if chain != constants.STORE_CHAIN and recorded["turn"] is not None:
+            from orchestrator.app import settling
+
+            settling.after_refusal(work, recorded)
+            if work.decisions:
+                problem.data["followed_by"] = work.decisions
+        step.seal("refusal", call.actor, context.channel, {"kind": call.kind, **event_input(call)})
+
+
+def _insert_refusal(work: Work, problem: OrchestratorError) -> Answer:
+    given = work.call.input
+    group = given.get("group_id") or (given.get("id") if work.call.kind.startswith("group ") else None)
+    recorded = {
+        "group_id": _cut(group),
+        "role": problem.data.pop("_role", None) or _cut(given.get("current_agent")),
+        "turn": problem.data.pop("_turn", None),
+        "code": problem.code,
+    }
+    work.step.insert(
+        "refusals",
+        door=work.context.door,
+        actor=_cut(work.call.actor),
+        claimed_session=None if work.step.chain == work.call.chain else _cut(work.call.chain),
+        status=_cut(given.get("status")),
+        detail=_cut(problem.message),
+        refused_at=work.at,
+        **recorded,
+    )
+    return recorded
+
+
+def _cut(value: object) -> str | None:
+    return None if value is None else str(value)[:MAX_DETAIL]
+
+
+def usage(message: str, suggestion: str = "", code: str = "USAGE") -> UsageError:
+    """A call whose words are wrong."""
+    return UsageError(code, message, suggestion)

@@ -1,0 +1,141 @@
+"""Dependencies between groups: adding one closes no ring, dropping one needs a reason and stays on record."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from orchestrator.app import groups, settling
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core.routing.facts import MANAGER
+from orchestrator.errors import Refused
+
+_EDGES = "SELECT depends_on FROM group_dependencies WHERE session_id = :session AND group_id = :group AND removed_seq IS NULL"
+
+
+def depend(
+    context: Context, *, id: str, on: str, session_id: str, by: str = MANAGER, reason: str = "",
+    request_id: str | None = None, at: str | None = None,
+) -> Answer:
+    """Let a group wait for another one of its session.
+
+    Raises:
+        Refused: UNKNOWN_GROUP, GROUP_CLOSED, DEPENDENCY_INVALID {why}, DEPENDENCY_CYCLE {cycle}, NOT_PERMITTED,
+            ALREADY_EXISTS.
+    """
+    given = {"id": id, "on": on, "by": by, "reason": reason}
+    return perform(context, Call("group depend", session_id, by, given, request_id, at=at), depend_action)
+
+
+def undepend(
+    context: Context, *, id: str, on: str, session_id: str, by: str, reason: str,
+    request_id: str | None = None, at: str | None = None,
+) -> Answer:
+    """Drop a dependency on a group that is cancelled or deferred, with the reason.
+
+    Raises:
+        Refused: UNKNOWN_GROUP, UNKNOWN_ID, DEPENDENCY_INVALID {why}, NOT_PERMITTED, REASON_REQUIRED.
+    """
+    given = {"id": id, "on": on, "by": by, "reason": reason}
+    return perform(context, Call("group undepend", session_id, by, given, request_id, at=at), undepend_action)
+
+
+def depend_action(work: Work) -> Answer:
+    """Add an edge; a replay calls it with a recorded event's input."""
+    by = _manager(work)
+    group_id, on = _ends(work)
+    group = work.reader.group(work.step.chain, group_id)
+    if group is None or group.status not in ("pending", "in_progress"):
+        raise Refused("GROUP_CLOSED", f"Group {group_id} waits for nothing any more.", f"orchestrator group show {group_id}")
+    if on in _targets(work, group_id):
+        raise Refused("ALREADY_EXISTS", f"Group {group_id} depends on {on} already; nothing changed.", "")
+    ring = find_ring(work, group_id, on)
+    if ring:
+        raise Refused(
+            "DEPENDENCY_CYCLE", f"That would close a ring: {' -> '.join(ring)}.", "Leave one of these edges out",
+            cycle=ring,
+        )
+    work.step.insert("group_dependencies", group_id=group_id, depends_on=on, added_by=by)
+    return _answer(work, group_id)
+
+
+def find_ring(work: Work, group_id: str, on: str) -> list[str]:
+    """The ring that an edge from a group to another would close, or nothing; linear in the edges, without recursion."""
+    came: dict[str, str] = {on: group_id}
+    queue = deque([on])
+    while queue:
+        here = queue.popleft()
+        if here == group_id:
+            ring = [group_id]
+            while came[ring[-1]] != group_id:
+                ring.append(came[ring[-1]])
+            return [*reversed([*ring, group_id])]
+        for target in _targets(work, here):
+            if target not in came:
+                came[target] = here
+                queue.append(target)
+    return []
+
+
+def _targets(work: Work, group_id: str) -> list[str]:
+    rows = work.context.connection.execute(_EDGES, {"session": work.step.chain, "group": group_id})
+    return [row[0] for row in rows]
+
+
+def undepend_action(work: Work) -> Answer:
+    """Drop an edge; a replay calls it with a recorded event's input."""
+    by = _manager(work)
+    group_id, on = _ends(work)
+    reason = (work.call.input.get("reason") or "").strip()
+    if on not in _targets(work, group_id):
+        raise Refused("UNKNOWN_ID", f"Group {group_id} does not depend on {on}.", f"orchestrator group show {group_id}", kind="dependency")
+    other = work.reader.group(work.step.chain, on)
+    if other is None or other.status not in ("cancelled", "deferred_external"):
+        raise Refused(
+            "DEPENDENCY_INVALID", f"Only a dependency on a cancelled or deferred group can be dropped; {on} is"
+            f" {other.status if other else 'missing'}.", f"orchestrator group show {on}", why="open",
+        )
+    if not reason:
+        raise Refused("REASON_REQUIRED", "Dropping a dependency needs a reason.", "Repeat with --reason TEXT")
+    work.step.execute(
+        "UPDATE group_dependencies SET removed_seq = :seq, removed_by = :by, removed_reason = :reason"
+        " WHERE session_id = :session AND group_id = :group AND depends_on = :on AND removed_seq IS NULL",
+        {"seq": work.seq, "by": by, "reason": reason, "session": work.step.chain, "group": group_id, "on": on},
+    )
+    settling.complete_freed(work, group_id)
+    settling.settle(work, "group")
+    return _answer(work, group_id)
+
+
+def _manager(work: Work) -> str:
+    groups.open_session(work)
+    agent = groups.actor(work, work.call.input.get("by"))
+    if agent.kind == "human":
+        raise groups.require_person(f"Changing dependencies as {agent.id}")
+    if agent.role != MANAGER:
+        raise Refused(
+            "NOT_PERMITTED", f"{agent.id} is {agent.role}; dependencies are the project manager's.",
+            "Repeat with --by project_manager",
+        )
+    return agent.id
+
+
+def _ends(work: Work) -> tuple[str, str]:
+    given = work.call.input
+    for name in (given["id"], given["on"]):
+        if work.reader.group(work.step.chain, name) is None:
+            raise Refused(
+                "UNKNOWN_GROUP", f"Session {work.step.chain} has no group {name}.",
+                f"orchestrator group list --session-id {work.step.chain}",
+            )
+    if given["id"] == given["on"]:
+        raise Refused("DEPENDENCY_INVALID", f"Group {given['id']} cannot depend on itself.", "", why="self")
+    return given["id"], given["on"]
+
+
+def _answer(work: Work, group_id: str) -> Answer:
+    from orchestrator.app import reading
+
+    answer: Answer = {"success": True, "group": reading.group_row(work.reader, work.step.chain, group_id), "seq": work.seq}
+    if work.decisions:
+        answer["followed_by"] = work.decisions
+    return answer

@@ -1,0 +1,117 @@
+"""`redispatch`: a new turn for the awaited role when an agent died; the old turn is stale."""
+
+from __future__ import annotations
+
+from orchestrator.app import groups, settling, spawning
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
+from orchestrator.errors import Refused
+
+
+def redispatch(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    reason: str = "",
+    by: str = "orchestrator",
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Order the awaited role of a group (or of the session, without one) to start anew, under a new turn.
+
+    Args:
+        group_id: the group whose agent died; None for the session's own open turn.
+        reason: why; required.
+
+    Returns:
+        The decision, as `route` answers it.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, SESSION_CLOSED, GROUP_CLOSED, QUESTION_OPEN, OUT_OF_TURN (nobody was
+            started), REASON_REQUIRED, UNKNOWN_AGENT.
+    """
+    given = {"group_id": group_id, "reason": reason, "by": by}
+    return perform(context, Call("redispatch", session_id, by, given, request_id, at=at), redispatch_action)
+
+
+def redispatch_action(work: Work) -> Answer:
+    """Redispatch; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    session = groups.open_session(work)
+    groups.actor(work, given.get("by"))
+    reason = (given.get("reason") or "").strip()
+    if not reason:
+        raise Refused("REASON_REQUIRED", "A redispatch needs a reason.", "Repeat with --reason TEXT")
+    group = _group(work, session, given.get("group_id"))
+    waiting = group or session
+    _check_waiting(work, session, group)
+    version = work.context.version(session.workflow_version_id)
+    rung = settling.redispatch_rung(work, session, version, group)
+    if rung and rung != waiting.awaited_role:
+        answer = settling.escalate(work, session, version, group, rung, "redispatch", f"redispatched again: {reason}")
+    else:
+        agent = group.awaited_agent_id if group else None
+        previous = work.reader.one(
+            "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :turn AND handoff_hash IS NOT NULL"
+            " ORDER BY part LIMIT 1",
+            session=session.id,
+            turn=waiting.turn,
+        )
+        answer = spawning.decide(
+            work,
+            session,
+            version,
+            spawning.Record(
+                current_agent=ROUTER,
+                response_status="REDISPATCH",
+                group=group,
+                target=Target(waiting.awaited_role, waiting.awaited_action or "spawn", agent),
+                cause="redispatch",
+                rules=(Fired("redispatch", reason),),
+                include_context=_context(previous),
+            ),
+        )
+    settling.settle(work, "redispatch")
+    return answer
+
+
+def _context(previous: tuple[object, ...] | None) -> tuple[str, ...]:
+    from orchestrator.core import strictjson
+
+    if previous is None:
+        return ()
+    answer = strictjson.loads(str(previous[0]), "decision", limit=None)
+    return tuple(answer["include_context"]) if isinstance(answer, dict) else ()
+
+
+def _group(work: Work, session: Session, group_id: str | None) -> Group | None:
+    if group_id is None:
+        return None
+    group = work.reader.group(session.id, group_id)
+    if group is None:
+        raise Refused(
+            "UNKNOWN_GROUP", f"Session {session.id} has no group {group_id}.",
+            f"orchestrator group list --session-id {session.id}",
+        )
+    return group
+
+
+def _check_waiting(work: Work, session: Session, group: Group | None) -> None:
+    if group is not None and group.status not in ("pending", "in_progress"):
+        raise Refused("GROUP_CLOSED", f"Group {group.id} is {group.status}.", f"orchestrator group show {group.id}")
+    waiting = group or session
+    if waiting.awaited_role == PERSON:
+        raise Refused(
+            "QUESTION_OPEN", "A person is awaited, not an agent.", f"orchestrator status {session.id}",
+            question_id=work.reader.question(session.id, group.id) if group else None,
+        )
+    if waiting.turn is None or waiting.held or waiting.awaited_role in (None, VALIDATOR):
+        name = f"Group {group.id}" if group else f"Session {session.id}"
+        raise Refused(
+            "OUT_OF_TURN", f"{name} has no open turn, so there is nobody to start anew.",
+            f"orchestrator status {session.id}",
+            expected_agent=waiting.awaited_role, expected_action=waiting.awaited_action, turn=waiting.turn,
+        )
+
+

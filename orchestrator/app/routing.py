@@ -1,0 +1,350 @@
+"""`route`: one report in, one decision out, with everything that follows from it, in one transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app import consequences, settling, spawning
+from orchestrator.app import metadata as meta
+from orchestrator.app import summary as standing
+from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
+from orchestrator.core import names
+from orchestrator.core.routing import engine, fanout
+from orchestrator.core.routing.facts import (
+    MANAGER,
+    VALIDATOR,
+    Case,
+    Decision,
+    Facts,
+    Fired,
+    Group,
+    Path,
+    Refusal,
+    Report,
+    Session,
+    Target,
+)
+from orchestrator.core.workflow import vocabulary
+from orchestrator.errors import Refused
+
+OWN_COUNTS = ("approve", "merge", "test_pass")
+"""Effects whose loop-guard counts fall only at an answered question."""
+
+SILENT_ROLES = ("orchestrator", "user")
+
+
+def route(
+    context: Context,
+    *,
+    session_id: str,
+    current_agent: str,
+    status: str,
+    group_id: str | None = None,
+    agent_id: str | None = None,
+    turn: int | None = None,
+    testing_mode: str | None = None,
+    summary: str = "",
+    details: dict[str, Any] | None = None,
+    metadata: dict[str, Any] | None = None,
+    acknowledge: dict[str, str] | None = None,
+    raw_text: str | None = None,
+    interrupt: bool = False,
+    request_id: str | None = None,
+    dry_run: bool = False,
+    at: str | None = None,
+) -> Answer:
+    """Record what an agent reported and decide what follows.
+
+    Args:
+        session_id, group_id: where the report belongs; the group is optional for the project manager only.
+        current_agent, status: the reporting role and its status code, as the agent wrote them.
+        agent_id: who reports; the awaited instance where left out.
+        turn: the spawn that this answers; the open one is assumed where left out.
+        testing_mode: repeats or tightens the session's mode for this report.
+        acknowledge: group id to reason; for the project manager's reports.
+        raw_text: the agent's whole final message, kept by its hash.
+        interrupt: supersede the open turn of another role (project manager).
+        dry_run: decide and answer as usual, and write nothing.
+
+    Returns:
+        The decision, as the command prints it.
+
+    Raises:
+        Refused: with the code of the step that turned the report down; recorded, nothing else changed.
+
+    Source: seed 004, Proposed Solution 1 and 2.
+    """
+    call = Call(
+        kind="route",
+        chain=session_id,
+        actor=agent_id or current_agent,
+        input={
+            "group_id": group_id,
+            "current_agent": current_agent,
+            "status": status,
+            "agent_id": agent_id,
+            "turn": turn,
+            "testing_mode": testing_mode,
+            "summary": summary,
+            "details": details,
+            "metadata": metadata,
+            "acknowledge": acknowledge,
+            "raw_text": raw_text,
+            "interrupt": interrupt,
+        },
+        request_id=request_id,
+        dry_run=dry_run,
+        at=at,
+    )
+    return perform(context, call, report_action)
+
+
+def report_action(work: Work) -> Answer:
+    """The use case itself, on a step that is open; a replay calls it with a recorded event's input."""
+    report = _normalise(work)
+    session = work.context.require_session(work.step.chain)
+    version = work.context.version(session.workflow_version_id)
+    group = _group(work, session, report)
+    repeated = _repeated_turn(work, report)
+    if repeated is not None:
+        return repeated
+    case, facts = _case(work, session, version, group, report)
+    refusal = engine.admit(case, version.workflow, facts, report)
+    if refusal is not None or case is None:
+        raise _refused(work, refusal, group or session, report)
+    _check_acknowledged(work, report)
+    meta.refuse_mismatch(work.call.input.get("metadata"), case.transition.effect)
+    agent = spawning.acting_agent(work, report.role, group, report.agent_id) if report.role != VALIDATOR else VALIDATOR
+    return _accept(work, session, version, case, agent)
+
+
+def _normalise(work: Work) -> Report:
+    given = work.call.input
+    role = names.role_name(given["current_agent"])
+    if role in SILENT_ROLES or role not in (*vocabulary.ROLES, VALIDATOR):
+        if role.startswith("system:"):
+            raise _reserved(role)
+        raise Refused(
+            "UNKNOWN_ROLE",
+            f"No role is called {names.shown(given['current_agent'])}, or it reports nothing.",
+            f"One of: {', '.join(r for r in vocabulary.ROLES if r not in (*SILENT_ROLES, VALIDATOR))}",
+            did_you_mean=names.nearest(role, [r for r in vocabulary.ROLES if r not in SILENT_ROLES]),
+        )
+    if role == VALIDATOR and not work.call.dry_run:
+        raise _reserved(role)
+    return Report(
+        role=role,
+        status=names.status_name(given["status"]),
+        raw_role=given["current_agent"],
+        raw_status=given["status"],
+        group_id=given.get("group_id"),
+        agent_id=given.get("agent_id"),
+        turn=given.get("turn"),
+        summary=given.get("summary") or "",
+        details=given.get("details") or {},
+        acknowledge=given.get("acknowledge") or {},
+        interrupt=bool(given.get("interrupt")),
+        testing_mode=given.get("testing_mode"),
+        review_reason=meta.review_reason(given.get("metadata")),
+    )
+
+
+def _reserved(role: str) -> Refused:
+    return Refused(
+        "RESERVED_ROLE",
+        f"{role} reports nothing through route; its verdicts come from its own command.",
+        "Repeat with --dry-run to preview the transition",
+    )
+
+
+def _group(work: Work, session: Session, report: Report) -> Group | None:
+    group_id = report.group_id or (session.id if session.kind == "chat" else None)
+    if group_id is None:
+        return None
+    group = work.reader.group(session.id, group_id)
+    if group is None:
+        known = [row[0] for row in work.context.connection.execute(
+            "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq LIMIT 50",
+            {"session": session.id},
+        )]
+        raise Refused(
+            "UNKNOWN_GROUP",
+            f"Session {session.id} has no group {group_id}.",
+            f"orchestrator group list --session-id {session.id}",
+            did_you_mean=names.nearest(group_id, known),
+            _role=report.role,
+        )
+    return group
+
+
+def _repeated_turn(work: Work, report: Report) -> Answer | None:
+    """The recorded decision, where the same role answered the same explicitly given turn with the same status."""
+    if report.turn is None or work.call.dry_run:
+        return None
+    found = work.version().workflow.find(report.role, report.status)
+    row = work.reader.one(
+        "SELECT d.answer FROM agent_reports r JOIN router_decisions d"
+        " ON d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1"
+        " WHERE r.session_id = :session AND r.group_id IS :group AND r.role = :role AND r.response_status = :status"
+        " AND r.turn = :turn AND r.turn_assumed = 0 ORDER BY r.seq LIMIT 1",
+        session=work.step.chain,
+        group=report.group_id,
+        role=report.role,
+        status=found[0].status if found else report.status,
+        turn=report.turn,
+    )
+    if row is None:
+        return None
+    from orchestrator.core import strictjson
+
+    answer: Answer = dict(strictjson.loads(str(row[0]), "decision", limit=None))  # type: ignore[call-overload]
+    followed = work.context.connection.execute(
+        "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :seq AND part > 1 ORDER BY part",
+        {"session": work.step.chain, "seq": answer["seq"]},
+    ).fetchall()
+    if followed:
+        answer["followed_by"] = [strictjson.loads(row[0], "decision", limit=None) for row in followed]
+    return {**answer, "repeated": True, "unchanged": True}
+
+
+def _case(
+    work: Work, session: Session, version: Version, group: Group | None, report: Report
+) -> tuple[Case | None, Facts]:
+    transition, alias = engine.find(version.workflow, report)
+    effect = transition.effect if transition else "none"
+    reader, group_id = work.reader, group.id if group else None
+    refusals = reader.turn_refusals(session.id, group_id, group.turn) if group and report.role != group.awaited_role else []
+    facts = Facts(
+        session=session,
+        group=group,
+        blockers=reader.blockers(session.id, group.id) if group else (),
+        open_dependencies=reader.open_dependencies(session.id, group.id) if group and group.status == "pending" else (),
+        question_id=reader.question(session.id, group.id) if group else None,
+        visits=reader.visits(session, group, report.role, transition.status, own=effect in OWN_COUNTS)
+        if transition
+        else 0,
+        refusal=refusals[0][0] if refusals else None,
+        clarifications=reader.count(
+            "SELECT count(*) FROM questions INDEXED BY ix_questions_session WHERE session_id = :session"
+            " AND opened_seq > :since AND kind = 'clarification'",
+            session=session.id,
+            since=session.answered_seq,
+        )
+        if effect == "clarify"
+        else 0,
+        open_code_groups=reader.in_progress(session.id, "code") if effect == "end_research" else (),
+        manager_turns=reader.manager_turns(session) if report.role == MANAGER and report.turn is not None else (),
+    )
+    if transition is None:
+        return None, facts
+    return Case(version.workflow, version.models, facts, report, transition, alias, Path()), facts
+
+
+def _refused(work: Work, refusal: Refusal | None, waiting: Group | Session, report: Report) -> Refused:
+    assert refusal is not None  # noqa: S101 - admit answers a refusal whenever there is no case
+    return Refused(
+        refusal.code, refusal.message, refusal.suggestion, _turn=waiting.turn, _role=report.role, **refusal.data
+    )
+
+
+def _check_acknowledged(work: Work, report: Report) -> None:
+    if report.acknowledge and report.role != MANAGER:
+        raise Refused(
+            "NOT_PERMITTED", "Only the project manager acknowledges groups.", "Report without --acknowledge"
+        )
+    for group_id, reason in report.acknowledge.items():
+        if work.reader.group(work.step.chain, group_id) is None:
+            raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", "orchestrator group list")
+        if not reason.strip():
+            raise Refused("REASON_REQUIRED", f"Acknowledging {group_id} needs a reason.", f"--acknowledge {group_id}=REASON")
+
+
+def _accept(work: Work, session: Session, version: Version, case: Case, agent: str) -> Answer:
+    written = consequences.write_report(work, case, agent)
+    case = written.case
+    decision = engine.decide(case)
+    applied = consequences.apply(work, case, decision, agent, written)
+    record = _record(work, version, case, decision, applied)
+    answer = spawning.decide(work, work.session(), version, record)
+    if case.report.role == MANAGER:
+        _await_manager_again(work, answer)
+    _finish(work, case, answer)
+    return answer
+
+
+def _record(
+    work: Work, version: Version, case: Case, decision: Decision, applied: consequences.Applied
+) -> spawning.Record:
+    group = applied.group
+    record = spawning.Record(
+        current_agent=case.report.role,
+        response_status=case.transition.status,
+        group=group,
+        target=decision.target,
+        cause="report",
+        rules=decision.rules,
+        include_context=decision.include_context,
+        model=decision.model,
+        extras={**decision.extras, **applied.extras},
+        report=True,
+        mandatory_review=decision.mandatory_review,
+    )
+    if decision.target.action in ("spawn_batch", "check_phase"):
+        return _fan_out(work, version, case, record, applied)
+    return record
+
+
+def _fan_out(
+    work: Work, version: Version, case: Case, record: spawning.Record, applied: consequences.Applied
+) -> spawning.Record:
+    """The part of a decision that looks at the other groups: a batch, or the phase check."""
+    session = work.session()
+    checking = record.target.action == "check_phase"
+    if session.status != "active":
+        return record._replace(target=Target(None, "wait"), reason=fanout.PAUSED)
+    board = settling.load_board(work, session, version)
+    starts = fanout.batch(version.workflow, session, board)
+    if starts:
+        role = starts[0].role if checking else case.transition.next_agent
+        extras = {**record.extras, "phase_check": "continue"} if checking else record.extras
+        fired = (*record.rules, *settling.batch_rules(starts))
+        return record._replace(target=Target(role, "spawn_batch"), extras=extras, rules=fired, starts=starts)
+    if checking and not board.open_others:
+        return _settled(work, record, "phase_check")
+    reason = fanout.why_nothing(board)
+    if reason is None and not board.held:
+        return _settled(work, record, "stalled")
+    extras = {**record.extras, "phase_check": "wait"} if checking else record.extras
+    return record._replace(target=Target(None, "wait"), extras=extras, reason=reason or fanout.SLOTS_BUSY)
+
+
+def _settled(work: Work, record: spawning.Record, rule: str) -> spawning.Record:
+    """Nothing runs and nothing can start: the project manager is called, for the session as a whole."""
+    kinds = standing.kinds(work.reader, work.step.chain)
+    causes = standing.causes(kinds)
+    extras: dict[str, Any] = {**record.extras, "groups": kinds, "causes": causes}
+    if rule == "phase_check":
+        extras["phase_check"] = fanout.phase(kinds)
+    fired = Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}")
+    return record._replace(target=Target(MANAGER, "spawn"), extras=extras, rules=(*record.rules, fired), session_level=True)
+
+
+def _await_manager_again(work: Work, answer: Answer) -> None:
+    """After a report of the project manager every group in progress that awaits nobody awaits them again."""
+    again = work.context.connection.execute(
+        "SELECT id FROM task_groups WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NULL"
+        " ORDER BY created_seq",
+        {"session": work.step.chain},
+    ).fetchall()
+    for (group_id,) in again:
+        group = work.reader.group(work.step.chain, group_id)
+        if group is not None:
+            spawning.await_manager(work, group)
+
+
+def _finish(work: Work, case: Case, answer: Answer) -> None:
+    """Let the machinery run where the step freed something, and say what followed."""
+    if work.unsettled or case.report.role == MANAGER:
+        settling.settle(work, "report")
+    if len(work.decisions) > 1:
+        answer["followed_by"] = work.decisions[1:]

@@ -1,0 +1,249 @@
+"""The machinery: after a step's own decision, start what may start and never wait for nobody, until nothing follows.
+
+It runs inside the transaction that frees a slot, meets a dependency, resolves a blocker or closes a group. Each thing
+that it does is a decision of its own, without a report, whose cause says why.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app import changes, completing, spawning, summary
+from orchestrator.app.context import Answer, Version, Work
+from orchestrator.core import strictjson
+from orchestrator.core.routing import fanout
+from orchestrator.core.routing.facts import (
+    MANAGER,
+    PERSON,
+    ROUTER,
+    Fired,
+    Group,
+    Session,
+    Target,
+)
+from orchestrator.store import reader
+
+
+def settle(work: Work, cause: str, *, closed: bool = False) -> None:
+    """Run the machinery until nothing more follows.
+
+    Args:
+        work: the step under way.
+        cause: why the decisions are made (`slot`, `set_status`, `session`, `group`, ...).
+        closed: whether a group was closed outside a phase check, so that one is due.
+    """
+    version = work.version()
+    while True:
+        session = work.session()
+        if session.status != "active":
+            return
+        board = load_board(work, session, version)
+        if _release(work, session, version, board, "slot" if cause == "report" else cause):
+            continue
+        starts = fanout.batch(version.workflow, session, board)
+        if starts:
+            batch(work, session, version, starts, _cause(cause))
+            continue
+        break
+    if closed and session.awaited_role is None and not board.manager_called and not board.open_others:
+        call_manager(work, session, version, _cause(cause), "phase_check")
+    elif fanout.stalled(board):
+        call_manager(work, session, version, _cause(cause), "stalled")
+
+
+def _cause(cause: str) -> str:
+    return "slot" if cause == "report" else cause
+
+
+def load_board(work: Work, session: Session, version: Version) -> fanout.Board:
+    """The session's board under its own limits."""
+    limit = fanout.limit(version.workflow, session)
+    return work.reader.board(session, limit, version.workflow.rules.research_max_parallel)
+
+
+def batch(work: Work, session: Session, version: Version, starts: tuple[fanout.Start, ...], cause: str) -> Answer:
+    """Start pending groups in free slots, as a decision of its own."""
+    plan = next((t for t in version.workflow.transitions.values() if t.effect == "plan"), None)
+    record = spawning.Record(
+        current_agent=ROUTER,
+        response_status=cause.upper(),
+        group=None,
+        target=Target(starts[0].role, "spawn_batch"),
+        cause=cause,
+        rules=batch_rules(starts),
+        include_context=plan.include_context if plan else (),
+        starts=starts,
+    )
+    return spawning.decide(work, session, version, record)
+
+
+def batch_rules(starts: tuple[fanout.Start, ...]) -> tuple[Fired, ...]:
+    """What fired in a batch: itself, and what chose an agent other than the developer."""
+    fired = [Fired("batch", f"{len(starts)} pending groups take free slots: {', '.join(s.group.id for s in starts)}")]
+    for start in starts:
+        for reason in start.reasons:
+            name, _, text = reason.partition(": ")
+            fired.append(Fired(name, text))
+    return tuple(fired)
+
+
+def _release(work: Work, session: Session, version: Version, board: fanout.Board, cause: str) -> bool:
+    """Emit one spawn that was held back, if it may go out now."""
+    if session.held and session.awaited_role:
+        _emit(work, session, version, None, Target(session.awaited_role, session.awaited_action or "spawn"), cause)
+        return True
+    for group in work.reader.groups(reader.HELD, session.id):
+        slotless = group.awaited_role == MANAGER
+        if slotless or board.running < board.limit:
+            target = Target(group.awaited_role, group.awaited_action or "spawn", group.awaited_agent_id)
+            _emit(work, session, version, group, target, cause)
+            return True
+        if group.held != "slot":
+            work.step.execute(
+                "UPDATE task_groups SET held = 'slot' WHERE session_id = :session AND id = :group",
+                {"session": session.id, "group": group.id},
+            )
+    return False
+
+
+def _emit(work: Work, session: Session, version: Version, group: Group | None, target: Target, cause: str) -> None:
+    held = _held_decision(work, group)
+    record = spawning.Record(
+        current_agent=ROUTER,
+        response_status=cause.upper(),
+        group=group,
+        target=target,
+        cause=cause,
+        rules=(Fired("held", f"held back by step {held['seq']}, started now"),),
+        include_context=tuple(held["include_context"]),
+        model=held.get("model"),
+    )
+    spawning.decide(work, session._replace(held=None), version, record)
+
+
+def _held_decision(work: Work, group: Group | None) -> dict[str, Any]:
+    table, where = ("task_groups", "id = :group") if group else ("sessions", "id = :session")
+    scope = "session_id = :session AND " if group else ""
+    row = work.reader.one(
+        f"SELECT answer FROM router_decisions WHERE session_id = :session AND (seq, part) ="
+        f" (SELECT held_seq, held_part FROM {table} WHERE {scope}{where})",
+        session=work.step.chain,
+        group=group.id if group else None,
+    )
+    found: dict[str, Any] = (
+        dict(strictjson.loads(str(row[0]), "decision", limit=None)) if row else {"seq": 0, "include_context": []}  # type: ignore[call-overload]
+    )
+    return found
+
+
+def call_manager(work: Work, session: Session, version: Version, cause: str, rule: str) -> Answer:
+    """Call the project manager for the session as a whole, with the groups by kind and the causes."""
+    kinds = summary.kinds(work.reader, session.id)
+    causes = summary.causes(kinds)
+    extras: Answer = {"groups": kinds, "causes": causes}
+    if rule == "phase_check":
+        extras["phase_check"] = fanout.phase(kinds)
+    record = spawning.Record(
+        current_agent=ROUTER,
+        response_status=cause.upper(),
+        group=None,
+        target=Target(MANAGER, "spawn"),
+        cause=cause,
+        rules=(Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}"),),
+        extras=extras,
+    )
+    return spawning.decide(work, session, version, record)
+
+
+def after_refusal(work: Work, refused: dict[str, Any]) -> None:
+    """After so many refusals of one open turn by the awaited role, call the next rung.
+
+    Args:
+        work: the refusal's step.
+        refused: the refusal's group, role and turn.
+    """
+    version = work.version()
+    session = work.session()
+    group = work.reader.group(session.id, str(refused["group_id"])) if refused["group_id"] else None
+    waiting = group or session
+    if waiting.awaited_role is None or refused["role"] != waiting.awaited_role or refused["turn"] != waiting.turn:
+        return
+    visits = version.workflow.rules.loop_max_visits
+    own = [role for _, role in work.reader.turn_refusals(session.id, group and group.id, waiting.turn)]
+    if own.count(waiting.awaited_role) < visits:
+        return
+    rung = next_rung(version, str(waiting.awaited_role)) if group else PERSON
+    reason = f"{visits} reports of {waiting.awaited_role} were refused in turn {waiting.turn}"
+    escalate(work, session, version, group, rung, "refusal", reason)
+    settle(work, "refusal")
+
+
+def next_rung(version: Version, role: str) -> str:
+    """The rung of the loop guard after a role; the first one for a role that is on none."""
+    rungs = [PERSON if rung == "question" else rung for rung in version.workflow.rules.loop_on_exhausted]
+    later = rungs[rungs.index(role) + 1 :] if role in rungs else rungs
+    return later[0] if later else PERSON
+
+
+def escalate(
+    work: Work, session: Session, version: Version, group: Group | None, rung: str, cause: str, reason: str
+) -> Answer:
+    """Call a rung for a group (or a person for the session), outside any report."""
+    question = None
+    if rung == PERSON:
+        question = ask(work, session, group, "budget", reason)
+        session = work.session()
+    record = spawning.Record(
+        current_agent=ROUTER,
+        response_status=cause.upper(),
+        group=group,
+        target=Target(rung, "pause_for_user" if rung == PERSON else "spawn"),
+        cause=cause,
+        rules=(Fired("loop_guard", reason),),
+        extras={"question_id": question} if question else {},
+    )
+    return spawning.decide(work, session, version, record)
+
+
+def ask(
+    work: Work, session: Session, group: Group | None, kind: str, text: str, *, by: str = ROUTER, decision: str | None = None
+) -> str:
+    """Open a question; one that concerns no single group pauses the session."""
+    question = changes.open_question(work, group.id if group else None, kind=kind, text=text, by=by, decision=decision)
+    if group is None and session.status == "active":
+        changes.move_session(work, "active", "paused", by=ROUTER, reason=f"question {question}", cause="question")
+    return question
+
+
+def set_status_rung(work: Work, session: Session, version: Version, group: Group) -> str | None:
+    """The rung that an agent's repeated `set-status` on one group has reached, if any."""
+    since = max(group.progress_seq, group.answered_seq)
+    visits = work.reader.count(reader.STATUS_SETTINGS, session=session.id, group=group.id, since=since) + 1
+    return _rung_of_visits(version, visits)
+
+
+def redispatch_rung(work: Work, session: Session, version: Version, group: Group | None) -> str | None:
+    """The rung that repeated redispatches of one group (or of the session) have reached, if any."""
+    scope = group or session
+    since = max(scope.progress_seq, scope.answered_seq)
+    visits = work.reader.count(
+        reader.REDISPATCHES, session=session.id, group=group and group.id, since=since
+    ) + 1
+    rung = _rung_of_visits(version, visits)
+    return PERSON if rung and group is None else rung
+
+
+def _rung_of_visits(version: Version, visits: int) -> str | None:
+    over = visits - version.workflow.rules.loop_max_visits
+    if over < 0:
+        return None
+    rungs = version.workflow.rules.loop_on_exhausted[over:]
+    rung = rungs[0] if rungs else "question"
+    return PERSON if rung == "question" else rung
+
+
+def complete_freed(work: Work, group_id: str) -> None:
+    """Complete a group that a dropped dependency was the last thing missing for."""
+    group = work.reader.group(work.step.chain, group_id)
+    if group is not None and group.awaited_role == MANAGER:
+        completing.complete(work, [group_id])

@@ -1,0 +1,103 @@
+"""`init`: the database, the first agents and the active workflow. Doing it again changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from orchestrator import resources
+from orchestrator.app import agents, workflows
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core.workflow import vocabulary
+from orchestrator.errors import InvalidInput
+from orchestrator.store import migrate
+from orchestrator.store.constants import STORE_CHAIN
+
+SYSTEM = ("system:router", "system:validator", "system:runner")
+INSTALLER = "system:router"
+
+
+def create_database(path: str | Path, at: str) -> Any:
+    """Create the database file or bring it to this program's schema; return what was moved."""
+    return migrate.upgrade(path, at, actor=INSTALLER)
+
+
+def agent_texts(folder: Path | None = None) -> dict[str, str]:
+    """The agent files of a folder by name; the shipped ones where none is given."""
+    folder = folder or resources.path("agents")
+    return {file.name: file.read_text("utf-8") for file in sorted(folder.glob("*.md"))}
+
+
+def read_workflow(file: Path | None) -> tuple[str, str]:
+    """Text and name of a transitions file; the shipped one where none is given.
+
+    Raises:
+        InvalidInput: WORKFLOW_INVALID, the file cannot be read.
+    """
+    source = file or resources.path("workflow") / "transitions.json"
+    try:
+        return source.read_bytes().decode("utf-8", "surrogateescape"), source.name
+    except OSError as error:
+        raise InvalidInput(
+            "WORKFLOW_INVALID", f"{source} cannot be read: {error.strerror}.", "orchestrator workflow check FILE",
+            problems=[],
+        ) from error
+
+
+def initialise(context: Context, *, workflow: Path | None = None, agent_folder: Path | None = None) -> Answer:
+    """Register the first agents and load the workflow into a database that exists.
+
+    Args:
+        workflow: a transitions file; where left out, the shipped one, and only if none is active yet.
+        agent_folder: a folder of agent files; the shipped ones where left out.
+
+    Returns:
+        `agents_registered`, and what `workflow load` answers.
+    """
+    texts = agent_texts(agent_folder)
+    registered = perform(
+        context, Call("init", STORE_CHAIN, INSTALLER, {"agents": _tree(texts)}), register_action
+    )
+    active = context.reader.one("SELECT 1 FROM workflow_activations LIMIT 1")
+    if workflow is None and active is not None:
+        version = context.active_version()
+        return {"success": True, "agents_registered": registered["agents_registered"], "loaded": False,
+                "activated": False, "version": {"hash": version.workflow.hash, "name": version.workflow.name},
+                "problems": []}
+    content, source = read_workflow(workflow)
+    loaded = workflows.load(context, content=content, agent_texts=texts, source=source, by=INSTALLER)
+    return {**loaded, "agents_registered": registered["agents_registered"]}
+
+
+def _tree(texts: dict[str, str]) -> list[list[str | None]]:
+    """Role and parent of every agent to register, parents first."""
+    from orchestrator.core import agents as files
+
+    parents: dict[str, str | None] = {"user": None}
+    for name, text in texts.items():
+        file = files.parse(text, name)
+        parents.setdefault(file.role, file.reports_to)
+    for role in vocabulary.ROLES:
+        parents.setdefault(role, "tech_lead" if role not in ("project_manager", "validator") else "user")
+    parents.pop("validator", None)
+    ordered: list[list[str | None]] = []
+    while len(ordered) < len(parents):
+        known = {role for role, _ in ordered}
+        ready = [[r, p] for r, p in parents.items() if r not in known and (p is None or p in known)]
+        ordered += ready or [[r, "user"] for r in parents if r not in known]
+    return ordered
+
+
+def register_action(work: Work) -> Answer:
+    """Register what is not registered yet; a replay calls it with a recorded event's input."""
+    registered = []
+    for role, parent in work.call.input["agents"]:
+        if work.reader.agent(role) is None:
+            agents.insert(work, role, role, parent, "human" if role == "user" else "ai")
+            registered.append(role)
+    for name in SYSTEM:
+        if work.reader.agent(name) is None:
+            agents.insert(work, name, name, None, "system")
+            registered.append(name)
+    answer: Answer = {"success": True, "agents_registered": registered}
+    return answer if registered else {**answer, "unchanged": True}

@@ -1,0 +1,342 @@
+"""Ordering agents to start: instances, turns, hand-offs, and the rows that say whom a group or session waits for."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NamedTuple
+
+from orchestrator.app import changes
+from orchestrator.app.context import Answer, Version, Work
+from orchestrator.core import handoff, strictjson
+from orchestrator.core.routing import fanout
+from orchestrator.core.routing.facts import (
+    BUILDERS,
+    MANAGER,
+    PERSON,
+    ROUTER,
+    RULES_VERSION,
+    SENIOR,
+    VALIDATOR,
+    Fired,
+    Group,
+    Session,
+    Target,
+)
+from orchestrator.errors import Refused
+
+_AWAIT = (
+    "awaited_role = :role, awaited_agent_id = :agent, awaited_action = :action, turn = :turn, awaited_since = :at,"
+    " held = :held, held_seq = :held_seq, held_part = :held_part"
+)
+
+
+class Record(NamedTuple):
+    """What a decision's row and answer are made of, whoever decided."""
+
+    current_agent: str
+    response_status: str
+    group: Group | None
+    target: Target
+    cause: str
+    rules: tuple[Fired, ...] = ()
+    include_context: tuple[str, ...] = ()
+    model: str | None = None
+    extras: dict[str, Any] = {}
+    report: bool = False
+    mandatory_review: bool = False
+    reason: str | None = None
+    starts: tuple[fanout.Start, ...] = ()
+    session_level: bool = False
+
+    @property
+    def waiting(self) -> Group | None:
+        """The group that is to wait for the target; None where the session as a whole does."""
+        return None if self.session_level else self.group
+
+
+def instance(role: str, session: str, group: str | None) -> str:
+    """The id of a role's agent in one group; the project manager's stands for the whole session."""
+    return f"{role}@{session}:{group}" if group and role != MANAGER else f"{role}@{session}"
+
+
+def register_instance(work: Work, role: str, group: str | None, agent_id: str | None = None) -> str:
+    """Register the instance that a spawn names, once, under its role's agent; return its id."""
+    agent = agent_id or instance(role, work.step.chain, group)
+    if work.reader.agent(agent) is None:
+        work.step.insert(
+            "agents",
+            id=agent,
+            role=role,
+            parent_id=role if work.reader.agent(role) else None,
+            kind="ai",
+            session_id=work.step.chain,
+            group_id=None if role == MANAGER else group,
+            created_at=work.at,
+            created_seq=work.seq,
+        )
+    return agent
+
+
+def decide(work: Work, session: Session, version: Version, record: Record) -> Answer:
+    """Carry out a decision that is made: spawn, hold, ask or wait; write its row and return its answer.
+
+    The answer is what `route` prints, and what a repeated call gets again.
+    """
+    part = work.step.count("router_decisions") + 1
+    decision_id = f"{session.id}:D{work.seq}" + (f".{part}" if part > 1 else "")
+    answer: Answer = {
+        "success": True,
+        "current_agent": record.current_agent,
+        "response_status": record.response_status,
+        "next_agent": record.target.agent if record.target.agent != PERSON else None,
+        "action": record.target.action,
+        "group_id": record.group.id if record.group else None,
+        "session_id": session.id,
+        "include_context": list(record.include_context),
+        **record.extras,
+        "decision_id": decision_id,
+        "report_id": f"{session.id}:R{work.seq}" if record.report else None,
+        "seq": work.seq,
+        "rules": [fired._asdict() for fired in record.rules],
+        "workflow_version": version.workflow.hash,
+        "repeated": False,
+        "dry_run": False,
+    }
+    if record.reason:
+        answer["reason"] = record.reason
+    hash_ = _carry_out(work, session, version, record, answer, part)
+    work.step.insert(
+        "router_decisions",
+        group_id=answer["group_id"],
+        current_agent=record.current_agent,
+        response_status=record.response_status,
+        next_agent=answer["next_agent"],
+        action=answer["action"],
+        timestamp=work.at,
+        report_id=answer["report_id"],
+        cause=record.cause,
+        rules=strictjson.canonical(answer["rules"]),
+        workflow_version_id=version.id,
+        rules_version=RULES_VERSION,
+        handoff_hash=hash_,
+        mandatory_review=int(record.mandatory_review),
+        answer=strictjson.canonical(answer),
+    )
+    work.decisions.append(answer)
+    return answer
+
+
+def _carry_out(
+    work: Work, session: Session, version: Version, record: Record, answer: Answer, part: int
+) -> str | None:
+    target = record.target
+    if record.starts:
+        answer["spawns"] = [_start(work, session, version, start, record) for start in record.starts]
+        answer["groups_to_spawn"] = [start.group.id for start in record.starts]
+        return None
+    if target.agent == PERSON:
+        _await(work, record.waiting, PERSON, PERSON, target.action, turn=None)
+        return None
+    if target.agent is None:
+        return None
+    hold = _why_hold(work, session, version, record)
+    if hold:
+        agent = register_instance(work, target.agent, record.waiting and record.waiting.id, target.instance)
+        _await(work, record.waiting, target.agent, agent, target.action, turn=None, held=hold, part=part)
+        answer["action"], answer["reason"] = "wait", "held" if hold == "slot" else hold
+        answer["model"] = record.model or version.models.get(target.agent)
+        return None
+    return _spawn(work, session, version, record, answer)
+
+
+def _why_hold(work: Work, session: Session, version: Version, record: Record) -> str | None:
+    if session.status != "active":
+        return "session_paused"
+    group, role = record.waiting, record.target.agent
+    if group is None or role in (MANAGER, PERSON) or group.running:
+        return None
+    running = work.reader.board(session, 0, 0).running
+    return "slot" if running >= fanout.limit(version.workflow, session) else None
+
+
+def _spawn(work: Work, session: Session, version: Version, record: Record, answer: Answer) -> str:
+    role, group = str(record.target.agent), record.waiting
+    agent = register_instance(work, role, group and group.id, record.target.instance)
+    _await(work, group, role, agent, record.target.action, turn=work.seq)
+    if group is not None:
+        _remember_builder(work, group, role, agent)
+    answer["model"] = record.model or version.models.get(role)
+    answer["turn"] = work.seq
+    answer["agent_id"] = agent
+    hash_ = freeze(work, session, version, group and group.id, role, agent, record.target.action, record.include_context)
+    answer["handoff"] = handoff.command(session.id, group and group.id, work.seq)
+    answer["handoff_hash"] = hash_
+    return hash_
+
+
+def _start(work: Work, session: Session, version: Version, start: fanout.Start, record: Record) -> Answer:
+    group, role = start.group, start.role
+    changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch")
+    agent = register_instance(work, role, group.id)
+    _await(work, group, role, agent, "spawn", turn=work.seq)
+    _remember_builder(work, group, role, agent)
+    hash_ = freeze(work, session, version, group.id, role, agent, "spawn", record.include_context)
+    return {
+        "group_id": group.id,
+        "agent": role,
+        "agent_id": agent,
+        "model": version.models.get(role),
+        "turn": work.seq,
+        "handoff": handoff.command(session.id, group.id, work.seq),
+        "handoff_hash": hash_,
+    }
+
+
+def freeze(
+    work: Work,
+    session: Session,
+    version: Version,
+    group_id: str | None,
+    role: str,
+    agent: str,
+    action: str,
+    include_context: tuple[str, ...],
+) -> str:
+    """Freeze what a spawned agent gets, as references to rows that never change; return the document's hash."""
+    found, missing = context_items(work, group_id, include_context)
+    rows = work.context.connection.execute(
+        "SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_standing WHERE session_id = :session"
+        " AND group_id = :group AND effect <> 'merge'"
+        " AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10",
+        {"session": session.id, "group": group_id},
+    )
+    document = handoff.document(
+        session_id=session.id,
+        group_id=group_id,
+        turn=work.seq,
+        role=role,
+        agent_id=agent,
+        action=action,
+        workflow_version=version.workflow.hash,
+        context=found,
+        missing_context=missing,
+        blockers=[blocker.id for blocker in work.reader.blockers(session.id, group_id)] if group_id else [],
+        reports=[row[0] for row in rows] if group_id else [],
+    )
+    text = strictjson.canonical(document)
+    hash_ = hashlib.sha256(text.encode()).hexdigest()
+    work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)
+    return hash_
+
+
+def context_items(work: Work, group_id: str | None, names: tuple[str, ...]) -> tuple[list[list[Any]], list[str]]:
+    """The newest report of each context name, of the group or else of the session; and the names nobody gave."""
+    found: list[list[Any]] = []
+    missing: list[str] = []
+    for name in names:
+        for scope in dict.fromkeys((group_id or "", "")):
+            row = work.reader.one(
+                "SELECT seq FROM context_items WHERE session_id = :session AND group_id = :group AND name = :name"
+                " ORDER BY seq DESC LIMIT 1",
+                session=work.step.chain,
+                group=scope,
+                name=name,
+            )
+            if row is not None:
+                found.append([name, row[0]])
+                break
+        else:
+            missing.append(name)
+    return found, missing
+
+
+def _remember_builder(work: Work, group: Group, role: str, agent: str) -> None:
+    if role in BUILDERS:
+        work.step.execute(
+            "UPDATE task_groups SET builder_role = :role, builder_agent_id = :agent,"
+            " senior = CASE WHEN :senior THEN 1 ELSE senior END WHERE session_id = :session AND id = :group",
+            {
+                "role": role,
+                "agent": agent,
+                "senior": int(role == SENIOR),
+                "session": work.step.chain,
+                "group": group.id,
+            },
+        )
+
+
+def _await(
+    work: Work,
+    group: Group | None,
+    role: str,
+    agent: str,
+    action: str,
+    *,
+    turn: int | None,
+    held: str | None = None,
+    part: int | None = None,
+) -> None:
+    values = {
+        "role": role,
+        "agent": agent,
+        "action": action,
+        "turn": turn,
+        "at": work.at,
+        "held": held,
+        "held_seq": work.seq if held else None,
+        "held_part": part if held else None,
+        "session": work.step.chain,
+    }
+    if group is None:
+        work.step.execute(f"UPDATE sessions SET {_AWAIT} WHERE id = :session", values)
+        return
+    if role not in (MANAGER,):
+        changes.unmark_external(work, group.id)
+    if group.running and (role in (MANAGER, PERSON)):
+        work.unsettled = True
+    work.step.execute(
+        f"UPDATE task_groups SET {_AWAIT} WHERE session_id = :session AND id = :group", {**values, "group": group.id}
+    )
+
+
+def await_manager(work: Work, group: Group) -> None:
+    """The group waits for the project manager, who is named in the next call to them; nobody is started for it."""
+    agent = register_instance(work, MANAGER, None)
+    _await(work, group, MANAGER, agent, "wait", turn=work.seq)
+
+
+def acting_agent(work: Work, role: str, group: Group | None, given: str | None) -> str:
+    """Who reports: the agent that the call names, else the awaited instance, else the agent whose id is the role.
+
+    Raises:
+        Refused: UNKNOWN_AGENT, NOT_PERMITTED (the agent has another role), ACTOR_REQUIRED.
+    """
+    if given is not None:
+        agent = require_agent(work, given)
+        if agent.role != role:
+            raise Refused("NOT_PERMITTED", f"Agent {given} is {agent.role}, not {role}.", f"orchestrator agent show {given}")
+        return agent.id
+    if group is not None and group.awaited_role == role and group.awaited_agent_id:
+        return group.awaited_agent_id
+    known = work.reader.agent(role)
+    if known is None or not known.active:
+        raise Refused("ACTOR_REQUIRED", f"No active agent stands for {role}; name one.", "Repeat with --agent-id AGENT")
+    return known.id
+
+
+def require_agent(work: Work, agent_id: str) -> Any:
+    """The registered, active agent.
+
+    Raises:
+        Refused: UNKNOWN_AGENT.
+    """
+    agent = work.reader.agent(agent_id)
+    if agent is None or not agent.active:
+        what = "is not registered" if agent is None else "is deactivated"
+        raise Refused("UNKNOWN_AGENT", f"Agent {agent_id} {what}.", "orchestrator agent list")
+    return agent
+
+
+def await_validator(work: Work) -> None:
+    """The session waits for the validator's verdict."""
+    _await(work, None, VALIDATOR, "system:validator", "validate", turn=None)

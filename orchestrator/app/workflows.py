@@ -1,0 +1,233 @@
+"""Workflow versions: loading a checked file with its agent files, showing, comparing and drawing what is loaded."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
+from orchestrator.core import strictjson
+from orchestrator.core.routing.facts import MANAGER, PERSON
+from orchestrator.core.workflow import model
+from orchestrator.errors import InvalidInput, Refused
+from orchestrator.store.constants import STORE_CHAIN
+
+
+def load(
+    context: Context,
+    *,
+    content: str,
+    agent_texts: dict[str, str],
+    source: str = "transitions.json",
+    by: str = MANAGER,
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Check a transitions file with its agent files, store them as one version, and make that the active one.
+
+    Args:
+        content: the file's text.
+        agent_texts: agent files by name, without their folder.
+        source: the name that problems are reported by.
+
+    Returns:
+        `version`, `loaded` (whether the content is new), `activated`, `problems` (warnings).
+
+    Raises:
+        InvalidInput: WORKFLOW_INVALID with every problem; the active version stays.
+    """
+    given = {"content": content, "agent_texts": agent_texts, "source": source, "by": by}
+    return perform(context, Call("workflow load", STORE_CHAIN, by, given, request_id, at=at), load_action)
+
+
+def check(content: str, agent_texts: dict[str, str], source: str) -> tuple[Any, list[Any], list[Any]]:
+    """Check a file and its agent files together.
+
+    Returns:
+        The report on the file, the parsed agent files, and all problems of both.
+    """
+    from orchestrator.core import agents
+    from orchestrator.core.workflow import checks
+
+    report = checks.check(content.encode("utf-8", "surrogateescape"), source)
+    found = list(report.problems)
+    files = []
+    broken = False
+    for name, text in sorted(agent_texts.items()):
+        try:
+            files.append(agents.parse(text, name))
+        except InvalidInput as problem:
+            broken = True
+            found += problem.data["problems"]
+    if report.workflow is not None and not broken:
+        found += agents.check(files, report.workflow)
+    return report, files, found
+
+
+def load_action(work: Work) -> Answer:
+    """Load; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    report, files, found = check(given["content"], given["agent_texts"], given["source"])
+    rows = [problem if isinstance(problem, dict) else problem._asdict() for problem in found]
+    if any(row["severity"] == "error" for row in rows) or report.document is None:
+        errors = sum(row["severity"] == "error" for row in rows)
+        raise InvalidInput(
+            "WORKFLOW_INVALID", f"{given['source']} has {errors} errors; the active version stays.",
+            f"orchestrator workflow check {given['source']}", problems=rows,
+        )
+    hash_ = version_hash(report.hash, files)
+    row = work.reader.one("SELECT id FROM workflow_versions WHERE hash = :hash", hash=hash_)
+    active = work.reader.one("SELECT workflow_version_id FROM workflow_activations ORDER BY seq DESC LIMIT 1")
+    if row is not None and row == active:
+        return {"success": True, "version": _version_row(work, row[0]), "loaded": False, "activated": False,
+                "problems": rows, "unchanged": True}
+    version = int(str(row[0])) if row else _store(work, report, files, hash_)
+    work.step.insert("workflow_activations", workflow_version_id=version, activated_by=given["by"], activated_at=work.at)
+    return {"success": True, "version": _version_row(work, version), "loaded": row is None, "activated": True,
+            "problems": rows, "seq": work.seq}
+
+
+def version_hash(transitions_hash: str, files: list[Any]) -> str:
+    """The hash of a version: of its transitions and of every agent file that it pins."""
+    pinned = {"transitions": transitions_hash, "agents": {file.name: file.hash for file in files}}
+    return hashlib.sha256(strictjson.canonical(pinned).encode()).hexdigest()
+
+
+def _store(work: Work, report: Any, files: list[Any], hash_: str) -> int:
+    row = work.reader.one("SELECT id FROM workflow_versions ORDER BY id DESC LIMIT 1")
+    version = int(str(row[0])) + 1 if row else 1
+    work.step.insert(
+        "workflow_versions", id=version, hash=hash_, name=report.workflow.name, content=report.canonical_text,
+        transitions_hash=report.hash, loaded_at=work.at, seq=work.seq,
+    )
+    for transition in report.workflow.transitions.values():
+        _store_transition(work, version, transition)
+    for file in files:
+        work.step.insert(
+            "agent_files", workflow_version_id=version, role=file.role, name=file.name, model=file.model,
+            reports_to=file.reports_to, content=file.text, hash=file.hash,
+        )
+    return version
+
+
+def _store_transition(work: Work, version: int, transition: model.Transition) -> None:
+    work.step.insert(
+        "workflow_transitions",
+        workflow_version_id=version,
+        current_agent=transition.role,
+        response_status=transition.status,
+        next_agent=transition.next_agent,
+        action=transition.action,
+        include_context=strictjson.canonical(list(transition.include_context)),
+        escalation_check=int(transition.escalation_check),
+        model_override=transition.model_override,
+        fallback_agent=transition.fallback_agent,
+        bypass_qa=int(transition.bypass_qa),
+        max_parallel=transition.max_parallel,
+        then_action=transition.then,
+        effect=transition.effect,
+    )
+
+
+def _version_row(work: Work, version: object) -> Answer:
+    return _row(work.context, "WHERE v.id = :key", version)
+
+
+_VERSIONS = """SELECT v.id, v.hash, v.name, v.transitions_hash, v.loaded_at, v.seq,
+    v.id = (SELECT workflow_version_id FROM workflow_activations ORDER BY seq DESC LIMIT 1) AS active
+    FROM workflow_versions v"""
+
+
+def _rows(context: Context, where: str, key: object) -> list[Answer]:
+    cursor = context.connection.execute(f"{_VERSIONS} {where} ORDER BY v.id", {"key": key})
+    names = [column[0] for column in cursor.description]
+    return [{**dict(zip(names, row, strict=True)), "active": bool(row[-1])} for row in cursor]
+
+
+def _row(context: Context, where: str, key: object) -> Answer:
+    found = _rows(context, where, key)
+    return found[0] if found else {}
+
+
+def versions(context: Context) -> Answer:
+    """Every loaded version, oldest first, the active one marked."""
+    return {"success": True, "versions": _rows(context, "", None), "has_more": False, "next_since": None}
+
+
+def find(context: Context, key: str | None) -> Version:
+    """The version with this id, name or hash (or its beginning of at least 8 characters); the active one for None.
+
+    Raises:
+        Refused: UNKNOWN_ID {kind}. EnvironmentProblem: NO_WORKFLOW.
+    """
+    if key is None:
+        return context.active_version()
+    found = [row for row in _rows(context, "", None) if _names(row, key)]
+    if len(found) != 1:
+        what = "No workflow version is" if not found else f"{len(found)} workflow versions are"
+        raise Refused("UNKNOWN_ID", f"{what} called {key}.", "orchestrator workflow versions", kind="workflow version")
+    return context.version(found[0]["id"])
+
+
+def _names(row: Answer, key: str) -> bool:
+    starts = len(key) >= 8 and row["hash"].startswith(key)
+    return key in (str(row["id"]), row["name"], row["hash"]) or starts
+
+
+def show(context: Context, *, version: str | None = None) -> Answer:
+    """One loaded version: its file as canonical JSON, and the agent files pinned with it."""
+    found = find(context, version)
+    row = context.reader.one("SELECT content FROM workflow_versions WHERE id = :id", id=found.id)
+    cursor = context.connection.execute(
+        "SELECT role, name, model, reports_to, hash FROM agent_files WHERE workflow_version_id = :id ORDER BY name",
+        {"id": found.id},
+    )
+    files = [dict(zip(("role", "name", "model", "reports_to", "hash"), file, strict=True)) for file in cursor]
+    content = strictjson.loads(str(row[0]), "workflow version", limit=None) if row else {}
+    return {"success": True, "version": _row(context, "WHERE v.id = :key", found.id), "workflow": content,
+            "agent_files": files}
+
+
+def diff(context: Context, *, a: str, b: str) -> Answer:
+    """What changed from one loaded version to another, transition by transition."""
+    from orchestrator.core.workflow import diff as diffs
+
+    before, after = find(context, a), find(context, b)
+    changes = diffs.diff(before.workflow, after.workflow)
+    return {"success": True, "a": before.workflow.hash, "b": after.workflow.hash,
+            "changes": [change._asdict() for change in changes], "text": diffs.describe(changes)}
+
+
+def graph(
+    context: Context, *, format: str = "mermaid", session_id: str | None = None, version: str | None = None
+) -> Answer:
+    """The workflow as a drawing in mermaid, dot or svg; with a session, its position highlighted.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, UNKNOWN_ID.
+    """
+    from orchestrator.core.workflow import graph as graphs
+
+    if session_id is None:
+        found, positions = find(context, version), {}
+    else:
+        session = context.require_session(session_id)
+        found, positions = context.version(session.workflow_version_id), _positions(context, session_id)
+    return {"success": True, "format": format, "graph": graphs.draw(found.workflow, format, positions),
+            "positions": positions}
+
+
+def _positions(context: Context, session_id: str) -> dict[str, list[str]]:
+    positions: dict[str, list[str]] = {}
+    rows = context.connection.execute(
+        "SELECT awaited_role, id FROM task_groups INDEXED BY ix_task_groups_awaited"
+        " WHERE session_id = :session AND awaited_role IS NOT NULL ORDER BY created_seq",
+        {"session": session_id},
+    )
+    for role, group in rows:
+        positions.setdefault("question" if role == PERSON else role, []).append(group)
+    session = context.require_session(session_id)
+    if session.awaited_role:
+        role = "question" if session.awaited_role == PERSON else session.awaited_role
+        positions.setdefault(role, []).append(session_id)
+    return positions

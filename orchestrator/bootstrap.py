@@ -1,0 +1,67 @@
+"""The one place that names concrete adapters: which store, which clock."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from orchestrator.app.context import Context
+from orchestrator.errors import UsageError
+from orchestrator.store import discovery, sqlite
+
+DEFAULT_DEADLINE_S = 10.0
+
+
+def now() -> str:
+    """The current time: UTC, ISO 8601, microseconds, Z."""
+    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+    moment = time.gmtime(seconds)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", moment) + f".{nanoseconds // 1000:06d}Z"
+
+
+def deadline(environment: Mapping[str, str]) -> float:
+    """How long a write waits for other writers, in seconds.
+
+    Raises:
+        UsageError: ORCHESTRATOR_BUSY_TIMEOUT is not a number of seconds.
+    """
+    given = environment.get("ORCHESTRATOR_BUSY_TIMEOUT")
+    if not given:
+        return DEFAULT_DEADLINE_S
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < 86_400:
+        raise UsageError("USAGE", "ORCHESTRATOR_BUSY_TIMEOUT must be a number of seconds.", "export ORCHESTRATOR_BUSY_TIMEOUT=10")
+    return seconds
+
+
+def open_context(
+    explicit: str | None = None,
+    *,
+    write: bool,
+    door: str,
+    channel: str = "process",
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Context:
+    """Find the database and open it for one door.
+
+    Args:
+        explicit: the path that the caller named, before the environment and discovery.
+        write: whether the use case writes; a reading one opens read-only and creates nothing.
+        door: cli, batch, python, ...; recorded with refusals.
+        channel: through what the actor spoke; recorded with every step.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW.
+    """
+    environment = os.environ if environment is None else environment
+    path = discovery.find(explicit, environment, folder or Path.cwd())
+    seconds = deadline(environment)
+    synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
+    connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous)
+    return Context(connection, path=str(path), clock=now, door=door, channel=channel, deadline_s=seconds)

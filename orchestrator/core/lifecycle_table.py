@@ -1,0 +1,46 @@
+"""Which moves of groups and sessions exist, and who may make them. A table, without the machine that runs it."""
+
+from __future__ import annotations
+
+from orchestrator.errors import Refused
+
+GROUP_STATUSES = ("pending", "in_progress", "completed", "deferred_external", "cancelled")
+GROUP_MOVES: tuple[tuple[str, str, str], ...] = (
+    ("start", "pending", "in_progress"),
+    ("complete", "in_progress", "completed"),
+    ("defer", "in_progress", "deferred_external"),
+    ("resume", "deferred_external", "in_progress"),
+    ("cancel", "pending", "cancelled"),
+    ("cancel", "in_progress", "cancelled"),
+    ("cancel", "deferred_external", "cancelled"),
+    ("reopen", "completed", "in_progress"),
+)
+SESSION_STATUSES = ("active", "paused", "ended")
+SESSION_MOVES: tuple[tuple[str, str, str], ...] = (
+    ("pause", "active", "paused"),
+    ("resume", "paused", "active"),
+    ("end", "active", "ended"),
+    ("end", "paused", "ended"),
+)
+GROUP_MOVERS: dict[tuple[str, str], tuple[str, ...]] = {
+    (source, dest): () if trigger == "start" else ("project_manager",) for trigger, source, dest in GROUP_MOVES
+}
+"""The roles that may make a move by hand. The router and the validator move groups by their decisions alone."""
+
+
+def refuse_move(from_: str, to: str) -> None:
+    """Raise `Refused` ILLEGAL_MOVE unless a group can go from one status to the other."""
+    if (from_, to) in GROUP_MOVERS:
+        return
+    reachable = [dest for source, dest in GROUP_MOVERS if source == from_]
+    raise illegal("group", from_, to, reachable)
+
+
+def illegal(what: str, from_: str, to: str, reachable: list[str]) -> Refused:
+    """The refusal of a move that does not exist."""
+    return Refused(
+        "ILLEGAL_MOVE",
+        f"A {what} cannot go from {from_} to {to}.",
+        f"From {from_} it can go to: {', '.join(reachable) or 'nothing'}",
+        allowed=reachable,
+    )

@@ -1,0 +1,181 @@
+"""Ids and names: what may be one, how it is folded, and what was probably meant.
+
+Ids are compared byte for byte, so nothing about them is repaired. Names of roles and statuses come from agents'
+texts, so surrounding whitespace and ASCII case are forgiven and nothing else: a look-alike letter is another name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from orchestrator import errors
+
+ID_LENGTH = 128
+AGENT_ID_LENGTH = 300
+ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+AGENT_ID_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,299}")
+
+SHORT_ROLES = {
+    "pm": "project_manager",
+    "tl": "tech_lead",
+    "sse": "senior_software_engineer",
+    "qa": "qa_expert",
+    "dev": "developer",
+    "re": "requirements_engineer",
+}
+
+SECURITY_WORDS = frozenset(
+    "auth oauth oidc saml sso mfa 2fa totp jwt csrf xss login password passwd passphrase passkey credential secret "
+    "security payment authentication authenticate authorization authorisation authorize authorise encryption encrypt "
+    "decryption decrypt cryptography crypto permission vulnerability vulnerabilities".split()
+)
+
+_UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_TO_LOWER = str.maketrans(_UPPER, _UPPER.lower())
+_TO_UPPER = str.maketrans(_UPPER.lower(), _UPPER)
+# Patterns that only errors and warnings need stay text: compiling them would cost every call its start.
+_NOT_ID = r"[^A-Za-z0-9_.-]"
+_NOT_AGENT_ID = r"[^A-Za-z0-9_.:@-]"
+_SURROGATE = "[\ud800-\udfff]"
+_WORD = r"[^\W_]+"
+_CAMEL_PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
+_NAME_START = r"[^a-z0-9]*([a-z0-9_]+)"
+_NEGATIONS = ("not", "never", "un", "dis")
+_LONGEST_NEAR_MISS = 100
+
+
+def shown(value: object, length: int = 60) -> str:
+    """A value as a message may show it: quoted, ASCII only, at most about ``length`` characters."""
+    try:
+        text = ascii(value[: length + 1] if isinstance(value, str) else value)
+    except ValueError:
+        # An integer of thousands of digits has no text in Python.
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= length else text[: length - 4] + "...'"
+
+
+def check_id(kind: str, value: object) -> str:
+    """Return a session, group, task or criterion id unchanged, or say what is wrong with it.
+
+    Args:
+        kind: what the id names, for the sentence ("session", "group", ...).
+        value: the id as it was given.
+
+    Raises:
+        errors.UsageError: INVALID_ID; data ``kind``, ``value``.
+    """
+    if isinstance(value, str) and ID_PATTERN.fullmatch(value):
+        return value
+    raise _invalid_id(kind, value, _id_fault(value, ID_LENGTH, _NOT_ID), "_ . -", ID_LENGTH)
+
+
+def check_agent_id(value: object, kind: str = "agent") -> str:
+    """Return an agent id unchanged; besides the characters of other ids it may hold ``:`` and ``@``.
+
+    Raises:
+        errors.UsageError: INVALID_ID; data ``kind``, ``value``.
+    """
+    if isinstance(value, str) and AGENT_ID_PATTERN.fullmatch(value):
+        return value
+    raise _invalid_id(kind, value, _id_fault(value, AGENT_ID_LENGTH, _NOT_AGENT_ID), "_ . - : @", AGENT_ID_LENGTH)
+
+
+def _id_fault(value: object, limit: int, foreign: str) -> str:
+    if not isinstance(value, str):
+        return f"is not text but {type(value).__name__}"
+    if not value:
+        return "is empty"
+    if len(value) > limit:
+        return f"has {len(value)} characters; {limit} are allowed"
+    found = re.search(foreign, value)
+    if found:
+        return f"has {shown(found.group())} (U+{ord(found.group()):04X}) at character {found.start() + 1}"
+    return f"begins with {shown(value[0])}"
+
+
+def _invalid_id(kind: str, value: object, fault: str, marks: str, limit: int) -> errors.UsageError:
+    return errors.UsageError(
+        "INVALID_ID",
+        f"The {kind} id {shown(value)} {fault}.",
+        f"Use 1 to {limit} of A-Z a-z 0-9 {marks}, with a letter or digit first.",
+        kind=kind,
+        value=shown(value),
+    )
+
+
+def fold_name(raw: str) -> str:
+    """Strip surrounding whitespace (CR and NBSP too) and lower the ASCII letters; all else stays as it is."""
+    return raw.strip().translate(_TO_LOWER)
+
+
+def role_name(raw: str) -> str:
+    """The role that a text names, short names spelt out. Whether there is such a role is for the caller to see."""
+    folded = fold_name(raw)
+    return SHORT_ROLES.get(folded, folded)
+
+
+def status_name(raw: str) -> str:
+    """The status code that a text names: stripped, ASCII letters raised."""
+    return raw.strip().translate(_TO_UPPER)
+
+
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that was probably meant, or None.
+
+    A negated word ("DISAPPROVED", "NOT APPROVED") never suggests its opposite: a caller that follows the
+    suggestion would turn a refusal into an approval.
+    """
+    folded = fold_name(word)
+    if not folded or len(folded) > _LONGEST_NEAR_MISS:
+        return None
+    known = {fold_name(candidate): candidate for candidate in candidates}
+    if folded in known:
+        return known[folded]
+    if folded.startswith(_NEGATIONS):
+        known = {name: candidate for name, candidate in known.items() if name.startswith(_NEGATIONS)}
+    return _closest(folded, known)
+
+
+def _closest(folded: str, known: dict[str, str]) -> str | None:
+    # Loaded only when something went wrong: a good call must not pay for it.
+    import difflib
+
+    start = re.match(_NAME_START, folded)
+    for attempt in (folded, start.group(1) if start else ""):
+        found = difflib.get_close_matches(attempt, known, n=1)
+        if found:
+            return known[found[0]]
+    return None
+
+
+def text_problem(value: str) -> str | None:
+    """What makes a text unfit to be stored, or None: NUL characters, and surrogates that UTF-8 cannot hold."""
+    place = value.find("\0")
+    if place >= 0:
+        return f"contains a NUL character at character {place + 1}"
+    if value.isascii():
+        return None
+    found = re.search(_SURROGATE, value)
+    if found:
+        return f"contains the lone surrogate U+{ord(found.group()):04X} at character {found.start() + 1}"
+    return None
+
+
+def whole_words_security(name: str) -> str | None:
+    """The first whole word of a group's name that speaks of security, as it is written there, or None.
+
+    Words end at anything that is no letter or digit and inside camel case; a plural s and digits at the end are
+    ignored. "OAuth2 login", "userAuth" and "payments" match, "Author page" and "Authentic recipes" do not.
+    """
+    for word in re.findall(_WORD, name):
+        parts = re.findall(_CAMEL_PART, word) if word.isascii() else []
+        for part in (word, *parts):
+            if _speaks_of_security(part):
+                return str(part)
+    return None
+
+
+def _speaks_of_security(word: str) -> bool:
+    folded = fold_name(word)
+    return any(form in SECURITY_WORDS for form in (folded, folded.rstrip("0123456789"), folded.removesuffix("s")))

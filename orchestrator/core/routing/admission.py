@@ -1,0 +1,214 @@
+"""May this report be accepted? The first steps of deciding, in their fixed order; each turns down with its own code.
+
+Nothing is written before all of them have passed, so that a refusal can never leave half a step.
+"""
+
+from __future__ import annotations
+
+from orchestrator.core import names
+from orchestrator.core.routing import blocking
+from orchestrator.core.routing.facts import (
+    MANAGER,
+    TECH_LEAD,
+    Case,
+    Facts,
+    Group,
+    Refusal,
+    Report,
+)
+from orchestrator.core.workflow.model import Transition, Workflow
+
+NEEDS_GROUP = ("rework", "defer", "resume", "escalate")
+STRICTNESS = {"disabled": 0, "minimal": 1, "full": 2}
+MAX_CLARIFICATIONS = 3
+
+
+def refuse_state(facts: Facts, report: Report, transition: Transition | None) -> Refusal | None:
+    """Whether session and group still take reports."""
+    session, group = facts.session, facts.group
+    if session.status == "ended":
+        return Refusal(
+            "SESSION_CLOSED", f"Session {session.id} has ended and takes no more reports.", f"orchestrator status {session.id}", {}
+        )
+    if report.testing_mode and STRICTNESS[report.testing_mode] < STRICTNESS[session.testing_mode]:
+        return Refusal(
+            "TESTING_MODE_MISMATCH",
+            f"Session {session.id} tests in mode {session.testing_mode}; a report may repeat or tighten it, not loosen"
+            f" it to {report.testing_mode}.",
+            "Leave out --testing-mode",
+            {"testing_mode": session.testing_mode},
+        )
+    if group is None:
+        return None
+    if facts.question_id:
+        return Refusal(
+            "QUESTION_OPEN",
+            f"Group {group.id} waits for a person to answer question {facts.question_id}.",
+            f"orchestrator group show {group.id} --session-id {session.id}",
+            {"question_id": facts.question_id},
+        )
+    resumes = transition is not None and transition.effect == "resume" and group.status == "deferred_external"
+    if group.status not in ("pending", "in_progress") and not resumes:
+        return Refusal(
+            "GROUP_CLOSED",
+            f"Group {group.id} is {group.status} and takes no more reports.",
+            f"orchestrator group set-status {group.id} in_progress --session-id {session.id} --by project_manager"
+            " --reason ...",
+            {"group_status": group.status},
+        )
+    return None
+
+
+def refuse_turn(facts: Facts, report: Report, transition: Transition | None) -> Refusal | None:
+    """Whether it is this role's turn, and whether the report answers the open turn."""
+    if report.role == MANAGER:
+        return _refuse_manager(facts, report, transition)
+    group = facts.group
+    if group is None:
+        return Refusal(
+            "UNKNOWN_GROUP",
+            f"A report by {report.role} belongs to a group; none is named.",
+            f"orchestrator group list --session-id {facts.session.id}",
+            {},
+        )
+    if group.status == "pending":
+        return _refuse_first(facts, report, group)
+    if group.held:
+        return _out_of_turn(group, f"Group {group.id} is held ({group.held}): {group.awaited_role} is not started yet.")
+    if report.turn is not None and report.turn != group.turn:
+        return _stale(report, group.turn)
+    fallback = report.role == TECH_LEAD and facts.refusal == "UNKNOWN_STATUS"
+    if group.awaited_role != report.role and not fallback:
+        return _out_of_turn(
+            group, f"Group {group.id} waits for {group.awaited_role or 'nobody'}, not for {report.role}."
+        )
+    return _refuse_merge(group, transition)
+
+
+def _refuse_first(facts: Facts, report: Report, group: Group) -> Refusal | None:
+    if report.turn is not None:
+        return _stale(report, None)
+    if facts.open_dependencies:
+        return dependencies_open(group, facts.open_dependencies)
+    if facts.blockers:
+        return dependencies_open(group, tuple(blocker.id for blocker in facts.blockers))
+    return None
+
+
+def dependencies_open(group: Group, open_: tuple[str, ...]) -> Refusal:
+    """The refusal of a start before what the group waits for is done."""
+    return Refusal(
+        "DEPENDENCIES_OPEN",
+        f"Group {group.id} cannot start before {', '.join(open_)}.",
+        f"orchestrator group show {group.id}",
+        {"open": list(open_)},
+    )
+
+
+def _refuse_merge(group: Group, transition: Transition | None) -> Refusal | None:
+    merging = transition is not None and transition.effect in ("merge", "merge_fail")
+    if not merging or group.awaited_action == "spawn_merge":
+        return None
+    return _out_of_turn(
+        group, f"Group {group.id} was not sent to merge (awaited: {group.awaited_action}); a merge follows an approval.",
+        expected_action="spawn_merge",
+    )
+
+
+def _refuse_manager(facts: Facts, report: Report, transition: Transition | None) -> Refusal | None:
+    group, session = facts.group, facts.session
+    effect = transition.effect if transition else "none"
+    if report.turn is not None and report.turn not in facts.manager_turns:
+        return _stale(report, max(facts.manager_turns, default=None))
+    if group is None:
+        if effect in NEEDS_GROUP:
+            return Refusal(
+                "UNKNOWN_GROUP",
+                f"{report.status} concerns one group; name it with --group-id.",
+                f"orchestrator group list --session-id {session.id}",
+                {},
+            )
+        return None
+    if group.status == "pending":
+        return _refuse_first(facts, report._replace(turn=None), group) if _starts(transition) else None
+    if group.status == "in_progress" and group.awaited_role != MANAGER and not report.interrupt:
+        return _out_of_turn(
+            group,
+            f"Group {group.id} waits for {group.awaited_role}; a report of the project manager on it would take that"
+            " turn away.",
+            suggestion="Repeat the call with --interrupt to supersede the open turn",
+        )
+    return _refuse_merge(group, transition) if group.status == "in_progress" else None
+
+
+def _starts(transition: Transition | None) -> bool:
+    return transition is not None and transition.action in ("spawn", "respawn", "spawn_merge")
+
+
+def refuse_status(workflow: Workflow, facts: Facts, report: Report) -> Refusal:
+    """The refusal of a status that the role does not have, with the way on."""
+    statuses = workflow.statuses_of(report.role)
+    near = names.nearest(report.status, statuses)
+    group = f" -g {facts.group.id}" if facts.group else ""
+    return Refusal(
+        "UNKNOWN_STATUS",
+        f"{report.role} has no status {report.status or '(empty)'} in this workflow.",
+        f"orchestrator route {report.role} {near or (statuses[0] if statuses else 'STATUS')}"
+        f" --session-id {facts.session.id}{group}",
+        {
+            "valid_statuses": list(statuses),
+            "did_you_mean": near,
+            "fallback_action": {
+                "next_agent": TECH_LEAD,
+                "action": "spawn",
+                "reason": f"{report.role} reported a status that the workflow does not know; the tech lead judges it",
+            },
+        },
+    )
+
+
+def refuse_content(case: Case) -> Refusal | None:
+    """Whether what the report says can be carried out: blockers to settle, deferrals to confirm, groups to leave."""
+    effect = case.transition.effect
+    if effect == "clarify" and case.facts.clarifications >= MAX_CLARIFICATIONS:
+        return Refusal(
+            "CLARIFICATION_LIMIT",
+            f"{case.facts.clarifications} clarifications are open or unanswered since the last answer; a person must"
+            " answer one before the next.",
+            f"orchestrator status {case.session.id}",
+            {"open": case.facts.clarifications},
+        )
+    if effect == "end_research" and case.facts.open_code_groups:
+        open_ = case.facts.open_code_groups
+        return Refusal(
+            "OPEN_GROUPS",
+            f"{case.report.status} ends the session, but code groups are in progress: {', '.join(open_)}.",
+            f"orchestrator status {case.session.id}",
+            {"open": list(open_)},
+        )
+    return blocking.refuse(case)
+
+
+def _out_of_turn(
+    group: Group, message: str, *, expected_action: str | None = None, suggestion: str | None = None
+) -> Refusal:
+    return Refusal(
+        "OUT_OF_TURN",
+        message,
+        suggestion or f"orchestrator group show {group.id}",
+        {
+            "expected_agent": group.awaited_role,
+            "expected_action": expected_action or group.awaited_action,
+            "turn": group.turn,
+        },
+    )
+
+
+def _stale(report: Report, turn: int | None) -> Refusal:
+    open_ = f"the open turn is {turn}" if turn else "no turn is open"
+    return Refusal(
+        "STALE_TURN",
+        f"Turn {report.turn} is over; {open_}. A late answer moves nothing.",
+        "Discard the answer",
+        {"turn": turn},
+    )

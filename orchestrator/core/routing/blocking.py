@@ -1,0 +1,131 @@
+"""What reports do to blockers: which one a guidance settles, what external means, whom a blocked group returns to."""
+
+from __future__ import annotations
+
+from orchestrator.core.routing.facts import (
+    DEVELOPER,
+    MANAGER,
+    RESEARCHER,
+    SENIOR,
+    Blocker,
+    Case,
+    Group,
+    Refusal,
+    Target,
+)
+from orchestrator.core.workflow.model import Workflow
+
+SENIOR_COMPLEXITY = 7
+"""From this complexity on (1 to 10) a group is built by the senior engineer."""
+
+
+def newest(case: Case, *, external: bool) -> Blocker | None:
+    """The newest open blocker that is external, or that is not."""
+    return next((b for b in case.facts.blockers if bool(b.external) == external), None)
+
+
+def is_external_guidance(case: Case) -> bool:
+    """Whether the report is guidance that names an external cause by its flag; words in the text count for nothing."""
+    return case.transition.effect == "guide" and case.report.details.get("external") is True
+
+
+def returns(case: Case) -> bool:
+    """Whether the transition goes back to whoever was blocked."""
+    return case.transition.next_agent == "_return_to_blocked"
+
+
+def returning_blocker(case: Case) -> Blocker | None:
+    """The blocker whose opener a `_return_to_blocked` goes to."""
+    return newest(case, external=case.transition.effect == "resume")
+
+
+def refuse(case: Case) -> Refusal | None:
+    """Whether guidance, resumption or deferral lacks the blocker that it is about."""
+    if case.transition.effect == "defer":
+        return _refuse_deferral(case)
+    if is_external_guidance(case):
+        return _refuse_external(case)
+    if returns(case) and returning_blocker(case) is None:
+        kind = "external blocker" if case.transition.effect == "resume" else "blocker"
+        return _nothing_blocked(case, f"has no open {kind}, so there is nobody to return to")
+    return None
+
+
+def _refuse_external(case: Case) -> Refusal | None:
+    dependency = case.report.details.get("external_dependency")
+    if not isinstance(dependency, str) or not dependency.strip():
+        return Refusal(
+            "DEFERRAL_INCOMPLETE",
+            "Guidance marked external must name the dependency outside the project.",
+            'Give --details \'{"external": true, "external_dependency": "what is missing, and whose it is"}\'',
+            {},
+        )
+    if newest(case, external=False) is None and newest(case, external=True) is None:
+        return _nothing_blocked(case, "has no open blocker that could be external")
+    return None
+
+
+def _refuse_deferral(case: Case) -> Refusal | None:
+    group = case.group
+    assert group is not None  # noqa: S101 - admission refuses a deferral without a group
+    if group.status != "in_progress" or newest(case, external=True) is None:
+        return deferral_not_confirmed(group.id)
+    if not deferral_reason(case):
+        return Refusal(
+            "REASON_REQUIRED", f"Deferring group {group.id} needs a reason.", "Give the reason as --summary", {}
+        )
+    return None
+
+
+def deferral_not_confirmed(group_id: str) -> Refusal:
+    """The refusal of a deferral that no external guidance of the tech lead stands behind."""
+    return Refusal(
+        "DEFERRAL_NOT_CONFIRMED",
+        f"Group {group_id} has no blocker that the tech lead's guidance marked external.",
+        'The tech lead reports guidance with --details \'{"external": true, "external_dependency": "..."}\'',
+        {},
+    )
+
+
+def deferral_reason(case: Case) -> str:
+    """Why the project manager defers: the summary, else `reason` in the details."""
+    reason = case.report.summary.strip() or case.report.details.get("reason")
+    return reason.strip() if isinstance(reason, str) else ""
+
+
+def _nothing_blocked(case: Case, what: str) -> Refusal:
+    group = case.group
+    name = group.id if group else "(none)"
+    return Refusal("NOTHING_BLOCKED", f"Group {name} {what}.", f"orchestrator group show {name}", {})
+
+
+def settles(case: Case) -> tuple[str, ...]:
+    """Ids of the open blockers that this report settles. External ones are settled by a resumption only."""
+    if case.transition.effect == "resume":
+        external = newest(case, external=True)
+        return (external.id,) if external else ()
+    if is_external_guidance(case):
+        return ()
+    own = [blocker.id for blocker in case.facts.blockers if not blocker.external]
+    return {"all": tuple(own), "newest": tuple(own[:1])}.get(case.transition.resolves, ())
+
+
+def builder(workflow: Workflow, group: Group) -> str:
+    """The role that builds a group: who built it last, else by security, complexity and kind."""
+    return group.builder_role or first_builder(workflow, group)
+
+
+def first_builder(workflow: Workflow, group: Group) -> str:
+    """The role that a fresh group is given."""
+    if group.kind == "research":
+        return SENIOR if group.senior else workflow.rules.research_agent or RESEARCHER
+    if group.security_sensitive and workflow.rules.security_force_agent:
+        return workflow.rules.security_force_agent
+    return SENIOR if group.senior or group.complexity >= SENIOR_COMPLEXITY else DEVELOPER
+
+
+def opener(workflow: Workflow, group: Group, blocker: Blocker, action: str) -> Target:
+    """Whom a lifted blocker returns its group to: its opener, or the builder where a person or manager opened it."""
+    if blocker.cause == "report" and blocker.opened_role and blocker.opened_role != MANAGER:
+        return Target(blocker.opened_role, action, blocker.opened_by)
+    return Target(builder(workflow, group), action)

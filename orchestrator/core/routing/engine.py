@@ -1,0 +1,146 @@
+"""`decide`: from one accepted report and the recorded facts to one decision. Pure, total, replayable."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.core.routing import admission, blocking, rules
+from orchestrator.core.routing.facts import (
+    PERSON,
+    SPAWNING,
+    VALIDATOR,
+    Case,
+    Decision,
+    Facts,
+    Fired,
+    Question,
+    Refusal,
+    Report,
+    Target,
+)
+from orchestrator.core.workflow.model import Transition, Workflow
+
+REVIEWED = ("submit_test", "submit_review")
+"""Effects after which a security-sensitive group owes a review by the tech lead."""
+
+
+def find(workflow: Workflow, report: Report) -> tuple[Transition | None, str | None]:
+    """The transition of a report and the alias it came by, if any; (None, None) for an unknown status."""
+    found = workflow.find(report.role, report.status)
+    return found if found else (None, None)
+
+
+def admit(case: Case | None, workflow: Workflow, facts: Facts, report: Report) -> Refusal | None:
+    """Whether the report is accepted: state, turn, transition, content, in this order.
+
+    `case` is None exactly when the status is unknown; nothing then needs its content.
+    """
+    transition = case.transition if case else None
+    refusal = admission.refuse_state(facts, report, transition)
+    if refusal is None and report.role != VALIDATOR:
+        refusal = admission.refuse_turn(facts, report, transition)
+    if refusal is None and case is None:
+        refusal = admission.refuse_status(workflow, facts, report)
+    if refusal is None and case is not None:
+        refusal = admission.refuse_content(case)
+    return refusal
+
+
+def decide(case: Case) -> Decision:
+    """Apply the ordered rules to an admitted report.
+
+    Args:
+        case: the report with everything recorded that it rests on; `path` as the completion view answers once the
+            report is written.
+
+    Returns:
+        The decision: whom to start how, with which model and context, the rules that fired, and what it does to
+        blockers. Fan-out over several groups (`spawn_batch`, `check_phase`) is left to `fanout`.
+    """
+    transition = case.transition
+    base = Target(transition.next_agent, transition.action)
+    target, fired, extras = _apply(case, base)
+    model = case.models.get(target.agent or "")
+    if transition.model_override and target.agent == transition.next_agent:
+        model = transition.model_override
+    if transition.bypass_qa:
+        extras["bypass_qa"] = True
+    question, postponed = _question(case, target, fired)
+    if postponed:
+        target = Target(PERSON, "pause_for_user")
+    return Decision(
+        target=target,
+        model=model if target.action in SPAWNING else None,
+        include_context=transition.include_context,
+        rules=tuple(fired),
+        extras=extras,
+        question=question,
+        postponed=postponed,
+        resolves=blocking.settles(case),
+        marks_external=_marks_external(case),
+        mandatory_review=_mandatory(case),
+    )
+
+
+def _apply(case: Case, base: Target) -> tuple[Target, list[Fired], dict[str, Any]]:
+    fired: list[Fired] = []
+    extras: dict[str, Any] = {}
+    if case.alias:
+        fired.append(Fired("alias", f"{case.alias} stands for {case.transition.status}"))
+    target = _first(case, base, fired, extras)
+    target = _highest(case, target, fired, extras)
+    for stage, name, rule in rules.RULES:
+        if stage == "constraint" and (proposal := rule(case, target)):
+            fired.append(Fired(name, proposal.reason))
+            extras.update(proposal.extras)
+            target = proposal.target
+    return target, fired, extras
+
+
+def _first(case: Case, target: Target, fired: list[Fired], extras: dict[str, Any]) -> Target:
+    for stage, name, rule in rules.RULES:
+        if stage == "target" and (proposal := rule(case, target)):
+            fired.append(Fired(name, proposal.reason))
+            extras.update(proposal.extras)
+            return proposal.target
+    return target
+
+
+def _highest(case: Case, target: Target, fired: list[Fired], extras: dict[str, Any]) -> Target:
+    best: Target | None = None
+    for stage, name, rule in rules.RULES:
+        if stage == "redirect" and (proposal := rule(case, target)):
+            fired.append(Fired(name, proposal.reason))
+            extras.update(proposal.extras)
+            if best is None or rules.height(case, proposal.target) > rules.height(case, best):
+                best = proposal.target
+    return best or target
+
+
+def _question(case: Case, target: Target, fired: list[Fired]) -> tuple[Question | None, Target | None]:
+    """The question that the decision opens, and the target that waits for its answer."""
+    report = case.report
+    if report.review_reason:
+        fired.append(Fired("user_review", report.review_reason))
+        return Question("review", report.review_reason), target
+    if target.agent == PERSON:
+        return Question("budget", fired[-1].reason), None
+    if target.action == "pause_for_user":
+        kind = "clarification" if case.transition.effect == "clarify" else "review"
+        text = report.summary.strip() or f"{report.role} reported {report.status}"
+        return Question(kind, text), None
+    return None, None
+
+
+def _marks_external(case: Case) -> str | None:
+    if not blocking.is_external_guidance(case):
+        return None
+    blocker = blocking.newest(case, external=False) or blocking.newest(case, external=True)
+    return blocker.id if blocker else None
+
+
+def _mandatory(case: Case) -> bool:
+    if case.transition.mandatory_review:
+        return True
+    secured = case.group is not None and case.group.security_sensitive and case.workflow.rules.security_mandatory_review
+    return bool(secured) and case.transition.effect in REVIEWED

@@ -1,0 +1,209 @@
+"""What deciding is told, and what it answers: plain values, no behaviour.
+
+Deciding reads nothing else. The same facts, workflow version and rules version give the same decision.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from orchestrator.core.workflow.model import Transition, Workflow
+
+RULES_VERSION = 1
+"""Raised whenever deciding changes meaning, so that a replay can tell a changed engine from a changed record."""
+
+PERSON = "user"
+MANAGER = "project_manager"
+TECH_LEAD = "tech_lead"
+DEVELOPER = "developer"
+SENIOR = "senior_software_engineer"
+QA = "qa_expert"
+RESEARCHER = "requirements_engineer"
+INVESTIGATOR = "investigator"
+VALIDATOR = "validator"
+ROUTER = "system:router"
+
+BUILDERS = (DEVELOPER, SENIOR, RESEARCHER)
+SPAWNING = ("spawn", "respawn", "spawn_merge", "spawn_batch")
+
+
+class Session(NamedTuple):
+    """A session as deciding sees it. `turn` numbers its own open spawn, if any."""
+
+    id: str
+    kind: str
+    mode: str
+    testing_mode: str
+    status: str
+    planned: int
+    disabled_roles: tuple[str, ...]
+    awaited_role: str | None
+    awaited_action: str | None
+    turn: int | None
+    held: str | None
+    progress_seq: int
+    answered_seq: int
+    workflow_version_id: int
+
+
+class Group(NamedTuple):
+    """A task group as deciding sees it, in the order of the columns read."""
+
+    id: str
+    name: str
+    kind: str
+    status: str
+    security_sensitive: int
+    complexity: int
+    priority: int
+    awaited_role: str | None
+    awaited_agent_id: str | None
+    awaited_action: str | None
+    turn: int | None
+    held: str | None
+    held_seq: int | None
+    held_part: int | None
+    qa_attempts: int
+    tl_review_attempts: int
+    merge_attempts: int
+    iterations: int
+    senior: int
+    builder_role: str | None
+    builder_agent_id: str | None
+    progress_seq: int
+    answered_seq: int
+    status_seq: int
+    created_seq: int
+
+    @property
+    def running(self) -> bool:
+        """Whether the group holds a slot: an agent other than the project manager works on it."""
+        return self.awaited_role not in (None, MANAGER, PERSON) and self.held is None
+
+
+class Blocker(NamedTuple):
+    """An open blocker of the group."""
+
+    id: str
+    type: str
+    severity: str
+    external: int
+    opened_role: str | None
+    opened_by: str | None
+    cause: str
+
+
+class Report(NamedTuple):
+    """What an agent answered, names already normalised, the raw ones kept beside."""
+
+    role: str
+    status: str
+    raw_role: str
+    raw_status: str
+    group_id: str | None = None
+    agent_id: str | None = None
+    turn: int | None = None
+    summary: str = ""
+    details: dict[str, Any] = {}
+    acknowledge: dict[str, str] = {}
+    interrupt: bool = False
+    testing_mode: str | None = None
+    review_reason: str | None = None
+
+
+class Facts(NamedTuple):
+    """Everything recorded that a report's decision rests on."""
+
+    session: Session
+    group: Group | None = None
+    blockers: tuple[Blocker, ...] = ()
+    open_dependencies: tuple[str, ...] = ()
+    question_id: str | None = None
+    visits: int = 0
+    refusal: str | None = None
+    clarifications: int = 0
+    open_code_groups: tuple[str, ...] = ()
+    manager_turns: tuple[int, ...] = ()
+
+
+class Path(NamedTuple):
+    """The completion path as the view answers it, once the report under decision is written."""
+
+    approved: bool = False
+    merged: bool = False
+    valid: bool = False
+    awaiting_confirmation: bool = False
+    missing: str | None = None
+
+
+class Refusal(NamedTuple):
+    """A rule turned the report down: stable code, sentence, what to do, further keys."""
+
+    code: str
+    message: str
+    suggestion: str
+    data: dict[str, Any]
+
+
+class Fired(NamedTuple):
+    """A rule that fired: its name and reason as they stand in the decision."""
+
+    name: str
+    reason: str
+
+
+class Target(NamedTuple):
+    """Who is to act next, and how. `agent` None starts nobody; the person is an agent named `user`."""
+
+    agent: str | None
+    action: str
+    instance: str | None = None
+
+
+class Question(NamedTuple):
+    """Something that only a person may answer."""
+
+    kind: str
+    text: str
+
+
+class Decision(NamedTuple):
+    """What deciding answers for one report; somebody else applies it."""
+
+    target: Target
+    model: str | None
+    include_context: tuple[str, ...]
+    rules: tuple[Fired, ...]
+    extras: dict[str, Any]
+    question: Question | None = None
+    postponed: Target | None = None
+    resolves: tuple[str, ...] = ()
+    marks_external: str | None = None
+    mandatory_review: bool = False
+
+
+class Case(NamedTuple):
+    """One report under decision, with all that the rules read."""
+
+    workflow: Workflow
+    models: dict[str, str]
+    facts: Facts
+    report: Report
+    transition: Transition
+    alias: str | None
+    path: Path
+
+    @property
+    def group(self) -> Group | None:
+        """The group of the report, if it has one."""
+        return self.facts.group
+
+    @property
+    def session(self) -> Session:
+        """The session of the report."""
+        return self.facts.session
+
+    @property
+    def testing_mode(self) -> str:
+        """The mode that this report is routed under: the session's, or a tighter one that the call names."""
+        return self.report.testing_mode or self.facts.session.testing_mode

@@ -1,0 +1,110 @@
+"""What a picture of a workflow shows, whatever draws it: boxes, and links with the statuses that take them.
+
+Cold module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from orchestrator.core.workflow import vocabulary
+from orchestrator.core.workflow.model import Transition, Workflow
+from orchestrator.core.workflow.vocabulary import PROJECT_MANAGER, RETURN_TO_BLOCKED, VALIDATOR
+
+Positions = Mapping[str, Sequence[str]]
+
+ROLE = "role"
+PERSON = "person"
+END = "end"
+RETURN = "return"
+
+# How a status is coloured: what it does to the work.
+GOOD = "good"
+BAD = "bad"
+STOP = "stop"
+HELP = "help"
+WORK = "work"
+
+_TONES = {
+    **dict.fromkeys(("approve", "merge", "test_pass", "confirm"), GOOD),
+    **dict.fromkeys(("reject", "merge_fail", "test_fail", "inconclusive", "rework"), BAD),
+    **dict.fromkeys(("block", "clarify", "defer"), STOP),
+    **dict.fromkeys(("guide", "resume"), HELP),
+}
+TITLES = {PERSON: "a person answers", END: "session ends", RETURN: "whoever was blocked"}
+# Under which keys a session's position may speak of the person.
+_PERSON_KEYS = ("user", PERSON, vocabulary.QUESTION)
+
+
+class Label(NamedTuple):
+    """One status on a link, and its colour."""
+
+    text: str
+    tone: str
+
+
+class Node(NamedTuple):
+    """One box. loops: statuses that come back to it; marks: what of a session stands there."""
+
+    id: str
+    title: str
+    kind: str
+    loops: tuple[Label, ...]
+    marks: tuple[str, ...]
+
+
+class Link(NamedTuple):
+    """All statuses that lead from one box to another."""
+
+    source: str
+    target: str
+    labels: tuple[Label, ...]
+
+
+class Picture(NamedTuple):
+    """Boxes and links, in the order of the file."""
+
+    name: str
+    nodes: tuple[Node, ...]
+    links: tuple[Link, ...]
+
+
+def picture(workflow: Workflow, positions: Positions | None = None) -> Picture:
+    """The boxes and links of a workflow, with a session's position on them.
+
+    Args:
+        workflow: the workflow.
+        positions: role -> what waits for it (group ids, say); "question" speaks of the person.
+    """
+    grouped: dict[tuple[str, str], list[Label]] = {}
+    for transition in workflow.transitions.values():
+        for target, text in _ways(transition):
+            label = Label(text, _TONES.get(transition.effect, WORK))
+            grouped.setdefault((transition.role, target), []).append(label)
+    ids = dict.fromkeys((*workflow.roles(), *(target for _, target in grouped)))
+    nodes = tuple(_node(node, tuple(grouped.get((node, node), ())), positions or {}) for node in ids)
+    links = tuple(Link(a, b, tuple(labels)) for (a, b), labels in grouped.items() if a != b)
+    return Picture(workflow.name, nodes, links)
+
+
+def _ways(t: Transition) -> Iterator[tuple[str, str]]:
+    if t.next_agent is not None:
+        target = f"{RETURN}:{t.role}" if t.next_agent == RETURN_TO_BLOCKED else t.next_agent
+        yield target, t.status
+    elif t.action == vocabulary.CHECK_PHASE:
+        yield PROJECT_MANAGER, f"{t.status} (phase check)"
+    elif t.action == vocabulary.VALIDATE_THEN_END:
+        yield VALIDATOR, t.status
+    else:
+        yield END if t.action == vocabulary.END_SESSION else PERSON, t.status
+    if t.fallback_agent is not None:
+        yield t.fallback_agent, f"{t.status} (fallback)"
+
+
+def _node(node: str, loops: tuple[Label, ...], positions: Positions) -> Node:
+    kind = node.partition(":")[0]
+    kind = kind if kind in TITLES else ROLE
+    keys = _PERSON_KEYS if kind == PERSON else (node,)
+    marks = tuple(str(mark) for key in keys for mark in positions.get(key, ()))
+    return Node(node, TITLES.get(kind, node.replace("_", " ")), kind, loops, marks)

@@ -1,0 +1,18 @@
+"""The few names that hot verbs share with the declared schema, without importing SQLAlchemy."""
+
+from __future__ import annotations
+
+STORE_CHAIN = "@store"
+"""The chain of steps that belong to no session."""
+
+SCHEMA_VERSION = 1
+"""The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
+
+APPLICATION_ID = 0x4F524348
+"""`PRAGMA application_id` of our files: the letters ORCH. It tells another program's database from ours."""
+
+WRITE_FUNCTION = "orchestrator_write"
+"""Called by the guards of every table, and registered by our writing connections alone."""
+
+FOLDER = ".orchestrator"
+FILE = "orchestrator.db"

@@ -1,0 +1,63 @@
+"""The schema as SQL texts: as declared, as found in a file, and as a migration freezes it."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+
+import sqlalchemy as sa
+
+from orchestrator.store import guards, schema
+
+Key = tuple[str, str]
+"""Type (table, index, view, trigger) and name."""
+
+
+def declared() -> dict[Key, str]:
+    """The SQL of every table, index, view and trigger as declared, in order of creation."""
+    raw = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        for sql in creation():
+            raw.execute(sql)
+        return stored(raw)
+    finally:
+        raw.close()
+
+
+def creation() -> Iterator[str]:
+    """The statements that create everything that is declared."""
+    dialect = sa.create_mock_engine("sqlite://", lambda *_: None).dialect
+    for table in schema.metadata.sorted_tables:
+        yield str(sa.schema.CreateTable(table).compile(dialect=dialect))
+        for index in sorted(table.indexes, key=lambda each: str(each.name)):
+            yield str(sa.schema.CreateIndex(index).compile(dialect=dialect))
+    for _, sql in (*guards.VIEWS, *guards.TRIGGERS):
+        yield sql
+
+
+def stored(connection: sqlite3.Connection) -> dict[Key, str]:
+    """The SQL of everything in a file, in order of creation; without Alembic's own table."""
+    rows = connection.execute(
+        "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> 'alembic_version'"
+        " ORDER BY rowid"
+    )
+    return {(kind, name): sql for kind, name, sql in rows}
+
+
+def normalised(sql: str) -> str:
+    """SQL as it is compared: one space for any whitespace."""
+    return re.sub(r"\s+", " ", sql).strip()
+
+
+def freeze() -> str:
+    """The text of a first migration: the SQL of everything that is declared.
+
+    `python -m orchestrator.store.declared > migrations/versions/0001_initial.sql` writes it.
+    """
+    blocks = "".join(f"{sql.strip()};\n\n" for sql in declared().values())
+    return "".join(f"{line.rstrip()}\n" for line in blocks.rstrip().splitlines())
+
+
+if __name__ == "__main__":
+    print(freeze(), end="")

@@ -1,0 +1,144 @@
+"""Which database file is meant: `--db`, `ORCHESTRATOR_DB`, or the nearest one upwards.
+
+Nothing is run and nothing outside the repository or the home folder is looked at: a file that somebody planted
+in a shared folder further up is never taken for ours.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestrator import errors
+from orchestrator.store import constants, problems
+
+VARIABLE = "ORCHESTRATOR_DB"
+
+
+class Found(NamedTuple):
+    """A path and why it is that one."""
+
+    path: Path
+    why: str
+
+
+def find(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Path:
+    """The existing database that a command works on.
+
+    Args:
+        explicit: the value of `--db`, if given.
+        env: the environment; `ORCHESTRATOR_DB` and `HOME` are read.
+        cwd: the folder to search from and to resolve relative paths in.
+
+    Returns:
+        The file's own path, symbolic links resolved.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, naming what to run.
+    """
+    return locate(explicit, env, cwd).path
+
+
+def locate(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Found:
+    """`find`, with the reason for people."""
+    named = _named(explicit, env, cwd)
+    if named is not None:
+        if not named.path.is_file():
+            raise problems.no_database(str(named.path), f"({named.why}) does not exist or is no file")
+        return named
+    found = _search(env, cwd)
+    if found is not None:
+        return found
+    raise errors.EnvironmentProblem(
+        "NO_DATABASE",
+        f"There is no {constants.FOLDER}/{constants.FILE} in {_real(cwd)} or above it, up to the repository"
+        " or the home folder.",
+        f"orchestrator init, or name the file by --db or {VARIABLE}",
+    )
+
+
+def place(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Path:
+    """Where `init` creates or upgrades the database.
+
+    An existing one that `find` would find stays the one. A new one goes to the root of the repository, in a linked
+    worktree to that of the main worktree, which all worktrees share and no `git worktree remove` deletes.
+    """
+    named = _named(explicit, env, cwd)
+    if named is not None:
+        return named.path
+    found = _search(env, cwd)
+    if found is not None:
+        return found.path
+    here = _real(cwd)
+    root = next((folder for folder in (here, *here.parents) if _is_repository(folder)), None)
+    base = here if root is None else _main_worktree(root) or root
+    return _database(base)
+
+
+def _named(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Found | None:
+    if explicit is not None:
+        if not explicit:
+            raise errors.UsageError("INVALID_PATH", "--db is empty.", "name the database file after --db")
+        return Found(_real(cwd / explicit), "named by --db")
+    value = env.get(VARIABLE)
+    return Found(_real(cwd / value), f"named by {VARIABLE}") if value else None
+
+
+def _search(env: Mapping[str, str], cwd: Path) -> Found | None:
+    folders = _folders(_real(cwd), env)
+    for folder in folders:
+        candidate = _database(folder)
+        if candidate.is_file():
+            return Found(_real(candidate), f"the nearest from {cwd} upwards")
+    main = _main_worktree(folders[-1])
+    if main is not None and _database(main).is_file():
+        return Found(_real(_database(main)), f"of the main worktree {main}")
+    return None
+
+
+def _folders(here: Path, env: Mapping[str, str]) -> list[Path]:
+    """From here up to the root of the repository or the home folder; here alone outside of both."""
+    home = env.get("HOME") or env.get("USERPROFILE")
+    top = _real(Path(home)) if home else None
+    folders: list[Path] = []
+    for folder in (here, *here.parents):
+        folders.append(folder)
+        if folder == top or _is_repository(folder):
+            return folders
+    return [here]
+
+
+def _is_repository(folder: Path) -> bool:
+    return os.path.exists(folder / ".git")
+
+
+def _main_worktree(root: Path) -> Path | None:
+    """The main worktree of the linked worktree at `root`, by the files that git keeps; None for any other folder."""
+    for line in _lines(root / ".git"):
+        kind, _, target = line.partition(": ")
+        if kind == "gitdir":
+            folder = root / target
+            for common in _lines(folder / "commondir"):
+                git = _real(folder / common)
+                return git.parent if git.name == ".git" else None
+    return None
+
+
+def _lines(file: Path) -> Iterator[str]:
+    """The first line of a small file of git's; none where there is no such file."""
+    try:
+        with open(file, "rb") as stream:
+            line = stream.readline(8192)
+    except OSError:
+        return
+    yield os.fsdecode(line.rstrip(b"\r\n"))
+
+
+def _database(folder: Path) -> Path:
+    return folder / constants.FOLDER / constants.FILE
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))

@@ -1,0 +1,155 @@
+"""What is the matter with the database that a command would use: one report, read-only, for any state of the file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestrator import errors
+from orchestrator.store import backup, constants, discovery, problems, sqlite
+from orchestrator.store.maintenance import Problem, from_error, schema_problems
+
+DEADLINE_S = 0.3
+LOCKS = Path("/proc/locks")
+
+_WAL_WRITE_LOCK = 120
+_RESERVED_BYTE = 0x40000001
+
+
+class Report(NamedTuple):
+    """The file, why it is that one, what is known about it, and what is wrong with it, worst first."""
+
+    path: str | None
+    why: str
+    facts: dict[str, str | int | None]
+    findings: list[Problem]
+
+
+def doctor(path: str | None, env: Mapping[str, str], cwd: Path, synchronous: str = "FULL") -> Report:
+    """Report on the database that `--db`, `ORCHESTRATOR_DB` or the folder lead to.
+
+    Args:
+        path: the value of `--db`, if given.
+        env: the environment.
+        cwd: the folder to search from.
+        synchronous: what writing connections of this environment use.
+
+    Never raises for a state of the file; writes, deletes and renames nothing.
+    """
+    facts: dict[str, str | int | None] = {
+        "sqlite_version": sqlite3.sqlite_version,
+        "program_version": constants.SCHEMA_VERSION,
+        "synchronous": synchronous,
+    }
+    try:
+        found = discovery.locate(path, env, cwd)
+    except errors.OrchestratorError as problem:
+        return Report(None, "no database was found", facts, [from_error(problem)])
+    real = str(found.path)
+    findings = [*_power_cut(synchronous, real), *_examine(real, facts)]
+    order = ("error", "warning", "info")
+    return Report(real, found.why, facts, sorted(findings, key=lambda each: order.index(each.severity)))
+
+
+def writer(real: str) -> int | None:
+    """The process that holds the write lock, as the system lists it; None where nobody does or no list is kept."""
+    held = ((f"{real}-shm", _WAL_WRITE_LOCK), (real, _RESERVED_BYTE))
+    wanted = {(inode, byte) for file, byte in held if (inode := _inode(file))}
+    try:
+        lines = LOCKS.read_text().splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        words = line.split()
+        if words[1] == "POSIX" and words[3] == "WRITE" and len(words) == 8:
+            inode, first, last = int(words[5].rpartition(":")[2]), int(words[6]), words[7]
+            if any(inode == each and first <= byte and _reaches(last, byte) for each, byte in wanted):
+                return int(words[4])
+    return None
+
+
+def _examine(real: str, facts: dict[str, str | int | None]) -> Iterator[Problem]:
+    yield from _permissions(real, facts)
+    facts["writer"] = writer(real)
+    if facts["writer"] is not None:
+        message = f"Process {facts['writer']} holds the write lock of {real} at this moment."
+        yield Problem("WRITER_ACTIVE", "info", real, message, f"ps -p {facts['writer']}")
+    try:
+        connection = sqlite.open_file(real, write=False, deadline=DEADLINE_S)
+    except errors.OrchestratorError as problem:
+        yield _with_cure(problem, real, facts)
+        return
+    try:
+        yield from _content(connection, facts)
+    except sqlite3.Error as error:
+        yield _with_cure(sqlite.translate(error, real) or problems.corrupt(real, str(error)), real, facts)
+    except errors.OrchestratorError as problem:
+        yield _with_cure(problem, real, facts)
+    finally:
+        connection.close()
+
+
+def _content(connection: sqlite.Connection, facts: dict[str, str | int | None]) -> Iterator[Problem]:
+    facts["journal_mode"] = connection.execute("PRAGMA journal_mode").fetchone()[0]
+    if facts["journal_mode"] != "wal":
+        message = "Write-ahead logging is off (a network mount?): writers and readers wait for each other."
+        yield Problem("JOURNAL_MODE", "warning", connection.path, message, "move the file to a local disk")
+    facts["schema_version"] = sqlite.read_version(connection, DEADLINE_S)
+    sqlite.check_version(connection, DEADLINE_S)
+    for (message,) in connection.execute("PRAGMA quick_check(5)"):
+        if message != "ok":
+            yield _with_cure(problems.corrupt(connection.path, message), connection.path, facts)
+    yield from schema_problems(connection)
+
+
+def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Problem]:
+    found = os.stat(real)
+    log = f"{real}-wal"
+    facts["size"] = found.st_size
+    facts["wal_size"] = os.stat(log).st_size if os.path.exists(log) else 0
+    facts["mode"] = f"{stat.S_IMODE(found.st_mode):04o}"
+    if found.st_mode & 0o077:
+        message = f"Other users of this machine may open {real} (mode {facts['mode']})."
+        yield Problem("PERMISSIONS", "warning", real, message, f"chmod 600 {problems.quoted(real)}")
+    if not (os.access(real, os.W_OK) and os.access(os.path.dirname(real), os.W_OK)):
+        yield from_error(problems.read_only(real), "warning")
+
+
+def _power_cut(synchronous: str, real: str) -> Iterator[Problem]:
+    if synchronous == "NORMAL":
+        message = "synchronous is NORMAL: a power cut may lose the last steps, not the rest."
+        yield Problem("SYNCHRONOUS", "info", real, message, "unset ORCHESTRATOR_SYNCHRONOUS")
+
+
+def _with_cure(problem: errors.OrchestratorError, real: str, facts: dict[str, str | int | None]) -> Problem:
+    """The finding, with the command that mends what `doctor` itself was suggested for."""
+    if problem.code == "BUSY":
+        holder = facts.get("writer")
+        cure = f"ps -p {holder}" if holder else "run the same command again when the other process is done"
+    elif problem.code == "CORRUPT":
+        cure = _restore(real)
+    elif problem.suggestion.startswith("orchestrator doctor"):
+        cure = "name another file by --db"
+    else:
+        cure = problem.suggestion
+    return from_error(problem)._replace(suggestion=cure, subject=real)
+
+
+def _restore(real: str) -> str:
+    copies = sorted((Path(real).parent / backup.FOLDER).glob("*.db"), key=lambda each: each.stat().st_mtime)
+    if not copies:
+        return f"put a copy of yours in its place, and keep {problems.quoted(real)} and its -wal for an expert"
+    file = problems.quoted(real)
+    return f"cp {file} {problems.quoted(real + '.broken')} && cp {problems.quoted(str(copies[-1]))} {file}"
+
+
+def _inode(file: str) -> int | None:
+    return os.stat(file).st_ino if os.path.exists(file) else None
+
+
+def _reaches(last: str, byte: int) -> bool:
+    return last == "EOF" or byte <= int(last)

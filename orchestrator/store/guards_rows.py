@@ -1,0 +1,129 @@
+"""Triggers on the rows that may change: sessions, agents, blockers, questions and dependencies, each only as far as
+the rules let it.
+"""
+
+from __future__ import annotations
+
+from orchestrator.store.guards_groups import last_recorded
+from orchestrator.store.guards_tables import Statement, differs, refuse
+
+_MISSING = "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step"
+_SESSION_MOVES = (("active", "paused"), ("paused", "active"), ("active", "ended"), ("paused", "ended"))
+_LEGAL = " OR ".join(f"(OLD.status = '{old}' AND NEW.status = '{new}')" for old, new in _SESSION_MOVES)
+_MOVES = "NEW.status IS NOT OLD.status"
+_CHANGE_COLUMNS = ("status_changed_by", "status_changed_at", "status_seq")
+_RECORDED = (
+    "NEW.status_seq >= OLD.status_seq AND EXISTS (SELECT 1 FROM status_changes c INDEXED BY ix_status_changes_entity"
+    " WHERE c.session_id = NEW.id AND c.entity = 'session' AND c.entity_id = NEW.id AND c.seq = NEW.status_seq"
+    " AND c.from_status = OLD.status AND c.to_status = NEW.status AND c.changed_by = NEW.status_changed_by)"
+)
+
+
+def _fixed(table: str, what: str, *columns: str) -> Statement:
+    """Columns that keep the value with which the row was written."""
+    return refuse(
+        f"{table}_origins_are_fixed",
+        f"BEFORE UPDATE OF {', '.join(columns)} ON {table}",
+        f"NEVER_CHANGED: {what}",
+        when=differs(*columns),
+    )
+
+
+def _closed_once(table: str, what: str, closed: str, *closing: str) -> tuple[Statement, Statement]:
+    """A row that is closed once, by writing its closing columns together, and never changes afterwards."""
+    early = " OR ".join(f"NEW.{column} IS NOT NULL" for column in closing)
+    return (
+        refuse(
+            f"{table}_are_closed_once",
+            f"BEFORE UPDATE ON {table}",
+            f"NEVER_CHANGED: {what}",
+            when=f"OLD.{closed} IS NOT NULL",
+        ),
+        refuse(
+            f"{table}_are_closed_whole",
+            f"BEFORE UPDATE OF {', '.join(closing)} ON {table}",
+            f"NEVER_CHANGED: {what}, with the step that does it",
+            when=f"OLD.{closed} IS NULL AND NEW.{closed} IS NULL AND ({early})",
+        ),
+    )
+
+
+_SESSIONS = (
+    refuse(
+        "sessions_begin_active",
+        "BEFORE INSERT ON sessions",
+        "ILLEGAL_MOVE: a session begins as active",
+        when="NEW.status IS NOT 'active'",
+    ),
+    refuse(
+        "sessions_moves_are_recorded",
+        "BEFORE UPDATE OF status ON sessions",
+        _MISSING,
+        when=f"{_MOVES} AND ({_LEGAL}) AND NOT ({_RECORDED})",
+    ),
+    refuse(
+        "sessions_moves_are_legal",
+        "BEFORE UPDATE OF status ON sessions",
+        "ILLEGAL_MOVE: a session does not go from its status to this one",
+        when=f"{_MOVES} AND NOT ({_LEGAL})",
+    ),
+    refuse(
+        "sessions_change_columns_follow_the_status",
+        f"BEFORE UPDATE OF {', '.join(_CHANGE_COLUMNS)}, outcome, outcome_reason ON sessions",
+        "STATUS_CHANGE_MISSING: who changed a status, when, and the outcome are written with the change alone",
+        when=f"NEW.status IS OLD.status AND {differs(*_CHANGE_COLUMNS, 'outcome', 'outcome_reason')}",
+    ),
+    refuse(
+        "sessions_testing_mode_is_fixed",
+        "BEFORE UPDATE OF testing_mode ON sessions",
+        "STATUS_CHANGE_MISSING: another testing mode needs its status_changes row (session_testing_mode)",
+        when=f"{differs('testing_mode')}"
+        f" AND NOT {last_recorded('session_testing_mode', 'OLD.id', 'OLD.id', 'testing_mode')}",
+    ),
+    _fixed("sessions", "a session keeps its id, kind and goal", "id", "kind", "goal", "created_by", "created_at"),
+)
+
+_AGENTS = _fixed(
+    "agents",
+    "an agent keeps its id, role, parent and kind",
+    *("id", "role", "parent_id", "kind", "session_id", "group_id", "created_at", "created_seq"),
+)
+
+_BLOCKERS = (
+    _fixed(
+        "blockers",
+        "a blocker keeps what it was opened with",
+        *("id", "session_id", "group_id", "task_id", "type", "class", "reason"),
+        *("opened_by", "opened_role", "opened_at", "opened_seq", "report_id", "cause"),
+    ),
+    *_closed_once(
+        "blockers",
+        "a blocker is resolved once",
+        *("resolved_seq", "resolved_at", "resolved_by", "resolution", "resolution_note"),
+    ),
+)
+
+_QUESTIONS = (
+    _fixed(
+        "questions",
+        "a question keeps what was asked",
+        *("id", "session_id", "group_id", "task_id", "kind", "text", "asked_by", "asked_at", "opened_seq"),
+    ),
+    *_closed_once(
+        "questions",
+        "a question is closed once",
+        *("closed_seq", "decision", "closed_at", "closed_by", "answer", "note", "channel"),
+    ),
+)
+
+_DEPENDENCIES = (
+    _fixed(
+        "group_dependencies",
+        "a dependency keeps who depends on whom",
+        *("session_id", "group_id", "depends_on", "seq", "added_by"),
+    ),
+    *_closed_once("group_dependencies", "a dependency is removed once", "removed_seq", "removed_by", "removed_reason"),
+)
+
+TRIGGERS: tuple[Statement, ...] = (*_SESSIONS, _AGENTS, *_BLOCKERS, *_QUESTIONS, *_DEPENDENCIES)
+"""The triggers on rows that may change, as (name, statement)."""

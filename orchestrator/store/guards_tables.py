@@ -1,0 +1,126 @@
+# ruff: noqa: S608 - names of declared tables alone are put together here, never input
+"""Triggers that every table has: who may write at all, which keys are taken, and that nothing is ever deleted.
+
+They are derived from the declared tables, so that a new table is guarded before anybody thinks of it.
+
+REPLACE removes the old row through any unique key without firing a delete trigger. Therefore a taken key is
+refused BEFORE INSERT, one trigger per unique key, which stops REPLACE, OR IGNORE and upserts alike. A table that has
+a hidden rowid has one more key.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from orchestrator.store import constants, schema
+
+GUARDED_BY_NAME = ("status", "status_changed_by", "status_changed_at", "status_seq")
+"""Columns of `task_groups` that a stranger may try to set, so that the guard's own message can say what is missing."""
+
+APPEND_ONLY = (
+    "acknowledgements",
+    "agent_files",
+    "agent_reports",
+    "audit_events",
+    "context_items",
+    "deferrals",
+    "handoffs",
+    "refusals",
+    "requests",
+    "router_decisions",
+    "status_changes",
+    "texts",
+    "workflow_activations",
+    "workflow_transitions",
+    "workflow_versions",
+)
+"""Tables whose rows never change."""
+
+Statement = tuple[str, str]
+
+
+def trigger(name: str, event: str, body: str, *, when: str = "") -> Statement:
+    """A trigger as (name, statement).
+
+    Args:
+        name: The trigger's name.
+        event: When it speaks, such as `BEFORE UPDATE OF status ON task_groups`.
+        body: One statement, without its semicolon.
+        when: A condition on the row.
+    """
+    condition = f"\nWHEN {when}" if when else ""
+    return name, f"CREATE TRIGGER {name} {event}{condition}\nBEGIN\n  {body};\nEND"
+
+
+def refuse(name: str, event: str, message: str, *, when: str = "") -> Statement:
+    """A trigger that refuses the statement with a message."""
+    return trigger(name, event, f"SELECT RAISE(ABORT, '{message}')", when=when)
+
+
+def differs(*columns: str) -> str:
+    """The condition that an update changes one of these columns."""
+    return "(" + " OR ".join(f"NEW.{column} IS NOT OLD.{column}" for column in columns) + ")"
+
+
+def _tripwire(name: str, event: str) -> Statement:
+    message = "WRITE_REFUSED: only the orchestrator writes to this database"
+    check = f"SELECT CASE WHEN {constants.WRITE_FUNCTION}() = 1 THEN 1 ELSE RAISE(ABORT, '{message}') END"
+    return trigger(name, event, check)
+
+
+def _tripwires(table: sa.Table) -> list[Statement]:
+    columns = ""
+    if table is schema.task_groups:
+        columns = "OF " + ", ".join(name for name in table.columns.keys() if name not in GUARDED_BY_NAME) + " "
+    return [
+        _tripwire(f"{table.name}_insert_needs_orchestrator", f"BEFORE INSERT ON {table.name}"),
+        _tripwire(f"{table.name}_update_needs_orchestrator", f"BEFORE UPDATE {columns}ON {table.name}"),
+    ]
+
+
+def has_hidden_rowid(table: sa.Table) -> bool:
+    """Whether rows have a number beside their key, through which REPLACE could reach them."""
+    key = list(table.primary_key.columns)
+    is_alias = len(key) == 1 and isinstance(key[0].type, sa.Integer)
+    return table.dialect_options["sqlite"]["with_rowid"] is not False and not is_alias
+
+
+def unique_keys(table: sa.Table) -> list[tuple[str, ...]]:
+    """The columns of each unique key of a table, in a fixed order."""
+    keys = {tuple(column.name for column in table.primary_key.columns)}
+    constraints = (item for item in table.constraints if isinstance(item, sa.UniqueConstraint))
+    keys |= {tuple(column.name for column in constraint.columns) for constraint in constraints}
+    keys |= {tuple(column.name for column in index.columns) for index in table.indexes if index.unique}
+    if has_hidden_rowid(table):
+        keys.add(("rowid",))
+    return sorted(key for key in keys if key)
+
+
+def _taken(table: sa.Table, key: tuple[str, ...]) -> Statement:
+    same = " AND ".join(f"t.{column} = NEW.{column}" for column in key)
+    return refuse(
+        f"{table.name}_{'_'.join(key)}_is_taken_once",
+        f"BEFORE INSERT ON {table.name}",
+        f"ALREADY_EXISTS: {table.name} has a row with this {', '.join(key)}",
+        when=f"EXISTS (SELECT 1 FROM {table.name} t WHERE {same})",
+    )
+
+
+def _kept(table: sa.Table) -> list[Statement]:
+    name = table.name
+    message = f"NEVER_DELETED: rows of {name} stay"
+    kept = [refuse(f"{name}_are_never_deleted", f"BEFORE DELETE ON {name}", message)]
+    if name in APPEND_ONLY:
+        message = f"NEVER_CHANGED: rows of {name} stay as they were written"
+        kept.append(refuse(f"{name}_are_never_changed", f"BEFORE UPDATE ON {name}", message))
+    return kept
+
+
+def _of(table: sa.Table) -> list[Statement]:
+    return [*_tripwires(table), *(_taken(table, key) for key in unique_keys(table)), *_kept(table)]
+
+
+TRIGGERS: tuple[Statement, ...] = tuple(
+    statement for table in schema.metadata.sorted_tables for statement in _of(table)
+)
+"""The triggers that every table has, as (name, statement)."""

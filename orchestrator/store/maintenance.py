@@ -1,0 +1,197 @@
+"""Looking a database over: copies, checks, and what is the matter with a file that does not work.
+
+Checks read; only `repair` writes, and leaves an event. Nothing here deletes or renames a database.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from orchestrator import errors
+from orchestrator.store import backup as backups
+from orchestrator.store import constants, problems, sqlite
+from orchestrator.store.declared import Key, declared, normalised, stored
+from orchestrator.store.step import open_step
+
+REPAIR_EVENT = "repair"
+REPAIRABLE = ("view", "trigger", "index")
+
+_UNCHECKED_GROUPS = frozenset(("refusals", "agents", "task_groups"))
+"""Their group need not exist: it is what somebody claimed, or the row is the group."""
+
+
+class Problem(NamedTuple):
+    """Something found: a stable id, how bad it is (error, warning, info), where, a sentence, and what to run."""
+
+    id: str
+    severity: str
+    subject: str
+    message: str
+    suggestion: str
+
+
+def backup(path: str | Path, target: str | Path, deadline: float = sqlite.DEADLINE_S) -> Path:
+    """Copy a database while it is in use.
+
+    Raises:
+        Refused: ALREADY_EXISTS, the target is left as it is.
+        EnvironmentProblem: NO_DATABASE, BUSY, READ_ONLY, DISK_FULL, CORRUPT or SCHEMA_TOO_NEW.
+    """
+    sqlite.connect(path, write=False, deadline=deadline).close()
+    return backups.copy(path, target, deadline)
+
+
+def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem]:
+    """Everything that is wrong inside a database: pages, references, schema texts, version, orphans.
+
+    Reads the whole file, so the time grows with it.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, BUSY, SCHEMA_TOO_NEW or SCHEMA_TOO_OLD: there is nothing to check.
+    """
+    try:
+        connection = sqlite.connect(path, write=False, deadline=deadline)
+    except errors.EnvironmentProblem as problem:
+        if problem.code != "CORRUPT":
+            raise
+        return [from_error(problem)]
+    try:
+        found: list[Problem] = []
+        for part in (_pages, _references, schema_problems, _revision, _orphans):
+            found += _guarded(part, connection)
+        return found
+    finally:
+        connection.close()
+
+
+def schema_problems(connection: sqlite.Connection) -> Iterator[Problem]:
+    """Tables, indexes, views and triggers that are missing, altered or foreign, by comparing their texts."""
+    wanted = {key: normalised(sql) for key, sql in declared().items()}
+    found = {key: normalised(sql) for key, sql in stored(connection).items()}
+    for key in wanted.keys() - found.keys():
+        yield _schema_problem("MISSING", key, "is missing", connection.path)
+    for key in wanted.keys() & found.keys():
+        if wanted[key] != found[key]:
+            yield _schema_problem("ALTERED", key, "is not as this program made it", connection.path)
+    for kind, name in found.keys() - wanted.keys():
+        if not name.startswith("sqlite_"):
+            command = f"DROP {kind.upper()} {name}"
+            yield Problem("SCHEMA_FOREIGN", "warning", name, f"The {kind} {name} is none of this program's.", command)
+
+
+def repair(path: str | Path, at: str, actor: str, channel: str = "cli") -> list[str]:
+    """Create missing or altered triggers, views and indexes again, as one step that every later verify mentions.
+
+    Returns:
+        The names of what was created again; empty where nothing was to do, and then nothing is written.
+
+    Raises:
+        EnvironmentProblem: as `sqlite.connect` for writing.
+    """
+    connection = sqlite.connect(path, write=True)
+    try:
+        with open_step(connection, constants.STORE_CHAIN, at) as step:
+            wanted, found = declared(), stored(connection)
+            broken = [key for key, sql in wanted.items() if _differs(key, sql, found)]
+            before = {f"{kind} {name}": found.get((kind, name)) for kind, name in broken}
+            # A view that triggers use is dropped after them.
+            for kind, name in reversed(broken):
+                step.execute(f"DROP {kind} IF EXISTS {name}", {})
+            for key in broken:
+                step.execute(wanted[key], {})
+            if broken:
+                step.seal(REPAIR_EVENT, actor, channel, {"found": before})
+            return [name for _, name in broken]
+    finally:
+        connection.close()
+
+
+def from_error(problem: errors.OrchestratorError, severity: str = "error") -> Problem:
+    """The finding that an error amounts to."""
+    return Problem(problem.code, severity, str(problem.data.get("db", "")), problem.message, problem.suggestion)
+
+
+def _differs(key: Key, sql: str, found: dict[Key, str]) -> bool:
+    return key[0] in REPAIRABLE and (key not in found or normalised(found[key]) != normalised(sql))
+
+
+def _guarded(part: Callable[[sqlite.Connection], Iterator[Problem]], connection: sqlite.Connection) -> list[Problem]:
+    """What one part of a check found; a damaged file may stop the part."""
+    found: list[Problem] = []
+    try:
+        found.extend(part(connection))
+    except sqlite3.Error as error:
+        problem = sqlite.translate(error, connection.path) or problems.corrupt(connection.path, str(error))
+        found.append(from_error(problem))
+    return found
+
+
+def _pages(connection: sqlite.Connection) -> Iterator[Problem]:
+    for (message,) in connection.execute("PRAGMA integrity_check(20)"):
+        if message != "ok":
+            yield from_error(problems.corrupt(connection.path, message))
+
+
+def _references(connection: sqlite.Connection) -> Iterator[Problem]:
+    counts: dict[tuple[str, str], int] = {}
+    for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+        counts[table, parent] = counts.get((table, parent), 0) + 1
+    for (table, parent), count in counts.items():
+        message = f"{count} rows of {table} refer to rows of {parent} that do not exist."
+        yield Problem("REFERENCE_BROKEN", "error", table, message, _verify(connection))
+
+
+def _revision(connection: sqlite.Connection) -> Iterator[Problem]:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    revisions = [row[0] for row in connection.execute("SELECT version_num FROM alembic_version")]
+    if revisions != [f"{version:04}"]:
+        message = f"The file says version {version}, and its migrations say {', '.join(revisions) or 'none'}."
+        yield Problem("VERSION_MISMATCH", "error", "alembic_version", message, _verify(connection))
+
+
+def _orphans(connection: sqlite.Connection) -> Iterator[Problem]:
+    """Rows of a step without its event, and rows of a group that does not exist."""
+    for table, columns in _columns(connection).items():
+        if table == "audit_events":
+            continue
+        if "seq" in columns:
+            chain = "t.session_id" if "session_id" in columns else f"'{constants.STORE_CHAIN}'"
+            parent = f"audit_events e WHERE e.session_id = {chain} AND e.seq = t.seq"
+            yield from _orphans_of(connection, table, "the event of their step", parent)
+        if {"session_id", "group_id"} <= columns and table not in _UNCHECKED_GROUPS:
+            parent = "task_groups g WHERE g.session_id = t.session_id AND g.id = t.group_id"
+            yield from _orphans_of(connection, table, "their group", parent, "t.group_id IS NOT NULL AND ")
+
+
+def _columns(connection: sqlite.Connection) -> dict[str, set[str]]:
+    sql = "SELECT m.name, p.name FROM sqlite_master m, pragma_table_info(m.name) p WHERE m.type = 'table'"
+    found: dict[str, set[str]] = {}
+    for table, column in connection.execute(sql):
+        found.setdefault(table, set()).add(column)
+    return found
+
+
+def _orphans_of(
+    connection: sqlite.Connection, table: str, what: str, parent: str, condition: str = ""
+) -> Iterator[Problem]:
+    # Names of ours and of the file's own tables.
+    sql = f'SELECT count(*) FROM "{table}" t WHERE {condition}NOT EXISTS (SELECT 1 FROM {parent})'  # noqa: S608
+    (count,) = connection.execute(sql).fetchone()
+    if count:
+        yield Problem("ORPHANS", "error", table, f"{count} rows of {table} lack {what}.", _verify(connection))
+
+
+def _schema_problem(what: str, key: Key, words: str, path: str) -> Problem:
+    kind, name = key
+    option = "--repair " if kind in REPAIRABLE else ""
+    command = f"orchestrator db check {option}--db {problems.quoted(path)}"
+    if not option:
+        command = f"restore a backup of {problems.quoted(path)}"
+    return Problem(f"{kind.upper()}_{what}", "error", name, f"The {kind} {name} {words}.", command)
+
+
+def _verify(connection: sqlite.Connection) -> str:
+    return f"orchestrator audit verify --db {problems.quoted(connection.path)}"

@@ -1,0 +1,106 @@
+"""What can be wrong with a database file, each as one error with the command that helps."""
+
+from __future__ import annotations
+
+import errno
+
+from orchestrator import errors
+from orchestrator.store import constants
+
+
+def no_database(path: str, why: str = "does not exist") -> errors.EnvironmentProblem:
+    """There is no usable file at `path`."""
+    return _problem("NO_DATABASE", f"The database {path} {why}.", "init", path)
+
+
+def not_ours(path: str) -> errors.EnvironmentProblem:
+    """The file is a database, but another program's; it is left alone."""
+    return _problem("NO_DATABASE", f"{path} is the database of another program.", "doctor", path)
+
+
+def outdated(path: str, found: int) -> errors.EnvironmentProblem:
+    """The file holds an older schema, or none yet."""
+    versions = {"database_version": found, "program_version": constants.SCHEMA_VERSION}
+    if found == 0:
+        return _problem("NO_DATABASE", f"The database {path} holds no schema yet.", "init", path, **versions)
+    message = (
+        f"The database {path} has schema version {found}, older than this program's version {constants.SCHEMA_VERSION}."
+    )
+    return _problem("SCHEMA_TOO_OLD", message, "db upgrade", path, **versions)
+
+
+def too_new(path: str, found: int, known: int = constants.SCHEMA_VERSION) -> errors.EnvironmentProblem:
+    """A newer program wrote the file; nothing of it is touched."""
+    return errors.EnvironmentProblem(
+        "SCHEMA_TOO_NEW",
+        f"The database {path} has schema version {found}, newer than this program's version {known}.",
+        "install a newer agent-orchestrator",
+        db=path,
+        database_version=found,
+        program_version=known,
+    )
+
+
+def busy(path: str, deadline_s: float = 0.0) -> errors.EnvironmentProblem:
+    """Another process holds the lock for longer than we wait."""
+    waited = f" after {deadline_s:g} s" if deadline_s else ""
+    return _problem("BUSY", f"The database {path} is still held by another process{waited}.", "doctor", path)
+
+
+def read_only(path: str, why: str = "or its folder may not be written by this user") -> errors.EnvironmentProblem:
+    """Reading may work, writing does not."""
+    return errors.EnvironmentProblem(
+        "READ_ONLY",
+        f"The database {path} is read-only: the file {why}.",
+        f"chmod u+w {quoted(path)} {quoted(_folder(path))}",
+        db=path,
+    )
+
+
+def unread_log(path: str) -> errors.EnvironmentProblem:
+    """The folder is read-only, but a log beside the file holds steps that only a writer can take in."""
+    return errors.EnvironmentProblem(
+        "READ_ONLY",
+        f"The folder of {path} is read-only and {path}-wal holds steps that only a user who may write can take in.",
+        f"orchestrator init --db {quoted(path)}, run as a user who may write in {_folder(path)}",
+        db=path,
+    )
+
+
+def disk_full(path: str) -> errors.EnvironmentProblem:
+    """A write found no room (disk, quota or size limit)."""
+    return errors.EnvironmentProblem(
+        "DISK_FULL",
+        f"There is no room to write the database {path} (disk full, quota or size limit).",
+        f"free space on the disk of {quoted(_folder(path))} and run the same command again",
+        db=path,
+    )
+
+
+def corrupt(path: str, why: str) -> errors.EnvironmentProblem:
+    """The content cannot be trusted; the file stays as it is."""
+    return _problem("CORRUPT", f"The database {path} cannot be used: {why}.", "doctor", path)
+
+
+def from_os(error: OSError, path: str) -> errors.EnvironmentProblem:
+    """Name the problem behind a failed call to the operating system."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return disk_full(path)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return read_only(path)
+    return no_database(path, f"cannot be opened ({error.strerror or error})")
+
+
+def quoted(text: str) -> str:
+    """The text as one word of a command line."""
+    import shlex
+
+    return shlex.quote(text)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0] or "/"
+
+
+def _problem(code: str, message: str, command: str, path: str, **data: int) -> errors.EnvironmentProblem:
+    return errors.EnvironmentProblem(code, message, f"orchestrator {command} --db {quoted(path)}", db=path, **data)

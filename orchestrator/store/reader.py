@@ -1,0 +1,197 @@
+"""What deciding is told, read row by row through named statements. Every statement's cost is bounded by an index."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+from orchestrator.core.routing import fanout
+from orchestrator.core.routing.facts import Blocker, Group, Path, Session
+
+_SESSION_COLUMNS = (
+    "id, kind, mode, testing_mode, status, planned, disabled_roles, awaited_role, awaited_action, turn, held,"
+    " progress_seq, answered_seq, workflow_version_id"
+)
+_GROUP_COLUMNS = ", ".join(f"g.{name}" for name in Group._fields)
+_SATISFIED = """
+    EXISTS (SELECT 1 FROM task_groups t WHERE t.session_id = d.session_id AND t.id = d.depends_on
+            AND t.status = 'completed')
+    OR EXISTS (SELECT 1 FROM completion_paths p WHERE p.session_id = d.session_id AND p.group_id = d.depends_on
+               AND p.awaiting_confirmation = 1)"""
+
+SESSION = f"SELECT {_SESSION_COLUMNS} FROM sessions WHERE id = :session"
+GROUP = f"SELECT {_GROUP_COLUMNS} FROM task_groups g WHERE g.session_id = :session AND g.id = :group"
+OPEN_DEPENDENCIES = f"""SELECT d.depends_on FROM group_dependencies d
+    WHERE d.session_id = :session AND d.group_id = :group AND d.removed_seq IS NULL AND NOT ({_SATISFIED})
+    ORDER BY d.seq, d.depends_on"""
+OPEN_BLOCKERS = """SELECT id, type, class, external, opened_role, opened_by, cause FROM blockers
+    INDEXED BY ix_blockers_open
+    WHERE session_id = :session AND group_id = :group AND task_id IS NULL AND resolved_seq IS NULL
+    ORDER BY opened_seq DESC, id DESC"""
+OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
+    WHERE session_id = :session AND group_id = :group AND closed_seq IS NULL ORDER BY opened_seq LIMIT 1"""
+VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
+    WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
+    AND seq > :since LIMIT 100)"""
+SESSION_VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
+    WHERE session_id = :session AND group_id IS NULL AND role = :role AND response_status = :status
+    AND seq > :since LIMIT 100)"""
+REDISPATCHES = """SELECT count(*) FROM (SELECT 1 FROM router_decisions INDEXED BY ix_router_decisions_redispatch
+    WHERE session_id = :session AND group_id IS :group AND seq > :since AND cause = 'redispatch' LIMIT 100)"""
+STATUS_SETTINGS = """SELECT count(*) FROM (SELECT 1 FROM status_changes INDEXED BY ix_status_changes_entity
+    WHERE session_id = :session AND entity = 'group' AND entity_id = :group AND seq > :since
+    AND cause = 'set_status' LIMIT 100)"""
+TURN_REFUSALS = """SELECT code, role FROM refusals INDEXED BY ix_refusals_turn
+    WHERE session_id = :session AND group_id IS :group AND turn = :turn ORDER BY seq DESC LIMIT 100"""
+CLARIFICATIONS = """SELECT count(*) FROM questions INDEXED BY ix_questions_session
+    WHERE session_id = :session AND opened_seq > :since AND kind = 'clarification'"""
+IN_PROGRESS = """SELECT id FROM task_groups INDEXED BY ix_task_groups_awaited
+    WHERE session_id = :session AND awaited_role IS NOT NULL AND kind = :kind ORDER BY created_seq"""
+MANAGER_TURNS = """SELECT turn FROM task_groups INDEXED BY ix_task_groups_awaited
+    WHERE session_id = :session AND awaited_role = 'project_manager' AND turn IS NOT NULL"""
+AWAITING_MANAGER = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_awaited
+    WHERE g.session_id = :session AND g.awaited_role = 'project_manager' ORDER BY g.created_seq"""
+HELD = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_held
+    WHERE g.session_id = :session AND g.held IS NOT NULL ORDER BY g.held_seq, g.id"""
+PATH = """SELECT approved_met, merged_met, valid, awaiting_confirmation, missing FROM completion_paths
+    WHERE session_id = :session AND group_id = :group"""
+_RUNNING = """FROM task_groups INDEXED BY ix_task_groups_running WHERE session_id = :session
+    AND awaited_role IS NOT NULL AND held IS NULL AND awaited_role NOT IN ('project_manager', 'user')"""
+BOARD = f"""SELECT
+    (SELECT count(*) {_RUNNING}),
+    (SELECT count(*) {_RUNNING} AND kind = 'research'),
+    (SELECT count(*) FROM task_groups INDEXED BY ix_task_groups_held
+        WHERE session_id = :session AND held IS NOT NULL AND awaited_role <> 'project_manager'),
+    EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_pending
+        WHERE session_id = :session AND status = 'pending'),
+    EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_awaited
+        WHERE session_id = :session AND awaited_role IS NOT NULL AND awaited_role <> 'project_manager'),
+    EXISTS (SELECT 1 FROM questions INDEXED BY ix_questions_open
+        WHERE session_id = :session AND closed_seq IS NULL),
+    EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_awaited
+        WHERE session_id = :session AND awaited_role = 'project_manager' AND held IS NULL
+        AND awaited_action <> 'wait')"""
+STARTABLE = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_pending
+    WHERE g.session_id = :session AND g.status = 'pending' AND (g.kind = 'research') = :research
+    AND NOT EXISTS (SELECT 1 FROM blockers b INDEXED BY ix_blockers_open
+        WHERE b.session_id = g.session_id AND b.group_id = g.id AND b.resolved_seq IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM group_dependencies d WHERE d.session_id = g.session_id AND d.group_id = g.id
+        AND d.removed_seq IS NULL AND NOT ({_SATISFIED}))
+    ORDER BY g.priority, g.created_seq LIMIT :room"""
+
+
+class Agent(NamedTuple):
+    """One registered actor."""
+
+    id: str
+    role: str
+    parent_id: str | None
+    kind: str
+    active: int
+
+
+class Reader:
+    """Reads facts on one connection, inside whatever transaction is open."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def one(self, sql: str, **parameters: object) -> tuple[object, ...] | None:
+        """The first row of a named statement, or None."""
+        row: tuple[object, ...] | None = self.connection.execute(sql, parameters).fetchone()
+        return row
+
+    def count(self, sql: str, **parameters: object) -> int:
+        """The first column of the first row, as a number."""
+        return int(self.connection.execute(sql, parameters).fetchone()[0])
+
+    def session(self, session: str) -> Session | None:
+        """The session, or None when it is not known."""
+        row = self.connection.execute(SESSION, {"session": session}).fetchone()
+        if row is None:
+            return None
+        roles = tuple(row[6].split(",")) if row[6] else ()
+        return Session(*row[:6], roles, *row[7:])
+
+    def group(self, session: str, group: str) -> Group | None:
+        """The group of this session, or None; ids are compared byte for byte."""
+        row = self.connection.execute(GROUP, {"session": session, "group": group}).fetchone()
+        return Group(*row) if row else None
+
+    def groups(self, sql: str, session: str) -> list[Group]:
+        """The groups that a statement of this module selects."""
+        return [Group(*row) for row in self.connection.execute(sql, {"session": session})]
+
+    def agent(self, agent: str) -> Agent | None:
+        """The registered agent, or None."""
+        row = self.connection.execute(
+            "SELECT id, role, parent_id, kind, active FROM agents WHERE id = :agent", {"agent": agent}
+        ).fetchone()
+        return Agent(*row) if row else None
+
+    def blockers(self, session: str, group: str) -> tuple[Blocker, ...]:
+        """The group's own open blockers, newest first."""
+        rows = self.connection.execute(OPEN_BLOCKERS, {"session": session, "group": group})
+        return tuple(Blocker(*row) for row in rows)
+
+    def open_dependencies(self, session: str, group: str) -> tuple[str, ...]:
+        """Groups that this one still waits for."""
+        rows = self.connection.execute(OPEN_DEPENDENCIES, {"session": session, "group": group})
+        return tuple(row[0] for row in rows)
+
+    def question(self, session: str, group: str) -> str | None:
+        """The id of the group's open question."""
+        row = self.connection.execute(OPEN_QUESTION, {"session": session, "group": group}).fetchone()
+        return row[0] if row else None
+
+    def visits(self, session: Session, group: Group | None, role: str, status: str, *, own: bool) -> int:
+        """Accepted reports like this one since the last progress (`own`: since the last answered question)."""
+        scope = group or session
+        since = scope.answered_seq if own else max(scope.progress_seq, scope.answered_seq)
+        parameters = {"session": session.id, "role": role, "status": status, "since": since}
+        if group is None:
+            return self.count(SESSION_VISITS, **parameters)
+        return self.count(VISITS, group=group.id, **parameters)
+
+    def turn_refusals(self, session: str, group: str | None, turn: int | None) -> list[tuple[str, str | None]]:
+        """Code and role of what was refused in the open turn, newest first."""
+        if turn is None:
+            return []
+        return self.connection.execute(
+            TURN_REFUSALS, {"session": session, "group": group, "turn": turn}
+        ).fetchall()
+
+    def manager_turns(self, session: Session) -> tuple[int, ...]:
+        """The open turns of the project manager in this session."""
+        turns = [row[0] for row in self.connection.execute(MANAGER_TURNS, {"session": session.id})]
+        if session.awaited_role == "project_manager" and session.turn:
+            turns.append(session.turn)
+        return tuple(turns)
+
+    def in_progress(self, session: str, kind: str) -> tuple[str, ...]:
+        """Ids of the groups of a kind that are in progress, in order of creation."""
+        rows = self.connection.execute(IN_PROGRESS, {"session": session, "kind": kind})
+        return tuple(row[0] for row in rows)
+
+    def path(self, session: str, group: str) -> Path:
+        """The group's completion path as the view answers it now."""
+        row = self.connection.execute(PATH, {"session": session, "group": group}).fetchone()
+        return Path(bool(row[0]), bool(row[1]), bool(row[2]), bool(row[3]), row[4]) if row else Path()
+
+    def board(self, session: Session, limit: int, research_limit: int) -> fanout.Board:
+        """The session's groups in numbers, with those that could start in free slots."""
+        row = self.connection.execute(BOARD, {"session": session.id}).fetchone()
+        running, research, held, pending, others, person, manager = row
+        room = max(0, limit - running - held)
+        startable = self._startable(session.id, room, max(0, research_limit - research)) if pending and room else ()
+        return fanout.Board(
+            limit, running, research, held, startable, bool(pending), bool(others), bool(person), bool(manager),
+            session.awaited_role,
+        )
+
+    def _startable(self, session: str, room: int, research_room: int) -> tuple[Group, ...]:
+        rows = []
+        for research, limit in ((0, room), (1, min(room, research_room))):
+            parameters = {"session": session, "research": research, "room": limit}
+            rows += [Group(*row) for row in self.connection.execute(STARTABLE, parameters)] if limit else []
+        return tuple(sorted(rows, key=lambda group: (group.priority, group.created_seq)))

@@ -1,0 +1,330 @@
+"""Connections to a SQLite file: how they are opened, how they wait, and what their errors mean.
+
+The only module that knows SQLite's open modes, pragmas and result codes.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from orchestrator import errors
+from orchestrator.store import constants, problems
+
+if TYPE_CHECKING:
+    import pathlib
+
+_T = TypeVar("_T")
+
+DEADLINE_S = 10.0
+SYNCHRONOUS = ("FULL", "NORMAL")
+
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+
+_BUSY, _LOCKED, _PROTOCOL = 5, 6, 15
+_PERM, _READONLY, _READONLY_DBMOVED = 3, 8, 1032
+_IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 10, 11, 13, 14, 26
+_IOERR_WRITES = frozenset((778, 1034, 1290, 1546, 4618, 4874))
+"""IOERR of write, fsync, folder fsync, truncate, opening and sizing the -shm file: there is no room, in practice."""
+
+
+class Connection(sqlite3.Connection):
+    """A connection that remembers which file it opened."""
+
+    path: str = ":memory:"
+    identity: tuple[int, int] | None = None
+
+
+def connect(
+    path: str | pathlib.Path, *, write: bool, deadline: float = DEADLINE_S, synchronous: str = "FULL"
+) -> Connection:
+    """Open an existing database of this program's schema version.
+
+    Args:
+        path: the file; every character is meant literally.
+        write: open for steps; else nothing can be written through the connection.
+        deadline: seconds to wait while another process holds the file.
+        synchronous: FULL survives a power cut, NORMAL may lose the last steps then; for writing.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, BUSY, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW or SCHEMA_TOO_OLD.
+    """
+    connection = open_file(path, write=write, deadline=deadline, synchronous=synchronous)
+    try:
+        check_version(connection, deadline)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_file(
+    path: str | pathlib.Path, *, write: bool, deadline: float = DEADLINE_S, synchronous: str = "FULL"
+) -> Connection:
+    """Open an existing database of any schema version, as `connect` does otherwise."""
+    real = real_path(path)
+    identity = _check_file(real, write)
+    try:
+        connection = sqlite3.connect(
+            _uri(real, write), timeout=0, isolation_level=None, uri=True, factory=Connection, cached_statements=256
+        )
+    except sqlite3.Error as error:
+        raise translate(error, real) or error from error
+    connection.path, connection.identity = real, identity
+    try:
+        with_retry(lambda: prepare(connection, write=write, synchronous=synchronous), real, deadline)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def prepare(connection: sqlite3.Connection, *, write: bool = True, synchronous: str = "FULL") -> None:
+    """Give a connection the settings that the store relies on; `:memory:` databases of tests take them too."""
+    if not write:
+        connection.execute("PRAGMA query_only=ON")
+        connection.execute("PRAGMA schema_version")
+        return
+    if synchronous not in SYNCHRONOUS:
+        raise errors.UsageError(
+            "INVALID_SETTING", f"synchronous is FULL or NORMAL, not {synchronous!r}.", "unset ORCHESTRATOR_SYNCHRONOUS"
+        )
+    connection.create_function(constants.WRITE_FUNCTION, 0, _one)
+    connection.executescript(
+        "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=ON; PRAGMA recursive_triggers=ON;"
+        f" PRAGMA synchronous={synchronous};"
+    )
+
+
+def create(path: str | pathlib.Path, deadline: float = DEADLINE_S) -> tuple[str, ...]:
+    """Make an empty database file (0600, in a folder 0700) in WAL mode; an existing file is only given the mode.
+
+    Returns:
+        Warnings: that the file works without WAL, where the disk does not offer it.
+
+    Raises:
+        EnvironmentProblem: READ_ONLY, DISK_FULL, NO_DATABASE, BUSY or CORRUPT.
+    """
+    real = real_path(path)
+    try:
+        make_folder(os.path.dirname(real))
+        os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise problems.from_os(error, real) from error
+    connection = open_file(real, write=True, deadline=deadline)
+    try:
+        return with_retry(lambda: _use_wal(connection), real, deadline)
+    finally:
+        connection.close()
+
+
+def check_version(connection: Connection, deadline: float = DEADLINE_S) -> None:
+    """Refuse a file of another schema version."""
+    version = read_version(connection, deadline)
+    if version > constants.SCHEMA_VERSION:
+        raise problems.too_new(connection.path, version)
+    if version < constants.SCHEMA_VERSION:
+        raise problems.outdated(connection.path, version)
+
+
+def read_version(connection: Connection, deadline: float = DEADLINE_S) -> int:
+    """The schema version of a file, 0 where it has no schema yet; two reads of the file's first page.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, it is another program's; BUSY or CORRUPT.
+    """
+
+    def read() -> tuple[int, bool]:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        ours = application == constants.APPLICATION_ID
+        return version, ours or not (version or application or has_tables(connection))
+
+    version, ours = with_retry(read, connection.path, deadline)
+    if not ours:
+        raise problems.not_ours(connection.path)
+    return version
+
+
+def has_tables(connection: sqlite3.Connection) -> bool:
+    """Whether the file holds anything besides Alembic's own table."""
+    sql = "SELECT 1 FROM sqlite_master WHERE tbl_name <> 'alembic_version' LIMIT 1"
+    return connection.execute(sql).fetchone() is not None
+
+
+def begin_immediate(
+    connection: sqlite3.Connection,
+    deadline_s: float = DEADLINE_S,
+    sleep: Callable[[float], None] = time.sleep,
+    now: Callable[[], float] = time.monotonic,
+) -> None:
+    """Take the write lock, trying again at short random distances so that no writer starves.
+
+    Raises:
+        EnvironmentProblem: BUSY after `deadline_s` seconds; NO_DATABASE when the file is no longer at its path.
+    """
+    path = getattr(connection, "path", "")
+    retry(lambda: connection.execute("BEGIN IMMEDIATE"), path, deadline_s, sleep, now)
+    identity = getattr(connection, "identity", None)
+    if identity is not None and _identity(path) != identity:
+        connection.rollback()
+        raise problems.no_database(path, "was moved or deleted while it was open")
+
+
+def retry(
+    action: Callable[[], _T],
+    path: str = "",
+    deadline_s: float = DEADLINE_S,
+    sleep: Callable[[float], None] = time.sleep,
+    now: Callable[[], float] = time.monotonic,
+) -> _T:
+    """Run a statement, and run it again while another process holds the file.
+
+    Raises:
+        EnvironmentProblem: BUSY after `deadline_s` seconds.
+    """
+    until = None
+    while True:
+        try:
+            return action()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error):
+                raise
+            moment = now()
+            until = moment + deadline_s if until is None else until
+            if moment >= until:
+                raise problems.busy(path, deadline_s) from error
+            sleep(_jitter())
+
+
+def with_retry(action: Callable[[], _T], path: str, deadline_s: float = DEADLINE_S) -> _T:
+    """`retry`, with SQLite's own errors translated as well."""
+    try:
+        return retry(action, path, deadline_s)
+    except sqlite3.Error as error:
+        raise translate(error, path) or error from error
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether the statement may succeed when it is run again."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (_BUSY, _LOCKED, _PROTOCOL)
+
+
+def translate(error: sqlite3.Error, path: str | pathlib.Path) -> errors.OrchestratorError | None:
+    """Say what an error of SQLite means for the file, and which command helps.
+
+    Returns:
+        None where the error is none of the environment: a guard's refusal, a constraint, a fault of ours.
+    """
+    name = os.fspath(path)
+    extended: int = getattr(error, "sqlite_errorcode", 0)
+    code = extended & 0xFF
+    if code in (_BUSY, _LOCKED, _PROTOCOL):
+        return problems.busy(name)
+    if extended == _READONLY_DBMOVED:
+        return problems.no_database(name, "was moved or deleted while it was open")
+    if code in (_READONLY, _PERM):
+        return problems.read_only(name)
+    if code == _FULL or extended in _IOERR_WRITES:
+        return problems.disk_full(name)
+    if code in (_CORRUPT, _NOTADB, _IOERR):
+        return problems.corrupt(name, str(error))
+    return problems.no_database(name, "cannot be opened") if code == _CANTOPEN else None
+
+
+def real_path(path: str | pathlib.Path) -> str:
+    """The absolute path of the file itself; beside it SQLite keeps its -wal and -shm."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        raise problems.no_database(repr(os.fspath(path)), "cannot exist: its path has a NUL character") from None
+
+
+def pending_log(real: str) -> bool:
+    """Whether a -wal file with content stands beside the file."""
+    try:
+        return os.stat(real + "-wal").st_size > 0
+    except OSError:
+        return False
+
+
+def make_folder(folder: str) -> None:
+    """Create a folder that only its owner may enter, where it is missing."""
+    if not os.path.isdir(folder):
+        os.makedirs(os.path.dirname(folder), exist_ok=True)
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(folder):
+                raise
+
+
+def _one() -> int:
+    return 1
+
+
+def _check_file(real: str, write: bool) -> tuple[int, int]:
+    try:
+        found = os.stat(real)
+    except (FileNotFoundError, NotADirectoryError):
+        raise problems.no_database(real) from None
+    except OSError as error:
+        raise problems.no_database(real, f"cannot be opened ({error.strerror})") from error
+    if not stat.S_ISREG(found.st_mode):
+        raise problems.no_database(real, "is no file")
+    if not os.access(real, os.R_OK):
+        raise problems.no_database(real, "may not be read by this user")
+    if write and not (os.access(real, os.W_OK) and os.access(os.path.dirname(real), os.W_OK)):
+        raise problems.read_only(real)
+    return found.st_dev, found.st_ino
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _uri(real: str, write: bool) -> str:
+    quoted = "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in os.fsencode(real))
+    # The empty authority keeps a path that begins with two slashes a path.
+    return f"file://{quoted}?{_mode(real, write)}"
+
+
+def _mode(real: str, write: bool) -> str:
+    if write:
+        return "mode=rw"
+    if os.access(os.path.dirname(real), os.W_OK):
+        return "mode=ro"
+    if pending_log(real):
+        raise problems.unread_log(real)
+    return "mode=ro&immutable=1"
+
+
+def _use_wal(connection: Connection) -> tuple[str, ...]:
+    try:
+        (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+    except sqlite3.OperationalError as error:
+        if is_busy(error):
+            raise
+        # Some network disks cannot share memory and fail instead of declining.
+        (mode,) = connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+    if mode == "wal":
+        return ()
+    return (
+        f"{connection.path} lies on a disk without write-ahead logging (a network mount?); it uses a rollback"
+        " journal, so writers and readers wait for each other.",
+    )
+
+
+def _jitter() -> float:
+    """0.1 to 2 ms. From the system's chance: importing `random` costs more than a step."""
+    return 0.0001 + 0.0019 * int.from_bytes(os.urandom(2), "big") / 0xFFFF

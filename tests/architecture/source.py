@@ -1,0 +1,62 @@
+"""The product's own source, read as text and as syntax trees."""
+
+from __future__ import annotations
+
+import ast
+import io
+import pathlib
+import tokenize
+from collections.abc import Iterator
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Module(NamedTuple):
+    """One source file."""
+
+    name: str
+    text: str
+    tree: ast.Module
+
+
+def read(path: pathlib.Path) -> Module:
+    """Parse a file; its name is its path from the root."""
+    text = path.read_text("utf-8")
+    return Module(path.relative_to(ROOT).as_posix(), text, ast.parse(text))
+
+
+def modules(*folders: str) -> list[Module]:
+    """Every Python file of the folders, in order."""
+    return [read(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+PRODUCT = modules("orchestrator")
+
+
+def functions(module: Module) -> Iterator[Function]:
+    """Every function and method of a module, nested ones too."""
+    return (node for node in ast.walk(module.tree) if isinstance(node, Function))
+
+
+def body_lines(function: Function) -> int:
+    """The lines from the first statement after the docstring to the end."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (function.end_lineno or function.lineno) - body[0].lineno + 1 if body else 0
+
+
+def public_parts(node: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[tuple[str, ast.ClassDef | Function]]:
+    """The classes, functions and methods whose names have no leading underscore, with their dotted names."""
+    for child in node.body:
+        if isinstance(child, ast.ClassDef | Function) and not child.name.startswith("_"):
+            name = f"{prefix}{child.name}"
+            yield name, child
+            if isinstance(child, ast.ClassDef):
+                yield from public_parts(child, f"{name}.")
+
+
+def tokens(module: Module, kind: int) -> Iterator[tokenize.TokenInfo]:
+    """The tokens of one kind, such as `tokenize.COMMENT`."""
+    return (found for found in tokenize.generate_tokens(io.StringIO(module.text).readline) if found.type == kind)

@@ -1,0 +1,80 @@
+"""What users install: a wheel, with the locked packages, far from any checkout."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+import venv
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+PIP = ("-m", "pip", "--quiet", "--quiet", "--disable-pip-version-check", "--no-input")
+
+
+def python(interpreter: pathlib.Path, folder: pathlib.Path, *arguments: str) -> str:
+    """Run an interpreter outside of the checkout and return what it printed."""
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "ORCHESTRATOR_"))}
+    done = subprocess.run(
+        [interpreter, *arguments], cwd=folder, env=outside, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(repository: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The wheel, built from the checkout with the locked back end."""
+    folder = tmp_path_factory.mktemp("wheel")
+    options = ("--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(folder))
+    python(pathlib.Path(sys.executable), folder, *PIP, "wheel", *options, str(repository))
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(
+    wheel: pathlib.Path, repository: pathlib.Path, tmp_path_factory: pytest.TempPathFactory
+) -> pathlib.Path:
+    """The interpreter of a fresh environment that holds the runtime lock and the wheel, and nothing else."""
+    folder = tmp_path_factory.mktemp("installed")
+    venv.create(folder / "env", with_pip=True)
+    interpreter = folder / "env" / "bin" / "python"
+    python(interpreter, folder, *PIP, "install", "--require-hashes", "-r", str(repository / "requirements.lock"))
+    python(interpreter, folder, *PIP, "install", "--no-deps", "--no-index", str(wheel))
+    return interpreter
+
+
+def test_the_installed_command_says_its_version(installed: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    version = python(installed, tmp_path, str(installed.with_name("orchestrator")), "--version")
+    metadata = "import importlib.metadata as m; print(m.version('agent-orchestrator'))"
+    assert python(installed, tmp_path, "-c", metadata).strip() in version
+
+
+def test_the_lock_holds_all_that_the_wheel_asks_for(installed: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    assert python(installed, tmp_path, "-m", "pip", "check").strip() == "No broken requirements found."
+
+
+def test_the_wheel_carries_the_files_that_belong_to_the_product(
+    installed: pathlib.Path, repository: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    shown = python(
+        installed,
+        tmp_path,
+        "-c",
+        "from orchestrator import resources\nfor name in resources.NAMES: print(resources.path(name))",
+    )
+    found = [pathlib.Path(line) for line in shown.splitlines()]
+    assert [path.name for path in found] == ["workflow", "agents", "migrations", "alembic.ini"]
+    assert [path for path in found if path.is_relative_to(repository)] == []
+    assert shipped(found[0].parent) == shipped(repository)
+
+
+def shipped(root: pathlib.Path) -> set[str]:
+    """The files below the folders that the wheel carries, without caches."""
+    folders = ("workflow", "agents", "migrations")
+    files = [path for name in folders for path in (root / name).rglob("*") if path.is_file()]
+    return {path.relative_to(root).as_posix() for path in files if "__pycache__" not in path.parts}

@@ -1,0 +1,104 @@
+"""Whole processes, from the shell's call to the end: rows 1 to 4."""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+from collections.abc import Iterator, Mapping
+
+from tests.benchmarks import harness, workplace
+from tests.benchmarks.table import Bound, Figure
+
+# One step of a comparable tool took 340 ms where the anchor took 40: three processes, each heavier than the anchor.
+PEER_STEP = 340 / 40
+
+READS: dict[str, tuple[str, ...]] = {
+    "status": ("status", "READ", "--json"),
+    "group show": ("group", "show", "A", "--session-id", "READ", "--json"),
+    "audit decisions": ("audit", "decisions", "--session-id", "READ", "--json"),
+    "next": ("next", "--session-id", "READ", "--json"),
+}
+
+
+def against_anchor(cases: Mapping[str, harness.Case], place: workplace.Workplace, rounds: int) -> dict[str, float]:
+    """The time of each case as a multiple of the anchor process, all measured in one run."""
+    seconds = harness.interleaved({"anchor": place.anchor(), **cases}, rounds)
+    return {name: seconds[name] / seconds["anchor"] for name in cases}
+
+
+def routes(place: workplace.Workplace, rounds: int) -> harness.Case:
+    """A case that routes the first report of another session each time."""
+    names = [f"R{number}" for number in range(rounds + 1)]
+    for name in names:
+        workplace.session(place, name)
+    calls: list[harness.Argv] = [(workplace.ORCHESTRATOR, *workplace.first_report(name)) for name in names]
+    return harness.processes(calls, place.folder, place.environment)
+
+
+def route(rounds: int) -> Iterator[Figure]:
+    """Row 1: parse, find the database, decide, write durably, print."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = workplace.create(pathlib.Path(folder))
+        ratio = against_anchor({"route": routes(place, rounds)}, place, rounds)["route"]
+    yield Figure("cold `route --json`", "process", ratio, Bound(3.0, 2.6))
+
+
+def other_verbs(rounds: int) -> Iterator[Figure]:
+    """Row 2: what agents call between two reports."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = workplace.create(pathlib.Path(folder))
+        workplace.session(place, "READ")
+        place.command(*workplace.first_report("READ"))
+        cases = {name: place.measured(*words) for name, words in READS.items()}
+        cases["task set-status"] = toggling_task(place)
+        for name, case in cases.items():
+            yield verb(name, case, place, rounds)
+
+
+def verb(name: str, case: harness.Case, place: workplace.Workplace, rounds: int) -> Figure:
+    """One command of row 2; one that fails costs its own line only."""
+    try:
+        ratio, note = against_anchor({name: case}, place, rounds)[name], ""
+    except harness.CommandFailed as failure:
+        ratio, note = None, str(failure)
+    return Figure(f"cold `{name} --json`", "process", ratio, Bound(3.0, 2.6), note)
+
+
+def toggling_task(place: workplace.Workplace) -> harness.Case:
+    """A case that moves one task between backlog and todo; the task is made when the case first runs."""
+    words = "task create T --title one --session-id READ --group-id A --assignee developer --by project_manager"
+    state = {"made": False, "todo": False}
+
+    def run() -> None:
+        if not state["made"]:
+            place.command(*words.split(), "--status", "backlog")
+            state["made"] = True
+        state["todo"] = not state["todo"]
+        place.command("task", "set-status", "T", "todo" if state["todo"] else "backlog", "--by", "developer", "--json")
+
+    return run
+
+
+def peer_step(rounds: int) -> Iterator[Figure]:
+    """Row 3: a tool that takes a router, a group update and an event as three processes."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = workplace.create(pathlib.Path(folder))
+
+        def three_processes() -> None:
+            for _ in range(3):
+                harness.call(workplace.ANCHOR, place.folder, place.environment)
+
+        cases = {"three": three_processes, "route": routes(place, rounds)}
+        ratios = against_anchor(cases, place, rounds)
+    recorded = "from the recorded 8.5 anchors of a peer's step"
+    yield Figure("a peer's step", "one cold `route`", PEER_STEP / ratios["route"], Bound(3, 5, at_least=True), recorded)
+    bare = "a floor for any tool of three processes, not judged"
+    yield Figure("three processes that only import", "one cold `route`", ratios["three"] / ratios["route"], None, bare)
+
+
+def help_text(rounds: int) -> Iterator[Figure]:
+    """Row 4."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = workplace.create(pathlib.Path(folder))
+        ratio = against_anchor({"help": place.measured("--help")}, place, rounds)["help"]
+    yield Figure("`--help`", "process", ratio, Bound(5, 3.2))

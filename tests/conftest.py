@@ -1,0 +1,51 @@
+"""What tests of every kind share."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Callable
+
+import hypothesis
+import pytest
+
+# A busy machine is no failure of a property.
+hypothesis.settings.register_profile("project", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("project")
+
+Completed = subprocess.CompletedProcess[str]
+Command = Callable[..., Completed]
+
+
+@pytest.fixture(scope="session")
+def repository() -> pathlib.Path:
+    """The root of the checkout."""
+    return pathlib.Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def script() -> pathlib.Path:
+    """The installed command, as a user's shell would find it."""
+    return pathlib.Path(sys.executable).with_name("orchestrator")
+
+
+@pytest.fixture
+def environment(tmp_path: pathlib.Path) -> dict[str, str]:
+    """The surroundings of a command: none of the caller's own settings, and a database of the test's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
+    return kept | {"ORCHESTRATOR_DB": str(tmp_path / "orchestrator.db")}
+
+
+@pytest.fixture
+def command(script: pathlib.Path, environment: dict[str, str], tmp_path: pathlib.Path) -> Command:
+    """Run the installed command in a process of its own: `command("status", "S1", "--json")`."""
+
+    def run(*arguments: str, stdin: str = "", python: tuple[str, ...] = ()) -> Completed:
+        argv = [sys.executable, *python, str(script), *arguments]
+        return subprocess.run(
+            argv, input=stdin, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=120, check=False
+        )
+
+    return run

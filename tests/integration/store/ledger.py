@@ -1,0 +1,223 @@
+# ruff: noqa: C408 - columns read better as keywords, several to a line
+"""A small writer of recorded rows, for tests that ask what the database makes of them."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import sqlite3
+from typing import Any
+
+import sqlalchemy as sa
+
+from orchestrator.store import constants, guards, schema
+
+SESSION = "S1"
+T = "2026-01-01T00:00:00.000000Z"
+AGENTS = (
+    "project_manager",
+    "tech_lead",
+    "developer",
+    "senior_software_engineer",
+    "qa_expert",
+    "investigator",
+    "requirements_engineer",
+    "validator",
+    "orchestrator",
+)
+Row = dict[str, Any]
+
+
+@functools.cache
+def _template() -> sqlite3.Connection:
+    engine = sa.create_engine("sqlite://")
+    with engine.begin() as connection:
+        schema.metadata.create_all(connection)
+        guards.create_all(connection)
+        made = sqlite3.connect(":memory:")
+        connection.connection.dbapi_connection.backup(made)  # type: ignore[union-attr]
+    engine.dispose()
+    return made
+
+
+def empty(path: pathlib.Path | str = ":memory:") -> sqlite3.Connection:
+    """A database with the declared tables, views and triggers, and nothing in it."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    _template().backup(connection)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.row_factory = sqlite3.Row
+    register(connection)
+    return connection
+
+
+def register(connection: sqlite3.Connection) -> None:
+    """What only the orchestrator's own connections do."""
+    connection.create_function(constants.WRITE_FUNCTION, 0, lambda: 1)
+
+
+class Ledger:
+    """One session and its groups, written row by row; every step has the next `seq`."""
+
+    def __init__(self, connection: sqlite3.Connection, *, testing_mode: str = "full") -> None:
+        self.connection = connection
+        self.seq = 0
+        self.insert(
+            "workflow_versions", id=1, hash="h", name="w", content="{}", transitions_hash="t", loaded_at=T, seq=1
+        )
+        for role in AGENTS:
+            self.insert("agents", id=role, role=role, kind="ai", created_at=T, created_seq=1)
+        self.insert(
+            "sessions",
+            **dict(id=SESSION, kind="orchestration", mode="parallel", testing_mode=testing_mode, goal="a goal"),
+            **dict(workflow_version_id=1, turn_timeout=3600, disabled_roles="[]", created_by="project_manager"),
+            **dict(created_at=T, status="active", status_changed_by="project_manager", status_changed_at=T),
+            status_seq=self.step(),
+        )
+
+    def step(self) -> int:
+        self.seq += 1
+        return self.seq
+
+    def insert(self, table: str, **values: Any) -> None:
+        names, places = ", ".join(f'"{name}"' for name in values), ", ".join("?" * len(values))
+        self.connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", list(values.values()))
+
+    def group(self, group: str, *, kind: str = "code", security: bool = False, started: bool = True) -> str:
+        status = "in_progress" if kind == "chat" else "pending"
+        seq = self.step()
+        self.insert(
+            "task_groups",
+            **dict(session_id=SESSION, id=group, name=group, kind=kind, security_sensitive=int(security)),
+            **dict(created_by="project_manager", created_at=T, created_seq=seq, status=status),
+            **dict(status_changed_by="project_manager", status_changed_at=T, status_seq=seq),
+        )
+        if started and kind != "chat":
+            self.move(group, "pending", "in_progress")
+        return group
+
+    def record(self, entity: str, entity_id: str, old: str, new: str, *, by: str = "project_manager") -> int:
+        """The row of a move, without the move."""
+        seq = self.step()
+        self.insert(
+            "status_changes",
+            **dict(session_id=SESSION, seq=seq, entity=entity, entity_id=entity_id, from_status=old, to_status=new),
+            **dict(changed_by=by, changed_at=T, reason="a reason", cause="set_status"),
+        )
+        return seq
+
+    def move(self, group: str, old: str, new: str, *, by: str = "project_manager") -> int:
+        seq = self.record("group", group, old, new, by=by)
+        self.set_status(group, new, seq, by=by)
+        return seq
+
+    def set_status(self, group: str, new: str, seq: int, *, by: str = "project_manager") -> None:
+        self.connection.execute(
+            "UPDATE task_groups SET status = ?, status_changed_by = ?, status_changed_at = ?, status_seq = ?"
+            " WHERE session_id = ? AND id = ?",
+            [new, by, T, seq, SESSION, group],
+        )
+
+    def complete(self, group: str) -> int:
+        return self.move(group, "in_progress", "completed")
+
+    def reopen(self, group: str) -> int:
+        return self.move(group, "completed", "in_progress")
+
+    def report(self, role: str, effect: str, group: str | None = "G", *, acknowledge: tuple[str, ...] = ()) -> int:
+        seq = self.step()
+        self.insert(
+            "agent_reports",
+            **dict(session_id=SESSION, seq=seq, group_id=group, role=role, agent_id=role, response_status="X"),
+            **dict(raw_role=role, raw_status="X", effect=effect, turn_assumed=0, summary="s", details="{}"),
+            reported_at=T,
+        )
+        for part, name in enumerate(acknowledge, start=1):
+            self.insert("acknowledgements", session_id=SESSION, seq=seq, part=part, group_id=name, reason="known")
+        return seq
+
+    def reports(self, *answers: tuple[str, str], group: str = "G") -> list[int]:
+        return [self.report(role, effect, group) for role, effect in answers]
+
+    def block(self, group: str = "G", *, external: bool = False) -> str:
+        seq = self.step()
+        self.insert(
+            "blockers",
+            **{"id": f"B{seq}", "session_id": SESSION, "group_id": group, "type": "manual", "class": "hard"},
+            **dict(reason="no environment", opened_by="qa_expert", opened_at=T, opened_seq=seq, cause="manual"),
+            **dict(external=int(external), external_dependency="vendor" if external else None),
+        )
+        return f"B{seq}"
+
+    def resolve(self, blocker: str, *, seq: int | None = None) -> int:
+        step = seq or self.step()
+        self.connection.execute(
+            "UPDATE blockers SET resolved_at = ?, resolved_by = 'tech_lead', resolved_seq = ?, resolution = 'accepted'"
+            " WHERE id = ?",
+            [T, step, blocker],
+        )
+        return step
+
+    def ask(self, group: str = "G") -> str:
+        seq = self.step()
+        self.insert(
+            "questions",
+            **dict(id=f"Q{seq}", session_id=SESSION, group_id=group, kind="review", text="?", asked_by="orchestrator"),
+            **dict(asked_at=T, opened_seq=seq),
+        )
+        return f"Q{seq}"
+
+    def answer(self, question: str) -> int:
+        seq = self.step()
+        self.connection.execute(
+            "UPDATE questions SET closed_at = ?, closed_by = 'ann', closed_seq = ?, answer = 'yes' WHERE id = ?",
+            [T, seq, question],
+        )
+        return seq
+
+    def decide(self, group: str = "G", *, mandatory_review: bool = False) -> int:
+        seq = self.step()
+        self.insert(
+            "router_decisions",
+            **dict(session_id=SESSION, seq=seq, group_id=group, current_agent="x", response_status="X", action="spawn"),
+            **dict(timestamp=T, cause="set_status", rules="[]", workflow_version_id=1, rules_version=1, answer="{}"),
+            mandatory_review=int(mandatory_review),
+        )
+        return seq
+
+    def depend(self, group: str, on: str) -> int:
+        seq = self.step()
+        self.insert(
+            "group_dependencies",
+            **dict(session_id=SESSION, group_id=group, depends_on=on, seq=seq, added_by="project_manager"),
+        )
+        return seq
+
+    def undepend(self, group: str, on: str) -> int:
+        seq = self.step()
+        self.connection.execute(
+            "UPDATE group_dependencies SET removed_seq = ?, removed_by = 'project_manager', removed_reason = 'moot'"
+            " WHERE session_id = ? AND group_id = ? AND depends_on = ? AND removed_seq IS NULL",
+            [seq, SESSION, group, on],
+        )
+        return seq
+
+    def defer(self, group: str, blocker: str) -> int:
+        """Defer a group as the project manager does, with the deferral in the same step."""
+        seq = self.record("group", group, "in_progress", "deferred_external")
+        self.insert(
+            "deferrals",
+            **dict(session_id=SESSION, seq=seq, group_id=group, blocker_id=blocker, reason="r", dependency="vendor"),
+            **dict(confirmed_by="tech_lead", confirmed_seq=1, deferred_by="project_manager", deferred_at=T),
+        )
+        self.set_status(group, "deferred_external", seq)
+        return seq
+
+    def path(self, group: str = "G") -> Row:
+        """What the view says of a group."""
+        query = "SELECT * FROM completion_paths WHERE session_id = ? AND group_id = ?"
+        return dict(self.connection.execute(query, [SESSION, group]).fetchone())
+
+    def part(self, name: str, group: str = "G") -> tuple[int, str, int | None]:
+        """Whether a part is met, why, and which step says so."""
+        row = self.path(group)
+        return row[f"{name}_met"], row[f"{name}_why"], row[f"{name}_seq"]

@@ -1,0 +1,228 @@
+"""Which file a command means."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from orchestrator import errors
+from orchestrator.store import discovery
+
+
+def database(folder: pathlib.Path) -> pathlib.Path:
+    path = folder / ".orchestrator" / "orchestrator.db"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    return path
+
+
+@pytest.fixture
+def home(tmp_path: pathlib.Path) -> pathlib.Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def env(home: pathlib.Path) -> dict[str, str]:
+    return {"HOME": str(home)}
+
+
+@pytest.fixture
+def project(home: pathlib.Path) -> pathlib.Path:
+    """A repository in the home folder."""
+    folder = home / "project"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def below(folder: pathlib.Path) -> pathlib.Path:
+    deep = folder / "sub" / "dir"
+    deep.mkdir(parents=True)
+    return deep
+
+
+def is_missing(env: dict[str, str], cwd: pathlib.Path) -> bool:
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        discovery.find(None, env, cwd)
+    return caught.value.code == "NO_DATABASE" and caught.value.suggestion.startswith("orchestrator init")
+
+
+def test_the_option_comes_before_the_variable_and_the_variable_before_the_folder(
+    project: pathlib.Path, env: dict[str, str], tmp_path: pathlib.Path
+) -> None:
+    nearest, by_variable, by_option = (database(folder) for folder in (project, tmp_path / "a", tmp_path / "b"))
+    env_with = env | {"ORCHESTRATOR_DB": str(by_variable)}
+    assert discovery.find(str(by_option), env_with, project) == by_option
+    assert discovery.find(None, env_with, project) == by_variable
+    assert discovery.find(None, env | {"ORCHESTRATOR_DB": ""}, project) == nearest
+
+
+def test_relative_paths_start_at_the_current_folder(project: pathlib.Path, env: dict[str, str]) -> None:
+    path = database(project)
+    assert discovery.find(".orchestrator/orchestrator.db", env, project) == path
+    assert discovery.find("../../.orchestrator/orchestrator.db", env, below(project)) == path
+
+
+@pytest.mark.parametrize("name", ["absent.db", "."], ids=["absent", "a folder"])
+def test_a_named_file_that_is_none_is_an_error_that_names_it(
+    project: pathlib.Path, env: dict[str, str], name: str
+) -> None:
+    database(project)
+    for explicit, variables in ((name, env), (None, env | {"ORCHESTRATOR_DB": name})):
+        with pytest.raises(errors.EnvironmentProblem) as caught:
+            discovery.find(explicit, variables, project)
+        assert caught.value.code == "NO_DATABASE"
+        assert str(project / name if name != "." else project) in caught.value.message
+        assert "orchestrator init --db" in caught.value.suggestion
+
+
+def test_an_empty_option_is_wrong_usage(project: pathlib.Path, env: dict[str, str]) -> None:
+    with pytest.raises(errors.UsageError, match="--db is empty"):
+        discovery.find("", env, project)
+
+
+def test_the_nearest_upwards_is_found_from_anywhere_inside(project: pathlib.Path, env: dict[str, str]) -> None:
+    outer = database(project)
+    deep = below(project)
+    assert discovery.find(None, env, deep) == outer
+    inner = database(project / "sub")
+    assert discovery.find(None, env, deep) == inner
+    assert discovery.find(None, env, project) == outer
+
+
+def test_the_search_ends_at_the_repository(home: pathlib.Path, project: pathlib.Path, env: dict[str, str]) -> None:
+    database(home)
+    assert is_missing(env, below(project))
+
+
+def test_without_a_repository_the_search_ends_at_the_home_folder(
+    tmp_path: pathlib.Path, home: pathlib.Path, env: dict[str, str]
+) -> None:
+    database(tmp_path)
+    deep = below(home)
+    assert is_missing(env, deep)
+    path = database(home)
+    assert discovery.find(None, env, deep) == path
+
+
+def test_outside_of_both_only_the_folder_itself_is_looked_at(tmp_path: pathlib.Path, env: dict[str, str]) -> None:
+    path = database(tmp_path / "shared")
+    assert discovery.find(None, env, tmp_path / "shared") == path
+    assert is_missing(env, below(tmp_path / "shared"))
+
+
+def test_without_a_home_folder_the_repository_is_enough(project: pathlib.Path) -> None:
+    path = database(project)
+    assert discovery.find(None, {}, below(project)) == path
+
+
+def test_the_root_folder_is_searched_without_harm(env: dict[str, str]) -> None:
+    assert is_missing(env, pathlib.Path("/"))
+
+
+def test_symbolic_links_lead_to_the_file_itself(
+    tmp_path: pathlib.Path, project: pathlib.Path, env: dict[str, str]
+) -> None:
+    path = database(project)
+    (tmp_path / "link").symlink_to(project)
+    (tmp_path / "link.db").symlink_to(path)
+    assert discovery.find(None, env, tmp_path / "link") == path
+    assert discovery.find(str(tmp_path / "link.db"), env, tmp_path) == path
+
+
+def git(cwd: pathlib.Path, *arguments: str) -> None:
+    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PATH": os.environ["PATH"]}
+    author = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    subprocess.run(["git", *author, *arguments], cwd=cwd, env=settings, check=True, capture_output=True)
+
+
+@pytest.fixture
+def worktree(home: pathlib.Path, project: pathlib.Path) -> pathlib.Path:
+    """A worktree that git itself linked to the project."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    (project / ".git").rmdir()
+    git(project, "init", "--quiet")
+    git(project, "commit", "--quiet", "--allow-empty", "-m", "first")
+    git(project, "worktree", "add", "--quiet", str(home / "linked"))
+    return home / "linked"
+
+
+def test_a_linked_worktree_finds_that_of_the_main_worktree(
+    project: pathlib.Path, worktree: pathlib.Path, env: dict[str, str]
+) -> None:
+    assert is_missing(env, worktree)
+    main = database(project)
+    deep = below(worktree)
+    assert discovery.find(None, env, deep) == main
+    assert discovery.locate(None, env, deep).why == f"of the main worktree {project}"
+    own = database(worktree)
+    assert discovery.find(None, env, deep) == own
+
+
+@pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])
+def test_a_worktree_is_read_without_git(
+    home: pathlib.Path, project: pathlib.Path, env: dict[str, str], relative: bool
+) -> None:
+    main = database(project)
+    administration = project / ".git" / "worktrees" / "w"
+    administration.mkdir(parents=True)
+    (administration / "commondir").write_text("../..\n")
+    linked = home / "linked"
+    linked.mkdir()
+    target = "../project/.git/worktrees/w" if relative else str(administration)
+    (linked / ".git").write_text(f"gitdir: {target}\n")
+    assert discovery.find(None, env, linked) == main
+
+
+@pytest.mark.parametrize(
+    "content", ["gitdir: ../project/.git/modules/m\n", "gitdir: \n", "garbage\n", ""], ids=["submodule", "a", "b", "c"]
+)
+def test_another_git_file_is_the_end_of_the_search(
+    home: pathlib.Path, project: pathlib.Path, env: dict[str, str], content: str
+) -> None:
+    database(project)
+    (project / ".git" / "modules" / "m").mkdir(parents=True)
+    (home / "module").mkdir()
+    (home / "module" / ".git").write_text(content)
+    assert is_missing(env, home / "module")
+
+
+def test_a_new_database_goes_to_the_root_of_the_repository(project: pathlib.Path, env: dict[str, str]) -> None:
+    expected = project / ".orchestrator" / "orchestrator.db"
+    assert discovery.place(None, env, below(project)) == expected
+    assert not expected.exists()
+
+
+def test_without_a_repository_a_new_database_goes_to_the_current_folder(home: pathlib.Path, env: dict[str, str]) -> None:
+    deep = below(home)
+    assert discovery.place(None, env, deep) == deep / ".orchestrator" / "orchestrator.db"
+
+
+def test_an_existing_database_stays_the_one(project: pathlib.Path, env: dict[str, str]) -> None:
+    path = database(project / "sub")
+    (project / "sub" / "dir").mkdir()
+    assert discovery.place(None, env, project / "sub" / "dir") == path
+
+
+def test_worktrees_share_the_database_of_the_main_worktree(
+    project: pathlib.Path, worktree: pathlib.Path, env: dict[str, str]
+) -> None:
+    assert discovery.place(None, env, below(worktree)) == project / ".orchestrator" / "orchestrator.db"
+
+
+def test_a_named_place_is_the_place(project: pathlib.Path, env: dict[str, str], tmp_path: pathlib.Path) -> None:
+    assert discovery.place("new/x.db", env, project) == project / "new" / "x.db"
+    named = env | {"ORCHESTRATOR_DB": str(tmp_path / "y.db")}
+    assert discovery.place(None, named, project) == tmp_path / "y.db"
+
+
+@pytest.mark.parametrize("name", ["a?b", "a#b", "100%25", "with space", "it's", "emoji-\U0001f600", "-dash", "line\n"])
+def test_folders_of_any_name_are_searched(home: pathlib.Path, env: dict[str, str], name: str) -> None:
+    path = database(home / name)
+    assert discovery.find(None, env, below(home / name)) == path

@@ -1,0 +1,489 @@
+"""Databases are created, upgraded and taken back by the migrations, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from orchestrator import errors
+from orchestrator.store import constants, declared, guards, migrate, schema, sqlite, step
+from tests.integration.store.conftest import AT, Start, Unprivileged
+
+REGENERATE = "the schema changed: python -m orchestrator.store.declared > migrations/versions/0001_initial.sql"
+EVENTS = "SELECT seq, actor, channel, at, input FROM audit_events WHERE kind = 'migrate' ORDER BY seq"
+
+SECOND = '''
+"""A second version: a column, by the batch mode that rebuilds the table."""
+import sqlalchemy as sa
+from alembic import op
+from orchestrator.store import declared, guards, migrate
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+
+def rebuild(change):
+    connection = op.get_bind()
+    guards.drop_all(connection)
+    with op.batch_alter_table("agents", recreate="always", table_kwargs={"sqlite_with_rowid": False}) as batch:
+        change(batch)
+    guards.create_all(connection)
+
+
+def upgrade():
+    rebuild(lambda batch: batch.add_column(sa.Column("nickname", sa.Text, nullable=True)))
+    AFTER
+
+
+def downgrade():
+    rebuild(lambda batch: batch.drop_column("nickname"))
+'''
+
+
+@pytest.fixture
+def path(tmp_path: pathlib.Path) -> pathlib.Path:
+    """Where a database is wanted."""
+    return tmp_path / ".orchestrator" / "orchestrator.db"
+
+
+@pytest.fixture
+def later(repository: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
+    """The migrations of a later program, which has a second version."""
+    return _later(repository, tmp_path / "later", "")
+
+
+def _later(repository: pathlib.Path, folder: pathlib.Path, after: str) -> pathlib.Path:
+    shutil.copytree(repository / "migrations", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "versions" / "0002_nickname.py").write_text(SECOND.replace("AFTER", after))
+    return folder
+
+
+def found(path: pathlib.Path) -> dict[declared.Key, str]:
+    connection = sqlite.open_file(path, write=False)
+    try:
+        return {key: declared.normalised(sql) for key, sql in declared.stored(connection).items()}
+    finally:
+        connection.close()
+
+
+def counts(path: pathlib.Path) -> dict[str, int]:
+    connection = sqlite.open_file(path, write=False)
+    try:
+        names = [name for kind, name in declared.stored(connection) if kind == "table"]
+        return {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names}
+    finally:
+        connection.close()
+
+
+def version(path: pathlib.Path) -> int:
+    raw = sqlite3.connect(path)
+    try:
+        return int(raw.execute("PRAGMA user_version").fetchone()[0])
+    finally:
+        raw.close()
+
+
+def add_agents(path: pathlib.Path) -> None:
+    connection = sqlite.connect(path, write=True)
+    with step.open_step(connection, constants.STORE_CHAIN, AT) as one:
+        one.insert("agents", id="pm", role="project_manager", kind="ai", created_at=AT, created_seq=one.seq)
+        one.insert("agents", id="dev", role="developer", parent_id="pm", kind="ai", created_at=AT, created_seq=one.seq)
+        one.seal("test", "tester", "cli", {})
+    connection.close()
+
+
+def test_from_empty_the_migrations_make_what_is_declared(template: pathlib.Path) -> None:
+    raw = sqlite3.connect(":memory:")
+    import sqlalchemy as sa
+
+    schema.metadata.create_all(sa.create_engine("sqlite://", creator=lambda: raw))
+    guards.create_all(raw)
+    expected = {key: declared.normalised(sql) for key, sql in declared.stored(raw).items()}
+    raw.close()
+    migrated = found(template)
+    assert migrated.keys() == expected.keys(), REGENERATE
+    for key, sql in expected.items():
+        assert migrated[key] == sql, REGENERATE
+
+
+def test_the_frozen_text_is_that_of_the_declared_schema(repository: pathlib.Path) -> None:
+    frozen = (repository / "migrations" / "versions" / "0001_initial.sql").read_text("utf-8")
+    assert frozen == declared.freeze(), REGENERATE
+
+
+def test_alembic_sees_no_difference_either(template: pathlib.Path, repository: pathlib.Path) -> None:
+    command = [sys.executable, "-m", "alembic", "-x", f"db={template}", "check"]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "No new upgrade operations detected.\n"), done.stderr
+
+
+def test_the_number_in_the_file_is_that_of_the_newest_migration(template: pathlib.Path) -> None:
+    raw = sqlite3.connect(template)
+    assert raw.execute("SELECT version_num FROM alembic_version").fetchall() == [(f"{constants.SCHEMA_VERSION:04}",)]
+    assert raw.execute("PRAGMA application_id").fetchone() == (constants.APPLICATION_ID,)
+    raw.close()
+    assert migrate.current(template) == (constants.SCHEMA_VERSION, constants.SCHEMA_VERSION)
+    assert version(template) == constants.SCHEMA_VERSION
+
+
+def test_an_upgrade_creates_a_private_database_with_an_event(path: pathlib.Path) -> None:
+    moved = migrate.upgrade(path, AT, actor="alice", channel="batch")
+    assert moved == (0, constants.SCHEMA_VERSION, None, ())
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (path.parent, path)] == [0o700, 0o600]
+    assert os.listdir(path.parent) == ["orchestrator.db"]
+    connection = sqlite.connect(path, write=False)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute(EVENTS).fetchall() == [(1, "alice", "batch", AT, '{"from":0,"to":1}')]
+    rows = connection.execute("SELECT * FROM audit_events").fetchall()
+    assert [step.verify_event(row) for row in rows] == [True]
+    connection.close()
+
+
+def test_a_second_upgrade_changes_nothing(database: pathlib.Path) -> None:
+    before = database.read_bytes()
+    assert migrate.upgrade(database, AT) == (1, 1, None, ())
+    assert database.read_bytes() == before
+    assert os.listdir(database.parent) == ["orchestrator.db"]
+
+
+def test_an_upgrade_says_nothing(path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    migrate.upgrade(path, AT)
+    migrate.downgrade(path, "base", AT)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_empty_database_goes_down_and_up_again(path: pathlib.Path) -> None:
+    migrate.upgrade(path, AT)
+    expected = found(path)
+    down = migrate.downgrade(path, "base", AT)
+    assert (down.before, down.after) == (1, 0)
+    assert down.backup is not None
+    assert found(path) == {}
+    assert migrate.upgrade(path, AT).after == 1
+    assert found(path) == expected
+
+
+def test_a_downgrade_that_would_lose_rows_names_them(database: pathlib.Path) -> None:
+    add_agents(database)
+    before, content = counts(database), found(database)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.downgrade(database, "base", AT)
+    assert (caught.value.code, caught.value.data["rows"]) == ("DOWNGRADE_REFUSED", {"agents": 2, "audit_events": 1})
+    assert (counts(database), found(database)) == (before, content)
+    assert "2 of agents" in caught.value.message
+
+
+def test_an_unknown_revision_is_wrong_usage(database: pathlib.Path) -> None:
+    with pytest.raises(errors.UsageError, match="there are base, 0001"):
+        migrate.downgrade(database, "0007", AT)
+
+
+def test_a_newer_database_is_refused_untouched(database: pathlib.Path) -> None:
+    raw = sqlite3.connect(database)
+    raw.execute("PRAGMA user_version=7")
+    raw.close()
+    before = database.read_bytes()
+    for move in (lambda: migrate.upgrade(database, AT), lambda: migrate.downgrade(database, "base", AT)):
+        with pytest.raises(errors.EnvironmentProblem) as caught:
+            move()
+        assert caught.value.code == "SCHEMA_TOO_NEW"
+        assert (caught.value.data["database_version"], caught.value.data["program_version"]) == (7, 1)
+    assert database.read_bytes() == before
+    assert os.listdir(database.parent) == ["orchestrator.db"]
+    assert migrate.current(database) == (7, 1)
+
+
+@pytest.mark.parametrize("content", ["no database " * 100, "x"], ids=["long", "short"])
+def test_a_file_that_is_no_database_stays_as_it_is(tmp_path: pathlib.Path, content: str) -> None:
+    path = tmp_path / "notes"
+    path.write_text(content)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.upgrade(path, AT)
+    assert caught.value.code == "CORRUPT"
+    assert path.read_text() == content
+
+
+def test_another_programs_database_stays_as_it_is(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "songs.db"
+    raw = sqlite3.connect(path)
+    raw.execute("CREATE TABLE songs (title)")
+    raw.close()
+    before = path.read_bytes()
+    with pytest.raises(errors.EnvironmentProblem, match="another program"):
+        migrate.upgrade(path, AT)
+    assert path.read_bytes() == before
+
+
+def test_a_later_version_keeps_every_row_and_object(database: pathlib.Path, later: pathlib.Path) -> None:
+    add_agents(database)
+    before, objects = counts(database), found(database)
+    up = migrate.upgrade(database, AT, scripts=later)
+    assert (up.before, up.after) == (1, 2)
+    assert counts(database) == before | {"audit_events": before["audit_events"] + 1}
+    assert found(database).keys() == objects.keys()
+    assert "nickname" in found(database)["table", "agents"]
+    assert not any("alembic_tmp" in sql for sql in found(database).values())
+    down = migrate.downgrade(database, "0001", AT, scripts=later)
+    assert (down.before, down.after) == (2, 1)
+    assert counts(database) == before | {"audit_events": before["audit_events"] + 2}
+    assert found(database).keys() == objects.keys()
+    connection = sqlite.connect(database, write=False)
+    assert connection.execute("SELECT id, parent_id FROM agents ORDER BY id").fetchall() == [("dev", "pm"), ("pm", None)]
+    assert [row[4] for row in connection.execute(EVENTS)] == [
+        '{"from":0,"to":1}',
+        '{"from":1,"to":2}',
+        '{"from":2,"to":1}',
+    ]
+    connection.close()
+
+
+def test_an_upgrade_first_makes_a_private_copy(database: pathlib.Path, later: pathlib.Path) -> None:
+    add_agents(database)
+    before = counts(database)
+    copy = migrate.upgrade(database, AT, scripts=later).backup
+    assert copy is not None
+    assert copy == database.parent / "backups" / "orchestrator-v1-2026-01-01T000000.000000Z.db"
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (copy.parent, copy)] == [0o700, 0o600]
+    assert os.listdir(copy.parent) == [copy.name]
+    assert (version(copy), counts(copy)) == (1, before)
+    migrate.downgrade(database, "0001", AT, scripts=later)
+    again = migrate.upgrade(database, AT, scripts=later).backup
+    assert again is not None
+    assert again.name == "orchestrator-v1-2026-01-01T000000.000000Z-2.db"
+
+
+@pytest.mark.parametrize(
+    ("after", "error"),
+    [("raise ArithmeticError('bad')", ArithmeticError), ("op.execute('INSERT INTO nowhere VALUES (1)')", Exception)],
+    ids=["exception", "sql"],
+)
+def test_a_migration_that_fails_leaves_the_older_version(
+    repository: pathlib.Path, tmp_path: pathlib.Path, database: pathlib.Path, after: str, error: type[Exception]
+) -> None:
+    add_agents(database)
+    before, objects = counts(database), found(database)
+    with pytest.raises(error):
+        migrate.upgrade(database, AT, scripts=_later(repository, tmp_path / "bad", after))
+    assert (version(database), counts(database), found(database)) == (1, before, objects)
+
+
+def test_a_migration_that_breaks_a_reference_is_refused(
+    repository: pathlib.Path, tmp_path: pathlib.Path, database: pathlib.Path
+) -> None:
+    add_agents(database)
+    after = "guards.drop_all(op.get_bind()); op.execute(\"DELETE FROM agents WHERE id = 'pm'\")"
+    with pytest.raises(errors.EnvironmentProblem, match="1 rows of agents refer to rows that do not exist"):
+        migrate.upgrade(database, AT, scripts=_later(repository, tmp_path / "bad", after))
+    assert (version(database), counts(database)["agents"]) == (1, 2)
+
+
+def test_a_busy_database_is_named_after_the_deadline(database: pathlib.Path, later: pathlib.Path) -> None:
+    holder = sqlite.connect(database, write=True)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.upgrade(database, AT, scripts=later, deadline=0.05)
+    assert caught.value.code == "BUSY"
+    holder.close()
+    assert not (database.parent / "backups").exists()
+
+
+UPGRADE = """
+import json, pathlib, sys
+from orchestrator.store import migrate
+print("ready", flush=True)
+sys.stdin.readline()
+scripts = pathlib.Path(sys.argv[2]) if sys.argv[2] else None
+moved = migrate.upgrade(sys.argv[1], "2026-01-01T00:00:00.000000Z", scripts=scripts)
+print(json.dumps([moved.before, moved.after, moved.backup and str(moved.backup)]))
+"""
+
+
+def all_at_once(processes: list[subprocess.Popen[str]]) -> list[list[object]]:
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    answers = [process.communicate(timeout=60) for process in processes]
+    assert [error for _, error in answers] == [""] * len(processes)
+    return [json.loads(out) for out, _ in answers]
+
+
+@pytest.mark.slow
+def test_eight_processes_create_one_database(path: pathlib.Path, start: Start, template: pathlib.Path) -> None:
+    answers = all_at_once([start(UPGRADE, path, "") for _ in range(8)])
+    assert sorted(answers, key=str) == [[0, 1, None], *[[1, 1, None]] * 7]
+    assert found(path) == found(template)
+    assert counts(path)["audit_events"] == 1
+    assert os.listdir(path.parent) == ["orchestrator.db"]
+
+
+@pytest.mark.slow
+def test_eight_processes_upgrade_once(database: pathlib.Path, later: pathlib.Path, start: Start) -> None:
+    add_agents(database)
+    answers = all_at_once([start(UPGRADE, database, later) for _ in range(8)])
+    assert sorted(answer[:2] for answer in answers) == [[1, 2], *[[2, 2]] * 7]
+    (copy,) = [answer[2] for answer in answers if answer[2]]
+    assert os.listdir(database.parent / "backups") == [pathlib.Path(str(copy)).name]
+    assert counts(database)["audit_events"] == 3
+
+
+@pytest.mark.slow
+def test_a_killed_migration_leaves_a_whole_version(
+    database: pathlib.Path, later: pathlib.Path, start: Start, tmp_path: pathlib.Path
+) -> None:
+    add_agents(database)
+    objects = found(database).keys()
+    outcomes = set()
+    for number in range(12):
+        victim = tmp_path / f"{number}.db"
+        shutil.copy(database, victim)
+        process = start(UPGRADE, victim, later)
+        assert process.stdout is not None
+        assert process.stdin is not None
+        process.stdout.readline()
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        time.sleep(0.02 * number)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        now = version(victim)
+        outcomes.add(now)
+        assert found(victim).keys() == objects
+        assert counts(victim)["agents"] == 2
+        assert counts(victim)["audit_events"] == 1 + now
+        assert migrate.upgrade(victim, AT, scripts=later).after == 2
+        assert counts(victim)["audit_events"] == 3
+    assert 1 in outcomes
+
+
+@pytest.mark.slow
+def test_a_killed_creation_is_finished_by_the_next(path: pathlib.Path, start: Start, template: pathlib.Path) -> None:
+    for number in range(10):
+        process = start(UPGRADE, path, "")
+        assert process.stdout is not None
+        assert process.stdin is not None
+        process.stdout.readline()
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        time.sleep(0.008 * number)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert migrate.upgrade(path, AT).after == 1
+        assert found(path) == found(template)
+        assert counts(path)["audit_events"] == 1
+        shutil.rmtree(path.parent)
+
+
+@pytest.fixture
+def small_disk() -> Iterator[pathlib.Path]:
+    """A file system with room for a few hundred kilobytes."""
+    folder = tempfile.mkdtemp()
+    mounted = os.geteuid() == 0 and shutil.which("mount") is not None
+    if mounted:
+        command = ["mount", "-t", "tmpfs", "-o", "size=600k", "none", folder]
+        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    if not mounted:
+        os.rmdir(folder)
+        pytest.skip("mounting a small file system needs root")
+    yield pathlib.Path(folder)
+    subprocess.run(["umount", folder], check=True)
+    os.rmdir(folder)
+
+
+def test_a_full_disk_creates_no_half_schema(small_disk: pathlib.Path) -> None:
+    (small_disk / "filler").write_bytes(b"x" * 300_000)
+    path = small_disk / ".orchestrator" / "orchestrator.db"
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.upgrade(path, AT)
+    assert caught.value.code == "DISK_FULL"
+    (small_disk / "filler").unlink()
+    assert found(path) == {}
+
+
+def test_a_full_disk_stops_an_upgrade_at_its_copy(
+    small_disk: pathlib.Path, database: pathlib.Path, later: pathlib.Path
+) -> None:
+    path = pathlib.Path(shutil.copy(database, small_disk / "orchestrator.db"))
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.upgrade(path, AT, scripts=later)
+    assert caught.value.code == "DISK_FULL"
+    assert version(path) == 1
+    assert os.listdir(small_disk / "backups") == []
+
+
+def test_a_limit_on_pages_stops_a_migration_whole(database: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def limited(connection: sqlite3.Connection, **settings: object) -> None:
+        prepare(connection, **settings)  # type: ignore[arg-type]
+        connection.execute("PRAGMA max_page_count=40")
+
+    prepare = sqlite.prepare
+    path = database.with_name("limited.db")
+    monkeypatch.setattr(sqlite, "prepare", limited)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.upgrade(path, AT)
+    assert caught.value.code == "DISK_FULL"
+    assert found(path) == {}
+
+
+@pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o444, 0o555), (0o666, 0o555), (0o444, 0o777)])
+def test_a_read_only_database_is_not_upgraded(
+    database: pathlib.Path,
+    later: pathlib.Path,
+    open_folder: pathlib.Path,
+    unprivileged: Unprivileged,
+    file_mode: int,
+    folder_mode: int,
+) -> None:
+    path = pathlib.Path(shutil.copy(database, open_folder / "orchestrator.db"))
+    scripts = shutil.copytree(later, open_folder / "later")
+    path.chmod(file_mode)
+    open_folder.chmod(folder_mode)
+
+    def attempt() -> object:
+        try:
+            return migrate.upgrade(path, AT, scripts=scripts)
+        except errors.EnvironmentProblem as problem:
+            return problem.code
+
+    assert unprivileged(attempt) == "READ_ONLY"
+    assert version(path) == 1
+
+
+def test_a_folder_where_nothing_may_be_created_is_read_only(
+    open_folder: pathlib.Path, unprivileged: Unprivileged
+) -> None:
+    open_folder.chmod(0o555)
+
+    def attempt() -> object:
+        try:
+            return migrate.upgrade(open_folder / ".orchestrator" / "orchestrator.db", AT)
+        except errors.EnvironmentProblem as problem:
+            return problem.code
+
+    assert unprivileged(attempt) == "READ_ONLY"
+    assert os.listdir(open_folder) == []
+
+
+@pytest.mark.parametrize("name", ["a?b", "a#b", "100%25", "with space", "it's", "emoji-\U0001f600", "-dash", "line\n"])
+def test_a_database_is_created_under_any_name(tmp_path: pathlib.Path, name: str) -> None:
+    folder = tmp_path / name
+    migrate.upgrade(folder / name, AT)
+    assert os.listdir(folder) == [name]
+    assert migrate.current(folder / name) == (1, 1)

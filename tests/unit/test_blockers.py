@@ -1,0 +1,112 @@
+"""The taxonomy of blockers, and what makes a soft one hard."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.core import blockers, metadata
+from orchestrator.core.blockers import HARD, SOFT, Classified
+
+SOFT_TYPES = "timeout context_exhaustion_handoff phase_incomplete mcp_transient build_warning waiting manual".split()
+HARD_TYPES = (
+    "mathematically_false missing_dependency unresolvable_build_error invalid_specification resource_exhausted "
+    "strategy_failed permission_denied verification_failed external unclassified"
+).split()
+
+
+def test_the_table_holds_the_types_and_no_others() -> None:
+    assert blockers.TYPES == dict.fromkeys(SOFT_TYPES, SOFT) | dict.fromkeys(HARD_TYPES, HARD)
+
+
+@pytest.mark.parametrize("name", SOFT_TYPES + HARD_TYPES)
+@pytest.mark.parametrize("recoverable", [True, False], ids=["recoverable", "not recoverable"])
+def test_a_known_type_has_its_class_whatever_the_error_says(name: str, recoverable: bool) -> None:
+    assert blockers.of_error(name, recoverable) == Classified(name, blockers.TYPES[name])
+
+
+@pytest.mark.parametrize("name", ["validation", "execution", "cosmic_rays"])
+@pytest.mark.parametrize(("recoverable", "expected"), [(True, SOFT), (False, HARD)], ids=["soft", "hard"])
+def test_other_types_have_the_class_that_recoverable_says(
+    name: str, recoverable: bool, expected: blockers.BlockerClass
+) -> None:
+    assert blockers.of_error(name, recoverable) == Classified(name, expected)
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        pytest.param("strategy_exhausted", "strategy_failed", id="synonym"),
+        pytest.param(" Timeout\n", "timeout", id="case and whitespace"),
+        pytest.param("t\u0456meout", "t\u0456meout", id="look-alike letter"),
+    ],
+)
+def test_a_type_has_one_name(raw: str, name: str) -> None:
+    assert blockers.type_name(raw) == name
+
+
+@pytest.mark.parametrize(
+    ("stage", "found", "expected"),
+    [
+        pytest.param(None, [], None, id="nothing named"),
+        pytest.param("editing", [], None, id="stage that is no type"),
+        pytest.param("context_exhaustion_handoff", [], Classified("context_exhaustion_handoff", SOFT), id="soft stage"),
+        pytest.param(
+            "context_exhaustion_handoff", [("timeout", True)],
+            Classified("context_exhaustion_handoff", SOFT), id="stage before errors",
+        ),
+        pytest.param("editing", [("timeout", True)], Classified("timeout", SOFT), id="error"),
+        pytest.param(
+            "timeout", [("build_warning", True), ("missing_dependency", True)],
+            Classified("missing_dependency", HARD), id="worst counts over a soft stage",
+        ),
+        pytest.param(
+            None, [("timeout", True), ("validation", False), ("external", False)],
+            Classified("validation", HARD), id="first of the worst",
+        ),
+        pytest.param("strategy_exhausted", [], Classified("strategy_failed", HARD), id="hard stage"),
+    ],
+)
+def test_the_worst_of_stage_and_errors_counts(
+    stage: str | None, found: list[tuple[str, bool]], expected: Classified | None
+) -> None:
+    assert blockers.worst(stage, [blockers.of_error(*each) for each in found]) == expected
+
+
+def test_without_metadata_a_blocker_is_unclassified_and_hard() -> None:
+    assert blockers.classify(None) == Classified("unclassified", HARD)
+
+
+def test_metadata_of_finished_work_classifies_nothing() -> None:
+    assert blockers.classify(metadata.check('{"status": "implemented"}')) == Classified("unclassified", HARD)
+
+
+def test_metadata_gives_the_blocker_its_type_and_class() -> None:
+    report = metadata.check('{"status": "blocked", "errors": [{"type": "waiting"}]}')
+    assert blockers.classify(report) == Classified("waiting", SOFT)
+
+
+@pytest.mark.parametrize(
+    ("returns", "without_progress", "continuations", "limit"),
+    [
+        pytest.param(3, 1, 4, None, id="below every limit"),
+        pytest.param(4, 0, 0, "the same blocker returned more than 3 times", id="returns"),
+        pytest.param(0, 2, 0, "2 continuations brought no progress", id="no progress"),
+        pytest.param(0, 0, 5, "5 continuations were used", id="continuations"),
+        pytest.param(4, 2, 5, "the same blocker returned more than 3 times", id="the first is named"),
+    ],
+)
+def test_a_soft_blocker_becomes_hard_at_the_first_limit(
+    returns: int, without_progress: int, continuations: int, limit: str | None
+) -> None:
+    assert blockers.exhausted(returns, without_progress, continuations) == limit
+
+
+@given(st.none() | st.text(), st.lists(st.tuples(st.text() | st.sampled_from(sorted(blockers.TYPES)), st.booleans())))
+def test_one_hard_error_makes_the_blocker_hard(stage: str | None, found: list[tuple[str, bool]]) -> None:
+    classified = [blockers.of_error(*each) for each in found]
+    result = blockers.worst(stage, classified)
+    if any(each.blocker_class == HARD for each in classified):
+        assert result is not None
+        assert result.blocker_class == HARD

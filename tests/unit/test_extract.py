@@ -1,0 +1,281 @@
+"""One report is taken out of a message; examples do not count and contradictions are refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator import errors
+from orchestrator.core import extract
+from orchestrator.core.extract import Extracted
+
+
+def block(report: Any, info: str = "json", fence: str = "```") -> str:
+    return f"{fence}{info}\n{json.dumps(report, indent=1)}\n{fence}\n"
+
+
+BLOCKED = {"status": "BLOCKED", "summary": "No key"}
+APPROVED = {"status": "APPROVED"}
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        pytest.param("STATUS: BLOCKED", "BLOCKED", id="only the line"),
+        pytest.param("All done.\n\nSTATUS: READY_FOR_QA\n\nBye.", "READY_FOR_QA", id="line amid prose"),
+        pytest.param("a\r\nSTATUS: PASS \t\r\nb", "PASS", id="CRLF and trailing blanks"),
+        pytest.param("\ufeffSTATUS:PASS", "PASS", id="BOM, no blank"),
+        pytest.param("status: blocked", "blocked", id="as it was written"),
+        pytest.param("   STATUS: PASS", "PASS", id="three blanks"),
+        pytest.param("STATUS: PASS\nso I say\nSTATUS: pass", "PASS", id="the same line twice"),
+        pytest.param("> STATUS: FAIL\n\nSTATUS: PASS", "PASS", id="quoted example"),
+        pytest.param("```\nSTATUS: FAIL\n```\nSTATUS: PASS", "PASS", id="fenced example"),
+        pytest.param("~~~text\nSTATUS: FAIL\n```\n~~~\nSTATUS: PASS", "PASS", id="tilde fence around backticks"),
+        pytest.param("````\n```\nSTATUS: FAIL\n```\n````\nSTATUS: PASS", "PASS", id="longer fence"),
+        pytest.param("      STATUS: FAIL\n\nSTATUS: PASS", "PASS", id="indented example"),
+        pytest.param("\tSTATUS: FAIL\n\nSTATUS: PASS", "PASS", id="example after a tab"),
+        pytest.param("I write `STATUS: FAIL` or say STATUS: FAIL.\nSTATUS: PASS", "PASS", id="inside a sentence"),
+        pytest.param("```inline``` code\nSTATUS: PASS", "PASS", id="inline code is no fence"),
+        pytest.param("**Status:** all tests pass\n\nSTATUS: PASS", "PASS", id="heading in prose"),
+        pytest.param("Status: 3 of 4 tests pass\n\nSTATUS: PASS", "PASS", id="prose with the word"),
+        pytest.param("**STATUS:** PASS\n\nSTATUS: PASS", "PASS", id="decorated, agreeing"),
+        pytest.param("STATUS:\n\nSTATUS: PASS", "PASS", id="empty heading"),
+        pytest.param("x\x0bSTATUS: FAIL\u2028STATUS: FAIL\nSTATUS: PASS", "PASS", id="no line ends here"),
+        pytest.param('```json\n{"status": 3, // no JSON\n}\n```\nSTATUS: PASS'.replace("status", "code"), "PASS",
+                     id="block that is not JSON and no report"),
+        pytest.param(block({"name": "x"}) + "STATUS: PASS", "PASS", id="json block without status"),
+        pytest.param(block([APPROVED]) + "STATUS: PASS", "PASS", id="json block that is a list"),
+        pytest.param(block(APPROVED, info="") + "STATUS: FAIL", "FAIL", id="block without json"),
+        pytest.param(block(APPROVED, info="json example") + "STATUS: FAIL", "FAIL", id="block that says example"),
+    ],
+)  # fmt: skip
+def test_a_status_line_reports(text: str, status: str) -> None:
+    assert extract.extract(text) == Extracted(status, "", None, None, {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(block(BLOCKED), id="only the block"),
+        pytest.param("I tried.\n\n" + block(BLOCKED) + "\nBye.", id="block amid prose"),
+        pytest.param(block(BLOCKED).replace("\n", "\r\n"), id="CRLF"),
+        pytest.param(block(BLOCKED, info=" JSON "), id="info in capitals"),
+        pytest.param(block(BLOCKED, fence="~~~~"), id="tildes"),
+        pytest.param(block(BLOCKED) + block({"summary": "No key", "status": "BLOCKED"}), id="the same twice"),
+        pytest.param(block(BLOCKED) + "STATUS: blocked", id="an agreeing line"),
+        pytest.param("> " + block(APPROVED).replace("\n", "\n> ") + "\n" + block(BLOCKED), id="quoted example"),
+        pytest.param("````text\n" + block(APPROVED) + "````\n" + block(BLOCKED), id="fenced example"),
+        pytest.param(block(APPROVED, info="") + block(BLOCKED), id="example in another fence"),
+        pytest.param("    ```json\n    {\"status\": \"APPROVED\"}\n    ```\n" + block(BLOCKED), id="indented example"),
+    ],
+)  # fmt: skip
+def test_a_json_block_reports(text: str) -> None:
+    assert extract.extract(text) == Extracted("BLOCKED", "No key", None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "candidates"),
+    [
+        pytest.param("", "The message holds no report.", [], id="empty"),
+        pytest.param("All is APPROVED, DONE and BAZINGA.", "The message holds no report.", [], id="prose"),
+        pytest.param("> STATUS: PASS", "The message holds no report.", [], id="only a quoted example"),
+        pytest.param(block(APPROVED, info="text"), "The message holds no report.", [], id="only a fenced example"),
+        pytest.param("\u017ftatus: PASS", "The message holds no report.", [], id="long s is no s"),
+        pytest.param(
+            "STATUS: BLOCKED - cannot be APPROVED until S4 has a value",
+            "The message has a status line that is not just STATUS: CODE "
+            "(line 1: 'BLOCKED - cannot be APPROVED until S4 has a value').",
+            [(1, "unclear")], id="line with a reason",
+        ),
+        pytest.param(
+            "STATUS: NOT APPROVED", "The message has a status line that is not just STATUS: CODE "
+            "(line 1: 'NOT APPROVED').", [(1, "unclear")], id="not approved",
+        ),
+        pytest.param(
+            "**STATUS: BLOCKED**", "The message has a status line that is not just STATUS: CODE (line 1: 'BLOCKED').",
+            [(1, "unclear")], id="decorated line",
+        ),
+        pytest.param(
+            "STATUS: PASS\nSTATUS: FAIL", "The message reports more than one status (line 1: 'PASS', line 2: 'FAIL').",
+            [(1, "line"), (2, "line")], id="two lines",
+        ),
+        pytest.param(
+            block(APPROVED) + "STATUS: CHANGES_REQUESTED",
+            "The message reports more than one status (line 1: 'APPROVED', line 6: 'CHANGES_REQUESTED').",
+            [(1, "json"), (6, "line")], id="block against line",
+        ),
+        pytest.param(
+            block(APPROVED) + "**Status:** BLOCKED",
+            "The message reports more than one status (line 1: 'APPROVED', line 6: 'BLOCKED').",
+            [(1, "json"), (6, "unclear")], id="block against decorated line",
+        ),
+        pytest.param(
+            block(APPROVED) + "STATUS: not approved yet",
+            "The message reports more than one status (line 1: 'APPROVED', line 6: 'not approved yet').",
+            [(1, "json"), (6, "unclear")], id="block against sentence",
+        ),
+        pytest.param(
+            block(BLOCKED) + block(BLOCKED | {"summary": "No door"}),
+            "The message holds several JSON reports that differ (line 1: 'BLOCKED', line 7: 'BLOCKED').",
+            [(1, "json"), (7, "json")], id="two blocks, one status",
+        ),
+        pytest.param(
+            block(BLOCKED) + block(APPROVED),
+            "The message holds several JSON reports that differ (line 1: 'BLOCKED', line 7: 'APPROVED').",
+            [(1, "json"), (7, "json")], id="two blocks, two statuses",
+        ),
+        pytest.param(
+            '```json\n{"status": "PASS"\n```', "A report cannot be read: the json block in line 1 is cut off: "
+            "Expecting ',' delimiter at line 1, column 18.", [], id="cut report",
+        ),
+        pytest.param(
+            '```json\n{"status": "PASS", "status": "FAIL"}\n```',
+            "A report cannot be read: the json block in line 1 has a key twice: $.status.", [], id="status twice",
+        ),
+        pytest.param(
+            "STATUS: PASS\n```\nlog", "The message is cut off: the block that opens in line 2 is never closed.",
+            [], id="block never closed",
+        ),
+        pytest.param(
+            "```\nlog\n        ```\nSTATUS: PASS", "The message is cut off: the block that opens in line 1 is never "
+            "closed.", [], id="block closed only by an indented example",
+        ),
+    ],
+)  # fmt: skip
+def test_a_message_without_one_clear_report_is_refused(
+    text: str, message: str, candidates: list[tuple[int, str]]
+) -> None:
+    with pytest.raises(errors.InvalidInput) as caught:
+        extract.extract(text)
+    assert (caught.value.code, caught.value.message) == ("AMBIGUOUS_REPORT", message)
+    assert [(each["line"], each["form"]) for each in caught.value.data["candidates"]] == candidates
+    assert "exactly one ```json block" in caught.value.suggestion
+
+
+def test_a_block_with_a_status_is_held_to_the_form_of_a_report() -> None:
+    with pytest.raises(errors.InvalidInput) as caught:
+        extract.extract(block({"status": "ok", "data": []}))
+    assert caught.value.code == "METADATA_INVALID"
+    assert [each["path"] for each in caught.value.data["problems"]] == ["$.data"]
+
+
+@pytest.mark.parametrize("text", ["STATUS: PASS\0", "\ud800\nSTATUS: PASS"], ids=["NUL", "lone surrogate"])
+def test_a_message_that_cannot_be_stored_is_refused(text: str) -> None:
+    with pytest.raises(errors.InvalidInput, match="the message contains") as caught:
+        extract.extract(text)
+    assert caught.value.code == "METADATA_INVALID"
+
+
+FULL = {
+    "status": " approved",
+    "summary": "Fine ✅",
+    "details": {"external": True},
+    "metadata": {"status": "implemented"},
+    "acknowledge": {"NUR-E2E": "no environment"},
+}
+
+
+@pytest.mark.parametrize("data", [json.dumps(FULL), b"\xef\xbb\xbf" + json.dumps(FULL).encode()], ids=["text", "bytes"])
+def test_a_document_is_read_whole(data: bytes | str) -> None:
+    assert extract.document(data) == Extracted(
+        " approved", "Fine ✅", {"external": True}, {"status": "implemented"}, {"NUR-E2E": "no environment"}
+    )
+
+
+def test_only_the_status_of_a_document_is_required() -> None:
+    nothing = dict.fromkeys(extract.FIELDS)
+    assert extract.document(json.dumps(nothing | {"status": "PASS"})) == Extracted("PASS", "", None, None, {})
+    assert extract.document('{"status": "PASS"}') == Extracted("PASS", "", None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("data", "path", "message"),
+    [
+        pytest.param("{}", "$.status", "is missing", id="no status"),
+        pytest.param('{"status": " "}', "$.status", "must be text, not blank text", id="blank status"),
+        pytest.param('{"status": 1}', "$.status", "must be text, not a number", id="status as number"),
+        pytest.param("[]", "$", "must be an object, not a list", id="list"),
+        pytest.param('"STATUS: PASS"', "$", "must be an object, not text 'STATUS: PASS'", id="text"),
+        pytest.param('{"status": "A", "sumary": ""}', "$.sumary", "is unknown; did you mean summary?", id="misspelt"),
+        pytest.param(
+            '{"status": "A", "x": 1}', "$.x",
+            "is unknown; a report has status, summary, details, metadata, acknowledge", id="unknown key",
+        ),
+        pytest.param('{"status": "A", "summary": 1}', "$.summary", "must be text, not a number", id="summary"),
+        pytest.param('{"status": "A", "details": []}', "$.details", "must be an object, not a list", id="details"),
+        pytest.param(
+            '{"status": "A", "metadata": "m.json"}', "$.metadata", "must be an object, not text 'm.json'", id="metadata"
+        ),
+        pytest.param(
+            '{"status": "A", "acknowledge": ["G"]}', "$.acknowledge", "must be an object, not a list", id="acknowledge"
+        ),
+        pytest.param(
+            '{"status": "A", "acknowledge": {"G": " "}}', "$.acknowledge.G", "must be a reason, not blank text",
+            id="blank reason",
+        ),
+        pytest.param(
+            '{"status": "A", "acknowledge": {"G": true}}', "$.acknowledge.G", "must be a reason, not true",
+            id="reason that is none",
+        ),
+        pytest.param(
+            '{"status": "A", "acknowledge": {"a/b": "r"}}', "$.acknowledge['a/b']",
+            "The group id 'a/b' has '/' (U+002F) at character 2.", id="group that is no id",
+        ),
+        pytest.param('{"status": "A"', "$", "the report is cut off", id="cut"),
+        pytest.param('{"status": "A", "status": "B"}', "$.status", "the report has a key twice: $.status", id="twice"),
+        pytest.param("\ufeff".encode("utf-16"), "$", "the report is UTF-16", id="UTF-16"),
+    ],
+)  # fmt: skip
+def test_a_faulty_document_is_refused_where_it_is_faulty(data: bytes | str, path: str, message: str) -> None:
+    with pytest.raises(errors.InvalidInput) as caught:
+        extract.document(data)
+    (problem,) = caught.value.data["problems"]
+    assert (caught.value.code, problem["path"]) == ("METADATA_INVALID", path)
+    assert problem["message"].startswith(message)
+
+
+def test_every_fault_of_a_document_is_listed() -> None:
+    with pytest.raises(errors.InvalidInput, match=r"6 problems") as caught:
+        extract.document('{"extra": 1, "summary": 2, "details": 3, "metadata": 4, "acknowledge": {"G": null}}')
+    assert [each["path"] for each in caught.value.data["problems"]] == [
+        "$.extra", "$.status", "$.summary", "$.details", "$.metadata", "$.acknowledge.G",
+    ]  # fmt: skip
+
+
+LINES = st.sampled_from(
+    [
+        "STATUS: PASS", "STATUS: FAIL", "> STATUS: FAIL", "**STATUS:** PASS", "status: nothing yet", "```", "```json",
+        "~~~", "````", "    ```", '{"status": "PASS"}', '{"status": "FAIL", "x": 1}', '{"status": ', "prose", "",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(LINES, max_size=12).map("\n".join) | st.text(st.characters(exclude_categories=[])))
+def test_any_message_gives_a_report_or_a_declared_error(text: str) -> None:
+    try:
+        outcome = extract.extract(text).status
+    except errors.InvalidInput as refusal:
+        outcome = refusal.code
+    assert outcome
+    assert outcome in {"AMBIGUOUS_REPORT", "METADATA_INVALID"} or outcome in text
+
+
+@given(st.lists(LINES, max_size=8), st.lists(LINES, max_size=8))
+def test_a_message_that_says_pass_and_fail_in_plain_lines_is_never_read(before: list[str], after: list[str]) -> None:
+    message = "\n".join(["STATUS: PASS", *before, *after, "STATUS: FAIL"])
+    with pytest.raises(errors.InvalidInput):
+        extract.extract(message)
+
+
+@given(st.binary() | st.text() | st.builds(json.dumps, st.dictionaries(st.sampled_from(extract.FIELDS), st.text())))
+def test_any_document_is_read_or_refused_by_the_declared_error(data: bytes | str) -> None:
+    try:
+        extract.document(data)
+        code = "METADATA_INVALID"
+    except errors.InvalidInput as refusal:
+        code = refusal.code
+    assert code == "METADATA_INVALID"

@@ -1,0 +1,191 @@
+"""Strict JSON: a document is read as it was meant or refused with the reason."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.core import strictjson
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
+    max_leaves=15,
+)
+
+
+def problem_of(data: bytes | str, limit: int = strictjson.SIZE_LIMIT) -> strictjson.JsonProblem:
+    with pytest.raises(strictjson.JsonProblem) as caught:
+        strictjson.loads(data, "the file", limit)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(b'{"a": [1, 2.5, null, true, "\xc3\xbc"]}', id="UTF-8"),
+        pytest.param(b'\xef\xbb\xbf{"a": [1, 2.5, null, true, "\xc3\xbc"]}', id="UTF-8 with BOM"),
+        pytest.param('\ufeff{"a": [1, 2.5, null, true, "ü"]}', id="text with BOM"),
+        pytest.param(b'\r\n{"a": [1, 2.5,\r\n null, true, "\\u00fc"]}\r\n', id="CRLF and escapes"),
+    ],
+)
+def test_a_good_document_is_read(data: bytes | str) -> None:
+    assert strictjson.loads(data, "the file") == {"a": [1, 2.5, None, True, "ü"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "fault"),
+    [
+        pytest.param('{"a": 1, "a": 2}', "duplicate", "has a key twice: $.a", id="key twice"),
+        pytest.param(
+            '{"dev": {"X": {"n": 1, "n": 1}}, "dev": 1}',
+            "duplicate",
+            "has a key twice: $.dev.X.n, $.dev",
+            id="keys twice at two depths",
+        ),
+        pytest.param(
+            '[0, {"a b": 1, "a b": 1}]', "duplicate", "has a key twice: $[1]['a b']", id="twice in a list"
+        ),
+        pytest.param("[NaN]", "number", "has NaN, which is no JSON number", id="NaN"),
+        pytest.param("-Infinity", "number", "has -Infinity, which is no JSON number", id="infinity"),
+        pytest.param("1e999", "number", "has '1e999', which is no JSON number", id="float overflow"),
+        pytest.param("1" * 5000, "number", "has a number with too many digits", id="endless integer"),
+        pytest.param(b"", "empty", "is empty", id="empty"),
+        pytest.param(b"\xef\xbb\xbf \n", "empty", "is empty", id="only a BOM"),
+        pytest.param(
+            '{"a":1}'.encode("utf-16"),
+            "encoding",
+            "is UTF-16 or UTF-32 text or binary; save it as UTF-8",
+            id="UTF-16",
+        ),
+        pytest.param(
+            '{"a":1}'.encode("utf-16-be"),
+            "encoding",
+            "is UTF-16 or UTF-32 text or binary; save it as UTF-8",
+            id="UTF-16 without BOM",
+        ),
+        pytest.param(
+            b'{\n"a": "\xff"}', "encoding", "is not UTF-8: byte 0xff at offset 8, line 2", id="no UTF-8"
+        ),
+        pytest.param(
+            '{"a": [1,',
+            "cut",
+            "is cut off: Expecting value at line 1, column 10",
+            id="cut after a comma",
+        ),
+        pytest.param(
+            '{\n"a": "b',
+            "cut",
+            "is cut off: Unterminated string starting at line 2, column 6",
+            id="cut in a text",
+        ),
+        pytest.param(
+            "{'a': 1}",
+            "syntax",
+            "is not valid JSON: Expecting property name enclosed in double quotes at line 1, column 2",
+            id="single quotes",
+        ),
+        pytest.param("1 2", "syntax", "is not valid JSON: Extra data at line 1, column 3", id="two documents"),
+        pytest.param("[" * 100_000, "depth", "is nested more than 100 levels deep", id="depth bomb"),
+        pytest.param('{"a":' * 101 + "1" + "}" * 101, "depth", "is nested more than 100 levels deep", id="101"),
+        pytest.param(
+            '["\\ud800"]', "text",
+            "has a text at $[0] that contains the lone surrogate U+D800 at character 1",
+            id="lone surrogate escaped",
+        ),
+        pytest.param('"\ud800"', "text", "contains the lone surrogate U+D800 at character 2", id="lone surrogate"),
+        pytest.param(
+            '{"a": "x\\u0000"}', "text",
+            "has a text at $.a that contains a NUL character at character 2",
+            id="NUL",
+        ),
+        pytest.param(
+            '{"\\u0000": 1}', "text",
+            "has a text at $['\\x00'] that contains a NUL character at character 1",
+            id="NUL in a key",
+        ),
+        pytest.param(
+            '"\n"', "syntax",
+            "is not valid JSON: Invalid control character at line 1, column 2",
+            id="line feed in a text",
+        ),
+    ],
+)
+def test_a_bad_document_is_refused_with_its_reason(data: bytes | str, kind: str, fault: str) -> None:
+    problem = problem_of(data)
+    assert (problem.kind, problem.message) == (kind, f"the file {fault}")
+
+
+def test_size_is_counted_in_bytes_and_limited() -> None:
+    assert strictjson.loads('"üü"', "the file", limit=6) == "üü"
+    assert problem_of('"üü"', limit=5).message == "the file has 6 bytes; 5 are allowed"
+    assert problem_of(b" " * (strictjson.SIZE_LIMIT + 1)).kind == "size"
+
+
+def test_without_a_limit_any_size_is_read() -> None:
+    assert strictjson.loads(b" " * strictjson.SIZE_LIMIT + b"1", "the file", limit=None) == 1
+
+
+def test_a_hundred_levels_and_many_brackets_side_by_side_are_fine() -> None:
+    assert strictjson.loads("[" * 100 + "]" * 100, "the file") is not None
+    assert strictjson.loads("[" + "[]," * 500 + '"[[[\\"{{"]', "the file") == [[]] * 500 + ['[[["{{']
+
+
+def test_an_escaped_pair_of_surrogates_is_one_character() -> None:
+    assert strictjson.loads('"\\ud83d\\ude00"', "the file") == "\U0001f600"
+
+
+def test_all_doubled_keys_are_named_each_with_its_path() -> None:
+    assert problem_of('{"a": {"x": 1, "x": 2}, "b": [{"y": 1, "y": 2}]}').paths == ("$.a.x", "$.b[0].y")
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [(b"\xef\xbb\xbf{}", True), ("\ufeff{}", True), (b"{}", False), ("{}", False)],
+    ids=["bytes with", "text with", "bytes without", "text without"],
+)
+def test_a_byte_order_mark_can_be_asked_for(data: bytes | str, expected: bool) -> None:
+    assert strictjson.has_bom(data) == expected
+
+
+def test_canonical_text_has_sorted_keys_no_spaces_and_plain_letters() -> None:
+    assert strictjson.canonical({"b": [1, 2.5], "a": "ü\n\u2028"}) == '{"a":"ü\\n\u2028","b":[1,2.5]}'
+
+
+def test_canonical_refuses_what_json_has_no_form_for() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        strictjson.canonical(float("nan"))
+    with pytest.raises(TypeError):
+        strictjson.canonical({1, 2})
+
+
+@given(VALUES)
+def test_what_canonical_writes_is_read_back_equal(value: object) -> None:
+    text = strictjson.canonical(value)
+    assert strictjson.loads(text, "the file") == value
+    assert strictjson.loads(text.encode(), "the file") == value
+    assert strictjson.canonical(strictjson.loads(json.dumps(value, indent=1), "the file")) == text
+
+
+@given(st.binary() | st.text(st.characters(exclude_categories=[])) | st.text('[]{}",:\\u0d89aNIe1- \n'))
+def test_any_input_is_read_or_refused_by_the_declared_error(data: bytes | str) -> None:
+    try:
+        value = strictjson.loads(data, "the file")
+    except strictjson.JsonProblem as problem:
+        message, path = problem.message, problem.path
+    else:
+        message, path = "the file is good", "$"
+        assert strictjson.loads(strictjson.canonical(value), "the file") == value
+    assert message.startswith("the file ")
+    assert path.startswith("$")
+
+
+@given(VALUES, st.data())
+def test_a_cut_object_is_never_read(value: object, data: st.DataObject) -> None:
+    text = strictjson.canonical({"a": value})
+    end = data.draw(st.integers(0, len(text) - 1))
+    assert problem_of(text[:end]).kind in {"cut", "empty", "syntax"}
