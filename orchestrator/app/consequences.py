@@ -19,6 +19,7 @@ from orchestrator.core.routing.facts import (
     INVESTIGATOR,
     MANAGER,
     SENIOR,
+    STARTING,
     VALIDATOR,
     Case,
     Decision,
@@ -28,7 +29,6 @@ from orchestrator.core.routing.facts import (
 from orchestrator.store.reader import AWAITING_MANAGER
 
 RESOLUTIONS = {"approve": "accepted", "guide": "guidance", "resume": "resumed"}
-STARTING = ("spawn", "respawn", "spawn_merge")
 
 
 class Written(NamedTuple):
@@ -243,7 +243,7 @@ def _ask(work: Work, case: Case, decision: Decision, agent: str, written: Writte
         "blockers": list(written.opened),
         "reporter": {"role": case.report.role, "agent_id": agent},
     }
-    scope = None if question.kind == "clarification" else case.group
+    scope = None if decision.asks_session else case.waiting
     return settling.ask(
         work, work.session(), scope, question.kind, question.text, by=agent, decision=strictjson.canonical(stored)
     )

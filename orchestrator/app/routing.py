@@ -288,6 +288,7 @@ def _record(
         extras={**decision.extras, **applied.extras},
         report=True,
         mandatory_review=decision.mandatory_review,
+        session_level=(group is case.group and case.waiting is None) or decision.asks_session,
     )
     if decision.target.action in ("spawn_batch", "check_phase"):
         return _fan_out(work, version, case, record, applied)

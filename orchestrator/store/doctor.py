@@ -94,8 +94,10 @@ def _examine(real: str, facts: dict[str, str | int | None]) -> Iterator[Problem]
 
 
 def _content(connection: sqlite.Connection, facts: dict[str, str | int | None]) -> Iterator[Problem]:
-    facts["journal_mode"] = connection.execute("PRAGMA journal_mode").fetchone()[0]
-    if facts["journal_mode"] != "wal":
+    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+    # A file that is opened as immutable does not show the mode that it has.
+    facts["journal_mode"] = None if connection.immutable else mode
+    if facts["journal_mode"] not in ("wal", None):
         message = "Write-ahead logging is off (a network mount?): writers and readers wait for each other."
         yield Problem("JOURNAL_MODE", "warning", connection.path, message, "move the file to a local disk")
     facts["schema_version"] = sqlite.read_version(connection, DEADLINE_S)
@@ -115,8 +117,8 @@ def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Prob
     if found.st_mode & 0o077:
         message = f"Other users of this machine may open {real} (mode {facts['mode']})."
         yield Problem("PERMISSIONS", "warning", real, message, f"chmod 600 {problems.quoted(real)}")
-    if not (os.access(real, os.W_OK) and os.access(os.path.dirname(real), os.W_OK)):
-        yield from_error(problems.read_only(real), "warning")
+    if locked := sqlite.locked_files(real):
+        yield from_error(problems.read_only(real, locked), "warning")
 
 
 def _power_cut(synchronous: str, real: str) -> Iterator[Problem]:

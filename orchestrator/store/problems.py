@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Sequence
 
 from orchestrator import errors
 from orchestrator.store import constants
@@ -47,12 +48,13 @@ def busy(path: str, deadline_s: float = 0.0) -> errors.EnvironmentProblem:
     return _problem("BUSY", f"The database {path} is still held by another process{waited}.", "doctor", path)
 
 
-def read_only(path: str, why: str = "or its folder may not be written by this user") -> errors.EnvironmentProblem:
-    """Reading may work, writing does not."""
+def read_only(path: str, locked: Sequence[str] = ()) -> errors.EnvironmentProblem:
+    """Reading may work, writing does not; `locked` are the files and folders that may not be written, if known."""
+    names = " ".join(quoted(each) for each in locked or (path, _folder(path)))
     return errors.EnvironmentProblem(
         "READ_ONLY",
-        f"The database {path} is read-only: the file {why}.",
-        f"chmod u+w {quoted(path)} {quoted(_folder(path))}",
+        f"The database {path} is read-only: this user may not write {' and '.join(locked) or 'it or its folder'}.",
+        f"chmod u+w {names}",
         db=path,
     )
 

@@ -23,6 +23,8 @@ _T = TypeVar("_T")
 DEADLINE_S = 10.0
 SYNCHRONOUS = ("FULL", "NORMAL")
 
+_HEADER_BYTES = 100
+
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 _BUSY, _LOCKED, _PROTOCOL = 5, 6, 15
@@ -37,6 +39,7 @@ class Connection(sqlite3.Connection):
 
     path: str = ":memory:"
     identity: tuple[int, int] | None = None
+    immutable: bool = False
 
 
 def connect(
@@ -68,13 +71,14 @@ def open_file(
     """Open an existing database of any schema version, as `connect` does otherwise."""
     real = real_path(path)
     identity = _check_file(real, write)
+    mode = _mode(real, write)
     try:
         connection = sqlite3.connect(
-            _uri(real, write), timeout=0, isolation_level=None, uri=True, factory=Connection, cached_statements=256
+            _uri(real, mode), timeout=0, isolation_level=None, uri=True, factory=Connection, cached_statements=256
         )
     except sqlite3.Error as error:
         raise translate(error, real) or error from error
-    connection.path, connection.identity = real, identity
+    connection.path, connection.identity, connection.immutable = real, identity, "immutable" in mode
     try:
         with_retry(lambda: prepare(connection, write=write, synchronous=synchronous), real, deadline)
     except BaseException:
@@ -265,6 +269,12 @@ def make_folder(folder: str) -> None:
                 raise
 
 
+def locked_files(real: str) -> list[str]:
+    """What of the file, its folder and its logs exists and may not be written by this user."""
+    parts = (real, os.path.dirname(real), f"{real}-wal", f"{real}-shm")
+    return [part for part in parts if not os.access(part, os.W_OK) and os.path.exists(part)]
+
+
 def _one() -> int:
     return 1
 
@@ -278,10 +288,13 @@ def _check_file(real: str, write: bool) -> tuple[int, int]:
         raise problems.no_database(real, f"cannot be opened ({error.strerror})") from error
     if not stat.S_ISREG(found.st_mode):
         raise problems.no_database(real, "is no file")
+    if 0 < found.st_size < _HEADER_BYTES:
+        # SQLite takes a file of one byte for an empty one, and would write over it.
+        raise problems.corrupt(real, "file is not a database")
     if not os.access(real, os.R_OK):
         raise problems.no_database(real, "may not be read by this user")
-    if write and not (os.access(real, os.W_OK) and os.access(os.path.dirname(real), os.W_OK)):
-        raise problems.read_only(real)
+    if write and (locked := locked_files(real)):
+        raise problems.read_only(real, locked)
     return found.st_dev, found.st_ino
 
 
@@ -293,20 +306,25 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _uri(real: str, write: bool) -> str:
+def _uri(real: str, mode: str) -> str:
     quoted = "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in os.fsencode(real))
     # The empty authority keeps a path that begins with two slashes a path.
-    return f"file://{quoted}?{_mode(real, write)}"
+    return f"file://{quoted}?{mode}"
 
 
 def _mode(real: str, write: bool) -> str:
     if write:
         return "mode=rw"
-    if os.access(os.path.dirname(real), os.W_OK):
+    reachable = os.access(os.path.dirname(real), os.W_OK)
+    if reachable and os.stat(real).st_mode & 0o222:
         return "mode=ro"
-    if pending_log(real):
-        raise problems.unread_log(real)
-    return "mode=ro&immutable=1"
+    if not pending_log(real):
+        # Nobody can write it. In a folder that can be written, a -shm file that is as read-only as the database
+        # would be left behind otherwise, and stop writers when the database is made writable again.
+        return "mode=ro&immutable=1"
+    if reachable:
+        return "mode=ro"
+    raise problems.unread_log(real)
 
 
 def _use_wal(connection: Connection) -> tuple[str, ...]:

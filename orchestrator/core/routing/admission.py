@@ -9,6 +9,7 @@ from orchestrator.core import names
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import (
     MANAGER,
+    STARTING,
     TECH_LEAD,
     Case,
     Facts,
@@ -142,7 +143,7 @@ def _refuse_manager(facts: Facts, report: Report, transition: Transition | None)
 
 
 def _starts(transition: Transition | None) -> bool:
-    return transition is not None and transition.action in ("spawn", "respawn", "spawn_merge")
+    return transition is not None and transition.action in STARTING
 
 
 def refuse_status(workflow: Workflow, facts: Facts, report: Report) -> Refusal:

@@ -24,7 +24,8 @@ VALIDATOR = "validator"
 ROUTER = "system:router"
 
 BUILDERS = (DEVELOPER, SENIOR, RESEARCHER)
-SPAWNING = ("spawn", "respawn", "spawn_merge", "spawn_batch")
+STARTING = ("spawn", "respawn", "spawn_merge")
+SPAWNING = (*STARTING, "spawn_batch")
 
 
 class Session(NamedTuple):
@@ -181,6 +182,11 @@ class Decision(NamedTuple):
     marks_external: str | None = None
     mandatory_review: bool = False
 
+    @property
+    def asks_session(self) -> bool:
+        """Whether the question concerns no single group."""
+        return self.question is not None and self.question.kind == "clarification"
+
 
 class Case(NamedTuple):
     """One report under decision, with all that the rules read."""
@@ -197,6 +203,15 @@ class Case(NamedTuple):
     def group(self) -> Group | None:
         """The group of the report, if it has one."""
         return self.facts.group
+
+    @property
+    def waiting(self) -> Group | None:
+        """The group that waits for what is decided; None where the report leaves its group closed or not started."""
+        group, transition = self.facts.group, self.transition
+        if group is None or transition.effect == "defer":
+            return None
+        starts = self.report.role != MANAGER or transition.action in STARTING
+        return group if starts or group.status == "in_progress" else None
 
     @property
     def session(self) -> Session:

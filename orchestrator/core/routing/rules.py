@@ -132,7 +132,7 @@ def loop_guard(case: Case, target: Target) -> Proposal | None:
 
 def climb(case: Case, target: Target, step: int) -> str:
     """The rung of the loop guard at its given step (0 for the first); one that changes nothing is skipped."""
-    if case.group is None:
+    if case.waiting is None:
         return PERSON
     rungs = case.workflow.rules.loop_on_exhausted[step:]
     passed = (case.report.role, target.agent)

@@ -199,7 +199,9 @@ def test_a_new_database_goes_to_the_root_of_the_repository(project: pathlib.Path
     assert not expected.exists()
 
 
-def test_without_a_repository_a_new_database_goes_to_the_current_folder(home: pathlib.Path, env: dict[str, str]) -> None:
+def test_without_a_repository_a_new_database_goes_to_the_current_folder(
+    home: pathlib.Path, env: dict[str, str]
+) -> None:
     deep = below(home)
     assert discovery.place(None, env, deep) == deep / ".orchestrator" / "orchestrator.db"
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+import sqlalchemy as sa
 
 from orchestrator import errors
 from orchestrator.store import constants, declared, guards, migrate, schema, sqlite, step
@@ -108,8 +109,6 @@ def add_agents(path: pathlib.Path) -> None:
 
 def test_from_empty_the_migrations_make_what_is_declared(template: pathlib.Path) -> None:
     raw = sqlite3.connect(":memory:")
-    import sqlalchemy as sa
-
     schema.metadata.create_all(sa.create_engine("sqlite://", creator=lambda: raw))
     guards.create_all(raw)
     expected = {key: declared.normalised(sql) for key, sql in declared.stored(raw).items()}
@@ -242,7 +241,10 @@ def test_a_later_version_keeps_every_row_and_object(database: pathlib.Path, late
     assert counts(database) == before | {"audit_events": before["audit_events"] + 2}
     assert found(database).keys() == objects.keys()
     connection = sqlite.connect(database, write=False)
-    assert connection.execute("SELECT id, parent_id FROM agents ORDER BY id").fetchall() == [("dev", "pm"), ("pm", None)]
+    assert connection.execute("SELECT id, parent_id FROM agents ORDER BY id").fetchall() == [
+        ("dev", "pm"),
+        ("pm", None),
+    ]
     assert [row[4] for row in connection.execute(EVENTS)] == [
         '{"from":0,"to":1}',
         '{"from":1,"to":2}',
@@ -329,9 +331,9 @@ def all_at_once(processes: list[subprocess.Popen[str]]) -> list[list[object]]:
 def test_eight_processes_create_one_database(path: pathlib.Path, start: Start, template: pathlib.Path) -> None:
     answers = all_at_once([start(UPGRADE, path, "") for _ in range(8)])
     assert sorted(answers, key=str) == [[0, 1, None], *[[1, 1, None]] * 7]
+    assert os.listdir(path.parent) == ["orchestrator.db"]
     assert found(path) == found(template)
     assert counts(path)["audit_events"] == 1
-    assert os.listdir(path.parent) == ["orchestrator.db"]
 
 
 @pytest.mark.slow

@@ -116,9 +116,7 @@ def test_the_write_function_is_known_to_writing_connections_alone(database: path
     reader.close()
 
 
-@pytest.mark.parametrize(
-    "sql", ["DELETE FROM texts", "CREATE TABLE t (a)", "PRAGMA user_version = 9"]
-)
+@pytest.mark.parametrize("sql", ["DELETE FROM texts", "CREATE TABLE t (a)", "PRAGMA user_version = 9"])
 def test_a_reading_connection_changes_nothing(database: pathlib.Path, sql: str) -> None:
     before = database.read_bytes()
     connection = sqlite.connect(database, write=False)
@@ -150,7 +148,7 @@ def test_without_wal_a_rollback_journal_serves_with_a_warning(
 ) -> None:
     uri = sqlite._uri
     # This layer of SQLite has no shared memory, as on a network mount.
-    monkeypatch.setattr(sqlite, "_uri", lambda real, write: f"{uri(real, write)}&vfs=unix-dotfile")
+    monkeypatch.setattr(sqlite, "_uri", lambda real, mode: f"{uri(real, mode)}&vfs=unix-dotfile")
     path = tmp_path / "orchestrator.db"
     (warning,) = sqlite.create(path)
     assert "rollback journal" in warning
@@ -246,8 +244,7 @@ def test_a_read_only_database_is_read_and_not_written(
     before = path.read_bytes()
     assert unprivileged(lambda: attempts(path)) == [["kept"], "READ_ONLY"]
     assert path.read_bytes() == before
-    if folder_mode == 0o555:
-        assert os.listdir(open_folder) == ["orchestrator.db"]
+    assert os.listdir(open_folder) == ["orchestrator.db"]
 
 
 def test_a_log_that_a_reader_may_not_take_in_is_named(
@@ -261,6 +258,21 @@ def test_a_log_that_a_reader_may_not_take_in_is_named(
     assert unprivileged(lambda: attempts(path)) == ["READ_ONLY", "READ_ONLY"]
     open_folder.chmod(0o755)
     connection.close()
+
+
+def test_a_log_that_may_not_be_written_is_named(
+    template: pathlib.Path, open_folder: pathlib.Path, unprivileged: Unprivileged
+) -> None:
+    path = pathlib.Path(shutil.copy(template, open_folder / "orchestrator.db"))
+    shared = open_folder / "orchestrator.db-shm"
+    shared.touch()
+    for each, mode in ((open_folder, 0o777), (path, 0o666), (shared, 0o444)):
+        each.chmod(mode)
+
+    def cure() -> str:
+        return refusal(path, write=True).suggestion
+
+    assert unprivileged(cure) == f"chmod u+w {shared}"
 
 
 def test_a_file_that_may_not_be_read_says_so(

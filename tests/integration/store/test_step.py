@@ -111,7 +111,9 @@ def test_rows_are_hashed_per_table_in_order_of_insertion(connection: sqlite.Conn
 
 def test_the_digest_of_a_row_is_that_of_the_row_read_back(connection: sqlite.Connection) -> None:
     with step.open_step(connection, constants.STORE_CHAIN, AT) as one:
-        one.insert("agents", id="pm-1", role="project_manager", kind="ai", active=True, created_at=AT, created_seq=one.seq)
+        one.insert(
+            "agents", id="pm-1", role="project_manager", kind="ai", active=True, created_at=AT, created_seq=one.seq
+        )
         one.seal(*VIA, {})
     (rows,) = connection.execute("SELECT rows FROM audit_events WHERE kind = 'test'").fetchone()
     row = connection.execute("SELECT * FROM agents").fetchone()

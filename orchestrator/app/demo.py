@@ -1,0 +1,195 @@
+"""The incident that this product exists for, played in a temporary database, step by step.
+
+Two end-to-end groups are blocked by a missing test environment, one group has changes requested, one fails its tests.
+In the original run the orchestrating agent wrote "completed" over the blocked work. Here it tries, and cannot.
+
+Source: seed 004, Problem Statement.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orchestrator.app import operations, setup
+from orchestrator.app.context import Answer, Context
+from orchestrator.errors import OrchestratorError
+from orchestrator.store import outsider
+
+SESSION = "demo"
+GROUPS = {
+    "PAT-ADHERE": "Medication adherence",
+    "PAT-VIP": "VIP patients",
+    "NUR-E2E": "Nurse end-to-end tests",
+    "E2E-RX": "Prescription end-to-end tests",
+}
+DEPENDENCY = "the hospital's test environment, run by its IT department"
+
+
+class Step(NamedTuple):
+    """One step of the story: what is said before it, the operation, and its parameters."""
+
+    say: str
+    words: str
+    arguments: dict[str, Any]
+
+
+class Played(NamedTuple):
+    """A step that was played: the command as a person would type it, and what was answered."""
+
+    say: str
+    command: str
+    result: str
+    answer: Answer
+
+
+def _report(say: str, role: str, status: str, group: str | None = None, **more: Any) -> Step:
+    arguments = {"session_id": SESSION, "current_agent": role, "status": status, **more}
+    return Step(say, "route", {**arguments, "group_id": group} if group else arguments)
+
+
+def _completed_by(agent: str, group: str) -> Step:
+    return Step(
+        "The shortcut of the original run: the orchestrating agent marks the blocked group as completed.",
+        "group set-status",
+        {"id": group, "status": "completed", "session_id": SESSION, "by": agent, "reason": "only an environment issue"},
+    )
+
+
+def _external(group: str) -> Step:
+    return _report(
+        "The tech lead judges: not our code. The guidance is marked external and names the dependency.",
+        "tech_lead", "UNBLOCKING_GUIDANCE", group, summary="the tests are right, the environment is missing",
+        details={"external": True, "external_dependency": DEPENDENCY},
+    )
+
+
+def _defer(group: str) -> Step:
+    return _report(
+        "The project manager defers the group. Deferred is not completed, and it stays visible.",
+        "project_manager", "DEFER_EXTERNAL", group, summary="no test environment before the release",
+    )
+
+
+STORY: tuple[Step, ...] = (
+    Step("A session with one goal.", "session create", {"id": SESSION, "goal": "Ship the patient portal"}),
+    *(
+        Step("A task group.", "group create", {"id": id_, "session_id": SESSION, "name": name})
+        for id_, name in GROUPS.items()
+    ),
+    _report("The project manager has planned; the free slots fill.", "project_manager", "PLANNING_COMPLETE"),
+    _report("Work is handed in for review.", "developer", "READY_FOR_REVIEW", "PAT-ADHERE"),
+    _report("The tech lead wants changes.", "tech_lead", "CHANGES_REQUESTED", "PAT-ADHERE", summary="TypeScript errors"),
+    _report("Work is handed in for testing.", "developer", "READY_FOR_QA", "PAT-VIP"),
+    _report("QA finds a fault.", "qa_expert", "FAIL", "PAT-VIP", summary="data-testid is missing"),
+    _report("Work is handed in for testing.", "developer", "READY_FOR_QA", "NUR-E2E"),
+    _report("QA cannot run the tests.", "qa_expert", "BLOCKED", "NUR-E2E", summary="no test environment"),
+    _completed_by("orchestrator", "NUR-E2E"),
+    Step("The same by plain SQL on the database file.", "sql", {
+        "statement": "UPDATE task_groups SET status = 'completed' WHERE id = 'NUR-E2E'"}),
+    _report("Work is handed in for testing.", "developer", "READY_FOR_QA", "E2E-RX"),
+    _report("QA cannot run these tests either.", "qa_expert", "BLOCKED", "E2E-RX", summary="no test environment"),
+    _report("The project manager would like to defer, but nobody has judged the blocker yet.",
+            "project_manager", "DEFER_EXTERNAL", "E2E-RX", summary="no environment", interrupt=True),
+    _external("NUR-E2E"),
+    _defer("NUR-E2E"),
+    _external("E2E-RX"),
+    _defer("E2E-RX"),
+    _report("The changes are made.", "developer", "READY_FOR_REVIEW", "PAT-ADHERE"),
+    _report("Approved; the developer is sent to merge.", "tech_lead", "APPROVED", "PAT-ADHERE"),
+    _report("Merged: every part of the completion path is met, and the router completes the group.",
+            "developer", "MERGE_SUCCESS", "PAT-ADHERE"),
+    _report("The fault is mended.", "developer", "READY_FOR_QA", "PAT-VIP"),
+    _report("QA is content.", "qa_expert", "PASS", "PAT-VIP"),
+    _report("Approved.", "tech_lead", "APPROVED", "PAT-VIP"),
+    _report("Merged; nothing runs any more, so the project manager is called.",
+            "developer", "MERGE_SUCCESS", "PAT-VIP"),
+    _report("The project manager declares the work done and acknowledges what was deferred.",
+            "project_manager", "BAZINGA", acknowledge={
+                "NUR-E2E": "waits for the test environment", "E2E-RX": "waits for the test environment"}),
+)
+
+NEXT = (
+    "orchestrator init",
+    "orchestrator session create S1 --goal 'My goal'",
+    "orchestrator group create A --session-id S1 --name 'First group'",
+    "orchestrator route project_manager PLANNING_COMPLETE --session-id S1",
+    "orchestrator status S1",
+)
+
+
+def play(open_context: Callable[[str], Context], at: str) -> Iterator[Played]:
+    """Play the story and yield each step as it happens; the database is gone afterwards.
+
+    Args:
+        open_context: opens the database at a path for writing.
+        at: the time at which the database is created.
+    """
+    with tempfile.TemporaryDirectory(prefix="orchestrator-demo-") as folder:
+        path = Path(folder) / "demo.db"
+        setup.create_database(path, at)
+        context = open_context(str(path))
+        try:
+            setup.initialise(context)
+            for step in STORY:
+                answer = _sql(path, step.arguments["statement"]) if step.words == "sql" else _call(context, step)
+                yield Played(step.say, _command(step), _result(answer), answer)
+        finally:
+            context.connection.close()
+
+
+def _call(context: Context, step: Step) -> Answer:
+    try:
+        return operations.call(context, step.words, **step.arguments)
+    except OrchestratorError as problem:
+        return {"success": False, "code": problem.code, "error": problem.message, **problem.data}
+
+
+def _sql(path: Path, statement: str) -> Answer:
+    """What a client gets that opens the file past every door, as an agent with a database shell would."""
+    refusal = outsider.attempt(path, statement)
+    return {"success": False, "code": "REFUSED_BY_THE_DATABASE", "error": refusal} if refusal else {"success": True}
+
+
+def _command(step: Step) -> str:
+    if step.words == "sql":
+        return f'sqlite3 demo.db "{step.arguments["statement"]}"'
+    words, given = [step.words], dict(step.arguments)
+    for name in ("id", "current_agent", "status"):
+        if name in given:
+            words.append(str(given.pop(name)))
+    given.pop("session_id", None)
+    names = {"group_id": "-g", "by": "--by", "reason": "--reason"}
+    for name, value in given.items():
+        if name in names:
+            words += [names[name], _quoted(value)]
+    return f"orchestrator {' '.join(words)}"
+
+
+def _quoted(value: object) -> str:
+    text = str(value)
+    return f"'{text}'" if " " in text else text
+
+
+def _result(answer: Answer) -> str:
+    if not answer["success"]:
+        return f"refused, {answer['code']}: {answer['error']}"
+    if "action" not in answer:
+        return "created"
+    return "; ".join(_parts(answer))
+
+
+def _parts(answer: Answer) -> Iterator[str]:
+    spawns = [spawn for decision in (answer, *answer.get("followed_by", ())) for spawn in decision.get("spawns", ())]
+    target = answer["next_agent"] or "nobody"
+    yield f"{answer['action']}" if spawns or not answer["next_agent"] else f"{answer['action']} {target}"
+    if spawns:
+        yield "starts " + ", ".join(f"{spawn['agent']} on {spawn['group_id']}" for spawn in spawns)
+    for name, word in (("blockers_opened", "blocker opened:"), ("blockers_resolved", "blocker settled:"),
+                       ("completed", "completed:")):
+        if answer.get(name):
+            yield f"{word} {', '.join(answer[name])}"
+    if answer.get("group_status") and not answer.get("completed"):
+        yield f"group is {answer['group_status']}"

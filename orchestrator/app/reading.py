@@ -1,0 +1,380 @@
+"""Reading sessions, groups and agents: one thing or a list of them, by column name. Nothing here writes.
+
+Source: seed 004, Proposed Solution 3 (the router's decisions can be asked for).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from orchestrator.app import completing
+from orchestrator.app.context import Answer, Context
+from orchestrator.core import completion, handoff
+from orchestrator.errors import Refused, UsageError
+from orchestrator.store import queries
+from orchestrator.store.queries import Row
+from orchestrator.store.reader import Reader
+
+PRIORITIES = ("urgent", "high", "medium", "low")
+"""The words of a priority, at the place of its number."""
+
+
+COUNTERS = ("qa_attempts", "tl_review_attempts", "merge_attempts")
+SHOWN_CHILDREN = 100
+
+
+def sessions(context: Context, *, all: bool = False, limit: int = 50, since: str | None = None) -> Answer:
+    """The sessions in the order of their ids.
+
+    Args:
+        all: with ended ones too.
+        limit: how many at most.
+        since: the id after which the page begins.
+
+    Returns:
+        `sessions`, `has_more`, `next_since`.
+    """
+    sql = queries.SESSIONS if all else queries.OPEN_SESSIONS
+
+    def fetch(most: int) -> list[Row]:
+        return queries.rows(context.reader, sql, since=since or "", limit=most)
+
+    return listed("sessions", *page(fetch, limit, "id"), "id", since, shape=session_shape)
+
+
+def session(context: Context, *, id: str) -> Answer:
+    """One session, with how many of its groups have which status.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    context.require_session(id)
+    found = session_row(context.reader, id)
+    every = queries.rows(context.reader, queries.GROUPS, session=id, since=0, status=None, limit=-1)
+    return {"success": True, "session": {**found, "awaited": awaited(found), "progress": progress(every)}}
+
+
+def session_row(reader: Reader, session_id: str) -> Row:
+    """The row of a session that is known to exist, by column name."""
+    found = queries.row(reader, queries.SESSION, session=session_id)
+    assert found is not None  # noqa: S101 - the caller has required the session
+    return session_shape(found)
+
+
+def session_shape(row: Row) -> Row:
+    """A session's row with its disabled roles as a list."""
+    return {**row, "disabled_roles": row["disabled_roles"].split(",") if row["disabled_roles"] else []}
+
+
+def progress(rows: list[Row]) -> Answer:
+    """How many groups there are, how many of each status, and how often work came back."""
+    by_status: dict[str, int] = {}
+    for row in rows:
+        by_status[row["status"]] = by_status.get(row["status"], 0) + 1
+    return {"groups": len(rows), "by_status": by_status, "rework": sum(revisions(row) for row in rows)}
+
+
+def revisions(row: Row) -> int:
+    """How often a group's work came back: failed tests, rejections and failed merges together."""
+    return sum(int(row[name]) for name in COUNTERS)
+
+
+def groups(
+    context: Context, *, session_id: str, status: str | None = None, limit: int = 50, since: int | None = None
+) -> Answer:
+    """The groups of a session in the order of their creation.
+
+    Args:
+        status: only groups of this status.
+        limit: how many at most; groups that one step created stay together.
+        since: the step after which the page begins.
+
+    Returns:
+        `groups`, `has_more`, `next_since`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    context.require_session(session_id)
+
+    def fetch(most: int) -> list[Row]:
+        return queries.rows(
+            context.reader, queries.GROUPS, session=session_id, status=status, since=since or 0, limit=most
+        )
+
+    return listed("groups", *page(fetch, limit, "created_seq"), "created_seq", since, shape=group_shape)
+
+
+def group(context: Context, *, id: str, session_id: str) -> Answer:
+    """One group: whom it awaits, how often it came back, what stands in its way, each part of its path.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP.
+    """
+    row = require_group(context, session_id, id)
+    reader, key = context.reader, {"session": session_id, "group": id}
+    path_row, parts = path(reader, session_id, id)
+    return {
+        "success": True,
+        "group": {
+            **row,
+            "awaited": awaited(row),
+            "counters": counters(row),
+            "blockers": queries.rows(reader, queries.BLOCKERS, **key),
+            "questions": queries.rows(reader, queries.QUESTIONS, **key),
+            "depends_on": queries.rows(reader, queries.DEPENDS_ON, **key),
+            "path": parts,
+            "path_valid": bool(path_row.get("valid")),
+            "pm_path": bool(path_row.get("pm_path")),
+            "awaiting_confirmation": bool(path_row.get("awaiting_confirmation")),
+            "ever_blocked": bool(path_row.get("ever_blocked")),
+        },
+    }
+
+
+def require_group(context: Context, session_id: str, group_id: str) -> Row:
+    """The row of a group.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP.
+    """
+    context.require_session(session_id)
+    row = group_row(context.reader, session_id, group_id)
+    if row is None:
+        raise unknown_group(context, session_id, group_id)
+    return row
+
+
+def unknown_group(context: Context, session_id: str, group_id: str) -> Refused:
+    """The refusal of a group that the session does not have, with the nearest one that it has."""
+    from orchestrator.core import names
+
+    known = queries.rows(context.reader, queries.GROUPS, session=session_id, since=0, status=None, limit=50)
+    near = names.nearest(group_id, [row["id"] for row in known])
+    message = f"Session {session_id} has no group {names.shown(group_id)}."
+    return Refused("UNKNOWN_GROUP", message, f"orchestrator group list --session-id {session_id}", did_you_mean=near)
+
+
+def group_row(reader: Reader, session: str, group: str) -> Row | None:
+    """The row of a group by column name, its priority as a word, in one statement; None where there is none."""
+    row = queries.row(reader, queries.GROUP, session=session, group=group)
+    return group_shape(row) if row else None
+
+
+def group_shape(row: Row) -> Row:
+    """A group's row with its priority as a word."""
+    return {**row, "priority": PRIORITIES[row["priority"]]}
+
+
+def dependents(reader: Reader, session: str, group: str) -> list[Row]:
+    """The groups that depend on this one and are not cancelled, as {group_id, status}; ended dependencies do not count."""
+    return queries.rows(reader, queries.DEPENDENTS, session=session, group=group)
+
+
+def path(reader: Reader, session: str, group: str) -> tuple[Row, list[dict[str, Any]]]:
+    """The row of the completion view for a group, and its parts in words that name each report's status."""
+    row = completing.path(reader, session, group)
+    statuses = {}
+    for seq in completion.reports(row):
+        report = reader.one(
+            "SELECT response_status FROM agent_reports WHERE session_id = :session AND seq = :seq",
+            session=session,
+            seq=seq,
+        )
+        if report:
+            statuses[seq] = str(report[0])
+    approved = reader.one(queries.LAST_APPROVAL, session=session, group=group) is not None
+    return row, completion.parts(row, statuses, approved_before=approved)
+
+
+def awaited(row: Row) -> Answer | None:
+    """Whom a session or group awaits, or None."""
+    if row["awaited_role"] is None:
+        return None
+    return {
+        "role": row["awaited_role"],
+        "agent_id": row["awaited_agent_id"],
+        "action": row["awaited_action"],
+        "turn": row["turn"],
+        "since": row["awaited_since"],
+        "held": row["held"],
+    }
+
+
+def counters(row: Row) -> Answer:
+    """How often a group's work came back, of each kind and in all, and its iterations of investigation."""
+    return {
+        **{name: row[name] for name in COUNTERS},
+        "revision_count": revisions(row),
+        "iterations": row["iterations"],
+    }
+
+
+def decision_shape(row: Row) -> Row:
+    """A decision's row with its rules parsed, and whom it started in place of the whole answer."""
+    answer = json.loads(row["answer"])
+    shown = {name: value for name, value in row.items() if name != "answer"}
+    return {**shown, "rules": json.loads(row["rules"]), "reason": answer.get("reason"), "spawns": _started(answer)}
+
+
+def _started(answer: Answer) -> list[Answer]:
+    """Whom a decision started, one entry each, whether alone or in a batch."""
+    if answer.get("spawns"):
+        return list(answer["spawns"])
+    if "handoff" not in answer:
+        return []
+    alone = {name: answer.get(name) for name in ("group_id", "agent_id", "model", "turn", "handoff", "handoff_hash")}
+    return [{**alone, "agent": answer["next_agent"]}]
+
+
+def spawn(reader: Reader, session: str, group: str | None, turn: int) -> tuple[Row, Answer] | None:
+    """The decision that gave out a turn for a group (None: for the session), and its entry for it.
+
+    The hand-off command tells entries apart: a spawn for the whole session may stand in a group's decision.
+    """
+    command = handoff.command(session, group, turn)
+    for row in queries.rows(reader, queries.STEP_DECISIONS, session=session, seq=turn):
+        decision = decision_shape(row)
+        for entry in decision["spawns"]:
+            if entry["handoff"] == command:
+                return decision, entry
+    return None
+
+
+def agents(
+    context: Context,
+    *,
+    session_id: str | None = None,
+    role: str | None = None,
+    all: bool = False,
+    limit: int = 50,
+    since: str | None = None,
+) -> Answer:
+    """The registered agents in the order of their ids.
+
+    Args:
+        session_id: only the instances that one session spawned.
+        role: only agents of this role.
+        all: with deactivated ones too.
+        limit: how many at most.
+        since: the id after which the page begins.
+
+    Returns:
+        `agents`, `has_more`, `next_since`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    if session_id:
+        context.require_session(session_id)
+
+    def fetch(most: int) -> list[Row]:
+        return queries.rows(
+            context.reader, queries.AGENTS,
+            session=session_id, role=role, active=int(not all), since=since or "", limit=most,
+        )  # fmt: skip
+
+    return listed("agents", *page(fetch, limit, "id"), "id", since)
+
+
+def agent(context: Context, *, id: str) -> Answer:
+    """One agent, with those above it up to the person, and the active ones right below it.
+
+    Raises:
+        Refused: UNKNOWN_AGENT.
+    """
+    row = agent_row(context.reader, id)
+    if row is None:
+        from orchestrator.core import names
+
+        known = [found["id"] for found in _standing_agents(context)]
+        message = f"Agent {names.shown(id)} is not registered."
+        raise Refused("UNKNOWN_AGENT", message, "orchestrator agent list", did_you_mean=names.nearest(id, known))
+    below = queries.rows(context.reader, queries.CHILDREN, agent=id, limit=SHOWN_CHILDREN)
+    above = _ancestors(context.reader, row)
+    return {"success": True, "agent": {**row, "ancestors": above, "children": [child["id"] for child in below]}}
+
+
+def agent_row(reader: Reader, agent: str) -> Row | None:
+    """The row of an agent by column name; None where there is none."""
+    return queries.row(reader, queries.AGENT, agent=agent)
+
+
+def _standing_agents(context: Context) -> list[Row]:
+    return queries.rows(
+        context.reader, queries.AGENTS, session=None, role=None, active=0, since="", limit=200
+    )
+
+
+def _ancestors(reader: Reader, row: Row) -> list[str]:
+    found: list[str] = []
+    parent = row["parent_id"]
+    while parent is not None and parent not in (*found, row["id"]):
+        found.append(parent)
+        above = reader.agent(parent)
+        parent = above.parent_id if above else None
+    return found
+
+
+def agent_tree(context: Context, *, session_id: str | None = None, all: bool = False) -> Answer:
+    """The agents under those that they report to.
+
+    Args:
+        session_id: of the instances, only those of this session.
+        all: with deactivated ones too.
+
+    Returns:
+        `agents`: the topmost ones, each with its `children`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    if session_id:
+        context.require_session(session_id)
+    rows = queries.rows(context.reader, queries.AGENT_TREE, session=session_id, active=int(not all))
+    nodes = {row["id"]: {**row, "children": []} for row in rows}
+    roots = []
+    for node in nodes.values():
+        parent = nodes.get(node["parent_id"])
+        (roots if parent is None else parent["children"]).append(node)
+    return {"success": True, "agents": roots}
+
+
+def page(fetch: Callable[[int], list[Row]], limit: int, key: str) -> tuple[list[Row], bool]:
+    """A page of rows that never splits a step, and whether more follow.
+
+    Args:
+        fetch: gives the first so many rows, in order.
+        limit: rows on a page; only a single step with more of them makes it longer.
+        key: the column that pages go by.
+
+    Raises:
+        UsageError: USAGE, the limit is no positive number.
+    """
+    if limit < 1:
+        raise UsageError("USAGE", "The limit must be 1 or more.", "Repeat with --limit 50")
+    found = fetch(limit + 1)
+    if len(found) <= limit:
+        return found, False
+    kept = [row for row in found if row[key] != found[-1][key]]
+    if kept:
+        return kept, True
+    more, unread = page(fetch, limit * 2, key)
+    step = [row for row in more if row[key] == more[0][key]]
+    return step, unread or len(step) < len(more)
+
+
+def listed(
+    name: str,
+    rows: list[Row],
+    has_more: bool,
+    key: str,
+    since: object = None,
+    *,
+    shape: Callable[[Row], Row] | None = None,
+) -> Answer:
+    """The answer of a list; where it is empty the next page begins where this one did."""
+    shown = [shape(row) for row in rows] if shape else rows
+    return {"success": True, name: shown, "has_more": has_more, "next_since": rows[-1][key] if rows else since}

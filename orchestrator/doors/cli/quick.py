@@ -1,0 +1,76 @@
+"""Reading a call that is plainly right, without Typer: what an agent's script sends at every step.
+
+Whatever is not plain (an unknown option, a missing value, a cluster of short flags, a cry for help) is left to
+Typer, which reads the same declaration and explains. For every call that both accept, both give the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from orchestrator.doors.cli.options import COMMON, FLAG, PAIRS, WORDS, Command, Parameter
+
+REPEATABLE = (WORDS, PAIRS)
+
+
+class _NotPlain(Exception):
+    pass
+
+
+def read(command: Command, argv: list[str]) -> dict[str, Any] | None:
+    """The parameters' values by name, or None where only Typer can say what the call means.
+
+    Returns:
+        Texts as they were written, lists for what can be repeated, True for flags; only what was given.
+    """
+    try:
+        return _read(command, argv)
+    except _NotPlain:
+        return None
+
+
+def _read(command: Command, argv: list[str]) -> dict[str, Any]:
+    parameters = (*command.parameters, *COMMON)
+    values: dict[str, Any] = {}
+    words = _options(argv, {flag: each for each in parameters for flag in each.flags}, values)
+    places = [each for each in parameters if not each.flags]
+    if len(words) > len(places):
+        raise _NotPlain
+    values.update((place.name, word) for place, word in zip(places, words, strict=False))
+    if any(each.required and each.name not in values for each in parameters):
+        raise _NotPlain
+    return values
+
+
+def _options(argv: list[str], flags: dict[str, Parameter], values: dict[str, Any]) -> list[str]:
+    """Take the options out of the call into `values` and return the words that are left."""
+    words: list[str] = []
+    rest = iter(argv)
+    for word in rest:
+        if word == "--":
+            words.extend(rest)
+        elif word == "-" or not word.startswith("-"):
+            words.append(word)
+        else:
+            _option(word, rest, flags, values)
+    return words
+
+
+def _option(word: str, rest: Iterator[str], flags: dict[str, Parameter], values: dict[str, Any]) -> None:
+    name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+    found = flags.get(name)
+    if found is None or (equals and found.kind == FLAG):
+        raise _NotPlain
+    if found.kind == FLAG:
+        values[found.name] = True
+        return
+    if not equals:
+        following = next(rest, None)
+        if following is None:
+            raise _NotPlain
+        value = following
+    if found.kind in REPEATABLE:
+        values.setdefault(found.name, []).append(value)
+    else:
+        values[found.name] = value

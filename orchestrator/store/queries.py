@@ -1,0 +1,155 @@
+# ruff: noqa: S608 - constants alone are put together here, never input
+"""What people and agents ask of the record: named statements, each bounded by an index, and rows by column name.
+
+Order is insertion order: `seq`, and in the lists of one group the rowid, which an append-only table gives out in
+the same order. Filters compare whole values; an absent one is null and filters nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.store.reader import Reader
+
+LAST_SEQ = 2**62
+"""Larger than any seq."""
+
+FLAGS = frozenset(
+    ("active", "external", "mandatory_review", "planned", "satisfied", "security_sensitive", "senior", "turn_assumed")
+)
+"""Columns that hold 0 or 1 and are answered as false or true."""
+
+Row = dict[str, Any]
+
+SESSION = "SELECT * FROM sessions WHERE id = :session"
+SESSIONS = "SELECT * FROM sessions WHERE id > :since ORDER BY id LIMIT :limit"
+OPEN_SESSIONS = """SELECT * FROM sessions INDEXED BY ix_sessions_open
+    WHERE status <> 'ended' AND id > :since ORDER BY id LIMIT :limit"""
+
+GROUP = "SELECT * FROM task_groups WHERE session_id = :session AND id = :group"
+GROUPS = """SELECT * FROM task_groups WHERE session_id = :session AND created_seq > :since
+    AND (:status IS NULL OR status = :status) ORDER BY created_seq, id LIMIT :limit"""
+DEPENDS_ON = """SELECT d.depends_on AS id, t.status,
+    CASE WHEN t.status = 'completed' THEN 1 ELSE ifnull((SELECT p.awaiting_confirmation FROM completion_paths p
+        WHERE p.session_id = d.session_id AND p.group_id = d.depends_on), 0) END AS satisfied
+    FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
+    WHERE d.session_id = :session AND d.group_id = :group AND d.removed_seq IS NULL ORDER BY d.seq, d.depends_on"""
+DEPENDENTS = """SELECT d.group_id, t.status
+    FROM group_dependencies d INDEXED BY ix_group_dependencies_depends_on
+    JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.group_id
+    WHERE d.session_id = :session AND d.depends_on = :group AND d.removed_seq IS NULL
+    AND t.status IN ('pending', 'in_progress', 'deferred_external', 'completed') ORDER BY t.created_seq, d.group_id"""
+
+BLOCKERS = """SELECT * FROM blockers INDEXED BY ix_blockers_group
+    WHERE session_id = :session AND group_id = :group ORDER BY opened_seq, id"""
+BLOCKER = "SELECT * FROM blockers WHERE id = :id AND session_id = :session"
+OPEN_BLOCKERS = """SELECT * FROM blockers INDEXED BY ix_blockers_open
+    WHERE session_id = :session AND resolved_seq IS NULL ORDER BY opened_seq, id"""
+QUESTIONS = """SELECT * FROM questions INDEXED BY ix_questions_session
+    WHERE session_id = :session AND group_id = :group ORDER BY opened_seq, id"""
+OPEN_QUESTIONS = """SELECT * FROM questions INDEXED BY ix_questions_open
+    WHERE session_id = :session AND closed_seq IS NULL ORDER BY opened_seq, id"""
+
+AGENT = "SELECT * FROM agents WHERE id = :agent"
+AGENTS = """SELECT * FROM agents WHERE id > :since AND (:session IS NULL OR session_id = :session)
+    AND (:role IS NULL OR role = :role) AND active >= :active ORDER BY id LIMIT :limit"""
+AGENT_TREE = """SELECT * FROM agents WHERE active >= :active
+    AND (:session IS NULL OR session_id IS NULL OR session_id = :session) ORDER BY id"""
+CHILDREN = """SELECT id FROM agents INDEXED BY ix_agents_parent_id
+    WHERE parent_id = :agent AND active = 1 ORDER BY id LIMIT :limit"""
+
+STEP_DECISIONS = """SELECT * FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
+    WHERE session_id = :session AND seq = :seq ORDER BY part"""
+LAST_DECISIONS = """SELECT * FROM router_decisions INDEXED BY idx_router_decisions_session
+    WHERE session_id = :session AND group_id = :group ORDER BY rowid DESC LIMIT :limit"""
+LAST_APPROVAL = """SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_approve
+    WHERE session_id = :session AND group_id = :group AND effect = 'approve' ORDER BY seq DESC LIMIT 1"""
+REPORT = """SELECT * FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
+    WHERE session_id = :session AND seq = :seq"""
+
+HANDOFF = """SELECT * FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1
+    WHERE session_id = :session AND group_id = :group AND turn = :turn"""
+LAST_HANDOFF = """SELECT * FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1
+    WHERE session_id = :session AND group_id = :group ORDER BY turn DESC LIMIT 1"""
+VERSION = "SELECT id FROM workflow_versions WHERE hash = :hash"
+ROLE_TEXT = """SELECT content FROM agent_files WHERE workflow_version_id = :version AND role = :role
+    ORDER BY name LIMIT 1"""
+
+_SPAN = "session_id = :session AND seq > :since AND seq <= :until"
+EVENTS = "SELECT session_id, seq, kind, actor, channel, at, input FROM audit_events WHERE {span} ORDER BY seq {order} LIMIT :limit"
+
+STEP_ROWS: dict[str, str] = {
+    "report": f"SELECT * FROM agent_reports WHERE {_SPAN} ORDER BY seq, part",
+    "acknowledgement": f"SELECT * FROM acknowledgements WHERE {_SPAN} ORDER BY seq, part",
+    "decision": f"SELECT * FROM router_decisions WHERE {_SPAN} ORDER BY seq, part",
+    "status_change": f"SELECT * FROM status_changes WHERE {_SPAN} ORDER BY seq, part",
+    "blocker_opened": """SELECT *, opened_seq AS seq FROM blockers INDEXED BY ix_blockers_group
+        WHERE session_id = :session AND opened_seq > :since AND opened_seq <= :until ORDER BY opened_seq, id""",
+    "blocker_resolved": """SELECT *, resolved_seq AS seq FROM blockers INDEXED BY ix_blockers_resolved
+        WHERE session_id = :session AND resolved_seq IS NOT NULL AND resolved_seq > :since AND resolved_seq <= :until
+        ORDER BY resolved_seq, id""",
+    "question_asked": """SELECT *, opened_seq AS seq FROM questions INDEXED BY ix_questions_session
+        WHERE session_id = :session AND opened_seq > :since AND opened_seq <= :until ORDER BY opened_seq, id""",
+    "question_closed": """SELECT *, closed_seq AS seq FROM questions INDEXED BY ix_questions_session
+        WHERE session_id = :session AND closed_seq IS NOT NULL AND closed_seq > :since AND closed_seq <= :until
+        ORDER BY closed_seq, id""",
+    "refusal": f"SELECT * FROM refusals WHERE {_SPAN} ORDER BY seq, part",
+}
+"""What a step may have written, in the order in which it is told; each takes a span of seqs."""
+
+
+def events(*, descending: bool) -> str:
+    """The statement for a session's audit events."""
+    return EVENTS.format(span=_SPAN, order=_order(descending))
+
+
+def decisions(*, by_group: bool, descending: bool) -> str:
+    """The statement for a list of decisions; with a group it walks the group's own index."""
+    order = _order(descending)
+    filters = """(:status IS NULL OR d.response_status = :status) AND (:agent IS NULL OR d.current_agent = :agent
+        OR EXISTS (SELECT 1 FROM agent_reports r WHERE r.session_id = d.session_id AND r.seq = d.seq AND r.part = 1
+            AND d.report_id IS NOT NULL AND r.agent_id = :agent))"""
+    if not by_group:
+        return f"""SELECT d.* FROM router_decisions d INDEXED BY sqlite_autoindex_router_decisions_1
+            WHERE d.session_id = :session AND d.seq > :since AND d.seq <= :until AND :group IS NULL AND {filters}
+            ORDER BY d.seq {order}, d.part {order} LIMIT :limit"""
+    return f"""SELECT d.* FROM router_decisions d INDEXED BY idx_router_decisions_session
+        WHERE d.session_id = :session AND d.group_id = :group
+        AND d.rowid > ifnull(({_rowid_at("since")}), 0) AND d.rowid <= ifnull(({_rowid_at("until")}), 0) AND {filters}
+        ORDER BY d.rowid {order} LIMIT :limit"""
+
+
+def refusals(*, descending: bool) -> str:
+    """The statement for a list of refusals."""
+    order = _order(descending)
+    return f"""SELECT * FROM refusals INDEXED BY sqlite_autoindex_refusals_1 WHERE {_SPAN}
+        AND (:group IS NULL OR group_id = :group) AND (:agent IS NULL OR role = :agent OR actor = :agent)
+        AND (:status IS NULL OR status = :status) ORDER BY seq {order}, part {order} LIMIT :limit"""
+
+
+def _order(descending: bool) -> str:
+    return "DESC" if descending else "ASC"
+
+
+def _rowid_at(bound: str) -> str:
+    """The newest decision of the session up to a seq."""
+    return f"""SELECT b.rowid FROM router_decisions b INDEXED BY sqlite_autoindex_router_decisions_1
+        WHERE b.session_id = :session AND b.seq <= :{bound} ORDER BY b.seq DESC, b.part DESC LIMIT 1"""
+
+
+def rows(reader: Reader, sql: str, **parameters: object) -> list[Row]:
+    """The rows of a statement by column name, flags as booleans."""
+    cursor = reader.connection.execute(sql, parameters)
+    columns = [column[0] for column in cursor.description]
+    flags = [name for name in columns if name in FLAGS]
+    found: list[Row] = [dict(zip(columns, row, strict=True)) for row in cursor]
+    for row in found:
+        for name in flags:
+            row[name] = bool(row[name])
+    return found
+
+
+def row(reader: Reader, sql: str, **parameters: object) -> Row | None:
+    """The first row of a statement by column name, or None."""
+    found = rows(reader, sql, **parameters)
+    return found[0] if found else None
