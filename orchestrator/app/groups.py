@@ -29,7 +29,7 @@ def update(work: Work, group_id: str, values: dict[str, Any]) -> None:
     """Set columns of a group that are not its status; names come from the code, never from a caller."""
     sets = ", ".join(f"{name} = :{name}" for name in values)
     work.step.execute(
-        f"UPDATE task_groups SET {sets} WHERE session_id = :session AND id = :group",  # noqa: S608 - names of columns
+        f"UPDATE task_groups SET {sets} WHERE session_id = :session AND id = :group",
         {**values, "session": work.step.chain, "group": group_id},
     )
 

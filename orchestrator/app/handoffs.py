@@ -119,7 +119,7 @@ def _statuses(workflow: Workflow, role: str, action: str) -> list[Answer]:
     return [
         {"status": each.status, "description": each.description, "effect": each.effect}
         for each in own
-        if action == "spawn_merge" or role == MANAGER or each.effect not in MERGING
+        if action == "spawn_merge" or each.effect not in MERGING
     ]
 
 

@@ -28,6 +28,8 @@ LEGAL_MOVES = (
 )
 """From which status a group may go to which."""
 
+_NOT_RECORDED = "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step"
+_NOT_DEFERRED = "DEFERRAL_NOT_CONFIRMED: deferred_external needs the deferral of its step, on an open external blocker"
 _CLAIM_COLUMNS = ("session_id", "group_id", "from_status", "changed_by", "seq", "missing")
 _NOTHING = "nothing"
 
@@ -95,7 +97,7 @@ _CLAIMS = (
     ),
     _claim(
         "needs_status_change",
-        "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step",
+        _NOT_RECORDED,
         f"NEW.missing = '{_NOTHING}' AND NOT {_CLAIM_RECORDED}",
     ),
 )
@@ -104,6 +106,11 @@ _MOVES = "NEW.status IS NOT OLD.status"
 _MOVES_ELSEWHERE = f"{_MOVES} AND NEW.status IS NOT 'completed'"
 _LEGAL = " OR ".join(f"(OLD.status = '{old}' AND NEW.status = '{new}')" for old, new in LEGAL_MOVES)
 _RECORDED = recorded("group", "NEW.id", "OLD.status", "NEW.status", "NEW.status_changed_by", "NEW.status_seq")
+_DEFERRED = (
+    "EXISTS (SELECT 1 FROM deferrals d CROSS JOIN blockers b WHERE d.session_id = NEW.session_id"
+    " AND d.seq = NEW.status_seq AND d.group_id = NEW.id AND b.id = d.blocker_id AND b.session_id = NEW.session_id"
+    " AND b.group_id = NEW.id AND b.resolved_seq IS NULL AND b.external = 1)"
+)
 _ON_STATUS = "BEFORE UPDATE OF status ON task_groups"
 _FIXED = ("session_id", "id", "created_by", "created_at", "created_seq")
 _CHANGE_COLUMNS = ("status_changed_by", "status_changed_at", "status_seq")
@@ -120,17 +127,15 @@ TRIGGERS: tuple[Statement, ...] = (
     refuse(
         "task_groups_moves_are_recorded",
         _ON_STATUS,
-        "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step",
-        when=f"{_MOVES_ELSEWHERE} AND ({_LEGAL}) AND NOT {_RECORDED}",
+        _NOT_RECORDED,
+        when=f"{_MOVES_ELSEWHERE} AND NEW.status <> 'deferred_external' AND ({_LEGAL}) AND NOT {_RECORDED}",
     ),
-    refuse(
+    trigger(
         "task_groups_deferred_needs_deferral",
         _ON_STATUS,
-        "DEFERRAL_NOT_CONFIRMED: deferred_external needs the deferral of its step, on an open external blocker",
-        when="NEW.status = 'deferred_external' AND OLD.status = 'in_progress' AND NOT EXISTS (SELECT 1"
-        " FROM deferrals d JOIN blockers b ON b.id = d.blocker_id"
-        " WHERE d.session_id = NEW.session_id AND d.seq = NEW.status_seq AND d.group_id = NEW.id"
-        " AND b.session_id = NEW.session_id AND b.group_id = NEW.id AND b.resolved_seq IS NULL AND b.external = 1)",
+        f"SELECT CASE WHEN NOT {_DEFERRED} THEN RAISE(ABORT, '{_NOT_DEFERRED}')\n"
+        f"    WHEN NOT {_RECORDED} THEN RAISE(ABORT, '{_NOT_RECORDED}') END",
+        when="NEW.status = 'deferred_external' AND OLD.status = 'in_progress'",
     ),
     refuse(
         "task_groups_moves_are_legal",

@@ -314,7 +314,7 @@ VIEWS: tuple[tuple[str, str], ...] = (
     _view(
         "completion_paths",
         f"SELECT\n    {_columns(_path_columns())}\n"
-        f"FROM (\n  SELECT DISTINCT r.*,\n    {_why(_CONFIRMED)} AS confirmed_why\n  FROM group_reasons r\n)",
+        f"FROM (\n  SELECT DISTINCT j.*,\n    {_why(_CONFIRMED)} AS confirmed_why\n  FROM group_reasons j\n)",
     ),
 )
 """The views as (name, statement), in the order in which they are made."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,9 +71,22 @@ _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _PLAIN = frozenset((str, int, bytes, type(None)))
 
-# The same text as the core's canonical JSON, for rows without mappings.
-_line = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=bytes.hex).encode
-_canonical = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, sort_keys=True, allow_nan=False).encode
+
+def _encoder(*, sort_keys: bool) -> Callable[[object], str]:
+    """The core's canonical JSON. The C encoder is made once: `JSONEncoder.encode` makes one at every call."""
+    plain = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=bytes.hex, sort_keys=sort_keys)
+    try:
+        make = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # absent where there is no C accelerator
+        text = json.encoder.encode_basestring  # type: ignore[attr-defined]
+        chunks = make(None, bytes.hex, text, None, ":", ",", sort_keys, False, True)
+        chunks([], 0)
+    except (AttributeError, TypeError):
+        return plain.encode
+    return lambda value: "".join(chunks(value, 0))
+
+
+_line = _encoder(sort_keys=False)
+_canonical = _encoder(sort_keys=True)
 
 
 class _Table(NamedTuple):

@@ -21,6 +21,8 @@ OBJECT = "object"
 """A JSON object; `-` and `@file` as for a text."""
 OBJECT_FILE = "object file"
 """The name of a file (or `-`) that holds a JSON object."""
+DOCUMENT = "document"
+"""The name of a file (or `-`) whose bytes the command reads itself."""
 PAIRS = "pairs"
 """A repeatable NAME=TEXT."""
 

@@ -1,0 +1,225 @@
+"""What happened in a session, who decided it, and what was turned down. In the order of the record, never of time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from orchestrator.app import reading
+from orchestrator.app.context import Answer, Context
+from orchestrator.errors import UsageError
+from orchestrator.store import queries
+from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.queries import Row
+
+ORDERS = ("asc", "desc")
+_CHUNK = 200
+
+
+class Filter(NamedTuple):
+    """Which rows are asked for; what is None filters nothing, an empty text matches nothing."""
+
+    session: str
+    group: str | None
+    agent: str | None
+    status: str | None
+    since: int
+    until: int
+    limit: int
+    descending: bool
+
+    def parameters(self) -> dict[str, Any]:
+        """The filter as a statement's parameters, without how many and in which order."""
+        return {name: getattr(self, name) for name in ("session", "group", "agent", "status", "since", "until")}
+
+
+def decisions(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    agent: str | None = None,
+    status: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    limit: int = 50,
+    order: str = "asc",
+) -> Answer:
+    """Who was sent where, by which rule.
+
+    Args:
+        group_id: only decisions on this group.
+        agent: only decisions on reports of this role, or of this agent.
+        status: only decisions on this response status.
+        since, until: the steps after which and up to which, whatever the order.
+        limit: how many at most; the decisions of one step stay together.
+        order: asc or desc, by step.
+
+    Returns:
+        `decisions`, `has_more`, `next_since`; in descending order `next_until` too, to be passed with the same since.
+
+    Raises:
+        Refused: UNKNOWN_SESSION. UsageError: USAGE.
+
+    Source: seed 004, Proposed Solution 3.
+    """
+    context.require_session(session_id)
+    asked = _filter(session_id, group_id, agent, status, since, until, limit, order)
+    sql = queries.decisions(by_group=group_id is not None, descending=asked.descending)
+    return _list(context, "decisions", sql, asked, reading.decision_shape)
+
+
+def refusals(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    agent: str | None = None,
+    status: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    limit: int = 50,
+    order: str = "asc",
+) -> Answer:
+    """Who tried what, and why it was refused.
+
+    Args:
+        session_id: a session, or the chain of the store for what belongs to no session.
+        agent: only attempts of this role, or of this actor.
+        status: only attempts with this status.
+        group_id, since, until, limit, order: as for decisions.
+
+    Returns:
+        `refusals`, `has_more`, `next_since`, in descending order `next_until`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION. UsageError: USAGE.
+    """
+    _require_chain(context, session_id)
+    asked = _filter(session_id, group_id, agent, status, since, until, limit, order)
+    return _list(context, "refusals", queries.refusals(descending=asked.descending), asked)
+
+
+def timeline(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    agent: str | None = None,
+    status: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    limit: int = 50,
+    order: str = "asc",
+) -> Answer:
+    """Every step in order, with a sentence for each thing that it wrote.
+
+    Args:
+        session_id: a session, or the chain of the store for what belongs to no session.
+        agent: only steps by this actor, or in which this role or agent reported, was sent, or changed something.
+        status: only steps in which this status was reported, tried or reached.
+        group_id, since, until, limit, order: as for decisions.
+
+    Returns:
+        `events`: kind, actor, channel, at, seq, `wrote` [{what, id, group_id, text}] and `text`; `has_more`,
+        `next_since`, in descending order `next_until`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION. UsageError: USAGE.
+    """
+    _require_chain(context, session_id)
+    asked = _filter(session_id, group_id, agent, status, since, until, limit, order)
+    rows: list[Row] = []
+    for event in _told(context, asked):
+        if len(rows) == asked.limit:
+            return _paged("events", rows, True, asked)
+        rows.append(event)
+    return _paged("events", rows, False, asked)
+
+
+def _require_chain(context: Context, chain: str) -> None:
+    if chain != STORE_CHAIN:
+        context.require_session(chain)
+
+
+def _filter(
+    session: str, group: str | None, agent: str | None, status: str | None,
+    since: int | None, until: int | None, limit: int, order: str,
+) -> Filter:  # fmt: skip
+    if order not in ORDERS:
+        raise UsageError("USAGE", "The order is asc or desc.", "Repeat with --order asc")
+    if limit < 1:
+        raise UsageError("USAGE", "The limit must be 1 or more.", "Repeat with --limit 50")
+    last = queries.LAST_SEQ if until is None else until
+    return Filter(session, group, agent, status, since or 0, last, limit, order == "desc")
+
+
+def _list(
+    context: Context, name: str, sql: str, asked: Filter, shape: Callable[[Row], Row] | None = None
+) -> Answer:
+    def fetch(most: int) -> list[Row]:
+        return queries.rows(context.reader, sql, **asked.parameters(), limit=most)
+
+    rows, has_more = reading.page(fetch, asked.limit, "seq")
+    return _paged(name, [shape(row) for row in rows] if shape else rows, has_more, asked)
+
+
+def _paged(name: str, rows: list[Row], has_more: bool, asked: Filter) -> Answer:
+    if not asked.descending:
+        return reading.listed(name, rows, has_more, "seq", asked.since)
+    answer: Answer = {"success": True, name: rows, "has_more": has_more, "next_since": asked.since}
+    return {**answer, "next_until": rows[-1]["seq"] - 1} if rows else answer
+
+
+def _told(context: Context, asked: Filter) -> Iterator[Row]:
+    """The events of the span that the filter lets through, read in chunks."""
+    from orchestrator.app import telling
+
+    since, until = asked.since, asked.until
+    sql = queries.events(descending=asked.descending)
+    while True:
+        events = queries.rows(
+            context.reader, sql, session=asked.session, since=since, until=until, limit=_CHUNK
+        )
+        if not events:
+            return
+        low, high = sorted((events[0]["seq"], events[-1]["seq"]))
+        wrote = telling.of_steps(context.reader, asked.session, low - 1, high)
+        for event in events:
+            told = wrote.get(event["seq"], [])
+            if _matches(event, told, asked):
+                yield _event(event, told)
+        since, until = (since, low - 1) if asked.descending else (high, until)
+
+
+def _matches(event: Row, told: list[Any], asked: Filter) -> bool:
+    groups = {each.group_id for each in told} | {_named_group(event)}
+    actors = {event["actor"], *(actor for each in told for actor in each.actors)}
+    statuses = {each.status for each in told}
+    return (
+        (asked.group is None or asked.group in groups - {None, ""})
+        and (asked.agent is None or asked.agent in actors - {None, ""})
+        and (asked.status is None or asked.status in statuses - {None, ""})
+    )
+
+
+def _named_group(event: Row) -> str | None:
+    """The group that a step's input names, for steps that wrote no row with a group."""
+    given = json.loads(event["input"])
+    named = given.get("group_id") or (given.get("id") if event["kind"].startswith("group ") else None)
+    return named if isinstance(named, str) else None
+
+
+def _event(event: Row, told: list[Any]) -> Row:
+    shown = {name: value for name, value in event.items() if name != "input"}
+    wrote = [{name: getattr(each, name) for name in ("what", "id", "group_id", "text")} for each in told]
+    text = "; ".join(each.text for each in told) or _plain(event)
+    return {**shown, "wrote": wrote, "text": text}
+
+
+def _plain(event: Row) -> str:
+    """The sentence of a step that wrote none of the rows that are told: what was called, on what."""
+    given = json.loads(event["input"])
+    named = next((given[name] for name in ("id", "group_id", "name") if isinstance(given.get(name), str)), "")
+    return f"{event['actor']}: {event['kind']} {named}".rstrip()

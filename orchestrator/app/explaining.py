@@ -1,0 +1,178 @@
+"""Why a group stands where it stands, and why a decision was made: from the record, rule by rule."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.app import reading, telling
+from orchestrator.app.context import Answer, Context
+from orchestrator.core import names
+from orchestrator.core.routing.facts import PERSON
+from orchestrator.errors import Refused, UsageError
+from orchestrator.store import queries
+from orchestrator.store.queries import Row
+
+LAST_DECISIONS = 5
+
+_DECISION = re.compile(r"[DR]([1-9][0-9]{0,15})(?:\.([1-9][0-9]{0,8}))?")
+_REPORT_COLUMNS = (
+    "id", "role", "raw_role", "response_status", "raw_status", "agent_id", "effect", "turn", "turn_assumed", "summary",
+    "reported_at",
+)  # fmt: skip
+
+
+def why(context: Context, *, id: str, session_id: str | None = None) -> Answer:
+    """Why a group is not finished, or why a decision was made.
+
+    Args:
+        id: a group of the session, or a decision: `S1:D12`, `S1:D12.2`, or `D12` with a session. A report's id
+            stands for the decision on it.
+        session_id: where a group or a short id belongs.
+
+    Returns:
+        For a group `about: group`, the path with its `unmet` parts, whom it awaits and since which decision, and the
+        last decisions. For a decision `about: decision`, the report, the transition, the rules that fired, and the
+        consequences. Both with `sentences`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, UNKNOWN_ID (kind decision). UsageError: USAGE without a session.
+    """
+    owner, colon, short = id.rpartition(":")
+    if colon:
+        return _decision(context, owner, short, id)
+    if session_id is None:
+        raise UsageError("USAGE", f"{names.shown(id)} needs its session.", "Repeat with --session-id SESSION")
+    context.require_session(session_id)
+    row = reading.group_row(context.reader, session_id, id)
+    if row is not None:
+        return _group(context, session_id, row)
+    if _DECISION.fullmatch(id):
+        return _decision(context, session_id, id, id)
+    raise reading.unknown_group(context, session_id, id)
+
+
+def _group(context: Context, session_id: str, row: Row) -> Answer:
+    reader, key = context.reader, {"session": session_id, "group": row["id"]}
+    path, parts = reading.path(reader, session_id, row["id"])
+    last = queries.rows(reader, queries.LAST_DECISIONS, **key, limit=LAST_DECISIONS)
+    decisions = [reading.decision_shape(decision) for decision in last]
+    open_blockers = [b for b in queries.rows(reader, queries.BLOCKERS, **key) if b["resolved_seq"] is None]
+    answer: Answer = {
+        "success": True,
+        "about": "group",
+        "session_id": session_id,
+        "group_id": row["id"],
+        "status": row["status"],
+        "awaited": _awaited(context, session_id, row, decisions),
+        "path": parts,
+        "unmet": [part for part in parts if not part["met"]],
+        "path_valid": bool(path.get("valid")),
+        "pm_path": bool(path.get("pm_path")),
+        "awaiting_confirmation": bool(path.get("awaiting_confirmation")),
+        "blockers": open_blockers,
+        "depends_on": queries.rows(reader, queries.DEPENDS_ON, **key),
+        "decisions": decisions,
+    }
+    return answer | {"sentences": _group_sentences(row, answer)}
+
+
+def _awaited(context: Context, session_id: str, row: Row, decisions: list[Row]) -> Answer | None:
+    """Whom the group awaits, with the id of the decision that said so."""
+    waiting = reading.awaited(row)
+    if waiting is None:
+        return None
+    seq, part = row["held_seq"] or row["turn"], row["held_part"]
+    if seq is None:
+        return {**waiting, "decision_id": decisions[0]["id"] if decisions else None}
+    given = reading.spawn(context.reader, session_id, row["id"], seq)
+    if given is not None:
+        return {**waiting, "decision_id": given[0]["id"]}
+    steps = queries.rows(context.reader, queries.STEP_DECISIONS, session=session_id, seq=seq)
+    named = [step["id"] for step in steps if part in (None, step["part"])]
+    return {**waiting, "decision_id": named[0] if named else None}
+
+
+def _group_sentences(row: Row, answer: Answer) -> list[str]:
+    sentences = [_standing(row, answer["awaited"])]
+    sentences += [f"{part['part']} is not met: {part['reason']}." for part in answer["unmet"]]
+    waits = [dependency for dependency in answer["depends_on"] if not dependency["satisfied"]]
+    sentences += [f"It depends on group {each['id']}, which is {each['status']}." for each in waits]
+    if answer["path_valid"] and row["status"] == "in_progress":
+        sentences.append("Its completion path is valid.")
+    elif answer["awaiting_confirmation"]:
+        sentences.append("Everything is met but the project manager's confirmation.")
+    return sentences
+
+
+def _standing(row: Row, awaited: Answer | None) -> str:
+    if awaited is None:
+        return f"Group {row['id']} is {row['status']} since {row['status_changed_at']}, by {row['status_changed_by']}."
+    whom = "a person" if awaited["role"] == PERSON else f"{awaited['role']} ({awaited['agent_id']})"
+    since = f"since {awaited['since']}" + (f", decision {awaited['decision_id']}" if awaited["decision_id"] else "")
+    held = f"; it is held ({awaited['held']})" if awaited["held"] else ""
+    return f"Group {row['id']} is {row['status']} and awaits {whom}, action {awaited['action']}, {since}{held}."
+
+
+def _decision(context: Context, session_id: str, short: str, id: str) -> Answer:
+    found = _DECISION.fullmatch(short)
+    if found is None:
+        raise _unknown(id)
+    context.require_session(session_id)
+    seq, part = int(found[1]), int(found[2] or 1)
+    steps = queries.rows(context.reader, queries.STEP_DECISIONS, session=session_id, seq=seq)
+    row = next((step for step in steps if step["part"] == part), None)
+    if row is None:
+        raise _unknown(id)
+    report = queries.row(context.reader, queries.REPORT, session=session_id, seq=seq) if row["report_id"] else None
+    decision = reading.decision_shape(row)
+    answer: Answer = {
+        "success": True,
+        "about": "decision",
+        "session_id": session_id,
+        "group_id": row["group_id"],
+        "decision": decision,
+        "report": {name: report[name] for name in _REPORT_COLUMNS} if report else None,
+        "transition": _transition(context, row, report) if report else None,
+        "rules": decision["rules"],
+        "consequences": telling.of_steps(context.reader, session_id, seq - 1, seq).get(seq, []),
+    }
+    return answer | {"sentences": _decision_sentences(answer)}
+
+
+def _unknown(id: str) -> Refused:
+    message = f"There is no group and no decision {names.shown(id)}."
+    return Refused("UNKNOWN_ID", message, "orchestrator audit decisions", kind="decision")
+
+
+def _transition(context: Context, row: Row, report: Row) -> Answer | None:
+    """The transition that the decision came from, and where it stands in the workflow file."""
+    workflow = context.version(row["workflow_version_id"]).workflow
+    found = workflow.find(row["current_agent"], names.status_name(report["raw_status"]))
+    if found is None:
+        return None
+    transition, alias = found
+    shown: dict[str, Any] = {
+        name: getattr(transition, name)
+        for name in ("role", "status", "next_agent", "action", "then", "effect", "description")
+    }
+    path = f"$.{transition.role}.{transition.status}"
+    return {**shown, "path": path, "alias": alias, "workflow_version": workflow.hash}
+
+
+def _decision_sentences(answer: Answer) -> list[str]:
+    decision, report, transition = answer["decision"], answer["report"], answer["transition"]
+    if report is None:
+        sentences = [f"No report led to this: the machinery decided, because of {decision['cause']}."]
+    else:
+        raw = names.shown(report["raw_status"]) if report["raw_status"] != report["response_status"] else ""
+        spelt = f", written {raw}" if raw else ""
+        sentences = [f"{report['agent_id']} reported {report['response_status']}{spelt} as {report['role']}."]
+    if transition is not None:
+        alias = f", reached by the alias {transition['alias']}" if transition["alias"] else ""
+        goes = f"{transition['next_agent'] or 'nobody'}, {transition['action']}"
+        sentences.append(f"The workflow says at {transition['path']}{alias}: {goes}, effect {transition['effect']}.")
+    sentences += [f"Rule {rule['name']} fired: {rule['reason']}." for rule in answer["rules"]]
+    if not answer["rules"]:
+        sentences.append("No rule changed it.")
+    return [*sentences, f"Decided: {telling.decided(decision)}."]

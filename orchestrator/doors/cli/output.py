@@ -1,0 +1,115 @@
+"""Writing answers: JSON or text, to the file descriptors themselves, so that nothing is left to fail at the end.
+
+JSON is ASCII, so it fits every locale. Text is encoded as the terminal asks, and what it cannot show is escaped.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+from typing import Any
+
+from orchestrator.errors import EnvironmentProblem, OrchestratorError
+
+SCHEMA = 1
+STDOUT, STDERR = 1, 2
+
+
+def occupy_closed_streams() -> None:
+    """Fill the places of closed standard streams: else the database might be opened as descriptor 1 and printed to."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if stream is None:
+            os.open(os.devnull, os.O_RDONLY)
+
+
+def success(answer: dict[str, Any], db: str | None) -> dict[str, Any]:
+    """The object of an answer, the keys that every one has first."""
+    head = {"success": True, "schema": SCHEMA, "db": db, "warnings": answer.get("warnings") or []}
+    return {**head, **{key: value for key, value in answer.items() if key not in head}}
+
+
+def failure(problem: OrchestratorError, session: str | None, db: str | None = None) -> dict[str, Any]:
+    """The object of an error."""
+    head: dict[str, Any] = {
+        "success": False,
+        "schema": SCHEMA,
+        "code": problem.code,
+        "error": problem.message,
+        "suggestion": problem.suggestion,
+    }
+    if session:
+        head["status_hint"] = f"orchestrator status {session}"
+    if db:
+        head["db"] = db
+    return {**head, **{key: value for key, value in problem.data.items() if key not in head and key[0] != "_"}}
+
+
+def line(document: dict[str, Any]) -> bytes:
+    """A JSON object as one line of ASCII."""
+    return json.dumps(document, separators=(", ", ": "), default=str).encode("ascii") + b"\n"
+
+
+def text(words: str, stream: Any) -> bytes:
+    """Text as the stream's encoding has it; what it lacks is escaped with a backslash."""
+    encoding = getattr(stream, "encoding", None) or "ascii"
+    return (words.rstrip("\n") + "\n").encode(encoding, "backslashreplace")
+
+
+def write(data: bytes, recorded: str | None = None) -> bool:
+    """Write to stdout.
+
+    Args:
+        data: all of it.
+        recorded: the id of the step that the answer is about, where one was written.
+
+    Returns:
+        False where the reader has gone away: what is recorded stays, and nobody wants to hear of it.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED.
+    """
+    try:
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "stdout is closed")
+        _write_all(STDOUT, data)
+    except BrokenPipeError:
+        return False
+    except OSError as error:
+        raise _output_failed(error, recorded) from None
+    return True
+
+
+def complain(words: str) -> None:
+    """Write to stderr; where that fails there is nobody left to tell."""
+    try:
+        if sys.stderr is not None:
+            _write_all(STDERR, text(words, sys.stderr))
+    except OSError:
+        pass
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _output_failed(error: OSError, recorded: str | None) -> EnvironmentProblem:
+    what = f"; the step is recorded: {recorded}" if recorded else ""
+    return EnvironmentProblem(
+        "OUTPUT_FAILED",
+        f"The answer could not be written ({error.strerror or error}){what}.",
+        "orchestrator audit timeline" if recorded else "Repeat with a stdout that can be written",
+        recorded=recorded,
+    )
+
+
+def recorded_step(answer: dict[str, Any]) -> str | None:
+    """The id of the step that an answer speaks of, or None for one that wrote nothing."""
+    if answer.get("dry_run"):
+        return None
+    seq = answer.get("seq")
+    found = answer.get("decision_id") or (f"step {seq}" if seq is not None else None)
+    return str(found) if found else None

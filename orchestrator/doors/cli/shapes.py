@@ -1,0 +1,79 @@
+"""Answers as text for people: tables, and lines of names and values. Nothing that is stored can move the cursor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+HIDDEN = ("success", "schema", "db", "warnings", "has_more", "next_since")
+# Control characters, line separators, and marks that turn the direction of what follows.
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+NOTHING = "-"
+
+
+def visible(value: object) -> str:
+    """A value as text of one line; control characters are spelt out."""
+    if value is None or value == "" or value == [] or value == {}:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(visible, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{visible(name)}={visible(each)}" for name, each in value.items())
+    return UNSAFE.sub(_spelt, str(value))
+
+
+def _spelt(found: re.Match[str]) -> str:
+    return found.group().encode("unicode_escape").decode("ascii")
+
+
+def table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
+    """Rows under the columns' names, aligned; the last column is not cut."""
+    cells = [[name.replace("_", " ") for name in columns]]
+    cells += [[visible(row.get(name)) for name in columns] for row in rows]
+    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
+    return "\n".join(_aligned(line, widths) for line in cells)
+
+
+def _aligned(cells: list[str], widths: list[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def everything(answer: dict[str, Any]) -> str:
+    """Every key of an answer: values as lines, lists of objects as tables."""
+    return "\n".join(_lines({name: value for name, value in answer.items() if name not in HIDDEN}, ""))
+
+
+def _lines(values: dict[str, Any], indent: str) -> Iterable[str]:
+    for name, value in values.items():
+        label = f"{indent}{visible(name).replace('_', ' ')}:"
+        if isinstance(value, dict) and value:
+            yield label
+            yield from _lines(value, indent + "  ")
+        elif _is_rows(value):
+            yield label
+            yield from (f"{indent}  {line}" for line in table(value, _columns(value)).splitlines())
+        else:
+            yield f"{label} {visible(value)}"
+
+
+def _is_rows(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+
+
+def _columns(rows: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name, value in row.items() if not isinstance(value, dict)))
+
+
+def listing(answer: dict[str, Any], plural: str, columns: Sequence[str]) -> str:
+    """The rows of a list, and how to see the next ones."""
+    rows = answer.get(plural) or []
+    if not rows:
+        return f"No {plural.replace('_', ' ')}."
+    known = [name for name in columns if any(name in row for row in rows)] or _columns(rows)
+    parts = [table(rows, known)]
+    if answer.get("has_more"):
+        parts.append(f"There are more: --since {visible(answer.get('next_since'))}")
+    return "\n".join(parts)

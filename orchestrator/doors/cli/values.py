@@ -1,0 +1,183 @@
+"""From the words of a call to the values that a use case takes: texts from stdin and files, numbers, JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from orchestrator.core import names
+from orchestrator.doors.cli import options
+from orchestrator.doors.cli.options import Command, Given, Parameter
+from orchestrator.errors import InvalidInput, UsageError
+
+STDIN = "-"
+TEXT_LIMIT = 8 * 1024 * 1024
+"""The largest file or stdin that is read, in bytes."""
+
+_DEFAULTS = {"session_id": "ORCHESTRATOR_SESSION"}
+_OFF = ("", "0", "false", "no", "off")
+
+
+def wants_json(environment: Mapping[str, str]) -> bool:
+    """Whether ORCHESTRATOR_JSON asks for JSON."""
+    return environment.get("ORCHESTRATOR_JSON", "").lower() not in _OFF
+
+
+def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str]) -> Given:
+    """Turn what was written into values.
+
+    Raises:
+        UsageError: USAGE, a value is not what its parameter takes, or stdin is asked for twice.
+        InvalidInput: METADATA_INVALID, a JSON file is not an object.
+    """
+    values = dict(raw)
+    own = {each.name: values.pop(each.name, None) for each in options.COMMON}
+    _refuse_second_stdin(command, values)
+    arguments = {}
+    for parameter in command.parameters:
+        if parameter.name in values:
+            arguments[parameter.name] = _READERS[parameter.kind](parameter, values[parameter.name])
+        elif environment.get(_DEFAULTS.get(parameter.name, "")):
+            arguments[parameter.name] = environment[_DEFAULTS[parameter.name]]
+    return Given(arguments, bool(own["json"]) or wants_json(environment), own["db"], bool(own["debug"]))
+
+
+def _refuse_second_stdin(command: Command, values: dict[str, Any]) -> None:
+    readers = (options.TEXT, options.OBJECT, options.OBJECT_FILE, options.DOCUMENT)
+    readers_of_stdin = [each for each in command.parameters if each.kind in readers and values.get(each.name) == STDIN]
+    if len(readers_of_stdin) > 1:
+        taken = " and ".join(spelt(each) for each in readers_of_stdin)
+        raise UsageError("USAGE", f"{taken} cannot both read stdin.", "Write one of them to a file and name it")
+
+
+def spelt(parameter: Parameter) -> str:
+    """How a person writes the parameter."""
+    return parameter.flags[0] if parameter.flags else parameter.metavar
+
+
+def read_file(name: str, what: str) -> bytes:
+    """The bytes of a file, or of stdin for `-`.
+
+    Raises:
+        UsageError: USAGE, it cannot be read or is larger than `TEXT_LIMIT`.
+    """
+    try:
+        if name == STDIN:
+            data = sys.stdin.buffer.read(TEXT_LIMIT + 1) if sys.stdin else b""
+        else:
+            with open(name, "rb") as stream:
+                data = stream.read(TEXT_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError("USAGE", f"{what}: {names.shown(name)} cannot be read: {reason}.", "") from None
+    if len(data) > TEXT_LIMIT:
+        raise UsageError("USAGE", f"{what}: {names.shown(name)} has more than {TEXT_LIMIT} bytes.", "")
+    return data
+
+
+def text(value: str, what: str) -> str:
+    """A text argument: as it is, or from stdin (`-`) or a file (`@file`); `@@` is a literal @."""
+    if value == STDIN:
+        return _decoded(read_file(STDIN, what), what)
+    if value.startswith("@@"):
+        return value[1:]
+    if value.startswith("@"):
+        return _decoded(read_file(value[1:], what), what)
+    return value
+
+
+def _decoded(data: bytes, what: str) -> str:
+    try:
+        found = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise UsageError("USAGE", f"{what} is not UTF-8: {byte}.", "Save it as UTF-8") from None
+    # One line end at the end belongs to the file, not to the text.
+    return found.removesuffix("\n").removesuffix("\r")
+
+
+def _word(parameter: Parameter, value: str) -> str:
+    return value
+
+
+def _text(parameter: Parameter, value: str) -> str:
+    return text(value, spelt(parameter))
+
+
+def _integer(parameter: Parameter, value: str) -> int:
+    digits = value.removeprefix("-")
+    if digits.isascii() and digits.isdecimal() and len(digits) <= 18:
+        return int(value)
+    raise UsageError("USAGE", f"{spelt(parameter)} must be a whole number, not {names.shown(value)}.", "")
+
+
+def _words(parameter: Parameter, value: list[str]) -> tuple[str, ...]:
+    return tuple(value)
+
+
+def _object(parameter: Parameter, value: str) -> dict[str, Any]:
+    data: bytes | str = value
+    if value == STDIN or value.startswith("@"):
+        data = read_file(value if value == STDIN else value[1:], spelt(parameter))
+    return as_object(data, spelt(parameter))
+
+
+def _object_file(parameter: Parameter, value: str) -> dict[str, Any]:
+    return as_object(read_file(value, spelt(parameter)), spelt(parameter))
+
+
+def as_object(data: bytes | str, what: str) -> dict[str, Any]:
+    """A JSON object, read strictly.
+
+    Raises:
+        InvalidInput: METADATA_INVALID with the problems.
+    """
+    from orchestrator.core import strictjson
+
+    try:
+        found = strictjson.loads(data, what)
+    except strictjson.JsonProblem as problem:
+        raise _invalid(what, problem.message, problem.paths) from None
+    if not isinstance(found, dict):
+        raise _invalid(what, f"{what} must be a JSON object", ("$",))
+    return found
+
+
+def _invalid(what: str, message: str, paths: tuple[str, ...]) -> InvalidInput:
+    problems = [{"path": path, "message": message} for path in paths]
+    return InvalidInput("METADATA_INVALID", f"{message}.", f"Mend {what} and repeat the call.", problems=problems)
+
+
+def _document(parameter: Parameter, value: str) -> bytes:
+    return read_file(value, spelt(parameter))
+
+
+def _pairs(parameter: Parameter, value: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in value:
+        name, equals, said = pair.partition("=")
+        if not equals or not name:
+            message = f"{spelt(parameter)} takes {parameter.metavar}, not {names.shown(pair)}."
+            raise UsageError("USAGE", message, f"{spelt(parameter)} {parameter.metavar}")
+        if name in found:
+            raise UsageError("USAGE", f"{spelt(parameter)} names {names.shown(name)} twice.", "Name it once")
+        found[name] = text(said, spelt(parameter))
+    return found
+
+
+def _flag(parameter: Parameter, value: bool) -> bool:
+    return value
+
+
+_READERS: dict[str, Callable[[Parameter, Any], Any]] = {
+    options.WORD: _word,
+    options.TEXT: _text,
+    options.INTEGER: _integer,
+    options.FLAG: _flag,
+    options.WORDS: _words,
+    options.OBJECT: _object,
+    options.OBJECT_FILE: _object_file,
+    options.PAIRS: _pairs,
+    options.DOCUMENT: _document,
+}

@@ -1,0 +1,142 @@
+"""Tables of the work itself, which change: agents, sessions, task groups and their dependencies."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from orchestrator.store import columns
+
+agents = sa.Table(
+    "agents",
+    columns.metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    columns.text("role"),
+    sa.Column("parent_id", sa.Text, sa.ForeignKey("agents.id"), nullable=True),
+    columns.text("kind"),
+    columns.integer("max_parallel_tasks", default=1),
+    columns.integer("active", default=1),
+    columns.text("session_id", null=True),
+    columns.text("group_id", null=True),
+    columns.text("created_at"),
+    columns.integer("created_seq"),
+    columns.one_of("kind", ("ai", "human", "system")),
+    columns.flag("active"),
+    sa.CheckConstraint("max_parallel_tasks >= 1", name="max_parallel_tasks"),
+    sa.Index("ix_agents_parent_id", "parent_id"),
+    sqlite_with_rowid=False,
+)
+
+sessions = sa.Table(
+    "sessions",
+    columns.metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    columns.text("kind"),
+    columns.text("mode"),
+    columns.text("testing_mode"),
+    columns.text("goal"),
+    sa.Column("workflow_version_id", sa.Integer, sa.ForeignKey("workflow_versions.id"), nullable=False),
+    columns.integer("turn_timeout"),
+    columns.text("disabled_roles"),
+    columns.text("created_by"),
+    columns.text("created_at"),
+    *columns.status_change(),
+    columns.text("outcome", null=True),
+    columns.text("outcome_reason", null=True),
+    columns.integer("planned", default=0),
+    *columns.awaited(),
+    columns.integer("progress_seq", default=0),
+    columns.integer("answered_seq", default=0),
+    columns.one_of("kind", ("orchestration", "chat")),
+    columns.one_of("mode", ("simple", "parallel")),
+    columns.one_of("testing_mode", ("full", "minimal", "disabled")),
+    columns.one_of("status", ("active", "paused", "ended")),
+    sa.CheckConstraint(
+        "(status = 'ended') = (outcome IS NOT NULL)"
+        " AND (outcome IS NULL OR outcome IN ('accepted', 'investigation_only', 'abandoned', 'imported', 'closed'))",
+        name="outcome",
+    ),
+    columns.flag("planned"),
+    sa.Index("ix_sessions_open", "id", sqlite_where=sa.text("status <> 'ended'")),
+    sqlite_with_rowid=False,
+)
+
+task_groups = sa.Table(
+    "task_groups",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.text("id"),
+    columns.text("name"),
+    columns.text("kind"),
+    columns.integer("security_sensitive", default=0),
+    columns.integer("complexity", default=3),
+    columns.integer("priority", default=2),
+    columns.text("created_by"),
+    columns.text("created_at"),
+    columns.integer("created_seq"),
+    *columns.status_change(),
+    *columns.awaited(),
+    columns.integer("qa_attempts", default=0),
+    columns.integer("tl_review_attempts", default=0),
+    columns.integer("merge_attempts", default=0),
+    columns.integer("iterations", default=0),
+    columns.integer("senior", default=0),
+    columns.text("builder_role", null=True),
+    columns.text("builder_agent_id", null=True),
+    columns.integer("progress_seq", default=0),
+    columns.integer("answered_seq", default=0),
+    sa.PrimaryKeyConstraint("session_id", "id"),
+    columns.one_of("kind", ("code", "research", "chat")),
+    columns.one_of("status", columns.GROUP_STATUSES),
+    columns.flag("security_sensitive"),
+    columns.flag("senior"),
+    sa.CheckConstraint("complexity BETWEEN 1 AND 10", name="complexity"),
+    sa.CheckConstraint("priority BETWEEN 0 AND 3", name="priority"),
+    sa.CheckConstraint("held IS NULL OR held IN ('slot', 'session_paused')", name="held"),
+    sa.CheckConstraint("status = 'in_progress' OR awaited_role IS NULL", name="awaited"),
+    sa.Index(
+        "ix_task_groups_pending",
+        "session_id",
+        "priority",
+        "created_seq",
+        sqlite_where=sa.text("status = 'pending'"),
+    ),
+    sa.Index(
+        "ix_task_groups_awaited",
+        "session_id",
+        "awaited_role",
+        "held",
+        sqlite_where=sa.text("awaited_role IS NOT NULL"),
+    ),
+    sa.Index(
+        "ix_task_groups_running",
+        "session_id",
+        sqlite_where=sa.text(
+            "awaited_role IS NOT NULL AND held IS NULL AND awaited_role NOT IN ('project_manager', 'user')"
+        ),
+    ),
+    sa.Index("ix_task_groups_held", "session_id", "held_seq", sqlite_where=sa.text("held IS NOT NULL")),
+    sqlite_with_rowid=False,
+)
+
+group_dependencies = sa.Table(
+    "group_dependencies",
+    columns.metadata,
+    columns.text("session_id"),
+    columns.text("group_id"),
+    columns.text("depends_on"),
+    columns.integer("seq"),
+    columns.text("added_by"),
+    columns.integer("removed_seq", null=True),
+    columns.text("removed_by", null=True),
+    columns.text("removed_reason", null=True),
+    sa.PrimaryKeyConstraint("session_id", "group_id", "depends_on", "seq"),
+    sa.ForeignKeyConstraint(["session_id", "group_id"], ["task_groups.session_id", "task_groups.id"]),
+    sa.ForeignKeyConstraint(
+        ["session_id", "depends_on"],
+        ["task_groups.session_id", "task_groups.id"],
+        name="fk_group_dependencies_depends_on",
+    ),
+    sa.CheckConstraint("group_id <> depends_on", name="self"),
+    sa.Index("ix_group_dependencies_depends_on", "session_id", "depends_on"),
+    sqlite_with_rowid=False,
+)

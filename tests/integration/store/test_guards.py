@@ -1,0 +1,216 @@
+"""The statements themselves, and what holds for every table."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from orchestrator.store import constants, guards, guards_tables, schema
+from tests.integration.store import ledger
+
+TABLES = [table.name for table in schema.metadata.sorted_tables]
+MUTABLE = {"agents", "blockers", "group_dependencies", "questions", "sessions", "task_groups"}
+
+
+@pytest.fixture
+def book() -> Iterator[ledger.Ledger]:
+    written = ledger.Ledger(ledger.empty())
+    yield written
+    written.connection.close()
+
+
+def refused(code: str) -> Any:
+    return pytest.raises(sqlite3.IntegrityError, match=rf"\A{code}: ")
+
+
+# --- the statements themselves
+
+
+def objects(connection: sqlite3.Connection, kind: str) -> dict[str, str]:
+    rows = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = ?", [kind])
+    return {row["name"]: row["sql"] for row in rows}
+
+
+def test_the_database_keeps_every_statement_as_it_is_declared(book: ledger.Ledger) -> None:
+    assert objects(book.connection, "view") == dict(guards.VIEWS)
+    assert objects(book.connection, "trigger") == dict(guards.TRIGGERS)
+
+
+def test_every_name_is_used_once() -> None:
+    names = [name for name, _ in (*guards.VIEWS, *guards.TRIGGERS)]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_guards_can_be_taken_away_and_put_back(book: ledger.Ledger) -> None:
+    guards.drop_all(book.connection)
+    guards.drop_all(book.connection)
+    assert objects(book.connection, "view") | objects(book.connection, "trigger") == {}
+    guards.create_all(book.connection)
+    assert objects(book.connection, "trigger") == dict(guards.TRIGGERS)
+
+
+def test_guards_are_made_through_sqlalchemy_as_well() -> None:
+    engine = sa.create_engine("sqlite://")
+    with engine.begin() as connection:
+        schema.metadata.create_all(connection)
+        guards.create_all(connection)
+        found = connection.exec_driver_sql("SELECT name FROM sqlite_schema WHERE type = 'trigger'").scalars().all()
+        assert sorted(found) == sorted(name for name, _ in guards.TRIGGERS)
+        guards.drop_all(connection)
+    engine.dispose()
+
+
+def test_every_table_either_stays_as_written_or_has_rules_of_its_own() -> None:
+    assert set(guards_tables.APPEND_ONLY) | MUTABLE == set(TABLES)
+    assert set(guards_tables.APPEND_ONLY) & MUTABLE == set()
+
+
+def functions_of(connection: sqlite3.Connection, sql: str) -> set[str]:
+    """The SQL functions that a statement calls, its triggers and views included."""
+    found: set[str] = set()
+
+    def note(action: int, _: str | None, name: str | None, *rest: str | None) -> int:
+        if action == sqlite3.SQLITE_FUNCTION and name:
+            found.add(name)
+        return sqlite3.SQLITE_OK
+
+    connection.set_authorizer(note)
+    connection.execute(f"EXPLAIN {sql}")
+    connection.set_authorizer(None)
+    return found
+
+
+@pytest.mark.parametrize("view", [name for name, _ in guards.VIEWS])
+def test_a_view_calls_no_function(book: ledger.Ledger, view: str) -> None:
+    assert functions_of(book.connection, f"SELECT * FROM {view}") == set()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_triggers_of_a_table_call_no_function_but_the_tripwire(book: ledger.Ledger, table: str) -> None:
+    column = schema.metadata.tables[table].columns.keys()[0]
+    assert functions_of(book.connection, f"INSERT INTO {table} ({column}) VALUES (1)") == {constants.WRITE_FUNCTION}
+    assert functions_of(book.connection, f"UPDATE {table} SET {column} = 1") == {constants.WRITE_FUNCTION}
+    assert functions_of(book.connection, f"DELETE FROM {table}") == set()
+
+
+def test_a_status_may_be_tried_without_the_tripwire(book: ledger.Ledger) -> None:
+    names = ", ".join(f"{name} = 1" for name in guards_tables.GUARDED_BY_NAME)
+    assert functions_of(book.connection, f"UPDATE task_groups SET {names}") == set()
+
+
+# --- every table
+
+PARTICULAR: dict[str, dict[str, Any]] = {
+    "agents": {"kind": "ai"},
+    "blockers": {"class": "hard", "cause": "manual", "external": 0, "external_dependency": None},
+    "group_dependencies": {"depends_on": "y"},
+    "questions": {"kind": "review"},
+    "router_decisions": {"report_id": None},
+    "sessions": {
+        "kind": "orchestration",
+        "mode": "simple",
+        "testing_mode": "full",
+        "status": "active",
+        "outcome": None,
+    },
+    "task_groups": {"kind": "code", "status": "pending", "awaited_role": None, "held": None},
+}
+VALUES: tuple[tuple[type[sa.types.TypeEngine[Any]], Any], ...] = (
+    (sa.Integer, 1),
+    (sa.LargeBinary, b"h"),
+    (sa.Text, "x"),
+)
+
+
+def sample(name: str) -> dict[str, Any]:
+    """A row of a table that its checks allow; what closes a row is left open."""
+    table = schema.metadata.tables[name]
+    row = {
+        column.name: next(value for kind, value in VALUES if isinstance(column.type, kind))
+        for column in table.columns
+        if column.computed is None and not re.match("resol|closed|removed", column.name)
+    }
+    return row | PARTICULAR.get(name, {})
+
+
+def put(connection: sqlite3.Connection, verb: str, table: str, row: dict[str, Any], tail: str = "") -> None:
+    names, places = ", ".join(f'"{name}"' for name in row), ", ".join("?" * len(row))
+    connection.execute(f"{verb} INTO {table} ({names}) VALUES ({places}) {tail}", list(row.values()))
+
+
+@pytest.fixture
+def filled() -> Iterator[sqlite3.Connection]:
+    """A database with one row in every table."""
+    connection = ledger.empty()
+    connection.execute("PRAGMA foreign_keys = OFF")
+    for table in TABLES:
+        put(connection, "INSERT", table, sample(table))
+    yield connection
+    connection.close()
+
+
+def content(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in connection.execute(f"SELECT * FROM {table}")]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_row_is_ever_deleted(filled: sqlite3.Connection, table: str) -> None:
+    with refused("NEVER_DELETED"):
+        filled.execute(f"DELETE FROM {table}")
+    assert len(content(filled, table)) == 1
+
+
+@pytest.mark.parametrize("table", guards_tables.APPEND_ONLY)
+@pytest.mark.parametrize("verb", ["UPDATE", "UPDATE OR REPLACE"])
+def test_no_row_of_the_record_ever_changes(filled: sqlite3.Connection, verb: str, table: str) -> None:
+    for column in sample(table):
+        with refused("NEVER_CHANGED"):
+            filled.execute(f'{verb} {table} SET "{column}" = 9')
+
+
+KEYS = [(table.name, key) for table in schema.metadata.sorted_tables for key in guards_tables.unique_keys(table)]
+BY_EVERY_VERB = pytest.mark.parametrize("verb", ["INSERT", "REPLACE", "INSERT OR REPLACE", "INSERT OR IGNORE"])
+
+
+@BY_EVERY_VERB
+@pytest.mark.parametrize(("table", "key"), KEYS, ids=lambda part: part if isinstance(part, str) else "+".join(part))
+def test_a_key_is_taken_once(filled: sqlite3.Connection, table: str, key: tuple[str, ...], verb: str) -> None:
+    before = content(filled, table)
+    row = {name: 7 if isinstance(value, int) else "z" for name, value in sample(table).items()}
+    row |= PARTICULAR.get(table, {}) | {name: sample(table).get(name, 1) for name in key}
+    with refused("ALREADY_EXISTS"):
+        put(filled, verb, table, row)
+    assert content(filled, table) == before
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("tail", ["ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET {column} = 'q'"])
+def test_nothing_is_written_over_by_an_upsert(filled: sqlite3.Connection, table: str, tail: str) -> None:
+    column = next(iter(sample(table)))
+    with refused("ALREADY_EXISTS"):
+        put(filled, "INSERT", table, sample(table), tail.format(column=column))
+
+
+def test_a_further_row_with_keys_of_its_own_is_welcome(filled: sqlite3.Connection) -> None:
+    put(filled, "INSERT", "texts", {"hash": "other", "content": "c"})
+    put(filled, "INSERT", "agent_reports", sample("agent_reports") | {"seq": 2})
+    assert [len(content(filled, name)) for name in ("texts", "agent_reports")] == [2, 2]
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("answer", [0, None, "1x"], ids=repr)
+def test_a_write_function_that_does_not_answer_one_opens_nothing(
+    filled: sqlite3.Connection, table: str, answer: object
+) -> None:
+    filled.create_function(constants.WRITE_FUNCTION, 0, lambda: answer)
+    column = next(iter(sample(table)))
+    with pytest.raises(sqlite3.IntegrityError, match=r"WRITE_REFUSED|NEVER_CHANGED"):
+        filled.execute(f'UPDATE {table} SET "{column}" = "{column}"')
+    row = {name: 7 if isinstance(value, int) else "z" for name, value in sample(table).items()}
+    with refused("WRITE_REFUSED"):
+        put(filled, "INSERT", table, row | PARTICULAR.get(table, {}))
