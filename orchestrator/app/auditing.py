@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from orchestrator.app import reading
+from orchestrator.app import paging, telling, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.errors import UsageError
 from orchestrator.store import queries
@@ -15,6 +15,8 @@ from orchestrator.store.queries import Row
 
 ORDERS = ("asc", "desc")
 _CHUNK = 200
+_SPEAKING = ("route", "refusal")
+"""Kinds of steps whose rows say by themselves what was called."""
 
 
 class Filter(NamedTuple):
@@ -67,7 +69,7 @@ def decisions(
     context.require_session(session_id)
     asked = _filter(session_id, group_id, agent, status, since, until, limit, order)
     sql = queries.decisions(by_group=group_id is not None, descending=asked.descending)
-    return _list(context, "decisions", sql, asked, reading.decision_shape)
+    return _list(context, "decisions", sql, asked, turns.decision_shape)
 
 
 def refusals(
@@ -151,8 +153,8 @@ def _filter(
         raise UsageError("USAGE", "The order is asc or desc.", "Repeat with --order asc")
     if limit < 1:
         raise UsageError("USAGE", "The limit must be 1 or more.", "Repeat with --limit 50")
-    last = queries.LAST_SEQ if until is None else until
-    return Filter(session, group, agent, status, since or 0, last, limit, order == "desc")
+    first, last = paging.seq_or(since, 0), paging.seq_or(until, queries.LAST_SEQ)
+    return Filter(session, group, agent, status, first, last, limit, order == "desc")
 
 
 def _list(
@@ -161,21 +163,19 @@ def _list(
     def fetch(most: int) -> list[Row]:
         return queries.rows(context.reader, sql, **asked.parameters(), limit=most)
 
-    rows, has_more = reading.page(fetch, asked.limit, "seq")
+    rows, has_more = paging.page(fetch, asked.limit, "seq")
     return _paged(name, [shape(row) for row in rows] if shape else rows, has_more, asked)
 
 
 def _paged(name: str, rows: list[Row], has_more: bool, asked: Filter) -> Answer:
     if not asked.descending:
-        return reading.listed(name, rows, has_more, "seq", asked.since)
+        return paging.listed(name, rows, has_more, "seq", asked.since)
     answer: Answer = {"success": True, name: rows, "has_more": has_more, "next_since": asked.since}
     return {**answer, "next_until": rows[-1]["seq"] - 1} if rows else answer
 
 
 def _told(context: Context, asked: Filter) -> Iterator[Row]:
     """The events of the span that the filter lets through, read in chunks."""
-    from orchestrator.app import telling
-
     since, until = asked.since, asked.until
     sql = queries.events(descending=asked.descending)
     while True:
@@ -193,7 +193,7 @@ def _told(context: Context, asked: Filter) -> Iterator[Row]:
         since, until = (since, low - 1) if asked.descending else (high, until)
 
 
-def _matches(event: Row, told: list[Any], asked: Filter) -> bool:
+def _matches(event: Row, told: list[telling.Told], asked: Filter) -> bool:
     groups = {each.group_id for each in told} | {_named_group(event)}
     actors = {event["actor"], *(actor for each in told for actor in each.actors)}
     statuses = {each.status for each in told}
@@ -211,15 +211,16 @@ def _named_group(event: Row) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _event(event: Row, told: list[Any]) -> Row:
+def _event(event: Row, told: list[telling.Told]) -> Row:
     shown = {name: value for name, value in event.items() if name != "input"}
-    wrote = [{name: getattr(each, name) for name in ("what", "id", "group_id", "text")} for each in told]
-    text = "; ".join(each.text for each in told) or _plain(event)
-    return {**shown, "wrote": wrote, "text": text}
+    sentences = [each.text for each in told]
+    if event["kind"] not in _SPEAKING or not told:
+        sentences.insert(0, _called(event))
+    return {**shown, "wrote": [each.shown() for each in told], "text": "; ".join(sentences)}
 
 
-def _plain(event: Row) -> str:
-    """The sentence of a step that wrote none of the rows that are told: what was called, on what."""
+def _called(event: Row) -> str:
+    """What was called, by whom, on what."""
     given = json.loads(event["input"])
     named = next((given[name] for name in ("id", "group_id", "name") if isinstance(given.get(name), str)), "")
     return f"{event['actor']}: {event['kind']} {named}".rstrip()

@@ -18,6 +18,7 @@ from orchestrator.core.routing.facts import (
     BUILDERS,
     INVESTIGATOR,
     MANAGER,
+    PERSON,
     SENIOR,
     STARTING,
     VALIDATOR,
@@ -41,9 +42,10 @@ class Written(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What a decision's answer says besides its target."""
+    """What a decision's answer says besides its target; `waiting` is the group that waits for that, if one does."""
 
     group: Group | None
+    waiting: Group | None
     extras: Answer
 
 
@@ -81,7 +83,8 @@ def _insert_report(work: Work, case: Case, agent: str) -> None:
     raw_hash = keep_text(work, raw) if raw else None
     if report.role == VALIDATOR:
         return
-    open_turn = case.group.turn if case.group and case.group.awaited_role == report.role else case.session.turn
+    own = case.group is not None and (report.role != MANAGER or case.group.awaited_role == MANAGER)
+    open_turn = case.group.turn if case.group is not None and own else case.session.turn
     work.step.insert(
         "agent_reports",
         group_id=case.group.id if case.group else None,
@@ -180,7 +183,8 @@ def _candidates(work: Work, case: Case) -> list[str]:
     """The groups whose chain this report may make valid; the view then says which are."""
     report = case.report
     if report.role == MANAGER:
-        named = list(report.acknowledge)
+        again = case.group.id if case.group is not None and case.transition.action in STARTING else None
+        named = [group_id for group_id in report.acknowledge if group_id != again]
         if case.transition.effect == "confirm":
             named += [group.id for group in work.reader.groups(AWAITING_MANAGER, work.step.chain)]
         return list(dict.fromkeys(named))
@@ -200,18 +204,20 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
         extras["blockers_resolved"] = list(written.resolved)
     if written.completed:
         extras["completed"] = list(written.completed)
-    if group is None and case.transition.effect == "investigate":
+    only_asks = (decision.postponed or decision.target).agent == PERSON
+    if group is None and case.transition.effect == "investigate" and not only_asks:
         group = groups.create_investigation(work, case)
+    waiting = None if (group is case.group and case.waiting is None) or decision.asks_session else group
     if group is not None and decision.target.agent == INVESTIGATOR and case.report.role != INVESTIGATOR:
         groups.update(work, group.id, {"iterations": 0})
     _by_effect(work, case, group, agent, extras)
     if decision.question is not None:
-        extras["question_id"] = _ask(work, case, decision, agent, written)
+        extras["question_id"] = _ask(work, case, decision, agent, written, waiting)
     if group is not None and group.id not in written.completed and decision.target.action == "check_phase":
         _await_completion(work, group.id, extras)
     if group is not None:
         extras["group_status"] = work.reader.group(work.step.chain, group.id).status  # type: ignore[union-attr]  # read just now
-    return Applied(group, extras)
+    return Applied(group, waiting, extras)
 
 
 def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: Answer) -> None:
@@ -232,7 +238,9 @@ def _defer(work: Work, case: Case, group: Group, agent: str) -> None:
     groups.defer(work, group, blocker.id, reason=blocking.deferral_reason(case), by=agent, cause="report")
 
 
-def _ask(work: Work, case: Case, decision: Decision, agent: str, written: Written) -> str:
+def _ask(
+    work: Work, case: Case, decision: Decision, agent: str, written: Written, waiting: Group | None
+) -> str:
     question = decision.question
     assert question is not None  # noqa: S101 - the caller asks only where there is one
     postponed = decision.postponed or decision.target
@@ -243,9 +251,8 @@ def _ask(work: Work, case: Case, decision: Decision, agent: str, written: Writte
         "blockers": list(written.opened),
         "reporter": {"role": case.report.role, "agent_id": agent},
     }
-    scope = None if decision.asks_session else case.waiting
     return settling.ask(
-        work, work.session(), scope, question.kind, question.text, by=agent, decision=strictjson.canonical(stored)
+        work, work.session(), waiting, question.kind, question.text, by=agent, decision=strictjson.canonical(stored)
     )
 
 

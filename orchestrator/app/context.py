@@ -17,6 +17,8 @@ from orchestrator.store.reader import Reader
 Answer = dict[str, Any]
 MAX_DETAIL = 4096
 """Characters of a refused text that are kept."""
+AGENT_JSON = ("details", "metadata")
+"""Parameters that hold JSON of an agent's making."""
 
 
 class Version(NamedTuple):
@@ -111,7 +113,7 @@ class Call(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the command and its parsed arguments."""
-        text = strictjson.canonical({"kind": self.kind, **self.input})
+        text = strictjson.canonical([self.kind, _given(self)])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -189,10 +191,21 @@ def _attempt(context: Context, call: Call, action: Action, at: str) -> Answer:
         return answer
 
 
+def _given(call: Call) -> dict[str, Any]:
+    """The input without what was left out: None and False are what every parameter is when nobody gives it."""
+    return {name: value for name, value in call.input.items() if value is not None and value is not False}
+
+
 def event_input(call: Call) -> dict[str, Any]:
-    """The whole input of a step as its event keeps it: a replay needs nothing else but the time."""
-    given = {name: value for name, value in call.input.items() if value not in (None, False, [], {}, "")}
-    return {**given, "request_id": call.request_id} if call.request_id else given
+    """The whole input of a step as its event keeps it: a replay needs nothing else but the time.
+
+    Agents' own JSON is kept as text, since it may hold fractions, which have no exact form in hashed JSON.
+    """
+    found = _given(call)
+    for name in AGENT_JSON:
+        if name in found:
+            found[name] = strictjson.canonical(found[name])
+    return {**found, "request_id": call.request_id} if call.request_id else found
 
 
 def _repeated(work: Work) -> Answer | None:
@@ -241,7 +254,12 @@ def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at
             settling.after_refusal(work, recorded)
             if work.decisions:
                 problem.data["followed_by"] = work.decisions
-        step.seal("refusal", call.actor, context.channel, {"kind": call.kind, **event_input(call)})
+        step.seal("refusal", call.actor, context.channel, refused_input(call, context.door))
+
+
+def refused_input(call: Call, door: str) -> dict[str, Any]:
+    """What a refusal's event keeps: the call that was refused, and the chain that it named."""
+    return {"call": call.kind, "chain": call.chain, "door": door, "input": event_input(call)}
 
 
 def _insert_refusal(work: Work, problem: OrchestratorError) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.app import reading, telling
+from orchestrator.app import reading, telling, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import names
 from orchestrator.core.routing.facts import PERSON
@@ -56,7 +56,7 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
     reader, key = context.reader, {"session": session_id, "group": row["id"]}
     path, parts = reading.path(reader, session_id, row["id"])
     last = queries.rows(reader, queries.LAST_DECISIONS, **key, limit=LAST_DECISIONS)
-    decisions = [reading.decision_shape(decision) for decision in last]
+    decisions = [turns.decision_shape(decision) for decision in last]
     open_blockers = [b for b in queries.rows(reader, queries.BLOCKERS, **key) if b["resolved_seq"] is None]
     answer: Answer = {
         "success": True,
@@ -71,7 +71,7 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
         "pm_path": bool(path.get("pm_path")),
         "awaiting_confirmation": bool(path.get("awaiting_confirmation")),
         "blockers": open_blockers,
-        "depends_on": queries.rows(reader, queries.DEPENDS_ON, **key),
+        "depends_on": reading.depends_on(reader, session_id, row["id"]),
         "decisions": decisions,
     }
     return answer | {"sentences": _group_sentences(row, answer)}
@@ -85,7 +85,7 @@ def _awaited(context: Context, session_id: str, row: Row, decisions: list[Row]) 
     seq, part = row["held_seq"] or row["turn"], row["held_part"]
     if seq is None:
         return {**waiting, "decision_id": decisions[0]["id"] if decisions else None}
-    given = reading.spawn(context.reader, session_id, row["id"], seq)
+    given = turns.spawn(context.reader, session_id, row["id"], seq)
     if given is not None:
         return {**waiting, "decision_id": given[0]["id"]}
     steps = queries.rows(context.reader, queries.STEP_DECISIONS, session=session_id, seq=seq)
@@ -125,7 +125,7 @@ def _decision(context: Context, session_id: str, short: str, id: str) -> Answer:
     if row is None:
         raise _unknown(id)
     report = queries.row(context.reader, queries.REPORT, session=session_id, seq=seq) if row["report_id"] else None
-    decision = reading.decision_shape(row)
+    decision = turns.decision_shape(row)
     answer: Answer = {
         "success": True,
         "about": "decision",
@@ -135,9 +135,16 @@ def _decision(context: Context, session_id: str, short: str, id: str) -> Answer:
         "report": {name: report[name] for name in _REPORT_COLUMNS} if report else None,
         "transition": _transition(context, row, report) if report else None,
         "rules": decision["rules"],
-        "consequences": telling.of_steps(context.reader, session_id, seq - 1, seq).get(seq, []),
+        "consequences": _consequences(context, row),
     }
     return answer | {"sentences": _decision_sentences(answer)}
+
+
+def _consequences(context: Context, row: Row) -> list[Answer]:
+    """What the step wrote besides the report and this decision: blockers, moves, questions, further decisions."""
+    seq = row["seq"]
+    told = telling.of_steps(context.reader, row["session_id"], seq - 1, seq).get(seq, [])
+    return [each.shown() for each in told if each.id not in (row["id"], row["report_id"]) or each.id is None]
 
 
 def _unknown(id: str) -> Refused:
@@ -166,7 +173,7 @@ def _decision_sentences(answer: Answer) -> list[str]:
         sentences = [f"No report led to this: the machinery decided, because of {decision['cause']}."]
     else:
         raw = names.shown(report["raw_status"]) if report["raw_status"] != report["response_status"] else ""
-        spelt = f", written {raw}" if raw else ""
+        spelt = f" (written {raw})" if raw else ""
         sentences = [f"{report['agent_id']} reported {report['response_status']}{spelt} as {report['role']}."]
     if transition is not None:
         alias = f", reached by the alias {transition['alias']}" if transition["alias"] else ""
@@ -175,4 +182,5 @@ def _decision_sentences(answer: Answer) -> list[str]:
     sentences += [f"Rule {rule['name']} fired: {rule['reason']}." for rule in answer["rules"]]
     if not answer["rules"]:
         sentences.append("No rule changed it.")
-    return [*sentences, f"Decided: {telling.decided(decision)}."]
+    sentences.append(f"Decided: {telling.decided(decision)}.")
+    return sentences + [f"With it: {each['text']}." for each in answer["consequences"]]

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.app import changes, completing, settling, spawning
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
 from orchestrator.core import completion, lifecycle_table, names
-from orchestrator.core.routing import blocking
+from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import (
     MANAGER,
     ROUTER,
@@ -326,25 +326,24 @@ def _reopen(work: Work, session: Session, version: Version, group: Group, by: st
     if group.status == "deferred_external" and blocker is not None:
         target = blocking.opener(version.workflow, group, blocker, "respawn")
         changes.resolve_blocker(work, blocker.id, by=by, resolution="resumed", note=reason)
-    rung = settling.set_status_rung(work, session, version, group)
+    rung = settling.set_status_rung(work, version, group, target.agent)
     changes.move_group(work, group, "in_progress", by=by, reason=reason, cause="set_status")
     if rung:
         settling.escalate(work, session, version, group, rung, "set_status", "set-status again and again")
     else:
-        spawning.decide(work, session, version, _reopened(version, group, target, reason))
+        spawning.decide(work, session, version, _reopened(version, session, group, target, reason))
     settling.settle(work, "set_status")
 
 
-def _reopened(version: Version, group: Group, target: Target, reason: str) -> spawning.Record:
-    if group.security_sensitive and target.agent == "developer" and version.workflow.rules.security_force_agent:
-        target = Target(version.workflow.rules.security_force_agent, target.action)
+def _reopened(version: Version, session: Session, group: Group, target: Target, reason: str) -> spawning.Record:
+    target, fired = engine.constrain(version.workflow, session, group, target)
     return spawning.Record(
         current_agent=ROUTER,
         response_status="SET_STATUS",
         group=group,
         target=target,
         cause="set_status",
-        rules=(Fired("set_status", reason),),
+        rules=(Fired("set_status", reason), *fired),
     )
 
 

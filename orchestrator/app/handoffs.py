@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any
 
-from orchestrator.app import reading
+from orchestrator.app import paging, reading, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import handoff as handoffs
 from orchestrator.core.routing.facts import MANAGER
@@ -43,7 +43,7 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     frozen = _frozen(context, session_id, group_id, turn)
     document = json.loads(frozen["document"])
     full = document | _filled(context, session, group, document)
-    given = reading.spawn(context.reader, session_id, group_id, frozen["turn"])
+    given = turns.spawn(context.reader, session_id, group_id, frozen["turn"])
     computed = hashlib.sha256(frozen["document"].encode()).hexdigest()
     return {
         "success": True,
@@ -67,11 +67,12 @@ def _frozen(context: Context, session_id: str, group_id: str | None, turn: int |
     if turn is None:
         frozen = queries.row(context.reader, queries.LAST_HANDOFF, **key)
     else:
-        frozen = queries.row(context.reader, queries.HANDOFF, **key, turn=turn)
+        frozen = queries.row(context.reader, queries.HANDOFF, **key, turn=paging.seq_or(turn, 0))
     if frozen is None:
         scope = f"group {group_id}" if group_id else f"session {session_id} as a whole"
         which = "no hand-off yet" if turn is None else f"no hand-off of turn {turn}"
-        raise Refused("UNKNOWN_ID", f"There is {which} for {scope}.", f"orchestrator status {session_id}", kind="handoff")
+        message = f"There is {which} for {scope}."
+        raise Refused("UNKNOWN_ID", message, f"orchestrator status {session_id}", kind="handoff")
     return frozen
 
 

@@ -5,14 +5,12 @@ Source: seed 004, Proposed Solution 3 (the router's decisions can be asked for).
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from typing import Any
 
-from orchestrator.app import completing
+from orchestrator.app import completing, paging
 from orchestrator.app.context import Answer, Context
-from orchestrator.core import completion, handoff
-from orchestrator.errors import Refused, UsageError
+from orchestrator.core import completion
+from orchestrator.errors import Refused
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
@@ -41,7 +39,7 @@ def sessions(context: Context, *, all: bool = False, limit: int = 50, since: str
     def fetch(most: int) -> list[Row]:
         return queries.rows(context.reader, sql, since=since or "", limit=most)
 
-    return listed("sessions", *page(fetch, limit, "id"), "id", since, shape=session_shape)
+    return paging.listed("sessions", *paging.page(fetch, limit, "id"), "id", since, shape=session_shape)
 
 
 def session(context: Context, *, id: str) -> Answer:
@@ -101,10 +99,10 @@ def groups(
 
     def fetch(most: int) -> list[Row]:
         return queries.rows(
-            context.reader, queries.GROUPS, session=session_id, status=status, since=since or 0, limit=most
+            context.reader, queries.GROUPS, session=session_id, status=status, since=paging.seq_or(since, 0), limit=most
         )
 
-    return listed("groups", *page(fetch, limit, "created_seq"), "created_seq", since, shape=group_shape)
+    return paging.listed("groups", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=group_shape)
 
 
 def group(context: Context, *, id: str, session_id: str) -> Answer:
@@ -124,7 +122,7 @@ def group(context: Context, *, id: str, session_id: str) -> Answer:
             "counters": counters(row),
             "blockers": queries.rows(reader, queries.BLOCKERS, **key),
             "questions": queries.rows(reader, queries.QUESTIONS, **key),
-            "depends_on": queries.rows(reader, queries.DEPENDS_ON, **key),
+            "depends_on": depends_on(reader, session_id, id),
             "path": parts,
             "path_valid": bool(path_row.get("valid")),
             "pm_path": bool(path_row.get("pm_path")),
@@ -168,8 +166,24 @@ def group_shape(row: Row) -> Row:
     return {**row, "priority": PRIORITIES[row["priority"]]}
 
 
+def depends_on(reader: Reader, session: str, group: str) -> list[Row]:
+    """The groups that this one depends on, as {id, status, satisfied}.
+
+    A dependency is satisfied once it is completed, or waits for nothing but the project manager's confirmation.
+    """
+    found = queries.rows(reader, queries.DEPENDS_ON, session=session, group=group)
+    return [{**row, "satisfied": _satisfied(reader, session, row)} for row in found]
+
+
+def _satisfied(reader: Reader, session: str, row: Row) -> bool:
+    if row["status"] != "in_progress":
+        return bool(row["status"] == "completed")
+    settled = reader.one(queries.AWAITS_CONFIRMATION, session=session, group=row["id"])
+    return settled is not None and settled[0] == 1
+
+
 def dependents(reader: Reader, session: str, group: str) -> list[Row]:
-    """The groups that depend on this one and are not cancelled, as {group_id, status}; ended dependencies do not count."""
+    """The groups that depend on this one, as {group_id, status}, without cancelled ones and removed dependencies."""
     return queries.rows(reader, queries.DEPENDENTS, session=session, group=group)
 
 
@@ -212,37 +226,6 @@ def counters(row: Row) -> Answer:
     }
 
 
-def decision_shape(row: Row) -> Row:
-    """A decision's row with its rules parsed, and whom it started in place of the whole answer."""
-    answer = json.loads(row["answer"])
-    shown = {name: value for name, value in row.items() if name != "answer"}
-    return {**shown, "rules": json.loads(row["rules"]), "reason": answer.get("reason"), "spawns": _started(answer)}
-
-
-def _started(answer: Answer) -> list[Answer]:
-    """Whom a decision started, one entry each, whether alone or in a batch."""
-    if answer.get("spawns"):
-        return list(answer["spawns"])
-    if "handoff" not in answer:
-        return []
-    alone = {name: answer.get(name) for name in ("group_id", "agent_id", "model", "turn", "handoff", "handoff_hash")}
-    return [{**alone, "agent": answer["next_agent"]}]
-
-
-def spawn(reader: Reader, session: str, group: str | None, turn: int) -> tuple[Row, Answer] | None:
-    """The decision that gave out a turn for a group (None: for the session), and its entry for it.
-
-    The hand-off command tells entries apart: a spawn for the whole session may stand in a group's decision.
-    """
-    command = handoff.command(session, group, turn)
-    for row in queries.rows(reader, queries.STEP_DECISIONS, session=session, seq=turn):
-        decision = decision_shape(row)
-        for entry in decision["spawns"]:
-            if entry["handoff"] == command:
-                return decision, entry
-    return None
-
-
 def agents(
     context: Context,
     *,
@@ -276,7 +259,7 @@ def agents(
             session=session_id, role=role, active=int(not all), since=since or "", limit=most,
         )  # fmt: skip
 
-    return listed("agents", *page(fetch, limit, "id"), "id", since)
+    return paging.listed("agents", *paging.page(fetch, limit, "id"), "id", since)
 
 
 def agent(context: Context, *, id: str) -> Answer:
@@ -335,46 +318,8 @@ def agent_tree(context: Context, *, session_id: str | None = None, all: bool = F
         context.require_session(session_id)
     rows = queries.rows(context.reader, queries.AGENT_TREE, session=session_id, active=int(not all))
     nodes = {row["id"]: {**row, "children": []} for row in rows}
-    roots = []
+    roots: list[Row] = []
     for node in nodes.values():
         parent = nodes.get(node["parent_id"])
         (roots if parent is None else parent["children"]).append(node)
     return {"success": True, "agents": roots}
-
-
-def page(fetch: Callable[[int], list[Row]], limit: int, key: str) -> tuple[list[Row], bool]:
-    """A page of rows that never splits a step, and whether more follow.
-
-    Args:
-        fetch: gives the first so many rows, in order.
-        limit: rows on a page; only a single step with more of them makes it longer.
-        key: the column that pages go by.
-
-    Raises:
-        UsageError: USAGE, the limit is no positive number.
-    """
-    if limit < 1:
-        raise UsageError("USAGE", "The limit must be 1 or more.", "Repeat with --limit 50")
-    found = fetch(limit + 1)
-    if len(found) <= limit:
-        return found, False
-    kept = [row for row in found if row[key] != found[-1][key]]
-    if kept:
-        return kept, True
-    more, unread = page(fetch, limit * 2, key)
-    step = [row for row in more if row[key] == more[0][key]]
-    return step, unread or len(step) < len(more)
-
-
-def listed(
-    name: str,
-    rows: list[Row],
-    has_more: bool,
-    key: str,
-    since: object = None,
-    *,
-    shape: Callable[[Row], Row] | None = None,
-) -> Answer:
-    """The answer of a list; where it is empty the next page begins where this one did."""
-    shown = [shape(row) for row in rows] if shape else rows
-    return {"success": True, name: shown, "has_more": has_more, "next_since": rows[-1][key] if rows else since}

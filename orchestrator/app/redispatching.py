@@ -48,7 +48,7 @@ def redispatch_action(work: Work) -> Answer:
     _check_waiting(work, session, group)
     version = work.context.version(session.workflow_version_id)
     rung = settling.redispatch_rung(work, session, version, group)
-    if rung and rung != waiting.awaited_role:
+    if rung:
         answer = settling.escalate(work, session, version, group, rung, "redispatch", f"redispatched again: {reason}")
     else:
         agent = group.awaited_agent_id if group else None
@@ -66,7 +66,7 @@ def redispatch_action(work: Work) -> Answer:
                 current_agent=ROUTER,
                 response_status="REDISPATCH",
                 group=group,
-                target=Target(waiting.awaited_role, waiting.awaited_action or "spawn", agent),
+                target=Target(waiting.awaited_role, _action(waiting), agent),
                 cause="redispatch",
                 rules=(Fired("redispatch", reason),),
                 include_context=_context(previous),
@@ -74,6 +74,11 @@ def redispatch_action(work: Work) -> Answer:
         )
     settling.settle(work, "redispatch")
     return answer
+
+
+def _action(waiting: Group | Session) -> str:
+    """How the role is started anew; one that was only named to the project manager is now called for itself."""
+    return waiting.awaited_action if waiting.awaited_action not in (None, "wait") else "spawn"
 
 
 def _context(previous: tuple[object, ...] | None) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from orchestrator.core.routing.facts import (
     Target,
 )
 from orchestrator.core.workflow import vocabulary
-from orchestrator.errors import Refused
+from orchestrator.errors import InvalidInput, Refused
 
 OWN_COUNTS = ("approve", "merge", "test_pass")
 """Effects whose loop-guard counts fall only at an answered question."""
@@ -105,17 +105,35 @@ def report_action(work: Work) -> Answer:
     session = work.context.require_session(work.step.chain)
     version = work.context.version(session.workflow_version_id)
     group = _group(work, session, report)
-    repeated = _repeated_turn(work, report)
+    if report.agent_id is not None:
+        spawning.require_agent(work, report.agent_id)
+    repeated = _repeated_turn(work, group, report)
     if repeated is not None:
         return repeated
     case, facts = _case(work, session, version, group, report)
     refusal = engine.admit(case, version.workflow, facts, report)
     if refusal is not None or case is None:
-        raise _refused(work, refusal, group or session, report)
-    _check_acknowledged(work, report)
-    meta.refuse_mismatch(work.call.input.get("metadata"), case.transition.effect)
-    agent = spawning.acting_agent(work, report.role, group, report.agent_id) if report.role != VALIDATOR else VALIDATOR
+        raise _refused(refusal, group or session, report)
+    case, agent = _checked(work, case, group or session)
     return _accept(work, session, version, case, agent)
+
+
+def _checked(work: Work, case: Case, waiting: Group | Session) -> tuple[Case, str]:
+    """What else a report in turn must be: its metadata, its acknowledgements, and who gives it.
+
+    Refused here it counts among the refusals of the open turn, as every other one does.
+    """
+    report, metadata = case.report, work.call.input.get("metadata")
+    try:
+        case = case._replace(report=report._replace(review_reason=meta.review_reason(metadata)))
+        meta.refuse_mismatch(metadata, case.transition.effect)
+        _check_acknowledged(work, report)
+        if report.role == VALIDATOR:
+            return case, VALIDATOR
+        return case, spawning.acting_agent(work, report.role, case.group, report.agent_id)
+    except (Refused, InvalidInput) as problem:
+        problem.data.update(_turn=waiting.turn, _role=report.role)
+        raise
 
 
 def _normalise(work: Work) -> Report:
@@ -141,11 +159,11 @@ def _normalise(work: Work) -> Report:
         agent_id=given.get("agent_id"),
         turn=given.get("turn"),
         summary=given.get("summary") or "",
-        details=given.get("details") or {},
-        acknowledge=given.get("acknowledge") or {},
+        # In the order in which the event keeps them, so that a replay writes its rows in the same order.
+        details=dict(sorted((given.get("details") or {}).items())),
+        acknowledge=dict(sorted((given.get("acknowledge") or {}).items())),
         interrupt=bool(given.get("interrupt")),
         testing_mode=given.get("testing_mode"),
-        review_reason=meta.review_reason(given.get("metadata")),
     )
 
 
@@ -177,7 +195,7 @@ def _group(work: Work, session: Session, report: Report) -> Group | None:
     return group
 
 
-def _repeated_turn(work: Work, report: Report) -> Answer | None:
+def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | None:
     """The recorded decision, where the same role answered the same explicitly given turn with the same status."""
     if report.turn is None or work.call.dry_run:
         return None
@@ -188,7 +206,7 @@ def _repeated_turn(work: Work, report: Report) -> Answer | None:
         " WHERE r.session_id = :session AND r.group_id IS :group AND r.role = :role AND r.response_status = :status"
         " AND r.turn = :turn AND r.turn_assumed = 0 ORDER BY r.seq LIMIT 1",
         session=work.step.chain,
-        group=report.group_id,
+        group=group and group.id,
         role=report.role,
         status=found[0].status if found else report.status,
         turn=report.turn,
@@ -240,11 +258,11 @@ def _case(
     return Case(version.workflow, version.models, facts, report, transition, alias, Path()), facts
 
 
-def _refused(work: Work, refusal: Refusal | None, waiting: Group | Session, report: Report) -> Refused:
+def _refused(refusal: Refusal | None, waiting: Group | Session, report: Report) -> Refused:
     assert refusal is not None  # noqa: S101 - admit answers a refusal whenever there is no case
-    return Refused(
-        refusal.code, refusal.message, refusal.suggestion, _turn=waiting.turn, _role=report.role, **refusal.data
-    )
+    # A late answer is refused in the turn that it answers, so it never counts against the open one.
+    turn = report.turn if refusal.code == "STALE_TURN" else waiting.turn
+    return Refused(refusal.code, refusal.message, refusal.suggestion, _turn=turn, _role=report.role, **refusal.data)
 
 
 def _check_acknowledged(work: Work, report: Report) -> None:
@@ -255,7 +273,7 @@ def _check_acknowledged(work: Work, report: Report) -> None:
     for group_id, reason in report.acknowledge.items():
         if work.reader.group(work.step.chain, group_id) is None:
             raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", "orchestrator group list")
-        if not reason.strip():
+        if not isinstance(reason, str) or not reason.strip():
             raise Refused("REASON_REQUIRED", f"Acknowledging {group_id} needs a reason.", f"--acknowledge {group_id}=REASON")
 
 
@@ -265,9 +283,9 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     decision = engine.decide(case)
     applied = consequences.apply(work, case, decision, agent, written)
     record = _record(work, version, case, decision, applied)
-    answer = spawning.decide(work, work.session(), version, record)
     if case.report.role == MANAGER:
-        _await_manager_again(work, answer)
+        record = _await_manager_again(work, record)
+    answer = spawning.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer
 
@@ -288,7 +306,7 @@ def _record(
         extras={**decision.extras, **applied.extras},
         report=True,
         mandatory_review=decision.mandatory_review,
-        session_level=(group is case.group and case.waiting is None) or decision.asks_session,
+        session_level=applied.waiting is None,
     )
     if decision.target.action in ("spawn_batch", "check_phase"):
         return _fan_out(work, version, case, record, applied)
@@ -330,17 +348,19 @@ def _settled(work: Work, record: spawning.Record, rule: str) -> spawning.Record:
     return record._replace(target=Target(MANAGER, "spawn"), extras=extras, rules=(*record.rules, fired), session_level=True)
 
 
-def _await_manager_again(work: Work, answer: Answer) -> None:
-    """After a report of the project manager every group in progress that awaits nobody awaits them again."""
-    again = work.context.connection.execute(
+def _await_manager_again(work: Work, record: spawning.Record) -> spawning.Record:
+    """After a report of the project manager every group in progress that awaits nobody awaits them again, by name."""
+    sent = record.waiting.id if record.waiting and record.target.agent and not record.starts else None
+    idle = work.context.connection.execute(
         "SELECT id FROM task_groups WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NULL"
         " ORDER BY created_seq",
         {"session": work.step.chain},
     ).fetchall()
-    for (group_id,) in again:
-        group = work.reader.group(work.step.chain, group_id)
-        if group is not None:
-            spawning.await_manager(work, group)
+    again = [group for (id_,) in idle if id_ != sent and (group := work.reader.group(work.step.chain, id_))]
+    for group in again:
+        spawning.await_manager(work, group)
+    named = {"awaiting_manager": [group.id for group in again]} if again else {}
+    return record._replace(extras={**record.extras, **named})
 
 
 def _finish(work: Work, case: Case, answer: Answer) -> None:

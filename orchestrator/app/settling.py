@@ -215,11 +215,11 @@ def ask(
     return question
 
 
-def set_status_rung(work: Work, session: Session, version: Version, group: Group) -> str | None:
-    """The rung that an agent's repeated `set-status` on one group has reached, if any."""
+def set_status_rung(work: Work, version: Version, group: Group, target: str | None) -> str | None:
+    """The rung that an agent's repeated `set-status` on one group has reached, if any; never the target itself."""
     since = max(group.progress_seq, group.answered_seq)
-    visits = work.reader.count(reader.STATUS_SETTINGS, session=session.id, group=group.id, since=since) + 1
-    return _rung_of_visits(version, visits)
+    visits = work.reader.count(reader.STATUS_SETTINGS, session=work.step.chain, group=group.id, since=since) + 1
+    return _rung_of_visits(version, visits, target)
 
 
 def redispatch_rung(work: Work, session: Session, version: Version, group: Group | None) -> str | None:
@@ -229,17 +229,16 @@ def redispatch_rung(work: Work, session: Session, version: Version, group: Group
     visits = work.reader.count(
         reader.REDISPATCHES, session=session.id, group=group and group.id, since=since
     ) + 1
-    rung = _rung_of_visits(version, visits)
+    rung = _rung_of_visits(version, visits, scope.awaited_role)
     return PERSON if rung and group is None else rung
 
 
-def _rung_of_visits(version: Version, visits: int) -> str | None:
+def _rung_of_visits(version: Version, visits: int, target: str | None) -> str | None:
     over = visits - version.workflow.rules.loop_max_visits
     if over < 0:
         return None
     rungs = version.workflow.rules.loop_on_exhausted[over:]
-    rung = rungs[0] if rungs else "question"
-    return PERSON if rung == "question" else rung
+    return next((PERSON if rung == "question" else rung for rung in rungs if rung != target), PERSON)
 
 
 def complete_freed(work: Work, group_id: str) -> None:

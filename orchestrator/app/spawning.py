@@ -28,6 +28,10 @@ _AWAIT = (
     "awaited_role = :role, awaited_agent_id = :agent, awaited_action = :action, turn = :turn, awaited_since = :at,"
     " held = :held, held_seq = :held_seq, held_part = :held_part"
 )
+_BUILDS = (
+    "builder_role = :role, builder_agent_id = :agent,"
+    f" senior = CASE WHEN :role = '{SENIOR}' THEN 1 ELSE senior END"
+)
 
 
 class Record(NamedTuple):
@@ -162,9 +166,7 @@ def _why_hold(work: Work, session: Session, version: Version, record: Record) ->
 def _spawn(work: Work, session: Session, version: Version, record: Record, answer: Answer) -> str:
     role, group = str(record.target.agent), record.waiting
     agent = register_instance(work, role, group and group.id, record.target.instance)
-    _await(work, group, role, agent, record.target.action, turn=work.seq)
-    if group is not None:
-        _remember_builder(work, group, role, agent)
+    _await(work, group, role, agent, record.target.action, turn=work.seq, builds=role in BUILDERS)
     answer["model"] = record.model or version.models.get(role)
     answer["turn"] = work.seq
     answer["agent_id"] = agent
@@ -178,8 +180,7 @@ def _start(work: Work, session: Session, version: Version, start: fanout.Start, 
     group, role = start.group, start.role
     changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch")
     agent = register_instance(work, role, group.id)
-    _await(work, group, role, agent, "spawn", turn=work.seq)
-    _remember_builder(work, group, role, agent)
+    _await(work, group, role, agent, "spawn", turn=work.seq, builds=role in BUILDERS)
     hash_ = freeze(work, session, version, group.id, role, agent, "spawn", record.include_context)
     return {
         "group_id": group.id,
@@ -231,38 +232,9 @@ def freeze(
 
 def context_items(work: Work, group_id: str | None, names: tuple[str, ...]) -> tuple[list[list[Any]], list[str]]:
     """The newest report of each context name, of the group or else of the session; and the names nobody gave."""
-    found: list[list[Any]] = []
-    missing: list[str] = []
-    for name in names:
-        for scope in dict.fromkeys((group_id or "", "")):
-            row = work.reader.one(
-                "SELECT seq FROM context_items WHERE session_id = :session AND group_id = :group AND name = :name"
-                " ORDER BY seq DESC LIMIT 1",
-                session=work.step.chain,
-                group=scope,
-                name=name,
-            )
-            if row is not None:
-                found.append([name, row[0]])
-                break
-        else:
-            missing.append(name)
-    return found, missing
-
-
-def _remember_builder(work: Work, group: Group, role: str, agent: str) -> None:
-    if role in BUILDERS:
-        work.step.execute(
-            "UPDATE task_groups SET builder_role = :role, builder_agent_id = :agent,"
-            " senior = CASE WHEN :senior THEN 1 ELSE senior END WHERE session_id = :session AND id = :group",
-            {
-                "role": role,
-                "agent": agent,
-                "senior": int(role == SENIOR),
-                "session": work.step.chain,
-                "group": group.id,
-            },
-        )
+    seqs = work.reader.context_items(work.step.chain, group_id or "", names)
+    found = [[name, seq] for name, seq in zip(names, seqs, strict=True) if seq is not None]
+    return found, [name for name, seq in zip(names, seqs, strict=True) if seq is None]
 
 
 def _await(
@@ -275,6 +247,7 @@ def _await(
     turn: int | None,
     held: str | None = None,
     part: int | None = None,
+    builds: bool = False,
 ) -> None:
     values = {
         "role": role,
@@ -294,8 +267,9 @@ def _await(
         changes.unmark_external(work, group.id)
     if group.running and (role in (MANAGER, PERSON)):
         work.unsettled = True
+    sets = f"{_AWAIT}, {_BUILDS}" if builds else _AWAIT
     work.step.execute(
-        f"UPDATE task_groups SET {_AWAIT} WHERE session_id = :session AND id = :group", {**values, "group": group.id}
+        f"UPDATE task_groups SET {sets} WHERE session_id = :session AND id = :group", {**values, "group": group.id}
     )
 
 

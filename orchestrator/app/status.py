@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from orchestrator import errors
-from orchestrator.app import reading, summary
+from orchestrator.app import reading, summary, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import handoff
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
@@ -145,7 +145,7 @@ def _spawns(context: Context, seen: Snapshot, now: str) -> list[Answer]:
     found = []
     for row in sorted(open_, key=lambda row: int(row["turn"])):
         group = row["id"] if "session_id" in row else None
-        given = reading.spawn(context.reader, seen.session["id"], group, row["turn"])
+        given = turns.spawn(context.reader, seen.session["id"], group, row["turn"])
         if given is not None:
             found.append(_spawn(seen.session, row, group, given[1], now))
     return found
@@ -177,7 +177,7 @@ def _overdue(session: Row, row: Row, now: str) -> bool:
     if since is None or row["turn"] is None or row["held"] or row["awaited_role"] == PERSON:
         return False
     waited = datetime.fromisoformat(now) - datetime.fromisoformat(since)
-    return waited.total_seconds() > session["turn_timeout"] * 60
+    return waited.total_seconds() > int(session["turn_timeout"]) * 60
 
 
 def _next(seen: Snapshot, spawns: list[Answer], state: str) -> list[str]:

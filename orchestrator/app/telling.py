@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from orchestrator.app import reading
+from orchestrator.app import turns
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
@@ -19,6 +19,10 @@ class Told(NamedTuple):
     text: str
     actors: tuple[str | None, ...] = ()
     status: str | None = None
+
+    def shown(self) -> dict[str, Any]:
+        """What a list shows of it."""
+        return {"what": self.what, "id": self.id, "group_id": self.group_id, "text": self.text}
 
 
 def of_steps(reader: Reader, session: str, since: int, until: int) -> dict[int, list[Told]]:
@@ -36,7 +40,7 @@ def of_steps(reader: Reader, session: str, since: int, until: int) -> dict[int, 
 
 
 def decided(decision: Row) -> str:
-    """What a decision, as `reading.decision_shape` gives it, sends whom to do."""
+    """What a decision, as `turns.decision_shape` gives it, sends whom to do."""
     spawns = decision["spawns"]
     if decision["action"] == "spawn_batch" and spawns:
         return "start " + ", ".join(f"{spawn['agent']} on {spawn['group_id']}" for spawn in spawns)
@@ -45,7 +49,7 @@ def decided(decision: Row) -> str:
         whom = f" for {decision['next_agent']}" if decision["next_agent"] else ""
         reason = f" ({decision['reason']})" if decision["reason"] else ""
         return f"{decision['action']}{whom}{group}{reason}"
-    return f"{decision['next_agent']}, {decision['action']}{group}"
+    return f"{decision['action']} {decision['next_agent']}{group}"
 
 
 def _on(group: str | None) -> str:
@@ -67,7 +71,7 @@ def _acknowledgement(row: Row) -> Told:
 
 
 def _decision(row: Row) -> Told:
-    decision = reading.decision_shape(row)
+    decision = turns.decision_shape(row)
     rules = ", ".join(rule["name"] for rule in decision["rules"])
     text = f"decision {row['id']}: {decided(decision)}" + (f" by {rules}" if rules else "")
     actors = tuple(actor for spawn in decision["spawns"] for actor in (spawn["agent"], spawn["agent_id"]))
@@ -76,7 +80,7 @@ def _decision(row: Row) -> Told:
 
 def _status_change(row: Row) -> Told:
     entity, named = row["entity"], f"{row['entity']} {row['entity_id']}"
-    text = f"{named}: {row['from_status'] or '(new)'} -> {row['to_status']} by {row['changed_by']}{_more(row['reason'])}"
+    text = f"{named}: {row['from_status'] or '(new)'} -> {row['to_status']} by {row['changed_by']} ({row['reason']})"
     group = row["entity_id"] if entity == "group" else None
     return Told("status_change", None, group, text, (row["changed_by"],), row["to_status"])
 

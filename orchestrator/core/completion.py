@@ -64,7 +64,7 @@ _WORDS: dict[str, dict[str, str]] = {
         "not_confirmed": "the group was blocked or its test is unfinished; the project manager must confirm it",
     },
 }
-_NOT_GIVEN = "not given: the last report that counts is {report}"
+_NOT_GIVEN = "never approved: the last report that counts is {report}"
 _WITHOUT = {
     "no_test_pass": "no test passed",
     "qa_not_asked": "quality assurance was not asked",
@@ -97,8 +97,8 @@ def parts(
 
 def reports(row: Mapping[str, Any]) -> list[int]:
     """The seqs of the reports that the parts of a path rest on or fail by, in order, each once."""
-    found = (row[f"{part}_seq"] for part in needed(row["kind"]) if _names_report(part, row[f"{part}_why"])) if row else ()
-    return sorted({seq for seq in found if seq})
+    rested = [part for part in needed(row["kind"]) if _names_report(part, row[f"{part}_why"])] if row else []
+    return sorted({row[f"{part}_seq"] for part in rested} - {None})
 
 
 def _part(row: Mapping[str, Any], part: str, statuses: Mapping[int, str], approved_before: bool) -> dict[str, Any]:

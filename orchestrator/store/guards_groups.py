@@ -1,4 +1,3 @@
-# ruff: noqa: S608 - constants alone are put together here, never input
 """Triggers on `task_groups`: which moves are legal, what each needs, and what never changes.
 
 `completed` is claimed before it is set: the claim is an insert into a view that keeps nothing, and one trigger per
@@ -119,9 +118,8 @@ TRIGGERS: tuple[Statement, ...] = (
     refuse(
         "task_groups_begin_pending",
         "BEFORE INSERT ON task_groups",
-        "ILLEGAL_MOVE: a group begins as pending, a chat group as in_progress",
-        when="NOT (NEW.status = 'pending' AND NEW.kind <> 'chat')"
-        " AND NOT (NEW.status = 'in_progress' AND NEW.kind = 'chat')",
+        "ILLEGAL_MOVE: a group begins as pending, or a chat group as in_progress",
+        when="NEW.status IS NOT 'pending' AND NOT (NEW.status = 'in_progress' AND NEW.kind = 'chat')",
     ),
     *_CLAIMS,
     refuse(

@@ -1,4 +1,3 @@
-# ruff: noqa: S608 - constants alone are put together here, never input
 """What "complete" means: three views over the recorded rows, and nothing else defines it.
 
 `group_marks` finds, for each group, the newest row of every kind that matters. `group_reasons` says from those marks,
@@ -114,10 +113,8 @@ _MARKS = (
 _APPROVED = "(standing_effect = 'approve' AND standing_seq > base_seq)"
 _SUBMIT_TEST_COUNTS = "submit_test_seq > base_seq"
 _QA_NOT_ASKED = f"(({_SUBMIT_TEST_COUNTS}) IS NOT 1 AND (qa_seq > base_seq) IS NOT 1)"
-_UNFINISHED_ACCEPTED = (
-    "qa_answer_effect IN ('block', 'inconclusive') AND qa_answer_seq > base_seq"
-    f" AND qa_answer_seq < standing_seq AND {_APPROVED}"
-)
+# An approval that stands is newer than every answer of QA.
+_UNFINISHED_ACCEPTED = f"qa_answer_effect IN ('block', 'inconclusive') AND qa_answer_seq > base_seq AND {_APPROVED}"
 _CHAT = Case("kind = 'chat'", "chat")
 _RESEARCH = Case("kind = 'research'", "not_required", met=True)
 _ALWAYS = "1"
@@ -156,7 +153,7 @@ _CASES = {
         Case("merge_seq IS NULL", "never"),
         Case("merge_seq <= base_seq", "reopened", seq="base_seq"),
         Case(f"{_APPROVED} AND merge_seq > standing_seq", "merged", met=True, seq="merge_seq"),
-        Case(f"{_APPROVED}", "before_approval", seq="merge_seq"),
+        Case(_APPROVED, "before_approval", seq="merge_seq"),
         Case(_ALWAYS, "voided", seq="standing_seq"),
     ),
     # Open work on the group's tasks belongs here as one more case, beside the questions.
@@ -172,7 +169,12 @@ _CASES = {
             "open_question",
             seq="(SELECT q.opened_seq FROM questions q WHERE q.id = open_question)",
         ),
-        Case("waits_on IS NOT NULL", "dependency"),
+        Case(
+            "waits_on IS NOT NULL",
+            "dependency",
+            seq="(SELECT d.seq FROM group_dependencies d WHERE d.session_id = p.session_id"
+            " AND d.group_id = p.group_id AND d.depends_on = waits_on AND d.removed_seq IS NULL)",
+        ),
         Case(_ALWAYS, "clear", met=True, seq="resolved_seq"),
     ),
     "reviewed": (
@@ -266,7 +268,7 @@ _CHAIN = " AND ".join(_is_met(part) for part in PARTS)
 _ALL_BUT_CONFIRMED = " AND ".join(_is_met(part) for part in PARTS if part != "confirmed")
 # The last BAZINGA names the group, and nothing was reported of the group, nor was it reopened, since.
 _PM_PATH = (
-    f"kind <> 'chat' AND confirm_acknowledged AND confirm_seq > base_seq AND {_is_met('unblocked')}"
+    f"confirm_acknowledged AND confirm_seq > base_seq AND {_is_met('unblocked')}"
     " AND (standing_seq IS NULL OR standing_seq <= confirm_seq) AND (merge_seq IS NULL OR merge_seq <= confirm_seq)"
     " AND (manager_seq IS NULL OR manager_seq <= confirm_seq)"
 )
@@ -314,7 +316,7 @@ VIEWS: tuple[tuple[str, str], ...] = (
     _view(
         "completion_paths",
         f"SELECT\n    {_columns(_path_columns())}\n"
-        f"FROM (\n  SELECT DISTINCT j.*,\n    {_why(_CONFIRMED)} AS confirmed_why\n  FROM group_reasons j\n)",
+        f"FROM (\n  SELECT DISTINCT j.*,\n    {_why(_CONFIRMED)} AS confirmed_why\n  FROM group_reasons j\n) p",
     ),
 )
 """The views as (name, statement), in the order in which they are made."""

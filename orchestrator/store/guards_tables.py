@@ -1,4 +1,3 @@
-# ruff: noqa: S608 - names of declared tables alone are put together here, never input
 """Triggers that every table has: who may write at all, which keys are taken, and that nothing is ever deleted.
 
 They are derived from the declared tables, so that a new table is guarded before anybody thinks of it.

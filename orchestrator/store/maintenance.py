@@ -178,7 +178,7 @@ def _orphans_of(
     connection: sqlite.Connection, table: str, what: str, parent: str, condition: str = ""
 ) -> Iterator[Problem]:
     # Names of ours and of the file's own tables.
-    sql = f'SELECT count(*) FROM "{table}" t WHERE {condition}NOT EXISTS (SELECT 1 FROM {parent})'  # noqa: S608
+    sql = f'SELECT count(*) FROM "{table}" t WHERE {condition}NOT EXISTS (SELECT 1 FROM {parent})'
     (count,) = connection.execute(sql).fetchone()
     if count:
         yield Problem("ORPHANS", "error", table, f"{count} rows of {table} lack {what}.", _verify(connection))

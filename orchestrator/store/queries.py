@@ -1,4 +1,3 @@
-# ruff: noqa: S608 - constants alone are put together here, never input
 """What people and agents ask of the record: named statements, each bounded by an index, and rows by column name.
 
 Order is insertion order: `seq`, and in the lists of one group the rowid, which an append-only table gives out in
@@ -15,7 +14,7 @@ LAST_SEQ = 2**62
 """Larger than any seq."""
 
 FLAGS = frozenset(
-    ("active", "external", "mandatory_review", "planned", "satisfied", "security_sensitive", "senior", "turn_assumed")
+    ("active", "external", "mandatory_review", "planned", "security_sensitive", "senior", "turn_assumed")
 )
 """Columns that hold 0 or 1 and are answered as false or true."""
 
@@ -29,11 +28,11 @@ OPEN_SESSIONS = """SELECT * FROM sessions INDEXED BY ix_sessions_open
 GROUP = "SELECT * FROM task_groups WHERE session_id = :session AND id = :group"
 GROUPS = """SELECT * FROM task_groups WHERE session_id = :session AND created_seq > :since
     AND (:status IS NULL OR status = :status) ORDER BY created_seq, id LIMIT :limit"""
-DEPENDS_ON = """SELECT d.depends_on AS id, t.status,
-    CASE WHEN t.status = 'completed' THEN 1 ELSE ifnull((SELECT p.awaiting_confirmation FROM completion_paths p
-        WHERE p.session_id = d.session_id AND p.group_id = d.depends_on), 0) END AS satisfied
-    FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
+DEPENDS_ON = """SELECT d.depends_on AS id, t.status FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
     WHERE d.session_id = :session AND d.group_id = :group AND d.removed_seq IS NULL ORDER BY d.seq, d.depends_on"""
+# Asked for one group at a time: for a group that another row names, SQLite would look at every path there is.
+AWAITS_CONFIRMATION = """SELECT awaiting_confirmation FROM completion_paths
+    WHERE session_id = :session AND group_id = :group"""
 DEPENDENTS = """SELECT d.group_id, t.status
     FROM group_dependencies d INDEXED BY ix_group_dependencies_depends_on
     JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.group_id
@@ -76,7 +75,6 @@ ROLE_TEXT = """SELECT content FROM agent_files WHERE workflow_version_id = :vers
     ORDER BY name LIMIT 1"""
 
 _SPAN = "session_id = :session AND seq > :since AND seq <= :until"
-EVENTS = "SELECT session_id, seq, kind, actor, channel, at, input FROM audit_events WHERE {span} ORDER BY seq {order} LIMIT :limit"
 
 STEP_ROWS: dict[str, str] = {
     "report": f"SELECT * FROM agent_reports WHERE {_SPAN} ORDER BY seq, part",
@@ -100,7 +98,8 @@ STEP_ROWS: dict[str, str] = {
 
 def events(*, descending: bool) -> str:
     """The statement for a session's audit events."""
-    return EVENTS.format(span=_SPAN, order=_order(descending))
+    columns = "session_id, seq, kind, actor, channel, at, input"
+    return f"SELECT {columns} FROM audit_events WHERE {_SPAN} ORDER BY seq {_order(descending)} LIMIT :limit"
 
 
 def decisions(*, by_group: bool, descending: bool) -> str:
@@ -139,7 +138,11 @@ def _rowid_at(bound: str) -> str:
 
 def rows(reader: Reader, sql: str, **parameters: object) -> list[Row]:
     """The rows of a statement by column name, flags as booleans."""
-    cursor = reader.connection.execute(sql, parameters)
+    try:
+        cursor = reader.connection.execute(sql, parameters)
+    except UnicodeEncodeError:
+        # Half a surrogate pair is stored nowhere, so nothing matches it.
+        return []
     columns = [column[0] for column in cursor.description]
     flags = [name for name in columns if name in FLAGS]
     found: list[Row] = [dict(zip(columns, row, strict=True)) for row in cursor]

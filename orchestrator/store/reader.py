@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from typing import NamedTuple
 
@@ -71,13 +72,24 @@ BOARD = f"""SELECT
     EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_awaited
         WHERE session_id = :session AND awaited_role = 'project_manager' AND held IS NULL
         AND awaited_action <> 'wait')"""
-STARTABLE = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_pending
-    WHERE g.session_id = :session AND g.status = 'pending' AND (g.kind = 'research') = :research
+PENDING = f"""SELECT {_GROUP_COLUMNS}, EXISTS (SELECT 1 FROM group_dependencies d
+        JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
+        WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL AND t.status <> 'completed')
+    FROM task_groups g INDEXED BY ix_task_groups_pending
+    WHERE g.session_id = :session AND g.status = 'pending'
     AND NOT EXISTS (SELECT 1 FROM blockers b INDEXED BY ix_blockers_open
         WHERE b.session_id = g.session_id AND b.group_id = g.id AND b.resolved_seq IS NULL)
-    AND NOT EXISTS (SELECT 1 FROM group_dependencies d WHERE d.session_id = g.session_id AND d.group_id = g.id
-        AND d.removed_seq IS NULL AND NOT ({_SATISFIED}))
-    ORDER BY g.priority, g.created_seq LIMIT :room"""
+    ORDER BY g.priority, g.created_seq"""
+
+
+@functools.cache
+def _context_items(count: int) -> str:
+    """The statement for the newest of so many context items."""
+    newest = """(SELECT seq FROM context_items WHERE session_id = :session AND group_id = {} AND name = :name{}
+        ORDER BY seq DESC LIMIT 1)"""
+    scopes = (":group", "''")
+    columns = (", ".join(newest.format(scope, number) for scope in scopes) for number in range(count))
+    return f"SELECT {', '.join(f'coalesce({column})' for column in columns)}"
 
 
 class Agent(NamedTuple):
@@ -168,6 +180,15 @@ class Reader:
             turns.append(session.turn)
         return tuple(turns)
 
+    def context_items(self, session: str, group: str, names: tuple[str, ...]) -> tuple[int | None, ...]:
+        """The newest report that gave each context item, of the group or else of the session; None where none did."""
+        if not names:
+            return ()
+        parameters = {"session": session, "group": group}
+        parameters |= {f"name{number}": name for number, name in enumerate(names)}
+        found: tuple[int | None, ...] = self.connection.execute(_context_items(len(names)), parameters).fetchone()
+        return found
+
     def in_progress(self, session: str, kind: str) -> tuple[str, ...]:
         """Ids of the groups of a kind that are in progress, in order of creation."""
         rows = self.connection.execute(IN_PROGRESS, {"session": session, "kind": kind})
@@ -190,8 +211,15 @@ class Reader:
         )
 
     def _startable(self, session: str, room: int, research_room: int) -> tuple[Group, ...]:
-        rows = []
-        for research, limit in ((0, room), (1, min(room, research_room))):
-            parameters = {"session": session, "research": research, "room": limit}
-            rows += [Group(*row) for row in self.connection.execute(STARTABLE, parameters)] if limit else []
-        return tuple(sorted(rows, key=lambda group: (group.priority, group.created_seq)))
+        """The first pending groups that nothing keeps back; the rows behind them are not read."""
+        found: list[Group] = []
+        for *columns, depends in self.connection.execute(PENDING, {"session": session}):
+            group = Group(*columns)
+            research = group.kind == "research"
+            if (research and not research_room) or (depends and self.open_dependencies(session, group.id)):
+                continue
+            found.append(group)
+            research_room -= research
+            if len(found) == room:
+                break
+        return tuple(found)

@@ -77,7 +77,7 @@ def _encoder(*, sort_keys: bool) -> Callable[[object], str]:
     plain = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=bytes.hex, sort_keys=sort_keys)
     try:
         make = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # absent where there is no C accelerator
-        text = json.encoder.encode_basestring  # type: ignore[attr-defined]
+        text = json.encoder.encode_basestring
         chunks = make(None, bytes.hex, text, None, ":", ",", sort_keys, False, True)
         chunks([], 0)
     except (AttributeError, TypeError):
@@ -296,6 +296,6 @@ def _table(table: str) -> _Table:
         defaults[name] = int(default) if default else None
     fillable = ("session_id", "seq", "part") if table not in NO_SESSION else ("seq", "part")
     names = ", ".join(f'"{name}"' for name in defaults)
-    sql = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(defaults))})"  # noqa: S608 - names of ours
+    sql = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(defaults))})"
     found = _TABLES[table] = _Table(sql, defaults, tuple(name for name in fillable if name in defaults))
     return found

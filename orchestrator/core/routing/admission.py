@@ -119,8 +119,11 @@ def _refuse_merge(group: Group, transition: Transition | None) -> Refusal | None
 def _refuse_manager(facts: Facts, report: Report, transition: Transition | None) -> Refusal | None:
     group, session = facts.group, facts.session
     effect = transition.effect if transition else "none"
-    if report.turn is not None and report.turn not in facts.manager_turns:
-        return _stale(report, max(facts.manager_turns, default=None))
+    turns = facts.manager_turns
+    if group is not None:
+        turns = tuple(turn for turn in turns if turn in (group.turn, session.turn))
+    if report.turn is not None and report.turn not in turns:
+        return _stale(report, max(turns, default=None))
     if group is None:
         if effect in NEEDS_GROUP:
             return Refusal(

@@ -7,21 +7,29 @@ from typing import Any
 from orchestrator.core.routing import admission, blocking, rules
 from orchestrator.core.routing.facts import (
     PERSON,
+    ROUTER,
     SPAWNING,
     VALIDATOR,
     Case,
     Decision,
     Facts,
     Fired,
+    Group,
+    Path,
     Question,
     Refusal,
     Report,
+    Session,
     Target,
 )
 from orchestrator.core.workflow.model import Transition, Workflow
 
 REVIEWED = ("submit_test", "submit_review")
 """Effects after which a security-sensitive group owes a review by the tech lead."""
+
+_NO_TRANSITION = Transition(
+    ROUTER, "", None, "", None, "none", (), None, None, False, False, None, "none", False, False, ""
+)
 
 
 def find(workflow: Workflow, report: Report) -> tuple[Transition | None, str | None]:
@@ -89,12 +97,24 @@ def _apply(case: Case, base: Target) -> tuple[Target, list[Fired], dict[str, Any
         fired.append(Fired("alias", f"{case.alias} stands for {case.transition.status}"))
     target = _first(case, base, fired, extras)
     target = _highest(case, target, fired, extras)
+    return _constrained(case, target, fired, extras), fired, extras
+
+
+def constrain(workflow: Workflow, session: Session, group: Group, target: Target) -> tuple[Target, tuple[Fired, ...]]:
+    """A target that no report led to, under the constraints that hold for every decision of the group."""
+    transition = _NO_TRANSITION._replace(next_agent=target.agent, action=target.action)
+    case = Case(workflow, {}, Facts(session, group), Report(ROUTER, "", "", ""), transition, None, Path())
+    fired: list[Fired] = []
+    return _constrained(case, target, fired, {}), tuple(fired)
+
+
+def _constrained(case: Case, target: Target, fired: list[Fired], extras: dict[str, Any]) -> Target:
     for stage, name, rule in rules.RULES:
         if stage == "constraint" and (proposal := rule(case, target)):
             fired.append(Fired(name, proposal.reason))
             extras.update(proposal.extras)
             target = proposal.target
-    return target, fired, extras
+    return target
 
 
 def _first(case: Case, target: Target, fired: list[Fired], extras: dict[str, Any]) -> Target:
@@ -124,7 +144,7 @@ def _question(case: Case, target: Target, fired: list[Fired]) -> tuple[Question 
         fired.append(Fired("user_review", report.review_reason))
         return Question("review", report.review_reason), target
     if target.agent == PERSON:
-        return Question("budget", fired[-1].reason), None
+        return Question("budget", "; ".join(rule.reason for rule in fired)), None
     if target.action == "pause_for_user":
         kind = "clarification" if case.transition.effect == "clarify" else "review"
         text = report.summary.strip() or f"{report.role} reported {report.status}"

@@ -203,5 +203,5 @@ def _rung(role: str) -> Target:
 
 def height(case: Case, target: Target) -> int:
     """How high a target stands on the ladder: question, project manager, tech lead, escalation agent, other."""
-    ladder = {PERSON: 4, MANAGER: 3, TECH_LEAD: 2, case.workflow.rules.escalation_agent: 1}
+    ladder = {case.workflow.rules.escalation_agent: 1, TECH_LEAD: 2, MANAGER: 3, PERSON: 4}
     return ladder.get(target.agent, 0)

@@ -2,61 +2,52 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Entry(NamedTuple):
-    """The module of the package that declares a command, and what lists say about it."""
-
-    module: str
-    help: str
-
-
-COMMANDS: dict[str, Entry] = {
-    "init": Entry("setup", "Create or upgrade the database and load the workflow."),
-    "demo": Entry("setup", "Play an incident in a temporary database, step by step."),
-    "route": Entry("route", "Report what an agent answered and learn who acts next."),
-    "status": Entry("status", "Show where a session stands and who is awaited."),
-    "why": Entry("status", "Explain a group or a decision, rule by rule."),
-    "handoff": Entry("status", "Print what the awaited agent of a group is told."),
-    "redispatch": Entry("status", "Order an agent to start anew, under a new turn."),
-    "session create": Entry("session", "Create a session, pinned to the active workflow."),
-    "session list": Entry("session", "List sessions."),
-    "session show": Entry("session", "Show a session."),
-    "session pause": Entry("session", "Pause a session: nobody is started until it resumes."),
-    "session resume": Entry("session", "Resume a paused session."),
-    "session end": Entry("session", "End a session."),
-    "session testing-mode": Entry("session", "Change how much a session tests."),
-    "session upgrade-workflow": Entry("session", "Move a session to the active workflow version."),
-    "group create": Entry("group", "Create a task group."),
-    "group list": Entry("group", "List the groups of a session."),
-    "group show": Entry("group", "Show a group: who is awaited, blockers, completion path."),
-    "group set-status": Entry("group", "Move a group by hand, as far as the guards allow."),
-    "group depend": Entry("group", "Let a group wait for another one."),
-    "group undepend": Entry("group", "Drop a dependency."),
-    "agent register": Entry("agent", "Register an agent under its parent."),
-    "agent list": Entry("agent", "List agents."),
-    "agent show": Entry("agent", "Show an agent."),
-    "agent tree": Entry("agent", "Show who reports to whom."),
-    "agent deactivate": Entry("agent", "Take an agent out of service."),
-    "workflow load": Entry("workflow", "Check a workflow file and make it the active version."),
-    "workflow check": Entry("workflow", "Check a workflow file and say all that is wrong with it."),
-    "workflow show": Entry("workflow", "Show a loaded version."),
-    "workflow versions": Entry("workflow", "List the loaded versions."),
-    "workflow diff": Entry("workflow", "Compare two loaded versions."),
-    "workflow graph": Entry("workflow", "Draw the workflow, a session's position in it."),
-    "metadata check": Entry("metadata", "Check a metadata file."),
-    "audit decisions": Entry("audit", "List decisions: who was sent where, by which rule."),
-    "audit timeline": Entry("audit", "List all that happened, in order."),
-    "audit refusals": Entry("audit", "List what was refused: who tried what, and why not."),
-    "db upgrade": Entry("db", "Bring the database to this program's schema."),
-    "db downgrade": Entry("db", "Bring the database to an older schema, or refuse."),
-    "db current": Entry("db", "Print the schema versions of the database and the program."),
-    "db check": Entry("db", "Check the database: pages, references, triggers, orphans."),
-    "db backup": Entry("db", "Copy the database while it is in use."),
-    "doctor": Entry("db", "Say what is the matter with the database, and what mends it."),
-    "batch": Entry("batch", "Run many commands in one process: JSON lines in, JSON lines out."),
-    "schema": Entry("schema", "Print the JSON Schema of a command's answer."),
+# Plain tuples: a class for them would cost every call its making.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("setup", "Create or upgrade the database and load the workflow."),
+    "demo": ("setup", "Play an incident in a temporary database, step by step."),
+    "route": ("route", "Report what an agent answered and learn who acts next."),
+    "status": ("status", "Show where a session stands and who is awaited."),
+    "why": ("status", "Explain a group or a decision, rule by rule."),
+    "handoff": ("status", "Print what the awaited agent of a group is told."),
+    "redispatch": ("status", "Order an agent to start anew, under a new turn."),
+    "session create": ("session", "Create a session, pinned to the active workflow."),
+    "session list": ("session", "List sessions."),
+    "session show": ("session", "Show a session."),
+    "session pause": ("session", "Pause a session: nobody is started until it resumes."),
+    "session resume": ("session", "Resume a paused session."),
+    "session end": ("session", "End a session."),
+    "session testing-mode": ("session", "Change how much a session tests."),
+    "session upgrade-workflow": ("session", "Move a session to the active workflow version."),
+    "group create": ("group", "Create a task group."),
+    "group list": ("group", "List the groups of a session."),
+    "group show": ("group", "Show a group: who is awaited, blockers, completion path."),
+    "group set-status": ("group", "Move a group by hand, as far as the guards allow."),
+    "group depend": ("group", "Let a group wait for another one."),
+    "group undepend": ("group", "Drop a dependency."),
+    "agent register": ("agent", "Register an agent under its parent."),
+    "agent list": ("agent", "List agents."),
+    "agent show": ("agent", "Show an agent."),
+    "agent tree": ("agent", "Show who reports to whom."),
+    "agent deactivate": ("agent", "Take an agent out of service."),
+    "workflow load": ("workflow", "Check a workflow file and make it the active version."),
+    "workflow check": ("workflow", "Check a workflow file and say all that is wrong with it."),
+    "workflow show": ("workflow", "Show a loaded version."),
+    "workflow versions": ("workflow", "List the loaded versions."),
+    "workflow diff": ("workflow", "Compare two loaded versions."),
+    "workflow graph": ("workflow", "Draw the workflow, a session's position in it."),
+    "metadata check": ("metadata", "Check a metadata file."),
+    "audit decisions": ("audit", "List decisions: who was sent where, by which rule."),
+    "audit timeline": ("audit", "List all that happened, in order."),
+    "audit refusals": ("audit", "List what was refused: who tried what, and why not."),
+    "db upgrade": ("db", "Bring the database to this program's schema."),
+    "db downgrade": ("db", "Bring the database to an older schema, or refuse."),
+    "db current": ("db", "Print the schema versions of the database and the program."),
+    "db check": ("db", "Check the database: pages, references, triggers, orphans."),
+    "db backup": ("db", "Copy the database while it is in use."),
+    "doctor": ("db", "Say what is the matter with the database, and what mends it."),
+    "batch": ("batch", "Run many commands in one process: JSON lines in, JSON lines out."),
+    "schema": ("schema", "Print the JSON Schema of a command's answer."),
 }
 
 GROUPS: dict[str, str] = {
@@ -68,9 +59,6 @@ GROUPS: dict[str, str] = {
     "audit": "What happened, who decided it, and what was refused.",
     "db": "The database file.",
 }
-
-ALIASES: dict[str, str] = {}
-"""Other words for a command."""
 
 
 def below(group: str) -> list[str]:

@@ -28,7 +28,11 @@ PAIRS = "pairs"
 
 
 class Parameter(NamedTuple):
-    """One parameter of a command. Without flags it is positional."""
+    """One parameter of a command.
+
+    flags: none for a positional one; kind: one of the words above; target: the parameter of the use case, where it is
+    called otherwise; variable: the environment variable that stands in for it.
+    """
 
     name: str
     flags: tuple[str, ...]
@@ -37,6 +41,13 @@ class Parameter(NamedTuple):
     required: bool = False
     metavar: str = ""
     choices: tuple[str, ...] = ()
+    target: str = ""
+    variable: str = ""
+
+    @property
+    def key(self) -> str:
+        """The parameter of the use case that it gives; several may give the same one."""
+        return self.target or self.name
 
 
 class Given(NamedTuple):
@@ -49,11 +60,17 @@ class Given(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a command answers: the JSON, the text for people where there is a better one, and the exit code."""
+    """What a command answers: the JSON, the text for people where there is a better one, and the exit code.
+
+    printed: the command has written its answer itself.
+    raw: the text is a document of its own, which `--json` does not replace.
+    """
 
     answer: dict[str, Any]
     text: str | None = None
     exit_code: int = 0
+    printed: bool = False
+    raw: bool = False
 
 
 Handler = Callable[[Given], Result]
@@ -76,10 +93,10 @@ class Command(NamedTuple):
 
 
 def argument(
-    name: str, help: str, *, required: bool = True, kind: str = WORD, choices: tuple[str, ...] = (), metavar: str = ""
+    name: str, help: str, *, target: str = "", required: bool = True, kind: str = WORD, metavar: str = ""
 ) -> Parameter:
     """A positional parameter."""
-    return Parameter(name, (), kind, help, required, metavar or name.upper(), choices)
+    return Parameter(name, (), kind, help, required, metavar or name.upper(), (), target)
 
 
 def option(
@@ -108,7 +125,13 @@ COMMON = (JSON, DB, DEBUG)
 
 SESSION = option(
     "session_id", "The session; else ORCHESTRATOR_SESSION, else the only open one.", "--session-id", "-s", metavar="ID"
+)._replace(variable="ORCHESTRATOR_SESSION")
+OF_SESSION = option("session_id", "Only what belongs to this session.", "--session-id", "-s", metavar="ID")
+THIS_SESSION = (
+    argument("session", "The session.", target="id", required=False),
+    SESSION._replace(target="id"),
 )
+"""How the commands of a session take its id."""
 GROUP = option("group_id", "The task group.", "--group-id", "-g", metavar="ID")
 BY = option("by", "Who does it: the id of a registered agent.", metavar="AGENT")
 REASON = option("reason", "Why; kept in the record.", kind=TEXT)

@@ -24,8 +24,6 @@ ABOUT = (
     "Example: orchestrator route developer READY_FOR_QA -s S1 -g A --json"
 )
 
-HelpShown = typer.Exit
-
 
 def read(commands: Iterable[Command], argv: list[str], *, completion: bool = False) -> tuple[str, dict[str, Any]] | int:
     """Let Typer read a call.
@@ -43,7 +41,8 @@ def read(commands: Iterable[Command], argv: list[str], *, completion: bool = Fal
         UsageError: USAGE, with what was probably meant.
     """
     called: list[tuple[str, dict[str, Any]]] = []
-    app = build({command.words: command for command in commands}, lambda words, values: called.append((words, values)))
+    declared = {command.words: command for command in commands}
+    app = build(declared, lambda words, values: called.append((words, values)), completion=completion)
     try:
         code = typer.main.get_command(app)(args=argv, prog_name=PROGRAM, standalone_mode=completion)
     except click.UsageError as problem:
@@ -53,12 +52,14 @@ def read(commands: Iterable[Command], argv: list[str], *, completion: bool = Fal
     return code if isinstance(code, int) else 0
 
 
-def build(commands: dict[str, Command], call: Callable[[str, dict[str, Any]], None]) -> typer.Typer:
+def build(
+    commands: dict[str, Command], call: Callable[[str, dict[str, Any]], None], *, completion: bool = False
+) -> typer.Typer:
     """The application: groups and commands of the catalogue, those given with their parameters."""
-    root = _app(ABOUT)
+    root = _app(ABOUT, completion=completion)
     root.callback()(_version_option)
     groups: dict[str, typer.Typer] = {}
-    for words, entry in catalogue.COMMANDS.items():
+    for words, (_, line) in catalogue.COMMANDS.items():
         group, _, name = words.rpartition(" ")
         app = root
         if group:
@@ -69,15 +70,15 @@ def build(commands: dict[str, Command], call: Callable[[str, dict[str, Any]], No
         command = commands.get(words)
         if command:
             text = f"{command.help}\n\nExample: {command.example}"
-            app.command(name or words, help=text, short_help=entry.help)(_callback(command, call))
+            app.command(name or words, help=text, short_help=line)(_callback(command, call))
         else:
-            app.command(name or words, help=entry.help)(_nothing)
+            app.command(name or words, help=line)(_nothing)
     return root
 
 
-def _app(text: str) -> typer.Typer:
+def _app(text: str, *, completion: bool = False) -> typer.Typer:
     return typer.Typer(
-        help=text, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False, no_args_is_help=True
+        help=text, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=completion, no_args_is_help=True
     )
 
 

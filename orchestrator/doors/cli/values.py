@@ -15,7 +15,6 @@ STDIN = "-"
 TEXT_LIMIT = 8 * 1024 * 1024
 """The largest file or stdin that is read, in bytes."""
 
-_DEFAULTS = {"session_id": "ORCHESTRATOR_SESSION"}
 _OFF = ("", "0", "false", "no", "off")
 
 
@@ -34,13 +33,27 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
     values = dict(raw)
     own = {each.name: values.pop(each.name, None) for each in options.COMMON}
     _refuse_second_stdin(command, values)
-    arguments = {}
+    arguments: dict[str, Any] = {}
     for parameter in command.parameters:
         if parameter.name in values:
-            arguments[parameter.name] = _READERS[parameter.kind](parameter, values[parameter.name])
-        elif environment.get(_DEFAULTS.get(parameter.name, "")):
-            arguments[parameter.name] = environment[_DEFAULTS[parameter.name]]
+            value = _READERS[parameter.kind](parameter, values[parameter.name])
+            agree(arguments, parameter.key, value, f"{spelt(parameter)} and another argument")
+    for parameter in command.parameters:
+        if parameter.variable and environment.get(parameter.variable):
+            arguments.setdefault(parameter.key, environment[parameter.variable])
     return Given(arguments, bool(own["json"]) or wants_json(environment), own["db"], bool(own["debug"]))
+
+
+def agree(arguments: dict[str, Any], name: str, value: Any, who: str) -> None:
+    """Set a parameter that may be given in two places, as long as both say the same.
+
+    Raises:
+        UsageError: USAGE, they contradict each other.
+    """
+    if name in arguments and arguments[name] != value:
+        shown = f"{names.shown(arguments[name])} and {names.shown(value)}"
+        raise UsageError("USAGE", f"{who} contradict each other on {name}: {shown}.", "Give one of them")
+    arguments[name] = value
 
 
 def _refuse_second_stdin(command: Command, values: dict[str, Any]) -> None:

@@ -205,7 +205,7 @@ def test_a_further_row_with_keys_of_its_own_is_welcome(filled: sqlite3.Connectio
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("answer", [0, None, "1x"], ids=repr)
 def test_a_write_function_that_does_not_answer_one_opens_nothing(
-    filled: sqlite3.Connection, table: str, answer: object
+    filled: sqlite3.Connection, table: str, answer: int | str | None
 ) -> None:
     filled.create_function(constants.WRITE_FUNCTION, 0, lambda: answer)
     column = next(iter(sample(table)))

@@ -81,8 +81,8 @@ def test_a_copy_of_nothing_leaves_no_file(tmp_path: pathlib.Path) -> None:
 def test_a_copy_that_cannot_read_its_source_leaves_no_file(database: pathlib.Path, tmp_path: pathlib.Path) -> None:
     tamper(database, "PRAGMA journal_mode=DELETE")
     holder = sqlite3.connect(database, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
     with pytest.raises(errors.EnvironmentProblem) as caught:
-        holder.execute("BEGIN EXCLUSIVE")
         maintenance.backup(database, tmp_path / "copies" / "copy.db", deadline=0.05)
     holder.close()
     assert caught.value.code == "BUSY"

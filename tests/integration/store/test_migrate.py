@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import sqlalchemy as sa
@@ -196,7 +196,11 @@ def test_a_newer_database_is_refused_untouched(database: pathlib.Path) -> None:
     raw.execute("PRAGMA user_version=7")
     raw.close()
     before = database.read_bytes()
-    for move in (lambda: migrate.upgrade(database, AT), lambda: migrate.downgrade(database, "base", AT)):
+    moves: list[Callable[[], object]] = [
+        lambda: migrate.upgrade(database, AT),
+        lambda: migrate.downgrade(database, "base", AT),
+    ]
+    for move in moves:
         with pytest.raises(errors.EnvironmentProblem) as caught:
             move()
         assert caught.value.code == "SCHEMA_TOO_NEW"

@@ -24,7 +24,7 @@ def book() -> Iterator[ledger.Ledger]:
 
 PATH = "SELECT * FROM completion_paths WHERE session_id = 'S1' AND group_id = 'G'"
 # What is walked row by row: the answers of inner queries, never a table.
-WALKED = re.compile(r"SCAN (\(subquery-\d+\)|CONSTANT ROW|w|j|group_reasons)\Z")
+WALKED = re.compile(r"SCAN (\(subquery-\d+\)|CONSTANT ROW|w|j|p|group_reasons)\Z")
 
 
 def test_no_table_is_scanned_for_a_path(book: ledger.Ledger) -> None:

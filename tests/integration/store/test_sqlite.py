@@ -120,7 +120,7 @@ def test_the_write_function_is_known_to_writing_connections_alone(database: path
 def test_a_reading_connection_changes_nothing(database: pathlib.Path, sql: str) -> None:
     before = database.read_bytes()
     connection = sqlite.connect(database, write=False)
-    with pytest.raises(sqlite3.OperationalError, match="readonly|locked|query"):
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute(sql)
     connection.close()
     assert database.read_bytes() == before

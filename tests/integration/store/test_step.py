@@ -168,10 +168,17 @@ class Interruption(Exception):
     pass
 
 
-def test_an_exception_leaves_nothing(connection: sqlite.Connection) -> None:
-    with pytest.raises(Interruption), step.open_step(connection, "S1", AT) as one:
+def interrupted(connection: sqlite.Connection, *, sealed: bool) -> None:
+    with step.open_step(connection, "S1", AT) as one:
         refusal(one)
+        if sealed:
+            one.seal(*VIA, {})
         raise Interruption
+
+
+def test_an_exception_leaves_nothing(connection: sqlite.Connection) -> None:
+    with pytest.raises(Interruption):
+        interrupted(connection, sealed=False)
     assert connection.execute("SELECT count(*) FROM refusals").fetchone() == (0,)
     assert not connection.in_transaction
 
@@ -192,17 +199,22 @@ def test_a_step_may_be_rolled_back_twice(connection: sqlite.Connection) -> None:
 
 
 def test_an_exception_after_the_seal_keeps_the_step(connection: sqlite.Connection) -> None:
-    with pytest.raises(Interruption), step.open_step(connection, "S1", AT) as one:
-        one.seal(*VIA, {})
-        raise Interruption
+    with pytest.raises(Interruption):
+        interrupted(connection, sealed=True)
     assert len(connection.execute(EVENTS, ("S1",)).fetchall()) == 1
 
 
+def write_texts(connection: sqlite.Connection, *contents: str | None) -> None:
+    with step.open_step(connection, "S1", AT) as one:
+        for content in contents:
+            one.insert("texts", hash=str(content)[:5], content=content)
+        one.seal(*VIA, {})
+
+
 def test_a_constraint_speaks_for_itself_and_leaves_nothing(connection: sqlite.Connection) -> None:
-    with pytest.raises(sqlite3.IntegrityError), step.open_step(connection, "S1", AT) as one:
-        refusal(one)
-        one.insert("texts", hash="h")
-    assert connection.execute("SELECT count(*) FROM refusals").fetchone() == (0,)
+    with pytest.raises(sqlite3.IntegrityError):
+        write_texts(connection, "first", None)
+    assert connection.execute("SELECT count(*) FROM texts").fetchone() == (0,)
 
 
 def test_the_last_event_is_one_look_into_an_index(connection: sqlite.Connection) -> None:
@@ -214,9 +226,8 @@ def test_the_last_event_is_one_look_into_an_index(connection: sqlite.Connection)
 def test_a_full_disk_leaves_nothing_and_says_so(connection: sqlite.Connection) -> None:
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count={pages + 1}")
-    with pytest.raises(errors.EnvironmentProblem) as caught, step.open_step(connection, "S1", AT) as one:
-        one.insert("texts", hash="h", content="x" * 100_000)
-        one.seal(*VIA, {})
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        write_texts(connection, "x" * 100_000)
     assert caught.value.code == "DISK_FULL"
     assert not connection.in_transaction
     assert connection.execute("SELECT count(*) FROM texts").fetchone() == (0,)
@@ -261,7 +272,7 @@ def test_an_untouched_event_verifies() -> None:
 @pytest.mark.parametrize("column", range(10), ids=step._Event._fields)
 def test_an_event_altered_anywhere_does_not_verify(column: int) -> None:
     old = EVENT[column]
-    new = old + 1 if isinstance(old, int) else old[:-1]  # type: ignore[index]
+    new = old + 1 if isinstance(old, int) else old[:-1]
     assert not step.verify_event((*EVENT[:column], new, *EVENT[column + 1 :]))
 
 
@@ -276,6 +287,15 @@ json_values = st.recursive(
 def test_equal_inputs_have_one_text_which_is_the_canonical_json(value: dict[str, object]) -> None:
     step.check_exact(value)
     assert step._canonical(value) == strictjson.canonical(value)
+
+
+def test_without_the_c_encoder_the_texts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = {"b": [1, None, True, 'é\n"\x00\u2028'], "a": {"z": "", "y": -1}}
+    row = ["S1", b"\x01\xff", None]
+    fast = step._encoder(sort_keys=True)(value), step._encoder(sort_keys=False)(row)
+    monkeypatch.setattr(json.encoder, "c_make_encoder", None)
+    assert (step._encoder(sort_keys=True)(value), step._encoder(sort_keys=False)(row)) == fast
+    assert fast == (strictjson.canonical(value), '["S1","01ff",null]')
 
 
 @given(st.lists(st.none() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]))))

@@ -1,0 +1,121 @@
+"""The database file itself: where it is, which schema it has, copies, and what is the matter with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from orchestrator.app.context import Answer
+from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
+from orchestrator.store import discovery
+
+MAINTAINER = "system:router"
+"""In whose name migrations and repairs are recorded: whoever owns the file may do them, registered or not."""
+
+
+def find(explicit: str | None, environment: Mapping[str, str], folder: Path) -> str:
+    """The existing database that a command works on.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE.
+    """
+    return str(discovery.find(explicit, environment, folder))
+
+
+def place(explicit: str | None, environment: Mapping[str, str], folder: Path) -> str:
+    """Where `init` creates the database, or upgrades it."""
+    return str(discovery.place(explicit, environment, folder))
+
+
+def upgrade(path: str, at: str) -> Answer:
+    """Bring an existing database to this program's schema; a copy is made first.
+
+    Raises:
+        EnvironmentProblem: SCHEMA_TOO_NEW, READ_ONLY, DISK_FULL, CORRUPT or BUSY; nothing was changed.
+    """
+    from orchestrator.store import migrate
+
+    return _moved(path, migrate.upgrade(path, at, actor=MAINTAINER))
+
+
+def downgrade(path: str, revision: str, at: str) -> Answer:
+    """Bring a database to an older schema, or refuse.
+
+    Raises:
+        UsageError: UNKNOWN_REVISION. EnvironmentProblem: DOWNGRADE_REFUSED, naming what would be lost.
+    """
+    from orchestrator.store import migrate
+
+    return _moved(path, migrate.downgrade(path, revision, at, actor=MAINTAINER))
+
+
+def _moved(path: str, moved: Any) -> Answer:
+    return {
+        "success": True,
+        "db": path,
+        "before": moved.before,
+        "after": moved.after,
+        "backup": str(moved.backup) if moved.backup else None,
+        "warnings": list(moved.warnings),
+    }
+
+
+def current(path: str) -> Answer:
+    """The schema versions of a database and of this program."""
+    from orchestrator.store import migrate
+
+    found = migrate.current(path)
+    return {"success": True, "db": path, "database_version": found.database, "program_version": found.program}
+
+
+def check(path: str, at: str, *, repair: bool = False) -> Answer:
+    """Everything that is wrong inside a database; with `repair` triggers, views and indexes are made anew first.
+
+    Returns:
+        `problems`, `repaired`, `ok`, and `exit_code` 1 where there is an error.
+    """
+    from orchestrator.store import maintenance
+
+    repaired = maintenance.repair(path, at, MAINTAINER) if repair else []
+    problems = [problem._asdict() for problem in maintenance.check(path)]
+    ok = all(problem["severity"] != "error" for problem in problems)
+    code = EXIT_OK if ok else EXIT_NEGATIVE
+    return {"success": True, "db": path, "ok": ok, "problems": problems, "repaired": repaired, "exit_code": code}
+
+
+def backup(path: str, target: str) -> Answer:
+    """Copy a database while it is in use.
+
+    Raises:
+        UsageError: USAGE, no target. Refused: ALREADY_EXISTS.
+    """
+    from orchestrator.store import maintenance
+
+    if not target:
+        raise UsageError("USAGE", "The copy's file name is empty.", "orchestrator db backup FILE")
+    return {"success": True, "db": path, "backup": str(maintenance.backup(path, os.path.abspath(target)))}
+
+
+def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -> Answer:
+    """What is the matter with the database, and the command that mends it; for any state of the file.
+
+    Returns:
+        `db`, `why` it is that file, `facts`, `findings`, `ok`, and `exit_code` 1 where there is an error.
+    """
+    from orchestrator.store import doctor as physician
+
+    synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
+    report = physician.doctor(explicit, environment, folder, synchronous)
+    findings = [finding._asdict() for finding in report.findings]
+    ok = all(finding["severity"] != "error" for finding in findings)
+    return {
+        "success": True,
+        "db": report.path,
+        "ok": ok,
+        "why": report.why,
+        "facts": report.facts,
+        "findings": findings,
+        "exit_code": EXIT_OK if ok else EXIT_NEGATIVE,
+    }

@@ -1,0 +1,115 @@
+"""Events told again: each event's whole input through the same use case, at its recorded time.
+
+What comes out must be what is on record; replay, import and looking at an earlier state are this one function.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from orchestrator.app.context import AGENT_JSON, Action, Answer, Call, Context, perform
+from orchestrator.core import strictjson
+from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
+
+REFUSAL = "refusal"
+
+ACTIONS: dict[str, str] = {
+    "init": "setup:register_action",
+    "route": "routing:report_action",
+    "redispatch": "redispatching:redispatch_action",
+    "session create": "sessions:create_action",
+    "session pause": "sessions:pause_action",
+    "session resume": "sessions:resume_action",
+    "session end": "sessions:end_action",
+    "session testing-mode": "sessions:testing_mode_action",
+    "session upgrade-workflow": "sessions:upgrade_action",
+    "group create": "groups:create_action",
+    "group set-status": "groups:set_status_action",
+    "group depend": "dependencies:depend_action",
+    "group undepend": "dependencies:undepend_action",
+    "agent register": "agents:register_action",
+    "agent deactivate": "agents:deactivate_action",
+    "workflow load": "workflows:load_action",
+}
+"""The use case behind each kind of event, as module and function."""
+
+
+class Event(NamedTuple):
+    """What a replay needs of one row of `audit_events`; `input` is its JSON text."""
+
+    chain: str
+    kind: str
+    actor: str
+    channel: str
+    at: str
+    input: str
+
+
+class Told(NamedTuple):
+    """What came of an event: the answer, or the code that it was refused with."""
+
+    event: Event
+    answer: Answer | None
+    code: str | None
+
+
+def events(context: Context) -> list[Event]:
+    """All events of a database in the order in which they were committed, whatever chain they are of.
+
+    The order is that of insertion, not of time: two chains know nothing of each other's numbers, and clocks go back.
+    """
+    rows = context.connection.execute(
+        "SELECT session_id, kind, actor, channel, at, input FROM audit_events ORDER BY rowid"
+    )
+    return [Event(*row) for row in rows]
+
+
+def replay(context: Context, recorded: Iterable[Event]) -> list[Told]:
+    """Tell events again, in their order, into a database that is as it was before the first of them.
+
+    Args:
+        context: on the database that takes them; its door and channel are set to the recorded ones.
+        recorded: the events, those of all chains that they depend on.
+
+    Raises:
+        EnvironmentProblem: CORRUPT, an event of a kind that this program does not know.
+    """
+    return [_tell(context, event) for event in recorded]
+
+
+def call_of(event: Event) -> tuple[Call, str | None]:
+    """The call that an event is the record of, and the door of a refused one.
+
+    Raises:
+        EnvironmentProblem: CORRUPT, as `replay`.
+    """
+    given: Any = strictjson.loads(event.input, "event", limit=None)
+    kind, chain, door = event.kind, event.chain, None
+    if kind == REFUSAL:
+        kind, chain, door, given = given["call"], given["chain"], given["door"], given["input"]
+    if kind not in ACTIONS:
+        raise EnvironmentProblem(
+            "CORRUPT", f"The record has an event of kind {kind}, unknown to this program.", "orchestrator doctor"
+        )
+    for name in AGENT_JSON:
+        if name in given:
+            given[name] = strictjson.loads(given[name], name, limit=None)
+    request = given.pop("request_id", None)
+    return Call(kind, chain, event.actor, given, request, at=event.at), door
+
+
+def _tell(context: Context, event: Event) -> Told:
+    call, door = call_of(event)
+    context.channel, context.door = event.channel, door or context.door
+    try:
+        return Told(event, perform(context, call, _action(call.kind)), None)
+    except (Refused, InvalidInput) as problem:
+        return Told(event, None, problem.code)
+
+
+def _action(kind: str) -> Action:
+    module, _, name = ACTIONS[kind].partition(":")
+    action: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
+    return action

@@ -1,0 +1,43 @@
+"""Decisions as they are shown, and whom each started under which turn."""
+
+from __future__ import annotations
+
+import json
+
+from orchestrator.app.context import Answer
+from orchestrator.core import handoff
+from orchestrator.store import queries
+from orchestrator.store.queries import Row
+from orchestrator.store.reader import Reader
+
+
+def decision_shape(row: Row) -> Row:
+    """A decision's row with its rules parsed, and whom it started in place of the whole answer."""
+    answer = json.loads(row["answer"])
+    shown = {name: value for name, value in row.items() if name != "answer"}
+    return {**shown, "rules": json.loads(row["rules"]), "reason": answer.get("reason"), "spawns": _started(answer)}
+
+
+def _started(answer: Answer) -> list[Answer]:
+    """Whom a decision started, one entry each, whether alone or in a batch."""
+    if answer.get("spawns"):
+        return list(answer["spawns"])
+    if "handoff" not in answer:
+        return []
+    alone = {name: answer.get(name) for name in ("agent_id", "model", "turn", "handoff", "handoff_hash")}
+    of_session = answer["handoff"] == handoff.command(answer["session_id"], None, answer["turn"])
+    return [{**alone, "agent": answer["next_agent"], "group_id": None if of_session else answer["group_id"]}]
+
+
+def spawn(reader: Reader, session: str, group: str | None, turn: int) -> tuple[Row, Answer] | None:
+    """The decision that gave out a turn for a group (None: for the session), and its entry for it.
+
+    The hand-off command tells entries apart: a spawn for the whole session may stand in a group's decision.
+    """
+    command = handoff.command(session, group, turn)
+    for row in queries.rows(reader, queries.STEP_DECISIONS, session=session, seq=turn):
+        decision = decision_shape(row)
+        for entry in decision["spawns"]:
+            if entry["handoff"] == command:
+                return decision, entry
+    return None

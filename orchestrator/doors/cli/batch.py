@@ -1,0 +1,159 @@
+"""`batch`: many commands in one process, a JSON line for each, every answer written before the next line is read."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from orchestrator import bootstrap, errors
+from orchestrator.app import arguments, operations
+from orchestrator.app.context import Context
+from orchestrator.core import names, strictjson
+from orchestrator.doors.cli import calling, output
+from orchestrator.doors.cli.options import Command, Given, Result, argument
+
+DOOR = "batch"
+LINE_LIMIT = 8 * 1024 * 1024
+"""Bytes of one line."""
+_KEYS = ("op", "args")
+
+
+class _Runner:
+    """The one connection of a batch: reading until a line writes, so that a read-only file can be read."""
+
+    def __init__(self, db: str | None) -> None:
+        self.db = db
+        self.context = bootstrap.open_context(db, write=False, door=DOOR)
+        self.writes = False
+
+    def for_operation(self, words: str) -> Context:
+        if operations.OPERATIONS[words].writes and not self.writes:
+            writing = bootstrap.open_context(self.context.path, write=True, door=DOOR)
+            self.context.connection.close()
+            self.context, self.writes = writing, True
+        return self.context
+
+    def close(self) -> None:
+        self.context.connection.close()
+
+
+def _batch(given: Given) -> Result:
+    """Run every line; the answer of the command itself is the lines, so nothing is left to print."""
+    # A long life needs what a short one does without.
+    gc.enable()
+    name = given.arguments.get("file", "-")
+    stream = _open(name)
+    runner = _Runner(given.db)
+    failed = 0
+    try:
+        listening = True
+        for number, line in _lines(stream):
+            answer = _answer(runner, line, number)
+            failed += not answer["success"]
+            if listening:
+                listening = output.write(output.line(answer), _recorded(answer, number))
+    finally:
+        runner.close()
+        if name != "-":
+            stream.close()
+    return Result({}, None, errors.EXIT_NEGATIVE if failed else errors.EXIT_OK, printed=True)
+
+
+def _open(name: str) -> BinaryIO:
+    if name == "-":
+        if sys.stdin is None:
+            raise errors.UsageError("USAGE", "stdin is closed.", "orchestrator batch FILE")
+        return sys.stdin.buffer
+    try:
+        return open(name, "rb")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"{names.shown(name)} cannot be read: {reason}."
+        raise errors.UsageError("USAGE", message, "orchestrator batch FILE") from None
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers; what is longer than the limit comes cut, and is refused."""
+    number = 0
+    while line := stream.readline(LINE_LIMIT + 1):
+        number += 1
+        if len(line) > LINE_LIMIT:
+            while not line.endswith(b"\n") and (more := stream.readline(LINE_LIMIT)):
+                line = line[: LINE_LIMIT + 1] + more[-1:]
+        if line.strip():
+            yield number, line
+
+
+def _recorded(answer: dict[str, Any], number: int) -> str | None:
+    step = output.recorded_step(answer) if answer["success"] else None
+    return f"{step}, line {number}" if step else None
+
+
+def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
+    words: str | None = None
+    bound: dict[str, Any] = {}
+    try:
+        words, given = _parsed(line, number)
+        bound = arguments.bind(words, given)
+        context = runner.for_operation(words)
+        bound = arguments.complete(context, words, bound)
+        found = operations.call(context, words, **bound)
+        code = found.pop("exit_code", errors.EXIT_OK)
+        return {**output.success(found, context.path), "op": words, "exit_code": code}
+    except errors.OrchestratorError as problem:
+        session = calling.hinted(problem, calling.session_of(words, bound) if words else None)
+        return {**output.failure(problem, session), "op": words, "exit_code": problem.exit_code}
+    except Exception as problem:
+        _abandon(runner)
+        what = errors.OrchestratorError("INTERNAL", calling.unexpected(problem), "Report this line as a fault")
+        return {**output.failure(what, None), "op": words, "exit_code": errors.EXIT_INTERNAL}
+
+
+def _abandon(runner: _Runner) -> None:
+    connection = runner.context.connection
+    if connection.in_transaction:
+        connection.rollback()
+
+
+def _parsed(line: bytes, number: int) -> tuple[str, dict[str, Any]]:
+    """The operation and its parameters.
+
+    Raises:
+        InvalidInput: BATCH_LINE_INVALID, the line is no JSON object with `op` and `args`.
+    """
+    what = f"line {number}"
+    try:
+        found = strictjson.loads(line, what, LINE_LIMIT)
+    except strictjson.JsonProblem as problem:
+        raise _invalid(problem.message) from None
+    if not isinstance(found, dict):
+        raise _invalid(f"{what} is no JSON object")
+    unknown = [key for key in found if key not in _KEYS]
+    if unknown:
+        raise _invalid(f"{what} has the unknown key {names.shown(unknown[0])}; a line has op and args")
+    words, given = found.get("op"), found.get("args", {})
+    if not isinstance(words, str):
+        raise _invalid(f"{what} has no op")
+    if not isinstance(given, dict):
+        raise _invalid(f"{what}: args is no object")
+    return words, given
+
+
+def _invalid(message: str) -> errors.InvalidInput:
+    example = '{"op": "group show", "args": {"id": "A", "session_id": "S1"}}'
+    return errors.InvalidInput("BATCH_LINE_INVALID", f"{message}.", f"Write lines such as {example}")
+
+
+COMMANDS = {
+    "batch": Command(
+        "batch",
+        "Run many commands in one process: JSON lines in, one JSON line out for each, in order. A line that fails does"
+        " not stop the others; exit 1 where one failed.",
+        "orchestrator batch commands.jsonl",
+        (argument("file", "The file of lines; stdin where left out.", required=False),),
+        None,
+        _batch,
+    ),
+}

@@ -1,0 +1,59 @@
+"""From a call that was understood to its answer: opening the database, calling the operation, saying how it ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator import bootstrap
+from orchestrator.app import arguments, operations
+from orchestrator.doors.cli.options import Command, Given, Result
+from orchestrator.errors import OrchestratorError
+
+DOOR = "cli"
+_NO_HINT = ("UNKNOWN_SESSION", "AMBIGUOUS_SESSION", "INVALID_ID", "INVALID_TEXT", "USAGE")
+
+
+def run(command: Command, given: Given) -> Result:
+    """Run a command: its own handler, or the operation of its words."""
+    return command.handler(given) if command.handler else operation(command.words, given)
+
+
+def operation(words: str, given: Given) -> Result:
+    """Call an operation with the parameters that were given.
+
+    Raises:
+        OrchestratorError: what the operation refuses; `session_id` and `db` in its data tell where.
+    """
+    bound = arguments.bind(words, given.arguments)
+    context = bootstrap.open_context(given.db, write=operations.OPERATIONS[words].writes, door=DOOR)
+    try:
+        bound = arguments.complete(context, words, bound)
+        return result(operations.call(context, words, **bound), context.path)
+    except OrchestratorError as problem:
+        problem.data.setdefault("_session", hinted(problem, session_of(words, bound)))
+        problem.data.setdefault("db", context.path)
+        raise
+    finally:
+        context.connection.close()
+
+
+def result(answer: dict[str, Any], path: str | None) -> Result:
+    """An answer with its database; a read says by `exit_code` how to end."""
+    code = answer.pop("exit_code", 0)
+    return Result({"db": path, **answer}, exit_code=code)
+
+
+def session_of(words: str, bound: dict[str, Any]) -> str | None:
+    """The session that a call was about."""
+    found = bound.get("id") if words.startswith("session ") else bound.get("session_id")
+    return found if isinstance(found, str) else None
+
+
+def hinted(problem: OrchestratorError, session: str | None) -> str | None:
+    """The session to look at after an error, where looking helps."""
+    return None if problem.code in _NO_HINT else session
+
+
+def unexpected(problem: Exception) -> str:
+    """One sentence about a fault of the program."""
+    return f"Unexpected: {type(problem).__name__}: {problem}"[:300]

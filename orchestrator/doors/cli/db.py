@@ -1,0 +1,122 @@
+"""`db ...` and `doctor`: the database file itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from orchestrator import bootstrap
+from orchestrator.app import maintenance
+from orchestrator.doors.cli import calling, shapes
+from orchestrator.doors.cli.options import Command, Given, Result, argument, flag
+
+
+def _path(given: Given) -> str:
+    return maintenance.find(given.db, os.environ, Path.cwd())
+
+
+def _upgrade(given: Given) -> Result:
+    return _result(maintenance.upgrade(_path(given), bootstrap.now()))
+
+
+def _downgrade(given: Given) -> Result:
+    return _result(maintenance.downgrade(_path(given), given.arguments["revision"], bootstrap.now()))
+
+
+def _current(given: Given) -> Result:
+    return _result(maintenance.current(_path(given)))
+
+
+def _check(given: Given) -> Result:
+    return _result(maintenance.check(_path(given), bootstrap.now(), repair=given.arguments.get("repair", False)))
+
+
+def _backup(given: Given) -> Result:
+    return _result(maintenance.backup(_path(given), given.arguments["file"]))
+
+
+def _doctor(given: Given) -> Result:
+    return _result(maintenance.doctor(given.db, os.environ, Path.cwd()))
+
+
+def _result(answer: dict[str, Any]) -> Result:
+    return calling.result(answer, answer["db"])
+
+
+def _findings(answer: dict[str, Any]) -> str:
+    rows = answer.get("findings") or answer.get("problems") or []
+    lines = [f"Database: {shapes.visible(answer['db'])}"]
+    if "why" in answer:
+        lines[0] += f" ({shapes.visible(answer['why'])})"
+    if answer.get("facts"):
+        lines.append(shapes.everything(answer["facts"]))
+    if answer.get("repaired"):
+        lines.append(f"Made anew: {shapes.visible(answer['repaired'])}")
+    for row in rows:
+        lines.append(f"{row['severity']} {row['id']}: {shapes.visible(row['message'])}")
+        lines.append(f"  try: {shapes.visible(row['suggestion'])}")
+    lines.append("Nothing is wrong." if answer["ok"] else "Something is wrong.")
+    return "\n".join(lines)
+
+
+def _moved(answer: dict[str, Any]) -> str:
+    if answer["before"] == answer["after"]:
+        return f"{shapes.visible(answer['db'])} has schema version {answer['after']}; there was nothing to do."
+    copy = f"; the copy from before is {shapes.visible(answer['backup'])}" if answer["backup"] else ""
+    return f"{shapes.visible(answer['db'])}: schema version {answer['before']} -> {answer['after']}{copy}."
+
+
+COMMANDS = {
+    each.words: each
+    for each in (
+        Command(
+            "db upgrade",
+            "Bring the database to this program's schema; a copy is made first.",
+            "orchestrator db upgrade",
+            (),
+            _moved,
+            _upgrade,
+        ),
+        Command(
+            "db downgrade",
+            "Bring the database to an older schema, or refuse and say what would be lost.",
+            "orchestrator db downgrade 0001",
+            (argument("revision", "The number of a revision, or base."),),
+            _moved,
+            _downgrade,
+        ),
+        Command(
+            "db current",
+            "Print the schema versions of the database and of this program.",
+            "orchestrator db current",
+            (),
+            None,
+            _current,
+        ),
+        Command(
+            "db check",
+            "Check the whole database: pages, references, triggers, version, orphans. Exit 1 where something is wrong.",
+            "orchestrator db check --repair",
+            (flag("repair", "Make missing or altered triggers, views and indexes anew first; this is recorded."),),
+            _findings,
+            _check,
+        ),
+        Command(
+            "db backup",
+            "Copy the database while it is in use; an existing file is never overwritten.",
+            "orchestrator db backup before-release.db",
+            (argument("file", "The copy."),),
+            lambda answer: f"Copied to {shapes.visible(answer['backup'])}",
+            _backup,
+        ),
+        Command(
+            "doctor",
+            "Say what is the matter with the database, and the command that mends it. Changes nothing.",
+            "orchestrator doctor --json",
+            (),
+            _findings,
+            _doctor,
+        ),
+    )
+}

@@ -1,0 +1,194 @@
+"""The command line's entry: which command is called, what it answered, and with which code the process ends.
+
+Only the called command's module is imported. Errors become one line (or one JSON object) and a code here, and nowhere
+else.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+from typing import Any, NoReturn
+
+from orchestrator import errors
+from orchestrator.doors.cli import catalogue, output, values
+from orchestrator.doors.cli.options import Command, Given, Result
+
+_LEADING = {"--json": 1, "--debug": 1, "--db": 2}
+"""Options that may stand before the command, and how many words each takes."""
+_COMPLETION = ("--install-completion", "--show-completion")
+_COMPLETE = "_ORCHESTRATOR_COMPLETE"
+
+
+def run() -> NoReturn:
+    """Run the command line of this process, and end it.
+
+    A call lives for some hundredths of a second, so it neither collects cycles nor takes the interpreter down in an
+    orderly way, which would be a tenth of its time: connections are closed and answers written by then.
+    """
+    gc.disable()
+    code = main(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            code = code or errors.EXIT_ENVIRONMENT
+    if "coverage" in sys.modules:
+        sys.exit(code)
+    os._exit(code)
+
+
+def main(argv: list[str]) -> int:
+    """Run one call and return its exit code; what it says is written by then.
+
+    Args:
+        argv: the words after the program's name.
+    """
+    try:
+        output.occupy_closed_streams()
+        return _called(argv)
+    except errors.OrchestratorError as problem:
+        return _failed(problem, argv)
+    except KeyboardInterrupt:
+        return _failed(_ended("INTERRUPTED", "Interrupted; what was recorded before stays.", errors.EXIT_INTERRUPTED), argv)
+    except Exception as problem:
+        return _crashed(problem, argv)
+
+
+def _called(argv: list[str]) -> int:
+    if "--version" in argv[:1]:
+        return _version()
+    words, rest = split(argv)
+    if words is None or _COMPLETE in os.environ:
+        return _explained(argv)
+    command = find(words)
+    raw = _read(command, rest)
+    if isinstance(raw, int):
+        return raw
+    from orchestrator.doors.cli import calling
+
+    given = values.given(command, raw, os.environ)
+    return _answered(command, given, calling.run(command, given))
+
+
+def split(argv: list[str]) -> tuple[str | None, list[str]]:
+    """The words of the called command, or None where there is none of that name, and the rest of the call."""
+    start = 0
+    while start < len(argv) and argv[start].partition("=")[0] in _LEADING:
+        start += 1 if "=" in argv[start] else _LEADING[argv[start]]
+    for count in (2, 1):
+        words = " ".join(argv[start : start + count])
+        if words in catalogue.COMMANDS and words.count(" ") == count - 1:
+            return words, [*argv[:start], *argv[start + count :]]
+    return None, argv[start:]
+
+
+def find(words: str) -> Command:
+    """The declaration of a command."""
+    module = importlib.import_module(f"orchestrator.doors.cli.{catalogue.COMMANDS[words][0]}")
+    commands: dict[str, Command] = module.COMMANDS
+    return commands[words]
+
+
+def _read(command: Command, rest: list[str]) -> dict[str, Any] | int:
+    from orchestrator.doors.cli import quick
+
+    plain = quick.read(command, rest)
+    if plain is not None:
+        return plain
+    from orchestrator.doors.cli import typed
+
+    found = typed.read([command], [*command.words.split(" "), *rest])
+    return found if isinstance(found, int) else found[1]
+
+
+def _explained(argv: list[str]) -> int:
+    """Help, completion, or the explanation of a call that names no command."""
+    from orchestrator.doors.cli import typed
+
+    completing = _COMPLETE in os.environ or any(word in argv[:1] for word in _COMPLETION)
+    commands = [find(words) for words in catalogue.COMMANDS] if completing else []
+    _, rest = split(argv)
+    found = typed.read(commands, rest or ["--help"], completion=completing)
+    return found if isinstance(found, int) else errors.EXIT_OK
+
+
+def _version() -> int:
+    from importlib import metadata
+
+    output.write(output.text(f"orchestrator {metadata.version('agent-orchestrator')}", sys.stdout))
+    return errors.EXIT_OK
+
+
+def _answered(command: Command, given: Given, result: Result) -> int:
+    if result.printed:
+        return result.exit_code
+    answer = result.answer
+    recorded = output.recorded_step(answer)
+    if given.json and not result.raw:
+        output.write(output.line(output.success(answer, answer.get("db"))), recorded)
+        return result.exit_code
+    from orchestrator.doors.cli import shapes
+
+    for warning in answer.get("warnings") or ():
+        output.complain(f"warning: {shapes.visible(warning)}")
+    words = result.text if result.text is not None else (command.show or shapes.everything)(answer)
+    if words:
+        output.write(output.text(words, sys.stdout), recorded)
+    return result.exit_code
+
+
+def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
+    code = problem.data.pop("_exit_code", problem.exit_code)
+    if _json(argv) and problem.code != "OUTPUT_FAILED":
+        try:
+            output.write(output.line(output.failure(problem, problem.data.get("_session"))))
+        except errors.EnvironmentProblem as second:
+            output.complain(_sentence(second))
+    else:
+        output.complain(_sentence(problem))
+    return int(code)
+
+
+def _sentence(problem: errors.OrchestratorError) -> str:
+    from orchestrator.doors.cli import shapes
+
+    lines = [f"error {problem.code}: {shapes.visible(problem.message)}"]
+    for each in problem.data.get("problems") or ():
+        lines.append(f"  {_problem(each)}")
+    if problem.suggestion:
+        lines.append(f"try: {shapes.visible(problem.suggestion)}")
+    return "\n".join(lines)
+
+
+def _problem(each: Any) -> str:
+    from orchestrator.doors.cli import shapes
+
+    if not isinstance(each, dict):
+        return shapes.visible(each)
+    place = each.get("path", "")
+    identity = " ".join(str(each[key]) for key in ("severity", "id") if each.get(key))
+    return shapes.visible(": ".join(part for part in (identity, place, str(each.get("message", ""))) if part))
+
+
+def _crashed(problem: Exception, argv: list[str]) -> int:
+    if "--debug" in argv:
+        import traceback
+
+        output.complain("".join(traceback.format_exception(problem)))
+    from orchestrator.doors.cli import calling
+
+    return _failed(_ended("INTERNAL", calling.unexpected(problem), errors.EXIT_INTERNAL), argv)
+
+
+def _ended(code: str, message: str, exit_code: int) -> errors.OrchestratorError:
+    advice = "Repeat the call with --debug" if code == "INTERNAL" else "Repeat the call"
+    return errors.OrchestratorError(code, message, advice, _exit_code=exit_code)
+
+
+def _json(argv: list[str]) -> bool:
+    own = argv[: argv.index("--")] if "--" in argv else argv
+    return "--json" in own or values.wants_json(os.environ)

@@ -1,0 +1,103 @@
+"""`session ...`: one piece of work, from goal to verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli import shapes
+from orchestrator.doors.cli.options import (
+    BY,
+    CHANGE,
+    INTEGER,
+    LIMIT,
+    REQUEST,
+    TEXT,
+    THIS_SESSION,
+    WORDS,
+    Command,
+    argument,
+    flag,
+    option,
+)
+
+COLUMNS = ("id", "kind", "status", "outcome", "testing_mode", "awaited_role", "goal")
+MODES = ("full", "minimal", "disabled")
+
+
+def _list(answer: dict[str, Any]) -> str:
+    return shapes.listing(answer, "sessions", COLUMNS)
+
+
+_CREATE = Command(
+    "session create",
+    "Create a session, pinned to the active workflow version, and call the project manager.",
+    "orchestrator session create S1 --goal 'Ship the login page'",
+    (
+        argument("id", "The new session's id."),
+        option("kind", "What it is.", choices=("orchestration", "chat")),
+        option("mode", "How many groups run at a time.", choices=("simple", "parallel")),
+        option("testing_mode", "How much is tested.", choices=MODES),
+        option("goal", "What is to be reached.", kind=TEXT),
+        option("turn_timeout", "Minutes after which an agent is overdue.", kind=INTEGER, metavar="MINUTES"),
+        option("disabled_roles", "A role to do without. Repeatable.", "--disable-role", kind=WORDS, metavar="ROLE"),
+        BY,
+        REQUEST,
+    ),
+)
+
+_LIST = Command(
+    "session list",
+    "List sessions, the open ones where not said otherwise.",
+    "orchestrator session list --all --json",
+    (
+        flag("all", "With those that have ended."),
+        LIMIT,
+        option("since", "Only what comes after this id.", metavar="ID"),
+    ),
+    _list,
+)
+
+_SHOW = Command("session show", "Show a session.", "orchestrator session show S1", THIS_SESSION)
+
+_PAUSE = Command(
+    "session pause",
+    "Pause a session: reports are accepted and decided, but nobody is started.",
+    "orchestrator session pause S1 --by project_manager --reason 'waiting for the release'",
+    (*THIS_SESSION, *CHANGE),
+)
+
+_RESUME = Command(
+    "session resume",
+    "Resume a paused session; what was held back is started.",
+    "orchestrator session resume S1 --by project_manager --reason 'released'",
+    (*THIS_SESSION, *CHANGE),
+)
+
+_END = Command(
+    "session end",
+    "End a session. Abandoning an orchestration is a person's to do.",
+    "orchestrator session end CHAT-1 --by user --reason 'answered'",
+    (*THIS_SESSION, *CHANGE),
+)
+
+_TESTING_MODE = Command(
+    "session testing-mode",
+    "Change how much a session tests. Tightening is the project manager's, loosening a person's.",
+    "orchestrator session testing-mode S1 full --by project_manager --reason 'release candidate'",
+    (
+        argument("session", "The session.", target="id"),
+        argument("mode", "full, minimal or disabled."),
+        *CHANGE,
+    ),
+)
+
+_UPGRADE = Command(
+    "session upgrade-workflow",
+    "Move a session to the active workflow version, unless its open state does not exist there.",
+    "orchestrator session upgrade-workflow S1 --by project_manager --reason 'new review step'",
+    (*THIS_SESSION, *CHANGE),
+)
+
+COMMANDS = {
+    each.words: each for each in (_CREATE, _LIST, _SHOW, _PAUSE, _RESUME, _END, _TESTING_MODE, _UPGRADE)
+}

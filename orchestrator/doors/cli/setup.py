@@ -1,0 +1,84 @@
+"""`init` and `demo`: the first two commands of a newcomer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from orchestrator import bootstrap
+from orchestrator.doors.cli import calling, shapes
+from orchestrator.doors.cli.options import Command, Given, Result, option
+
+
+def _init(given: Given) -> Result:
+    from orchestrator.app import maintenance, setup
+
+    file = given.arguments.get("workflow")
+    if file is not None:
+        setup.read_workflow(Path(file))
+    path = maintenance.place(given.db, os.environ, Path.cwd())
+    moved = setup.create_database(path, bootstrap.now())
+    context = bootstrap.open_context(path, write=True, door=calling.DOOR)
+    try:
+        answer = setup.initialise(context, workflow=Path(file) if file is not None else None)
+    finally:
+        context.connection.close()
+    own = {"before": moved.before, "after": moved.after, "backup": str(moved.backup) if moved.backup else None}
+    warnings = [*moved.warnings, *(_finding(each) for each in answer.get("problems") or ())]
+    return calling.result({**own, **answer, "warnings": warnings}, path)
+
+
+def _finding(problem: dict[str, Any]) -> str:
+    return f"{problem['id']}: {problem['message']} ({problem['path']})"
+
+
+def _show(answer: dict[str, Any]) -> str:
+    if answer["before"] == answer["after"]:
+        database = f"Database {shapes.visible(answer['db'])} is up to date (schema version {answer['after']})."
+    else:
+        database = f"Database {shapes.visible(answer['db'])} is ready (schema version {answer['after']})."
+    version = answer["version"]
+    workflow = f"Workflow {shapes.visible(version['name'])} ({version['hash'][:12]}) is active."
+    return f"{database}\n{workflow}\nNext: orchestrator session create S1 --goal 'My goal'"
+
+
+def _demo(given: Given) -> Result:
+    from orchestrator.app import demo
+
+    steps = [
+        played._asdict()
+        for played in demo.play(
+            lambda path: bootstrap.open_context(path, write=True, door=calling.DOOR, environment={}), bootstrap.now()
+        )
+    ]
+    return Result({"db": None, "steps": steps, "next": list(demo.NEXT)})
+
+
+def _story(answer: dict[str, Any]) -> str:
+    visible = shapes.visible
+    lines: list[str] = []
+    for number, step in enumerate(answer["steps"], 1):
+        lines += [f"{number:2}. {visible(step['say'])}", f"    $ {visible(step['command'])}"]
+        lines += [f"    {visible(step['result'])}", ""]
+    return "\n".join([*lines, "Try it yourself:", *(f"  {visible(command)}" for command in answer["next"])])
+
+
+COMMANDS = {
+    "init": Command(
+        "init",
+        "Create or upgrade the database, register the first agents, and load the workflow. Safe to repeat.",
+        "orchestrator init --workflow workflow/transitions.json",
+        (option("workflow", "A transitions file; the shipped one where left out.", metavar="FILE"),),
+        _show,
+        _init,
+    ),
+    "demo": Command(
+        "demo",
+        "Play an incident in a temporary database: blocked work that somebody tries to call completed.",
+        "orchestrator demo",
+        (),
+        _story,
+        _demo,
+    ),
+}

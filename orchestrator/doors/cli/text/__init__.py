@@ -1,0 +1,47 @@
+"""Answers as text for people: pure functions from an answer to lines, aligned, without colour.
+
+Each operation has its function, loaded when it is asked for; any other answer is shown field by field.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from orchestrator.doors.cli.text import layout
+
+Answer = dict[str, Any]
+
+_PLACES = {
+    "status": "standing:status",
+    "session show": "standing:session",
+    "session list": "lists:sessions",
+    "group show": "groups:group",
+    "group list": "lists:groups",
+    "agent show": "agents:agent",
+    "agent list": "lists:agents",
+    "agent tree": "agents:tree",
+    "why": "explained:why",
+    "handoff": "explained:handoff",
+    "audit decisions": "lists:decisions",
+    "audit refusals": "lists:refusals",
+    "audit timeline": "lists:timeline",
+}
+
+
+def render(words: str, answer: Answer) -> str:
+    """An answer as readable text, without a final line break.
+
+    Args:
+        words: the operation that gave the answer, such as `group show`.
+        answer: what it answered; texts in it may hold anything, and no control character of theirs gets out.
+    """
+    place = _PLACES.get(words)
+    if place is None:
+        return "\n".join(layout.anything(answer))
+    module, _, function = place.partition(":")
+    lines: Callable[[Answer], list[str]] = getattr(
+        importlib.import_module(f"orchestrator.doors.cli.text.{module}"), function
+    )
+    return "\n".join(lines(answer)).rstrip("\n")

@@ -1,0 +1,45 @@
+"""Agents, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text.layout import visible
+
+Answer = dict[str, Any]
+
+
+def agent(answer: Answer) -> list[str]:
+    """The answer of `agent show`."""
+    row = answer["agent"]
+    pairs = (
+        ("Role", row["role"]),
+        ("Kind", row["kind"]),
+        ("Active", row["active"]),
+        ("Reports to", " > ".join(row["ancestors"]) or None),
+        ("Session", row["session_id"]),
+        ("Group", row["group_id"]),
+        ("Tasks at once", row["max_parallel_tasks"]),
+        ("Created", row["created_at"]),
+        ("Below it", ", ".join(row["children"]) or None),
+    )
+    return [f"Agent {visible(row['id'])}", *layout.fields(pairs)]
+
+
+def tree(answer: Answer) -> list[str]:
+    """The answer of `agent tree`: each agent below the one that it reports to."""
+    lines: list[str] = []
+    waiting = [(0, node) for node in reversed(answer["agents"])]
+    while waiting:
+        depth, node = waiting.pop()
+        lines.append(f"{layout.INDENT * depth}{visible(node['id'])}{_note(node)}")
+        waiting += [(depth + 1, child) for child in reversed(node["children"])]
+    return lines
+
+
+def _note(node: Answer) -> str:
+    notes = [] if node["kind"] == "ai" else [node["kind"]]
+    notes += [] if node["role"] == node["id"].partition("@")[0] else [node["role"]]
+    notes += [] if node["active"] else ["deactivated"]
+    return f" ({visible(', '.join(notes))})" if notes else ""

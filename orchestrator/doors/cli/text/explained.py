@@ -1,0 +1,25 @@
+"""Reasons and hand-offs, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli.text import groups, layout, lists
+from orchestrator.doors.cli.text.layout import visible
+
+Answer = dict[str, Any]
+
+
+def why(answer: Answer) -> list[str]:
+    """The answer of `why`: the reasons in sentences, then what they rest on."""
+    lines = [visible(sentence) for sentence in answer["sentences"]]
+    if answer["about"] == "decision":
+        return [f"Decision {visible(answer['decision']['id'])}", *(f"{layout.INDENT}{line}" for line in lines)]
+    lines += layout.section("Open blockers", [groups.blocker(each) for each in answer["blockers"]])
+    newest_last = list(reversed(answer["decisions"]))
+    return lines + layout.section("Last decisions", lists.decision_lines(newest_last))
+
+
+def handoff(answer: Answer) -> list[str]:
+    """The answer of `handoff`: what the agent is given, as Markdown."""
+    return layout.visible_lines(answer["markdown"])

@@ -1,0 +1,72 @@
+"""One group, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text.layout import visible
+
+Answer = dict[str, Any]
+
+
+def group(answer: Answer) -> list[str]:
+    """The answer of `group show`."""
+    row = answer["group"]
+    lines = [f"Group {visible(row['id'])} of {visible(row['session_id'])}: {visible(row['name'])}", *_facts(row)]
+    lines += layout.section("Completion path", path(row["path"]))
+    lines += layout.section("Depends on", [dependency(each) for each in row["depends_on"]])
+    lines += layout.section("Blockers", [blocker(each) for each in row["blockers"]])
+    return lines + layout.section("Questions", [_question(each) for each in row["questions"]])
+
+
+def _facts(row: Answer) -> list[str]:
+    kind = f"{row['kind']}, complexity {row['complexity']}, priority {row['priority']}"
+    kind += ", security-sensitive" if row["security_sensitive"] else ""
+    counts = row["counters"]
+    return layout.fields(
+        (
+            ("Status", f"{row['status']} since {row['status_changed_at']}, by {row['status_changed_by']}"),
+            ("Kind", kind),
+            ("Awaits", layout.awaited(row["awaited"])),
+            (
+                "Came back",
+                f"{counts['revision_count']} times: {counts['qa_attempts']} failed tests,"
+                f" {counts['tl_review_attempts']} rejections, {counts['merge_attempts']} failed merges"
+                if counts["revision_count"]
+                else None,
+            ),
+            ("Path", _verdict(row)),
+        )
+    )
+
+
+def _verdict(row: Answer) -> str:
+    if row["pm_path"]:
+        return "valid: the project manager's acknowledgement"
+    if row["path_valid"]:
+        return "valid"
+    return "waits for the project manager's confirmation" if row["awaiting_confirmation"] else "not valid"
+
+
+def path(parts: list[Answer]) -> list[str]:
+    """The parts of a completion path, one a line."""
+    return [f"{part['part']}: {'met' if part['met'] else 'not met'}, {visible(part['reason'])}" for part in parts]
+
+
+def dependency(row: Answer) -> str:
+    """A group that another depends on, in one line."""
+    return visible(f"{row['id']}: {row['status']}, {'satisfied' if row['satisfied'] else 'not satisfied'}")
+
+
+def blocker(row: Answer) -> str:
+    """A blocker in one line, with its end where it has one."""
+    external = f", external: {row['external_dependency']}" if row["external"] else ""
+    state = f"resolved by {row['resolved_by']} ({row['resolution']})" if row["resolved_at"] else "OPEN"
+    opened = f"since {row['opened_at']}, by {row['opened_by'] or 'an unknown agent'}"
+    return visible(f"{row['id']} {state}, {row['class']} {row['type']}{external}, {opened}: {row['reason']}")
+
+
+def _question(row: Answer) -> str:
+    state = f"closed by {row['closed_by']}: {row['answer']}" if row["closed_at"] else "OPEN"
+    return visible(f"{row['id']} ({row['kind']}) {state}: {row['text']}")

@@ -1,0 +1,126 @@
+"""Where a session stands, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text.layout import visible
+
+Answer = dict[str, Any]
+
+_STATES = {
+    "running": "running",
+    "paused": "paused",
+    "ended": "ended",
+    "person_awaited": "a person is awaited",
+    "stalled": "STALLED: nobody is awaited",
+}
+
+
+def status(answer: Answer) -> list[str]:
+    """The answer of `status`: one session, or every open one in a table."""
+    if "sessions" in answer:
+        return _overview(answer["sessions"])
+    lines = _head(answer)
+    lines += layout.section("Groups", _groups(answer.get("groups", [])))
+    lines += layout.section("At work now", [line for spawn in answer["spawns"] for line in _spawn(spawn)])
+    lines += layout.section("Questions to a person", [line for each in answer["questions"] for line in _question(each)])
+    lines += layout.section("What does not go on by itself", [visible(cause) for cause in answer.get("causes", [])])
+    return lines + layout.section("Next", [visible(command) for command in answer["next"]])
+
+
+def _overview(sessions: list[Answer]) -> list[str]:
+    if not sessions:
+        return ["No session is open.", "orchestrator session create ID --goal TEXT"]
+    rows = [
+        (each["session"]["id"], _STATES[each["state"]], progress(each["progress"]), each["goal"]) for each in sessions
+    ]
+    return layout.table(("SESSION", "STATE", "PROGRESS", "GOAL"), rows)
+
+
+def _head(answer: Answer) -> list[str]:
+    session = answer["session"]
+    how = f"{session['kind']}, {session['mode']}, testing {session['testing_mode']}"
+    return [
+        f"Session {visible(session['id'])} ({visible(how)}): {_STATES[answer['state']]}",
+        *layout.fields(
+            (
+                ("Goal", answer["goal"]),
+                ("Outcome", session["outcome"]),
+                ("Reason", session["outcome_reason"]),
+                ("Awaits", layout.awaited(answer["awaited"])),
+                ("Held", ", ".join(answer["held"]) or None),
+                ("Progress", progress(answer["progress"])),
+            )
+        ),
+    ]
+
+
+def progress(found: Answer) -> str:
+    """How many groups have which status, and how often work came back."""
+    if not found["groups"]:
+        return "no groups"
+    parts = ", ".join(f"{count} {name}" for name, count in found["by_status"].items())
+    rework = f"; rework {found['rework']}" if found["rework"] else ""
+    return f"{found['groups']} groups: {parts}{rework}"
+
+
+def _groups(groups: list[Answer]) -> list[str]:
+    if not groups:
+        return []
+    rows = [(each["id"], each["status"], *_waiting(each["awaited"]), _note(each)) for each in groups]
+    return layout.table(("GROUP", "STATUS", "AWAITS", "TURN", "SINCE", "NOTE"), rows)
+
+
+def _waiting(awaited: Answer | None) -> tuple[object, object, object]:
+    if awaited is None:
+        return None, None, None
+    return "a person" if awaited["role"] == "user" else awaited["role"], awaited["turn"], awaited["since"]
+
+
+def _note(group: Answer) -> str:
+    notes = ["OVERDUE"] if group["overdue"] else []
+    notes += [f"blocked by {', '.join(group['blockers'])}"] if group["blockers"] else []
+    cause = group["cause"]
+    notes += [cause] if cause not in (None, "running", "pending", "blocked") else []
+    notes += [f"came back {group['rework']} times"] if group["rework"] else []
+    return ", ".join(notes)
+
+
+def _spawn(spawn: Answer) -> list[str]:
+    on = f" on {spawn['group_id']}" if spawn["group_id"] else ""
+    late = ", OVERDUE" if spawn["overdue"] else ""
+    who = f"{spawn['agent']}{on} ({spawn['agent_id']}, model {spawn['model']})"
+    first = f"{who}: {spawn['action']}, turn {spawn['turn']}, since {spawn['since']}{late}"
+    commands = (
+        ("hand-off", spawn["handoff"]),
+        ("report", spawn["report_command"]),
+        ("start again", spawn.get("redispatch")),
+    )
+    return [visible(first), *layout.fields(commands, layout.INDENT)]
+
+
+def _question(question: Answer) -> list[str]:
+    on = f" on {question['group_id']}" if question["group_id"] else ""
+    first = f"{question['id']} ({question['kind']}{on}), since {question['asked_at']}: {question['text']}"
+    return [visible(first), *layout.fields((("answer", f"orchestrator answer {question['id']}"),), layout.INDENT)]
+
+
+def session(answer: Answer) -> list[str]:
+    """The answer of `session show`."""
+    row = answer["session"]
+    how = f"{row['kind']}, {row['mode']}, testing {row['testing_mode']}"
+    pairs = (
+        ("Goal", row["goal"]),
+        ("Status", row["status"]),
+        ("Outcome", row["outcome"]),
+        ("Reason", row["outcome_reason"]),
+        ("Awaits", layout.awaited(row["awaited"])),
+        ("Progress", progress(row["progress"])),
+        ("Turn timeout", f"{row['turn_timeout']} minutes"),
+        ("Disabled roles", ", ".join(row["disabled_roles"]) or None),
+        ("Workflow version", row["workflow_version_id"]),
+        ("Created", f"{row['created_at']} by {row['created_by']}"),
+    )
+    return [f"Session {visible(row['id'])} ({visible(how)})", *layout.fields(pairs)]

@@ -1,0 +1,148 @@
+"""The events hold every input: told again into an empty database they give every row again, hashes included."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+import pytest
+
+from orchestrator import resources, testing
+from orchestrator.app import operations, replaying, setup
+from orchestrator.app.context import Context
+from orchestrator.errors import OrchestratorError
+from orchestrator.store import memory, step
+from tests.acceptance import walking
+
+SEEDS = range(20)
+
+
+def never() -> str:
+    raise AssertionError("a replay takes its times from the record")
+
+
+def empty() -> Context:
+    """A database with a schema and nothing in it, that has no clock."""
+    return Context(memory.connect(), path=":memory:", clock=never, door="none", channel="none", deadline_s=1.0)
+
+
+def tables(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of every table, in the order of its key."""
+    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+    return {name: sorted(connection.execute(f'SELECT * FROM "{name}"'), key=repr) for (name,) in names}
+
+
+def replayed(context: Context) -> tuple[Context, list[replaying.Told]]:
+    fresh = empty()
+    return fresh, replaying.replay(fresh, replaying.events(context))
+
+
+def assert_told_again(context: Context) -> None:
+    """The replay of a database equals it, table by table and row by row."""
+    fresh, told = replayed(context)
+    expected, actual = tables(context.connection), tables(fresh.connection)
+    assert actual.keys() == expected.keys()
+    for name in sorted(expected, key=lambda name: name == "audit_events"):
+        assert actual[name] == expected[name], name
+    codes = [each.code for each in told if each.code is not None]
+    assert codes == [code for (code,) in context.connection.execute("SELECT code FROM refusals ORDER BY rowid")]
+    assert all(step.verify_event(row) for row in fresh.connection.execute("SELECT * FROM audit_events"))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_walked_session_is_told_again_row_by_row(seed: int) -> None:
+    walk = walking.Walk(seed)
+    walk.go(60)
+    assert_told_again(walk.context)
+
+
+def test_two_sessions_and_the_store_are_told_again_in_the_order_in_which_they_were_recorded() -> None:
+    context = testing.memory_context()
+    for op in MIXED:
+        walking.perform(context, op)
+    chains = [row[0] for row in context.connection.execute("SELECT session_id FROM audit_events ORDER BY rowid")]
+    assert {"@store", "S1", "S2"} == set(chains)
+    assert chains != sorted(chains)
+    assert_told_again(context)
+
+
+def _op(words: str, **arguments: Any) -> walking.Op:
+    return walking.Op(words, arguments)
+
+
+def changed_workflow() -> str:
+    document = json.loads((resources.path("workflow") / "transitions.json").read_text("utf-8"))
+    document["developer"]["DONE_EARLY"] = {"next_agent": "tech_lead", "action": "spawn", "effect": "submit_review"}
+    return json.dumps(document)
+
+
+MIXED = (
+    _op("session create", id="S1", goal="a goal", testing_mode="minimal"),
+    _op("session create", id="S1"),
+    _op("session create", id="S2", kind="chat"),
+    _op("group create", id="A", session_id="S1", security_sensitive=True, priority="urgent"),
+    _op("group create", id="A", session_id="S1", kind="research"),
+    _op("group create", id="B", session_id="nowhere"),
+    _op("agent register", id="tl-2", role="tl", parent="project_manager"),
+    _op("agent register", id="tl-2", role="tech_lead"),
+    _op("agent register", id="eve", role="tech_lead", kind="human"),
+    walking.report("pm", "PLANNING_COMPLETE", details={"share": 0.1, "big": 10**20, "text": "ö\u2028"}),
+    _op("workflow load", content=changed_workflow(), agent_texts=setup.agent_texts(), by="project_manager"),
+    _op("workflow load", content="{}", agent_texts={}, source="empty.json"),
+    _op("session upgrade-workflow", id="S1", by="project_manager", reason="a new status"),
+    _op("session testing-mode", id="S1", mode="full", by="project_manager", reason="be careful"),
+    _op("session testing-mode", id="S1", mode="disabled", by="project_manager", reason="hurry"),
+    walking.report("sse", "READY_FOR_REVIEW", "A", turn=0),
+    walking.report(" SSE\u00a0", "ready_for_review", "A", raw_text="the whole message", request_id="once"),
+    walking.report("sse", "READY_FOR_REVIEW", "A", request_id="once"),
+    walking.report("tech_lead", "", "A"),
+    walking.report("tech_lead", "APPROVED", "A", agent_id="tl-2", acknowledge={"A": "x"}),
+    walking.report("tech_lead", "APPROVED", "A", agent_id="tl-2", testing_mode="full"),
+    _op("agent deactivate", id="tl-2", by="project_manager", reason="done"),
+    _op("agent deactivate", id="tl-2", by="project_manager", reason=""),
+    walking.report("developer", "DONE_EARLY", "A"),
+    _op("session pause", id="S1", by="project_manager", reason="a pause"),
+    _op("redispatch", session_id="S1", group_id="A", reason=""),
+    _op("session resume", id="S1", by="project_manager", reason="on we go"),
+    walking.report("sse", "MERGE_SUCCESS", "A", metadata={"status": "complete", "errors": [], "score": 1.5}),
+    _op("session end", id="S2", by="project_manager", reason="closed"),
+    _op("group set-status", id="A", session_id="S1", by="nobody", status="cancelled", reason=""),
+    _op("group set-status", id="A", session_id="S1", by="project_manager", status="cancelled", reason="no need"),
+)
+
+
+def test_the_mixed_session_is_refused_where_it_should_be() -> None:
+    """The story above is worth telling again only if it holds both accepted and refused steps of many kinds."""
+    context = testing.memory_context()
+    codes = [walking.perform(context, op) for op in MIXED]
+    assert {code for code in codes if code} >= {
+        "ALREADY_EXISTS", "UNKNOWN_SESSION", "HUMAN_REQUIRED", "STALE_TURN", "WORKFLOW_INVALID", "REQUEST_ID_REUSED",
+        "UNKNOWN_STATUS", "NOT_PERMITTED", "REASON_REQUIRED", "UNKNOWN_AGENT",
+    }
+    kinds = {row[0] for row in context.connection.execute("SELECT kind FROM audit_events")}
+    assert kinds == {*replaying.ACTIONS, "refusal"} - {"group depend", "group undepend", "redispatch"}
+
+
+def test_every_writing_operation_has_its_place_in_a_replay() -> None:
+    writing = {words for words, operation in operations.OPERATIONS.items() if operation.writes}
+    assert {"init", *writing} == set(replaying.ACTIONS)
+
+
+def test_a_kind_that_nobody_knows_is_no_silent_gap() -> None:
+    event = replaying.Event("S1", "sorcery", "merlin", "cli", "2026-01-01T00:00:00.000000Z", "{}")
+    with pytest.raises(OrchestratorError) as caught:
+        replaying.replay(empty(), [event])
+    assert caught.value.code == "CORRUPT"
+
+
+def test_telling_one_event_otherwise_changes_the_head_of_its_chain() -> None:
+    walk = walking.Walk(1)
+    walk.go(20)
+    recorded = replaying.events(walk.context)
+    last = recorded[-1]
+    assert last.chain == "S1"
+    fresh = empty()
+    replaying.replay(fresh, [*recorded[:-1], last._replace(at="2026-02-01T00:00:00.000000Z")])
+    head = "SELECT hash FROM audit_events WHERE session_id = 'S1' ORDER BY seq DESC LIMIT 1"
+    assert fresh.connection.execute(head).fetchone() != walk.context.connection.execute(head).fetchone()

@@ -1,0 +1,112 @@
+"""A hand-off shows what an agent was told, and proves it by one hash."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from tests.integration.app.desk import Desk
+
+
+@pytest.fixture
+def desk(tmp_path: pathlib.Path) -> Desk:
+    return Desk(tmp_path)
+
+
+@pytest.fixture
+def tested(desk: Desk) -> Desk:
+    """A group that awaits the tech lead's review."""
+    desk.planned("S1", "A")
+    desk.report("developer READY_FOR_QA", "A", summary="built it", details={"dev_output": "all of it"})
+    desk.report("qa_expert PASS", "A", summary="fine", details={"qa_report": {"passed": 3}})
+    return desk
+
+
+def test_it_has_all_that_the_agent_needs(tested: Desk) -> None:
+    answer = tested.call("handoff", session_id="S1", group_id="A")
+    full = answer["handoff"]
+    assert (full["goal"], full["group"]["name"]) == ("goal of S1", "name of A")
+    assert (full["role"], full["turn"]) == ("tech_lead", 5)
+    assert full["role_text"].startswith("# Tech lead")
+    assert {"name": "qa_report", "producer": "qa_expert@S1:A", "seq": 5, "value": {"passed": 3}} in full["context"]
+    assert [report["summary"] for report in full["reports"]] == ["fine", "built it"]
+    assert "APPROVED" in [each["status"] for each in full["statuses"]]
+    assert full["report_command"] == tested.call("status", session_id="S1")["spawns"][0]["report_command"]
+
+
+def test_what_nobody_gave_is_named(tested: Desk) -> None:
+    full = tested.call("handoff", session_id="S1", group_id="A")["handoff"]
+    given = {item["name"] for item in full["context"]}
+    assert full["missing_context"] != []
+    assert given & set(full["missing_context"]) == set()
+
+
+def test_every_spawn_s_hash_is_in_its_decision(tested: Desk) -> None:
+    decisions = tested.call("audit decisions", session_id="S1")["decisions"]
+    spawns = [(each["id"], spawn) for each in decisions for spawn in each["spawns"]]
+    found = [
+        tested.call("handoff", session_id="S1", group_id=spawn["group_id"], turn=spawn["turn"]) for _, spawn in spawns
+    ]
+    assert [(each["decision_id"], each["hash"]) for each in found] == [
+        (id_, spawn["handoff_hash"]) for id_, spawn in spawns
+    ]
+    assert [each["verified"] for each in found] == [True] * 4
+    assert [each["open"] for each in found] == [False, False, False, True]
+
+
+def test_a_document_that_was_changed_is_not_verified(tested: Desk) -> None:
+    connection = tested.context.connection
+    for (trigger,) in connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'handoffs'"
+    ).fetchall():
+        connection.execute(f"DROP TRIGGER {trigger}")
+    connection.execute("UPDATE handoffs SET document = replace(document, 'spawn', 'relax') WHERE turn = 5")
+    assert tested.call("handoff", session_id="S1", group_id="A")["verified"] is False
+
+
+def test_merging_is_offered_only_to_who_is_sent_to_merge(tested: Desk) -> None:
+    def offered() -> set[str]:
+        full = tested.call("handoff", session_id="S1", group_id="A")["handoff"]
+        return {each["status"] for each in full["statuses"]}
+
+    tested.report("tech_lead CHANGES_REQUESTED", "A")
+    before = offered()
+    tested.report("developer READY_FOR_QA,qa_expert PASS,tech_lead APPROVED", "A")
+    assert ("MERGE_SUCCESS" in before, "MERGE_SUCCESS" in offered()) == (False, True)
+
+
+def test_open_blockers_are_handed_on(desk: Desk) -> None:
+    desk.planned("S1", "A")
+    desk.report("developer READY_FOR_QA,qa_expert BLOCKED", "A", summary="no env")
+    full = desk.call("handoff", session_id="S1", group_id="A")
+    assert [blocker["reason"] for blocker in full["handoff"]["blockers"]] == ["no env"]
+    assert "S1:B5 (hard unclassified): no env" in full["markdown"]
+
+
+def test_the_project_manager_sees_every_group(desk: Desk) -> None:
+    desk.session("S1", "A", "B")
+    desk.report("project_manager PLANNING_COMPLETE")
+    for group in ("A", "B"):
+        steps = "developer READY_FOR_QA,qa_expert PASS,tech_lead APPROVED,developer MERGE_SUCCESS"
+        desk.report(steps, group)
+    full = desk.call("handoff", session_id="S1")["handoff"]
+    assert [(each["id"], each["status"]) for each in full["groups"]] == [("A", "completed"), ("B", "completed")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param({"group_id": "B"}, "UNKNOWN_GROUP", id="no such group"),
+        pytest.param({"group_id": ""}, "UNKNOWN_GROUP", id="empty group"),
+        pytest.param({"group_id": "A", "turn": 99}, "UNKNOWN_ID", id="no such turn"),
+        pytest.param({"turn": 5}, "UNKNOWN_ID", id="a group's turn without the group"),
+    ],
+)
+def test_what_is_unknown_is_refused(tested: Desk, arguments: dict[str, object], code: str) -> None:
+    assert tested.refused("handoff", session_id="S1", **arguments).code == code
+
+
+def test_a_group_that_never_started_has_none(desk: Desk) -> None:
+    desk.session("S1", "A")
+    assert desk.refused("handoff", session_id="S1", group_id="A").code == "UNKNOWN_ID"

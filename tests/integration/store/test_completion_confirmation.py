@@ -1,0 +1,214 @@
+"""Who confirms a group, when that is needed, and the project manager's own path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.store import ledger
+
+CHAIN = (
+    ("developer", "submit_test"),
+    ("qa_expert", "test_pass"),
+    ("tech_lead", "approve"),
+    ("developer", "merge"),
+)
+
+
+@pytest.fixture
+def book() -> Iterator[ledger.Ledger]:
+    connection = ledger.empty()
+    written = ledger.Ledger(connection)
+    written.group("G")
+    yield written
+    connection.close()
+
+
+def merged(book: ledger.Ledger, group: str) -> None:
+    """Give a group everything that a group that was never blocked needs."""
+    book.reports(*CHAIN, group=group)
+
+
+# --- confirmed
+
+
+def once_blocked(book: ledger.Ledger) -> int:
+    """A group that QA blocked and whose approval accepted that. Returns the step of the merge."""
+    book.report("developer", "submit_test")
+    book.report("qa_expert", "block")
+    blocker = book.block()
+    book.resolve(blocker, seq=book.report("tech_lead", "approve"))
+    return book.report("developer", "merge")
+
+
+def test_a_group_that_was_once_blocked_needs_a_confirmation(book: ledger.Ledger) -> None:
+    merge = once_blocked(book)
+    assert book.part("confirmed") == (0, "not_confirmed", merge - 1)
+    assert book.path()["awaiting_confirmation"] == 1
+
+
+def test_any_bazinga_after_the_merge_confirms(book: ledger.Ledger) -> None:
+    once_blocked(book)
+    confirmed = book.report("project_manager", "confirm", None)
+    assert book.part("confirmed") == (1, "confirmed", confirmed)
+    path = book.path()
+    assert (path["chain"], path["pm_path"], path["awaiting_confirmation"]) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("effect", ["continue", "none", "plan"])
+def test_any_report_of_the_project_manager_that_acknowledges_the_group_confirms(
+    book: ledger.Ledger, effect: str
+) -> None:
+    once_blocked(book)
+    acknowledged = book.report("project_manager", effect, None, acknowledge=("G",))
+    assert book.part("confirmed") == (1, "acknowledged", acknowledged)
+
+
+@pytest.mark.parametrize(
+    ("role", "effect", "acknowledge"),
+    [
+        pytest.param("project_manager", "continue", (), id="no acknowledgement"),
+        pytest.param("project_manager", "continue", ("H",), id="another group"),
+        pytest.param("tech_lead", "none", ("G",), id="another role acknowledges"),
+        pytest.param("tech_lead", "confirm", (), id="another role confirms"),
+    ],
+)
+def test_nothing_else_confirms(book: ledger.Ledger, role: str, effect: str, acknowledge: tuple[str, ...]) -> None:
+    book.group("H")
+    once_blocked(book)
+    book.report(role, effect, None, acknowledge=acknowledge)
+    assert book.part("confirmed")[:2] == (0, "not_confirmed")
+
+
+@pytest.mark.parametrize("effect", ["confirm", "continue"])
+def test_a_confirmation_before_the_merge_is_none(book: ledger.Ledger, effect: str) -> None:
+    book.report("developer", "submit_test")
+    book.report("qa_expert", "block")
+    book.report("tech_lead", "approve")
+    book.report("project_manager", effect, None, acknowledge=("G",))
+    book.report("developer", "merge")
+    assert book.part("confirmed") == (0, "not_confirmed", None)
+
+
+def test_a_confirmation_before_the_last_resolution_is_none(book: ledger.Ledger) -> None:
+    once_blocked(book)
+    book.report("project_manager", "confirm", None)
+    blocker = book.block()
+    assert book.part("confirmed")[:2] == (0, "not_confirmed")
+    resolved = book.resolve(blocker)
+    assert book.part("confirmed") == (0, "not_confirmed", resolved)
+    confirmed = book.report("project_manager", "confirm", None)
+    assert book.part("confirmed") == (1, "confirmed", confirmed)
+
+
+# --- research and chat
+
+
+def test_a_research_group_needs_neither_test_nor_merge_nor_review(book: ledger.Ledger) -> None:
+    book.group("I", kind="research")
+    book.decide("I", mandatory_review=True)
+    assert book.path("I")["missing"] == "approved"
+    approved = book.report("tech_lead", "approve", "I")
+    assert book.part("approved", "I") == (1, "approved", approved)
+    assert [book.part(name, "I") for name in ("tested", "merged", "reviewed")] == [(1, "not_required", None)] * 3
+    assert book.path("I")["chain"] == 1
+
+
+def test_a_blocked_research_group_is_confirmed_after_its_approval(book: ledger.Ledger) -> None:
+    book.group("I", kind="research")
+    blocker = book.block("I")
+    book.resolve(blocker)
+    book.report("project_manager", "confirm", None)
+    book.report("tech_lead", "approve", "I")
+    assert book.path("I")["awaiting_confirmation"] == 1
+    confirmed = book.report("project_manager", "confirm", None)
+    assert book.part("confirmed", "I") == (1, "confirmed", confirmed)
+
+
+def test_an_approved_research_group_satisfies_who_depends_on_it(book: ledger.Ledger) -> None:
+    book.group("I", kind="research")
+    book.depend("G", "I")
+    book.report("tech_lead", "approve", "I")
+    assert book.part("unblocked") == (1, "clear", None)
+
+
+def test_a_chat_group_is_closed_and_never_completed_by_this_path(book: ledger.Ledger) -> None:
+    book.group("C", kind="chat")
+    merged(book, "C")
+    book.report("project_manager", "confirm", None, acknowledge=("C",))
+    path = book.path("C")
+    assert (path["chain"], path["pm_path"], path["valid"], path["missing"]) == (0, 0, 0, "closed")
+
+
+# --- the project manager's own path
+
+
+def test_a_bazinga_that_acknowledges_the_group_is_a_path_of_its_own(book: ledger.Ledger) -> None:
+    book.report("project_manager", "confirm", None, acknowledge=("G",))
+    path = book.path()
+    assert (path["chain"], path["pm_path"], path["valid"], path["missing"]) == (0, 1, 1, "approved")
+    book.complete("G")
+
+
+@pytest.mark.parametrize(("effect", "acknowledge"), [("confirm", ()), ("confirm", ("H",)), ("continue", ("G",))])
+def test_no_other_report_of_the_project_manager_is_a_path(
+    book: ledger.Ledger, effect: str, acknowledge: tuple[str, ...]
+) -> None:
+    book.group("H")
+    book.report("project_manager", effect, None, acknowledge=acknowledge)
+    assert book.path()["pm_path"] == 0
+
+
+@pytest.mark.parametrize(
+    ("role", "effect"),
+    [
+        ("developer", "progress"),
+        ("developer", "merge"),
+        ("tech_lead", "approve"),
+        ("project_manager", "none"),
+        ("project_manager", "rework"),
+    ],
+)
+def test_a_later_report_of_the_group_ends_the_path(book: ledger.Ledger, role: str, effect: str) -> None:
+    book.report("project_manager", "confirm", None, acknowledge=("G",))
+    book.report(role, effect)
+    assert book.path()["pm_path"] == 0
+
+
+def test_later_reports_of_others_leave_the_path(book: ledger.Ledger) -> None:
+    book.group("H")
+    book.report("project_manager", "confirm", None, acknowledge=("G",))
+    book.report("developer", "block", "H")
+    book.report("project_manager", "continue", None)
+    assert book.path()["pm_path"] == 1
+
+
+def test_only_the_last_bazinga_counts(book: ledger.Ledger) -> None:
+    book.report("project_manager", "confirm", None, acknowledge=("G",))
+    book.report("project_manager", "confirm", None)
+    assert book.path()["pm_path"] == 0
+
+
+def test_the_path_needs_an_unblocked_group(book: ledger.Ledger) -> None:
+    blocker = book.block()
+    book.report("project_manager", "confirm", None, acknowledge=("G",))
+    assert book.path()["pm_path"] == 0
+    book.resolve(blocker)
+    assert book.path()["pm_path"] == 1
+
+
+def test_reopening_ends_the_path(book: ledger.Ledger) -> None:
+    book.report("project_manager", "confirm", None, acknowledge=("G",))
+    book.complete("G")
+    book.reopen("G")
+    path = book.path()
+    assert (path["pm_path"], path["valid"]) == (0, 0)
+
+
+def test_a_group_that_waits_for_the_verdict_satisfies_nobody(book: ledger.Ledger) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    book.report("project_manager", "confirm", None, acknowledge=("D",))
+    assert book.path("D")["pm_path"] == 1
+    assert book.part("unblocked")[:2] == (0, "dependency")

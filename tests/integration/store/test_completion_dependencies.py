@@ -1,0 +1,206 @@
+"""A group is unblocked: nothing open on it, and all that it depends on is done or awaits its confirmation alone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.store import ledger
+
+CHAIN = (
+    ("developer", "submit_test"),
+    ("qa_expert", "test_pass"),
+    ("tech_lead", "approve"),
+    ("developer", "merge"),
+)
+BLOCKED_CHAIN = (
+    ("developer", "submit_test"),
+    ("qa_expert", "block"),
+    ("tech_lead", "approve"),
+    ("developer", "merge"),
+)
+
+
+@pytest.fixture
+def book() -> Iterator[ledger.Ledger]:
+    connection = ledger.empty()
+    written = ledger.Ledger(connection)
+    written.group("G")
+    yield written
+    connection.close()
+
+
+def merged(book: ledger.Ledger, group: str) -> None:
+    """Give a group everything that a group that was never blocked needs."""
+    book.reports(*CHAIN, group=group)
+
+
+def awaiting_confirmation(book: ledger.Ledger, group: str) -> None:
+    """Give a group everything but the confirmation."""
+    book.reports(*BLOCKED_CHAIN, group=group)
+    assert book.path(group)["awaiting_confirmation"] == 1
+
+
+def test_an_open_blocker_blocks(book: ledger.Ledger) -> None:
+    book.reports(*CHAIN)
+    blocker = book.block()
+    assert book.part("unblocked") == (0, "open_blocker", book.seq)
+    path = book.path()
+    assert (path["missing"], path["unblocked_ref"], path["ever_blocked"]) == ("unblocked", blocker, 1)
+    resolved = book.resolve(blocker)
+    assert book.part("unblocked") == (1, "clear", resolved)
+
+
+def test_an_external_blocker_blocks_as_well(book: ledger.Ledger) -> None:
+    book.block(external=True)
+    assert book.part("unblocked") == (0, "open_blocker", book.seq)
+
+
+def test_an_open_question_blocks(book: ledger.Ledger) -> None:
+    question = book.ask()
+    assert book.part("unblocked") == (0, "open_question", book.seq)
+    assert book.path()["unblocked_ref"] == question
+    book.answer(question)
+    assert book.part("unblocked") == (1, "clear", None)
+
+
+def test_blockers_of_other_groups_do_not_block(book: ledger.Ledger) -> None:
+    book.group("H")
+    book.block("H")
+    assert book.part("unblocked") == (1, "clear", None)
+
+
+def test_an_open_dependency_blocks_until_it_is_completed(book: ledger.Ledger) -> None:
+    book.group("D")
+    depended = book.depend("G", "D")
+    assert book.part("unblocked") == (0, "dependency", depended)
+    assert book.path()["unblocked_ref"] == "D"
+    merged(book, "D")
+    book.complete("D")
+    assert book.part("unblocked") == (1, "clear", None)
+
+
+def test_a_dropped_dependency_does_not_block(book: ledger.Ledger) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    book.undepend("G", "D")
+    assert book.part("unblocked") == (1, "clear", None)
+    book.depend("G", "D")
+    assert book.part("unblocked")[:2] == (0, "dependency")
+
+
+def test_a_reopened_dependency_blocks_again(book: ledger.Ledger) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    merged(book, "D")
+    book.complete("D")
+    merged(book, "G")
+    assert book.path()["valid"] == 1
+    book.reopen("D")
+    path = book.path()
+    assert (path["valid"], path["missing"], path["unblocked_ref"]) == (0, "unblocked", "D")
+
+
+def test_a_dependency_that_awaits_confirmation_is_satisfied(book: ledger.Ledger) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    awaiting_confirmation(book, "D")
+    assert book.part("unblocked") == (1, "clear", None)
+
+
+@pytest.mark.parametrize("trouble", ["block", "ask", "reject"])
+def test_a_dependency_that_awaits_confirmation_must_stay_sound(book: ledger.Ledger, trouble: str) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    awaiting_confirmation(book, "D")
+    if trouble == "reject":
+        book.report("tech_lead", "reject", "D")
+    else:
+        getattr(book, trouble)("D")
+    assert book.part("unblocked")[:2] == (0, "dependency")
+
+
+@pytest.mark.parametrize("part", ["tested", "merged", "reviewed"])
+def test_a_dependency_that_misses_a_part_is_not_satisfied(book: ledger.Ledger, part: str) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    qa = () if part == "tested" else (("qa_expert", "test_pass"),)
+    merge = () if part == "merged" else (("developer", "merge"),)
+    book.reports(("developer", "submit_test"), *qa, ("tech_lead", "approve"), *merge, group="D")
+    if part == "reviewed":
+        book.decide("D", mandatory_review=True)
+    assert book.path("D")["missing"] == part
+    assert book.part("unblocked")[:2] == (0, "dependency")
+
+
+def test_a_deferred_dependency_is_not_satisfied(book: ledger.Ledger) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    book.defer("D", book.block("D", external=True))
+    assert book.part("unblocked")[:2] == (0, "dependency")
+
+
+def test_a_cancelled_dependency_is_not_satisfied_even_when_it_was_merged(book: ledger.Ledger) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    awaiting_confirmation(book, "D")
+    book.move("D", "in_progress", "cancelled")
+    assert book.path("D")["awaiting_confirmation"] == 0
+    assert book.part("unblocked")[:2] == (0, "dependency")
+
+
+def chain_of(book: ledger.Ledger, *groups: str) -> None:
+    """Each group depends on the next."""
+    for group in groups:
+        book.group(group)
+    for group, on in itertools.pairwise(groups):
+        book.depend(group, on)
+
+
+def test_a_chain_of_groups_that_await_confirmation_is_satisfied(book: ledger.Ledger) -> None:
+    chain_of(book, "A", "B", "C")
+    book.depend("G", "A")
+    for group in ("C", "B", "A"):
+        assert book.path()["unblocked_ref"] is not None
+        awaiting_confirmation(book, group)
+    assert book.part("unblocked") == (1, "clear", None)
+    question = book.ask("C")
+    assert book.path()["unblocked_ref"] == "C"
+    book.answer(question)
+    assert book.part("unblocked") == (1, "clear", None)
+
+
+def test_a_diamond_is_satisfied_when_its_far_corner_is(book: ledger.Ledger) -> None:
+    for group in ("L", "R", "Z"):
+        book.group(group)
+    for group, on in (("G", "L"), ("G", "R"), ("L", "Z"), ("R", "Z")):
+        book.depend(group, on)
+    awaiting_confirmation(book, "Z")
+    for side in ("L", "R"):
+        assert book.part("unblocked")[1] == "dependency"
+        awaiting_confirmation(book, side)
+    assert book.part("unblocked") == (1, "clear", None)
+    book.report("tech_lead", "reject", "Z")
+    assert book.path()["unblocked_ref"] == "Z"
+
+
+def test_what_a_completed_dependency_depends_on_is_not_asked(book: ledger.Ledger) -> None:
+    chain_of(book, "A", "B")
+    book.depend("G", "A")
+    for group in ("B", "A"):
+        merged(book, group)
+        book.complete(group)
+    book.reopen("B")
+    assert book.part("unblocked") == (1, "clear", None)
+
+
+def test_a_cycle_of_dependencies_ends(book: ledger.Ledger) -> None:
+    chain_of(book, "A", "B")
+    book.depend("B", "A")
+    book.depend("G", "A")
+    assert book.part("unblocked")[1] == "dependency"
+    for group in ("A", "B"):
+        book.reports(*BLOCKED_CHAIN, group=group)
+    assert book.part("unblocked") == (1, "clear", None)
