@@ -122,9 +122,7 @@ def bind(words: str, given: dict[str, Any]) -> dict[str, Any]:
             continue
         found[name] = _fitting(words, name, parameter, value)
     missing = [
-        name
-        for name, each in known.items()
-        if each.default is REQUIRED and name not in found and name != "session_id"
+        name for name, each in known.items() if each.default is REQUIRED and name not in found and name != "session_id"
     ]
     if missing and not _may_be_session(words, missing):
         raise UsageError("USAGE", f"{words} needs {', '.join(missing)}.", f"orchestrator {words} --help")
@@ -163,7 +161,9 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
     if found:
         listed = ", ".join(found[:20]) + (", ..." if len(found) > 20 else "")
         raise UsageError(
-            "AMBIGUOUS_SESSION", f"Several sessions are open: {listed}.", "Repeat with --session-id ID",
+            "AMBIGUOUS_SESSION",
+            f"Several sessions are open: {listed}.",
+            "Repeat with --session-id ID",
             sessions=found[:20],
         )
     refusal = Refused(
@@ -199,7 +199,10 @@ def _other_name(words: str, name: str, known: dict[str, Parameter], given: dict[
     near = names.nearest(name, known)
     hint = f"; did you mean {near}?" if near else "."
     raise UsageError(
-        "USAGE", f"{words} has no parameter {names.shown(name)}{hint}", f"orchestrator {words} --help", did_you_mean=near
+        "USAGE",
+        f"{words} has no parameter {names.shown(name)}{hint}",
+        f"orchestrator {words} --help",
+        did_you_mean=near,
     )
 
 
@@ -280,8 +283,11 @@ def _choice(name: str, choices: tuple[str, ...]) -> Check:
             near = names.nearest(value, choices)
             hint = f"; did you mean {near}?" if near else "."
             raise UsageError(
-                "USAGE", f"{name} must be {', '.join(choices[:-1])} or {choices[-1]}, not {names.shown(value)}{hint}",
-                f"Use one of: {', '.join(choices)}", did_you_mean=near, choices=list(choices),
+                "USAGE",
+                f"{name} must be {', '.join(choices[:-1])} or {choices[-1]}, not {names.shown(value)}{hint}",
+                f"Use one of: {', '.join(choices)}",
+                did_you_mean=near,
+                choices=list(choices),
             )
 
     return check
@@ -299,7 +305,9 @@ def _request(value: str) -> None:
     _check_text("request_id", value)
     if not value.strip() or len(value) > names.AGENT_ID_LENGTH:
         raise UsageError(
-            "USAGE", f"request_id must have 1 to {names.AGENT_ID_LENGTH} characters.", "Repeat with another --request-id"
+            "USAGE",
+            f"request_id must have 1 to {names.AGENT_ID_LENGTH} characters.",
+            "Repeat with another --request-id",
         )
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from orchestrator.app import paging, telling, turns
+from orchestrator.app import paging, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.errors import UsageError
 from orchestrator.store import queries
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.queries import Row
+
+if TYPE_CHECKING:
+    from orchestrator.app import telling
 
 ORDERS = ("asc", "desc")
 _CHUNK = 200
@@ -176,6 +179,8 @@ def _paged(name: str, rows: list[Row], has_more: bool, asked: Filter) -> Answer:
 
 def _told(context: Context, asked: Filter) -> Iterator[Row]:
     """The events of the span that the filter lets through, read in chunks."""
+    from orchestrator.app import telling
+
     since, until = asked.since, asked.until
     sql = queries.events(descending=asked.descending)
     while True:

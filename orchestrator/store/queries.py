@@ -28,7 +28,8 @@ OPEN_SESSIONS = """SELECT * FROM sessions INDEXED BY ix_sessions_open
 GROUP = "SELECT * FROM task_groups WHERE session_id = :session AND id = :group"
 GROUPS = """SELECT * FROM task_groups WHERE session_id = :session AND created_seq > :since
     AND (:status IS NULL OR status = :status) ORDER BY created_seq, id LIMIT :limit"""
-DEPENDS_ON = """SELECT d.depends_on AS id, t.status FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
+DEPENDS_ON = """SELECT d.depends_on AS id, t.status
+    FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
     WHERE d.session_id = :session AND d.group_id = :group AND d.removed_seq IS NULL ORDER BY d.seq, d.depends_on"""
 # Asked for one group at a time: for a group that another row names, SQLite would look at every path there is.
 AWAITS_CONFIRMATION = """SELECT awaiting_confirmation FROM completion_paths

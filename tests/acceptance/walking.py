@@ -77,9 +77,19 @@ def _of_groups(context: Context) -> Iterator[str]:
 
 
 def _rightly_completed(context: Context, group: str) -> bool:
-    """A dependency that is reopened afterwards takes nothing away from what was completed before."""
+    """Whether the path is valid, or was when it was taken.
+
+    A dependency that is reopened, or a BAZINGA that no longer acknowledges the group, undoes nothing by itself.
+    """
     path = context.reader.path(SESSION, group)
-    return path.valid or (path.missing == "unblocked" and bool(context.reader.open_dependencies(SESSION, group)))
+    reopened = path.missing == "unblocked" and context.reader.open_dependencies(SESSION, group)
+    return path.valid or bool(reopened) or context.reader.one(ACKNOWLEDGED, group=group) is not None
+
+
+ACKNOWLEDGED = """SELECT 1 FROM task_groups g JOIN acknowledgements a ON a.session_id = g.session_id AND a.group_id = g.id
+    JOIN agent_reports r ON r.session_id = a.session_id AND r.seq = a.seq
+    WHERE g.session_id = 'S1' AND g.id = :group AND r.effect = 'confirm' AND a.seq < g.status_seq
+    AND g.status_changed_by = 'project_manager'"""
 
 
 def _session(context: Context) -> Any:

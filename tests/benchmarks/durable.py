@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pathlib
 import sqlite3
 import tempfile
@@ -22,6 +23,8 @@ def rates(rounds: int) -> Iterator[Figure]:
     calls = mix.calls(SESSION, mix.groups_for(STEPS_A_ROUND * (rounds + 1)))
     database = mix.content([SESSION], len(calls) // len(mix.STEPS))
     steps = {"": floor.record(database, calls), "lean ": floor.record(database, calls, lean=True)}
+    gc.collect()
+    gc.freeze()  # what was recorded is no garbage of either side
     for synchronous, bound in BOUNDS.items():
         with tempfile.TemporaryDirectory() as folder:
             yield from _rate(pathlib.Path(folder), database, calls, steps, rounds, synchronous, bound)

@@ -77,9 +77,7 @@ _SHOW = Command(
     (argument("id", "The agent."),),
 )
 
-_TREE = Command(
-    "agent tree", "Show who reports to whom.", "orchestrator agent tree -s S1", (OF_SESSION, _ALL), _tree
-)
+_TREE = Command("agent tree", "Show who reports to whom.", "orchestrator agent tree -s S1", (OF_SESSION, _ALL), _tree)
 
 _DEACTIVATE = Command(
     "agent deactivate",

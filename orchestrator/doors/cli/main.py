@@ -53,7 +53,9 @@ def main(argv: list[str]) -> int:
     except errors.OrchestratorError as problem:
         return _failed(problem, argv)
     except KeyboardInterrupt:
-        return _failed(_ended("INTERRUPTED", "Interrupted; what was recorded before stays.", errors.EXIT_INTERRUPTED), argv)
+        return _failed(
+            _ended("INTERRUPTED", "Interrupted; what was recorded before stays.", errors.EXIT_INTERRUPTED), argv
+        )
     except Exception as problem:
         return _crashed(problem, argv)
 

@@ -16,6 +16,8 @@ def _check(given: Given) -> Result:
         "blocker_type": found.blocker_type,
         "blocker_class": found.blocker_class,
         "under_flagged": found.under_flagged,
+        "over_flagged": found.over_flagged,
+        "warnings": list(found.warnings),
     }
     return Result(answer)
 

@@ -35,6 +35,9 @@ def _read(command: Command, argv: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     words = _options(argv, {flag: each for each in parameters for flag in each.flags}, values)
     places = [each for each in parameters if not each.flags]
+    if places and places[-1].kind == WORDS and words:
+        values[places[-1].name] = words[len(places) - 1 :]
+        words = words[: len(places) - 1]
     if len(words) > len(places):
         raise _NotPlain
     values.update((place.name, word) for place, word in zip(places, words, strict=False))

@@ -80,7 +80,9 @@ def show(answer: dict[str, Any]) -> str:
         lines[0] += " (dry run: nothing was recorded)"
     if answer.get("repeated"):
         lines[0] += " (recorded before)"
-    lines += [f"  rule {visible(rule.get('name'))}: {visible(rule.get('reason'))}" for rule in answer.get("rules") or ()]
+    lines += [
+        f"  rule {visible(rule.get('name'))}: {visible(rule.get('reason'))}" for rule in answer.get("rules") or ()
+    ]
     lines += [_spawn(spawn) for spawn in answer.get("spawns") or ()]
     for name in _SHOWN:
         if answer.get(name):

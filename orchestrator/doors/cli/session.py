@@ -98,6 +98,4 @@ _UPGRADE = Command(
     (*THIS_SESSION, *CHANGE),
 )
 
-COMMANDS = {
-    each.words: each for each in (_CREATE, _LIST, _SHOW, _PAUSE, _RESUME, _END, _TESTING_MODE, _UPGRADE)
-}
+COMMANDS = {each.words: each for each in (_CREATE, _LIST, _SHOW, _PAUSE, _RESUME, _END, _TESTING_MODE, _UPGRADE)}

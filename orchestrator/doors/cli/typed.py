@@ -78,7 +78,11 @@ def build(
 
 def _app(text: str, *, completion: bool = False) -> typer.Typer:
     return typer.Typer(
-        help=text, rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=completion, no_args_is_help=True
+        help=text,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=completion,
+        no_args_is_help=True,
     )
 
 
@@ -100,7 +104,9 @@ def _callback(command: Command, call: Callable[[str, dict[str, Any]], None]) -> 
         call(command.words, {name: value for name, value in values.items() if value not in (None, False, [], ())})
 
     signature = [
-        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, annotation=_annotation(each), default=_default(each))
+        inspect.Parameter(
+            each.name, inspect.Parameter.KEYWORD_ONLY, annotation=_annotation(each), default=_default(each)
+        )
         for each in parameters
     ]
     callback.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]  # what inspect looks for first
@@ -112,7 +118,7 @@ def _annotation(parameter: Parameter) -> Any:
     if parameter.kind == FLAG:
         return bool
     if parameter.kind in (WORDS, PAIRS):
-        return list[str] | None
+        return list[str] if parameter.required else list[str] | None
     return str if parameter.required else str | None
 
 

@@ -133,9 +133,7 @@ COMMANDS = {
             (argument("version", f"{_KEY}; the active one where left out.", required=False),),
             _show,
         ),
-        Command(
-            "workflow versions", "List the loaded versions.", "orchestrator workflow versions", (), _versions
-        ),
+        Command("workflow versions", "List the loaded versions.", "orchestrator workflow versions", (), _versions),
         Command(
             "workflow diff",
             "Compare two loaded versions, transition by transition.",
