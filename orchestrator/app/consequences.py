@@ -26,6 +26,7 @@ from orchestrator.core.routing.facts import (
     Decision,
     Group,
     Path,
+    Target,
 )
 from orchestrator.store.reader import AWAITING_MANAGER
 
@@ -243,7 +244,7 @@ def _ask(
 ) -> str:
     question = decision.question
     assert question is not None  # noqa: S101 - the caller asks only where there is one
-    postponed = decision.postponed or decision.target
+    postponed = decision.postponed or Target(None, decision.target.action)
     stored = {
         "target": list(postponed),
         "include_context": list(decision.include_context),

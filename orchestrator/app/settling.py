@@ -191,7 +191,7 @@ def escalate(
     """Call a rung for a group (or a person for the session), outside any report."""
     question = None
     if rung == PERSON:
-        question = ask(work, session, group, "budget", reason)
+        question = ask(work, session, group, "budget", reason, decision=_awaited(group or session))
         session = work.session()
     record = spawning.Record(
         current_agent=ROUTER,
@@ -203,6 +203,12 @@ def escalate(
         extras={"question_id": question} if question else {},
     )
     return spawning.decide(work, session, version, record)
+
+
+def _awaited(waiting: Group | Session) -> str:
+    """What is awaited now, as the decision that an answer to go on emits again."""
+    target = [waiting.awaited_role, waiting.awaited_action, getattr(waiting, "awaited_agent_id", None)]
+    return strictjson.canonical({"target": target, "include_context": [], "model": None, "blockers": []})
 
 
 def ask(

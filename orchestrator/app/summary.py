@@ -15,7 +15,7 @@ _KINDS = """SELECT g.id, g.status, g.awaited_role, g.held,
         WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL
         AND t.status IN ('deferred_external', 'cancelled') ORDER BY t.status LIMIT 1)
     FROM task_groups g LEFT JOIN completion_paths p
-        ON g.status = 'in_progress' AND p.session_id = g.session_id AND p.group_id = g.id
+        ON g.status = 'in_progress' AND p.session_id = :session AND p.group_id = g.id
     WHERE g.session_id = :session ORDER BY g.created_seq"""
 
 Kinds = dict[str, list[dict[str, Any]]]

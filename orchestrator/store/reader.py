@@ -14,10 +14,11 @@ _SESSION_COLUMNS = (
     " progress_seq, answered_seq, workflow_version_id"
 )
 _GROUP_COLUMNS = ", ".join(f"g.{name}" for name in Group._fields)
+# The session is a parameter in every arm: SQLite hands no outer column into the view, and would scan all sessions.
 _SATISFIED = """
-    EXISTS (SELECT 1 FROM task_groups t WHERE t.session_id = d.session_id AND t.id = d.depends_on
+    EXISTS (SELECT 1 FROM task_groups t WHERE t.session_id = :session AND t.id = d.depends_on
             AND t.status = 'completed')
-    OR EXISTS (SELECT 1 FROM completion_paths p WHERE p.session_id = d.session_id AND p.group_id = d.depends_on
+    OR EXISTS (SELECT 1 FROM completion_paths p WHERE p.session_id = :session AND p.group_id = d.depends_on
                AND p.awaiting_confirmation = 1)"""
 
 SESSION = f"SELECT {_SESSION_COLUMNS} FROM sessions WHERE id = :session"

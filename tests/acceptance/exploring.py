@@ -31,13 +31,14 @@ MOST_STEPS = 80
 class Setting(NamedTuple):
     """What is searched: the groups, and how tight the workflow's limits are.
 
-    `visits` counts reports as part of the state up to that number; it is the workflow's loop guard then.
+    `threshold` and `visits` are the workflow's limits of failures and of equal reports. Where they are set, counters are
+    part of the state; where not, they are taken to be below their limits, which short ways to a state do not reach.
     """
 
     name: str
     groups: tuple[dict[str, Any], ...]
     slots: int = 2
-    threshold: int = 2
+    threshold: int = 0
     visits: int = 0
     testing_mode: str = "full"
     disabled: tuple[str, ...] = ()
@@ -93,7 +94,8 @@ def workflow_file(setting: Setting, folder: pathlib.Path) -> pathlib.Path:
     document = json.loads((resources.path("workflow") / "transitions.json").read_text("utf-8"))
     for status in ("PLANNING_COMPLETE", "CONTINUE"):
         document[MANAGER][status]["max_parallel"] = setting.slots
-    document["_special_rules"]["escalation_after_failures"]["threshold"] = setting.threshold
+    if setting.threshold:
+        document["_special_rules"]["escalation_after_failures"]["threshold"] = setting.threshold
     if setting.visits:
         document["_special_rules"]["loop_guard"]["max_visits"] = setting.visits
     file = folder / f"{setting.name}.json"
@@ -177,7 +179,7 @@ def key_of(context: Context, setting: Setting) -> Key:
     session = context.require_session(SESSION)
     limit = 4 * setting.threshold
     groups = tuple(
-        (*row[:10], *(min(counter, limit) for counter in row[10:13]), min(row[13], 5), *row[14:])
+        (*row[:10], *(min(counter, limit) for counter in row[10:14]), *row[14:])
         for row in query(_GROUP_KEY)
     )
     blockers: dict[str, list[tuple[Any, ...]]] = {}
@@ -215,6 +217,8 @@ def moves(context: Context, setting: Setting) -> Iterator[Op]:
     ).fetchall()
     yield report(MANAGER, "CONTINUE" if session.planned else "PLANNING_COMPLETE")
     yield report(MANAGER, "BAZINGA")
+    if all(status not in ("pending", "in_progress") for _, status, *_ in rows):
+        yield report(MANAGER, "NEEDS_CLARIFICATION", summary="nothing is left to do")
     for group, status, role, action, held in rows:
         yield from _of_the_manager(group, status, role)
         if status == "in_progress" and not held and role not in (None, "user", MANAGER):

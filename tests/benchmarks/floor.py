@@ -28,6 +28,8 @@ READ_TRANSITION = """SELECT next_agent, action, effect FROM workflow_transitions
     WHERE workflow_version_id = ? AND current_agent = ? AND response_status = ?"""
 _KEYS = {"task_groups": ("session_id", "id"), "sessions": ("id",)}
 
+_EVENT = ("session_id", "seq", "kind", "actor", "channel", "at", "input", "rows", "prev_hash", "hash")
+
 Row = dict[str, Any]
 Statement = tuple[str, Sequence[Any]]
 
@@ -104,14 +106,16 @@ def _rows(connection: sqlite3.Connection, table: str, session: str) -> dict[tupl
 
 def _insert(sql: str, values: Sequence[Any], *, lean: bool) -> Statement:
     table = sql.split()[2]
-    if table == "audit_events":
-        names = ["session_id", "seq", "kind", "actor", "channel", "at", "input", "rows", "prev_hash", "hash"]
-    else:
-        names = [name.strip(' "') for name in sql.partition("(")[2].partition(")")[0].split(",")]
-    row = dict(zip(names, values, strict=True))
+    row = dict(zip(columns(sql), values, strict=True))
     row |= {"prev_hash": CONSTANT_HASH, "hash": CONSTANT_HASH} if table == "audit_events" else {}
     row |= DERIVED.get(table, {}) if lean else {}
     return sql, tuple(row.values())
+
+
+def columns(sql: str) -> list[str]:
+    """The columns that an insert of ours names; the one that names none is the audit event's."""
+    named = sql.partition("VALUES")[0].partition("(")[2].rpartition(")")[0]
+    return [name.strip(' "') for name in named.split(",")] if named else list(_EVENT)
 
 
 def _update(table: str, old: Row, new: Row) -> Statement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import cold
+from tests.benchmarks import batches, cold, crowd, durable, growth
 from tests.benchmarks.table import Row
 
 ROWS = (
@@ -10,4 +10,10 @@ ROWS = (
     Row(2, "other cold commands", cold.other_verbs),
     Row(3, "a peer's step", cold.peer_step),
     Row(4, "`--help`", cold.help_text),
+    Row(5, "durable `route` in process", durable.rates),
+    Row(7, "`batch`", batches.batch),
+    Row(8, "eight processes in a hot loop", crowd.hot_loop),
+    Row(9, "one `route` at a million decisions", growth.route),
+    Row(10, "lists at a million decisions", growth.lists),
+    Row(13, "bytes grown per route", durable.sizes),
 )

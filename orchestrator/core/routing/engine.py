@@ -73,8 +73,8 @@ def decide(case: Case) -> Decision:
         model = transition.model_override
     if transition.bypass_qa:
         extras["bypass_qa"] = True
-    question, postponed = _question(case, target, fired)
-    if postponed:
+    question, postponed = _question(case, base, target, fired)
+    if question:
         target = Target(PERSON, "pause_for_user")
     return Decision(
         target=target,
@@ -137,14 +137,19 @@ def _highest(case: Case, target: Target, fired: list[Fired], extras: dict[str, A
     return best or target
 
 
-def _question(case: Case, target: Target, fired: list[Fired]) -> tuple[Question | None, Target | None]:
+def _unredirected(case: Case, base: Target) -> Target:
+    """Where the report would have gone without the redirect to a person: what an answer to go on emits."""
+    return _constrained(case, _first(case, base, [], {}), [], {})
+
+
+def _question(case: Case, base: Target, target: Target, fired: list[Fired]) -> tuple[Question | None, Target | None]:
     """The question that the decision opens, and the target that waits for its answer."""
     report = case.report
     if report.review_reason:
         fired.append(Fired("user_review", report.review_reason))
         return Question("review", report.review_reason), target
     if target.agent == PERSON:
-        return Question("budget", "; ".join(rule.reason for rule in fired)), None
+        return Question("budget", "; ".join(rule.reason for rule in fired)), _unredirected(case, base)
     if target.action == "pause_for_user":
         kind = "clarification" if case.transition.effect == "clarify" else "review"
         text = report.summary.strip() or f"{report.role} reported {report.status}"

@@ -5,10 +5,10 @@ Cold: pydantic makes the JSON Schemas. Within a schema number keys are only adde
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from pydantic import TypeAdapter
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from orchestrator.doors.cli.answer_parts import (
     Agent,

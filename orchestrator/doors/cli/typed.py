@@ -6,7 +6,10 @@ suggestions.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
+import sys
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
@@ -15,7 +18,7 @@ from typer._click import exceptions as click  # Typer's public exceptions do not
 
 from orchestrator import errors
 from orchestrator.core import names
-from orchestrator.doors.cli import catalogue
+from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import COMMON, FLAG, PAIRS, WORDS, Command, Parameter
 
 PROGRAM = "orchestrator"
@@ -43,12 +46,16 @@ def read(commands: Iterable[Command], argv: list[str], *, completion: bool = Fal
     called: list[tuple[str, dict[str, Any]]] = []
     declared = {command.words: command for command in commands}
     app = build(declared, lambda words, values: called.append((words, values)), completion=completion)
+    help_text = io.StringIO()
     try:
-        code = typer.main.get_command(app)(args=argv, prog_name=PROGRAM, standalone_mode=completion)
+        with contextlib.nullcontext() if completion else contextlib.redirect_stdout(help_text):
+            code = typer.main.get_command(app)(args=argv, prog_name=PROGRAM, standalone_mode=completion)
     except click.UsageError as problem:
         raise _usage(problem, argv) from None
     if called:
         return called[0]
+    if help_text.getvalue():
+        output.write(output.text(help_text.getvalue(), sys.stdout))
     return code if isinstance(code, int) else 0
 
 

@@ -107,7 +107,8 @@ def test_constraints_follow_redirections() -> None:
 
 
 def test_a_role_that_a_constraint_chose_may_be_disabled() -> None:
-    decision = build.decide("qa_expert", "FAIL", group=group(security_sensitive=1), session=session(disabled_roles=(SSE,)))
+    without = session(disabled_roles=(SSE,))
+    decision = build.decide("qa_expert", "FAIL", group=group(security_sensitive=1), session=without)
     assert (decision.target.agent, build.fired(decision)) == (TL, ["security", "fallback"])
 
 
@@ -158,7 +159,7 @@ def test_what_a_review_postpones_may_itself_be_a_question() -> None:
 def test_a_clarification_is_a_question_of_the_session(summary: str, expected: str) -> None:
     decision = build.decide("project_manager", "NEEDS_CLARIFICATION", summary=summary)
     assert (decision.question, decision.asks_session) == (("clarification", expected), True)
-    assert (decision.target, decision.postponed) == (Target(None, "pause_for_user"), None)
+    assert (decision.target, decision.postponed) == (Target("user", "pause_for_user"), None)
 
 
 def test_another_status_that_pauses_asks_for_a_review() -> None:

@@ -132,7 +132,7 @@ def test_nothing_escalates_without(more: dict[str, Any]) -> None:
 def test_the_persons_question_says_why() -> None:
     decision = build.decide(QA, "FAIL", group=group(qa_attempts=7))
     assert decision.question == ("budget", "Escalated after 8 failures (qa_attempts)")
-    assert decision.postponed is None
+    assert decision.postponed == Target(DEV, "respawn")
 
 
 def test_an_escalation_to_a_disabled_role_falls_back() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from orchestrator.core.routing.facts import Path
 from tests.unit.routing import build
 
 DEV, SSE, QA, TL = "developer", "senior_software_engineer", "qa_expert", "tech_lead"
@@ -49,7 +50,7 @@ TABLE = [
     (PM, "CONTINUE", DEV, "spawn_batch"),
     (PM, "BAZINGA", None, "validate_then_end"),
     (PM, "DEFER_EXTERNAL", None, "check_phase"),
-    (PM, "NEEDS_CLARIFICATION", None, "pause_for_user"),
+    (PM, "NEEDS_CLARIFICATION", "user", "pause_for_user"),
     (PM, "INVESTIGATION_ONLY", None, "end_session"),
     (INV, "ROOT_CAUSE_FOUND", TL, "spawn"),
     (INV, "INVESTIGATION_INCOMPLETE", TL, "spawn"),
@@ -76,7 +77,7 @@ def test_a_report_leads_where_the_table_says(role: str, status: str, agent: str 
 
 @pytest.mark.parametrize("role", [DEV, SSE])
 def test_an_approved_merge_leads_to_the_phase_check(role: str) -> None:
-    approved = build.Path(approved=True, merged=True, valid=True)
+    approved = Path(approved=True, merged=True, valid=True)
     assert build.target(role, "MERGE_SUCCESS", path=approved) == (None, "check_phase")
 
 

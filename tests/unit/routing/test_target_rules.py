@@ -35,7 +35,7 @@ def test_guidance_returns_to_whoever_opened_the_newest_blocker_and_settles_that_
     ("values", "builder"),
     [
         pytest.param({}, "developer", id="fresh group"),
-        pytest.param({"builder_role": "senior_software_engineer", "senior": 1}, "senior_software_engineer", id="senior"),
+        pytest.param({"builder_role": "senior_software_engineer"}, "senior_software_engineer", id="senior"),
         pytest.param({"kind": "research"}, "requirements_engineer", id="research"),
         pytest.param({"complexity": 7}, "senior_software_engineer", id="complex"),
         pytest.param({"security_sensitive": 1}, "senior_software_engineer", id="security"),
@@ -156,7 +156,8 @@ def test_where_nobody_is_left_the_target_stays() -> None:
 
 def test_without_a_group_too_a_disabled_role_is_replaced() -> None:
     without = session(disabled_roles=("investigator",))
-    assert build.target("project_manager", "INVESTIGATION_NEEDED", group=None, session=without) == ("tech_lead", "spawn")
+    found = build.target("project_manager", "INVESTIGATION_NEEDED", group=None, session=without)
+    assert found == ("tech_lead", "spawn")
 
 
 @pytest.mark.parametrize(

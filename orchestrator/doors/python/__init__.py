@@ -1,0 +1,96 @@
+"""The Python interface: the same use cases and errors as the command line, on one connection.
+
+from orchestrator import Orchestrator
+
+with Orchestrator.open(".orchestrator/orchestrator.db") as o:
+    decision = o.route(current_agent="developer", status="READY_FOR_QA", group_id="A")
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from types import TracebackType
+
+from orchestrator import bootstrap
+from orchestrator.doors.python.agents import Agents
+from orchestrator.doors.python.groups import Groups
+from orchestrator.doors.python.reading import Reading
+from orchestrator.doors.python.routing import Routing
+from orchestrator.doors.python.sessions import Sessions
+from orchestrator.doors.python.workflows import Workflows
+from orchestrator.errors import UsageError
+
+DOOR = "python"
+_SQLITE = "sqlite:///"
+
+
+class Orchestrator(Routing, Sessions, Groups, Agents, Workflows, Reading):
+    """One open database. A method for every operation; each answers a dict with the keys that the JSON has.
+
+    Where `session_id` is left out, the only open session is meant. Not to be shared between threads.
+    """
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> Orchestrator:
+        """Open a database that exists.
+
+        Args:
+            path: the file or a URL `sqlite:///FILE`; found as the command line finds it where left out.
+            read_only: open for reading, so that a file that may not be written can be read.
+
+        Raises:
+            EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, BUSY, SCHEMA_TOO_NEW. UsageError: another URL.
+        """
+        return cls(bootstrap.open_context(_file(path), write=not read_only, door=DOOR))
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], *, workflow: str | os.PathLike[str] | None = None) -> Orchestrator:
+        """Create or upgrade a database, register the first agents, load the workflow, and open it.
+
+        Args:
+            path: the file or a URL `sqlite:///FILE`.
+            workflow: a transitions file; the shipped one where left out.
+
+        Raises:
+            EnvironmentProblem: as `open`. InvalidInput: WORKFLOW_INVALID {problems}.
+        """
+        from orchestrator.app import setup
+
+        file = _file(path) or ""
+        setup.create_database(file, bootstrap.now())
+        opened = cls.open(file)
+        try:
+            setup.initialise(opened._context, workflow=pathlib.Path(workflow) if workflow is not None else None)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    @property
+    def path(self) -> str:
+        """The database file."""
+        return self._context.path
+
+    def close(self) -> None:
+        """Close the connection; nothing can be called afterwards."""
+        self._context.connection.close()
+
+    def __enter__(self) -> Orchestrator:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _file(path: str | os.PathLike[str] | None) -> str | None:
+    if path is None:
+        return None
+    text = os.fspath(path)
+    if text.startswith(_SQLITE):
+        return text.removeprefix(_SQLITE)
+    if "://" in text:
+        raise UsageError("USAGE", "Only files and sqlite:/// URLs can be opened.", "Name the database file")
+    return text

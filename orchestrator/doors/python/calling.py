@@ -1,0 +1,21 @@
+"""What every method of the Python interface does: check the arguments, call the use case on one connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app import arguments, operations
+from orchestrator.app.context import Context
+
+Answer = dict[str, Any]
+
+
+class Caller:
+    """Holds the connection."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def _call(self, words: str, **given: Any) -> Answer:
+        bound = arguments.bind(words, {name: value for name, value in given.items() if value is not None})
+        return operations.call(self._context, words, **arguments.complete(self._context, words, bound))

@@ -1,0 +1,92 @@
+"""A prepared database, and the installed command on it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Completed = subprocess.CompletedProcess[bytes]
+Run = Callable[..., Completed]
+Ask = Callable[..., dict[str, Any]]
+Lines = Callable[..., list[dict[str, Any]]]
+
+PREPARATION = (
+    ("session create", {"id": "S1", "goal": "one change"}),
+    ("group create", {"id": "A", "session_id": "S1", "name": "Login"}),
+    ("group create", {"id": "B", "session_id": "S1", "name": "Report", "depends_on": ["A"]}),
+)
+
+
+def clean_environment() -> dict[str, str]:
+    """The caller's environment without settings of the product's own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
+
+
+def jsonl(calls: Any) -> bytes:
+    """The lines of a batch."""
+    return b"".join(json.dumps({"op": op, "args": args}).encode() + b"\n" for op, args in calls)
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
+    """A database with one open session of two groups, to be copied."""
+    path = tmp_path_factory.mktemp("prepared") / "orchestrator.db"
+    environment = clean_environment() | {"ORCHESTRATOR_DB": str(path)}
+    for arguments, lines in (("init",), b""), (("batch",), jsonl(PREPARATION)):
+        argv = [sys.executable, str(script), *arguments]
+        done = subprocess.run(argv, input=lines, capture_output=True, env=environment, check=False)
+        assert done.returncode == 0, (done.stdout, done.stderr)
+    return path
+
+
+@pytest.fixture
+def database(prepared: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
+    """The test's own copy of the prepared database."""
+    return pathlib.Path(shutil.copy(prepared, tmp_path / "orchestrator.db"))
+
+
+@pytest.fixture
+def run(script: pathlib.Path, database: pathlib.Path, tmp_path: pathlib.Path) -> Run:
+    """Run the installed command on the database: `run("status", "S1", COLUMNS="40")`."""
+
+    def call(*arguments: str | bytes, stdin: bytes = b"", cwd: pathlib.Path | None = None, **more: str) -> Completed:
+        environment = clean_environment() | {"ORCHESTRATOR_DB": str(database)} | more
+        argv = [sys.executable, str(script), *arguments]
+        return subprocess.run(
+            argv, input=stdin, capture_output=True, env=environment, cwd=cwd or tmp_path, timeout=60, check=False
+        )
+
+    return call
+
+
+@pytest.fixture
+def ask(run: Run) -> Ask:
+    """Run a command with --json and return its answer, with the process's exit code as `_exit`."""
+
+    def call(*arguments: str | bytes, **more: Any) -> dict[str, Any]:
+        done = run(*arguments, "--json", **more)
+        assert done.stderr == b"", done.stderr
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer | {"_exit": done.returncode}
+
+    return call
+
+
+@pytest.fixture
+def lines(run: Run) -> Lines:
+    """Run a batch of (operation, arguments) and return its answers."""
+
+    def call(*calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        done = run("batch", stdin=jsonl(calls))
+        assert done.stderr == b"", done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    return call
