@@ -116,7 +116,7 @@ def bind(words: str, given: dict[str, Any]) -> dict[str, Any]:
         if parameter is None:
             name = _other_name(words, name, known, given)
             parameter = known[name]
-        if value is None and (parameter.nullable or parameter.default is not REQUIRED):
+        if value is None and _may_be_null(words, name, parameter):
             if parameter.nullable:
                 found[name] = None
             continue
@@ -166,12 +166,17 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
             "Repeat with --session-id ID",
             sessions=found[:20],
         )
-    refusal = Refused(
-        "UNKNOWN_SESSION", "No session is open and none was named.", "orchestrator session create ID", sessions=[]
-    )
+    refusal = no_session_open()
     if operations.OPERATIONS[words].writes:
         _record(context, words, given, refusal)
     raise refusal
+
+
+def no_session_open() -> Refused:
+    """The refusal of a call that needs a session, names none, and could not mean one."""
+    return Refused(
+        "UNKNOWN_SESSION", "No session is open and none was named.", "orchestrator session create ID", sessions=[]
+    )
 
 
 def _record(context: Context, words: str, given: dict[str, Any], refusal: Refused) -> None:
@@ -180,6 +185,11 @@ def _record(context: Context, words: str, given: dict[str, Any], refusal: Refuse
 
     actor = given.get("by") or given.get("agent_id") or given.get("current_agent") or ""
     perform(context, Call(words, STORE_CHAIN, actor, given, dry_run=bool(given.get("dry_run"))), refuse)
+
+
+def _may_be_null(words: str, name: str, parameter: Parameter) -> bool:
+    may_be_filled_in = name == "session_id" or _may_be_session(words, [name])
+    return parameter.nullable or parameter.default is not REQUIRED or may_be_filled_in
 
 
 def _may_be_session(words: str, missing: list[str]) -> bool:
@@ -223,6 +233,8 @@ def _check_of(words: str, name: str, kinds: tuple[type, ...]) -> Check | None:
     group, _, _ = words.partition(" ")
     if name == "id" and group in ("session", "group", "agent", "task"):
         return _agent_id(name) if group == "agent" else _id(group)
+    if name == "session_id" and group == "audit":
+        return _chain
     if name in AGENT_IDS:
         return _agent_id(name)
     if name in IDS:
@@ -252,6 +264,12 @@ def _text_check(name: str, kinds: tuple[type, ...]) -> Check | None:
 
 def _id(kind: str) -> Check:
     return lambda value: _ignore(names.check_id(kind, value))
+
+
+def _chain(value: str) -> None:
+    """A session's id, or the chain of what belongs to no session."""
+    if value != STORE_CHAIN:
+        names.check_id("session", value)
 
 
 def _agent_id(name: str) -> Check:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, NamedTuple
 
-from orchestrator.app import changes, completing, groups, settling, spawning
+from orchestrator.app import changes, completing, groups, moving, settling, spawning
 from orchestrator.app.context import Answer, Work
 from orchestrator.app.metadata import blocker_of
 from orchestrator.core import strictjson
@@ -228,7 +228,7 @@ def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: 
     elif effect == "defer" and group is not None:
         _defer(work, case, group, agent)
     elif effect == "end_research" and case.report.role != VALIDATOR:
-        extras["cancelled"] = groups.end_research(work, case, agent)
+        extras["cancelled"] = moving.end_research(work, case, agent)
     elif effect == "confirm":
         spawning.await_validator(work)
 
@@ -236,7 +236,7 @@ def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: 
 def _defer(work: Work, case: Case, group: Group, agent: str) -> None:
     blocker = blocking.newest(case, external=True)
     assert blocker is not None  # noqa: S101 - admission refuses a deferral without it
-    groups.defer(work, group, blocker.id, reason=blocking.deferral_reason(case), by=agent, cause="report")
+    moving.defer(work, group, blocker.id, reason=blocking.deferral_reason(case), by=agent, cause="report")
 
 
 def _ask(

@@ -1,22 +1,18 @@
-"""Task groups: creating them, moving them by hand, and what that means for the rest of the session."""
+"""Task groups: creating them, and what every change of a group asks first."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import changes, completing, settling, spawning
-from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
-from orchestrator.core import completion, lifecycle_table, names
-from orchestrator.core.routing import blocking, engine
+from orchestrator.app import changes, settling, spawning
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core import names
 from orchestrator.core.routing.facts import (
     MANAGER,
     ROUTER,
-    Blocker,
     Case,
-    Fired,
     Group,
     Session,
-    Target,
 )
 from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent
@@ -200,202 +196,6 @@ def require_person(what: str) -> Refused:
         "HUMAN_REQUIRED", f"{what} is a person's to do; a name alone proves no person.",
         "A person does it at a terminal or on the reply page",
     )
-
-
-def set_status(
-    context: Context,
-    *,
-    id: str,
-    status: str,
-    session_id: str,
-    by: str | None,
-    reason: str = "",
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Move a group by hand, as far as the table of moves and the guards allow.
-
-    Args:
-        status: pending, in_progress, completed, deferred_external or cancelled.
-        by: the acting agent; the project manager for most moves.
-        reason: required for every move.
-
-    Returns:
-        `group`, and what the machinery did (`followed_by`).
-
-    Raises:
-        Refused: UNKNOWN_AGENT, UNKNOWN_STATUS, ILLEGAL_MOVE, NOT_PERMITTED, HUMAN_REQUIRED, REASON_REQUIRED,
-            COMPLETION_PATH_MISSING, DEFERRAL_NOT_CONFIRMED, in this order; for `completed` the guard speaks first.
-
-    Source: seed 004, Proposed Solution 3 and 4.
-    """
-    given = {"id": id, "status": status, "by": by, "reason": reason}
-    call = Call("group set-status", session_id, by or "", given, request_id, at=at)
-    return perform(context, call, set_status_action)
-
-
-def set_status_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    session = open_session(work)
-    group = work.reader.group(session.id, given["id"])
-    if group is None:
-        raise Refused(
-            "UNKNOWN_GROUP", f"Session {session.id} has no group {given['id']}.",
-            f"orchestrator group list --session-id {session.id}",
-        )
-    agent = actor(work, given.get("by"))
-    to, reason = given["status"].strip().lower(), (given.get("reason") or "").strip()
-    _check_move(work, group, to, agent, reason)
-    version = work.context.version(session.workflow_version_id)
-    MOVES[to](work, session, version, group, agent.id, reason)
-    from orchestrator.app import reading
-
-    answer: Answer = {"success": True, "group": reading.group_row(work.reader, session.id, group.id), "seq": work.seq}
-    dependents = reading.dependents(work.reader, session.id, group.id)
-    if dependents:
-        answer["dependents"] = dependents
-    if work.decisions:
-        answer["followed_by"] = work.decisions
-    return answer
-
-
-def _check_move(work: Work, group: Group, to: str, agent: Agent, reason: str) -> None:
-    if to not in lifecycle_table.GROUP_STATUSES:
-        raise Refused(
-            "UNKNOWN_STATUS", f"A group has no status {names.shown(to)}.",
-            f"One of: {', '.join(lifecycle_table.GROUP_STATUSES)}",
-            valid_statuses=list(lifecycle_table.GROUP_STATUSES),
-            did_you_mean=names.nearest(to, lifecycle_table.GROUP_STATUSES),
-        )
-    if to == "completed" and group.status != "completed":
-        _guard_completion(work, group)
-    lifecycle_table.refuse_move(group.status, to)
-    if agent.kind == "human":
-        raise require_person(f"Moving group {group.id} to {to} as {agent.id}")
-    if agent.role not in lifecycle_table.GROUP_MOVERS[group.status, to]:
-        raise Refused(
-            "NOT_PERMITTED", f"{agent.id} ({agent.role}) may not move a group from {group.status} to {to}.",
-            f"May: {', '.join(lifecycle_table.GROUP_MOVERS[group.status, to]) or 'the router alone'}",
-        )
-    if not reason:
-        raise Refused("REASON_REQUIRED", f"Moving group {group.id} to {to} needs a reason.", "Repeat with --reason TEXT")
-    if to == "deferred_external":
-        _external(work, group)
-
-
-def _guard_completion(work: Work, group: Group) -> None:
-    row = completing.path(work.reader, work.step.chain, group.id)
-    if row and row["valid"] == 1:
-        return
-    raise Refused(
-        "COMPLETION_PATH_MISSING",
-        f"Group {group.id} has no valid completion path: {row.get('missing') or 'approved'} is not met.",
-        f"orchestrator why {group.id} --session-id {work.step.chain}",
-        required=completion.REQUIRED,
-        path=completion.parts(row),
-    )
-
-
-def _external(work: Work, group: Group) -> Blocker:
-    blocker = next((b for b in work.reader.blockers(work.step.chain, group.id) if b.external), None)
-    if blocker is None:
-        refusal = blocking.deferral_not_confirmed(group.id)
-        raise Refused(refusal.code, refusal.message, refusal.suggestion)
-    return blocker
-
-
-def _complete(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
-    changes.move_group(work, group, "completed", by=by, reason=reason, cause="set_status")
-    settling.settle(work, "set_status", closed=True)
-
-
-def _defer(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
-    defer(work, group, _external(work, group).id, reason=reason, by=by, cause="set_status")
-    settling.settle(work, "set_status", closed=True)
-
-
-def _cancel(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
-    cancel(work, group, by=by, reason=reason, cause="set_status")
-    settling.settle(work, "set_status", closed=True)
-
-
-def _reopen(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
-    blocker = next((b for b in work.reader.blockers(session.id, group.id) if b.external), None)
-    target = Target(blocking.builder(version.workflow, group), "respawn")
-    if group.status == "deferred_external" and blocker is not None:
-        target = blocking.opener(version.workflow, group, blocker, "respawn")
-        changes.resolve_blocker(work, blocker.id, by=by, resolution="resumed", note=reason)
-    rung = settling.set_status_rung(work, version, group, target.agent)
-    changes.move_group(work, group, "in_progress", by=by, reason=reason, cause="set_status")
-    if rung:
-        settling.escalate(work, session, version, group, rung, "set_status", "set-status again and again")
-    else:
-        spawning.decide(work, session, version, _reopened(version, session, group, target, reason))
-    settling.settle(work, "set_status")
-
-
-def _reopened(version: Version, session: Session, group: Group, target: Target, reason: str) -> spawning.Record:
-    target, fired = engine.constrain(version.workflow, session, group, target)
-    return spawning.Record(
-        current_agent=ROUTER,
-        response_status="SET_STATUS",
-        group=group,
-        target=target,
-        cause="set_status",
-        rules=(Fired("set_status", reason), *fired),
-    )
-
-
-MOVES = {"completed": _complete, "deferred_external": _defer, "cancelled": _cancel, "in_progress": _reopen}
-
-
-def defer(work: Work, group: Group, blocker_id: str, *, reason: str, by: str, cause: str) -> None:
-    """Defer a group for its external blocker: the record that the guard asks for, then the move."""
-    row = work.reader.one(
-        "SELECT external_dependency, external_by, external_seq FROM blockers WHERE id = :id", id=blocker_id
-    )
-    assert row is not None  # noqa: S101 - the caller found the blocker just now
-    work.step.insert(
-        "deferrals",
-        group_id=group.id,
-        blocker_id=blocker_id,
-        reason=reason,
-        dependency=str(row[0]),
-        confirmed_by=str(row[1]),
-        confirmed_seq=row[2],  # type: ignore[arg-type]  # an external blocker has its step
-        deferred_by=by,
-        deferred_at=work.at,
-    )
-    changes.move_group(work, group, "deferred_external", by=by, reason=reason, cause=cause)
-
-
-def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> None:
-    """Cancel a group: its blockers and questions are settled, its open turn is stale."""
-    for blocker in work.reader.blockers(work.step.chain, group.id):
-        changes.resolve_blocker(work, blocker.id, by=by, resolution="cancelled", note=reason)
-    changes.close_questions(work, group.id, by=by, answer="moot")
-    changes.move_group(work, group, "cancelled", by=by, reason=reason, cause=cause)
-
-
-def end_research(work: Work, case: Case, agent: str) -> list[str]:
-    """End a session whose investigation has answered: what is still open is cancelled, with the reason."""
-    reason = case.report.summary.strip() or f"{case.report.status}: the investigation answered"
-    cancelled = []
-    rows = work.context.connection.execute(
-        "SELECT id FROM task_groups WHERE session_id = :session AND status IN ('pending', 'in_progress')"
-        " ORDER BY created_seq",
-        {"session": work.step.chain},
-    ).fetchall()
-    for (group_id,) in rows:
-        group = work.reader.group(work.step.chain, group_id)
-        if group is not None:
-            cancel(work, group, by=agent, reason=reason, cause="report")
-            cancelled.append(group_id)
-    changes.move_session(
-        work, work.session().status, "ended", by=agent, reason=reason, cause="report", outcome="investigation_only"
-    )
-    return cancelled
 
 
 def create_investigation(work: Work, case: Case) -> Group:

@@ -40,7 +40,7 @@ OPERATIONS: dict[str, Operation] = {
         _operation("session list", "reading:sessions"),
         _operation("session show", "reading:session"),
         _operation("group create", "groups:create", writes=True),
-        _operation("group set-status", "groups:set_status", writes=True),
+        _operation("group set-status", "moving:set_status", writes=True),
         _operation("group depend", "dependencies:depend", writes=True),
         _operation("group undepend", "dependencies:undepend", writes=True),
         _operation("group list", "reading:groups"),

@@ -9,11 +9,14 @@ import importlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from orchestrator.app.context import AGENT_JSON, Action, Answer, Call, Context, perform
+from orchestrator.app.context import AGENT_JSON, Action, Answer, Call, Context, Work, perform
 from orchestrator.core import strictjson
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
+from orchestrator.store.constants import STORE_CHAIN
 
 REFUSAL = "refusal"
+SCHEMA = "migrate"
+"""The event of a move of the schema. It is told by creating the database, not by a use case."""
 
 ACTIONS: dict[str, str] = {
     "init": "setup:register_action",
@@ -26,7 +29,7 @@ ACTIONS: dict[str, str] = {
     "session testing-mode": "sessions:testing_mode_action",
     "session upgrade-workflow": "sessions:upgrade_action",
     "group create": "groups:create_action",
-    "group set-status": "groups:set_status_action",
+    "group set-status": "moving:set_status_action",
     "group depend": "dependencies:depend_action",
     "group undepend": "dependencies:undepend_action",
     "agent register": "agents:register_action",
@@ -34,6 +37,10 @@ ACTIONS: dict[str, str] = {
     "workflow load": "workflows:load_action",
 }
 """The use case behind each kind of event, as module and function."""
+
+
+STORE_MODULES = ("setup", "agents", "workflows")
+"""Where the use cases stand that belong to no session."""
 
 
 class Event(NamedTuple):
@@ -70,13 +77,14 @@ def replay(context: Context, recorded: Iterable[Event]) -> list[Told]:
     """Tell events again, in their order, into a database that is as it was before the first of them.
 
     Args:
-        context: on the database that takes them; its door and channel are set to the recorded ones.
+        context: on the database that takes them, created at the recorded time where the record says when; its door and
+            channel are set to the recorded ones.
         recorded: the events, those of all chains that they depend on.
 
     Raises:
         EnvironmentProblem: CORRUPT, an event of a kind that this program does not know.
     """
-    return [_tell(context, event) for event in recorded]
+    return [_tell(context, event) for event in recorded if event.kind != SCHEMA]
 
 
 def call_of(event: Event) -> tuple[Call, str | None]:
@@ -104,12 +112,20 @@ def _tell(context: Context, event: Event) -> Told:
     call, door = call_of(event)
     context.channel, context.door = event.channel, door or context.door
     try:
-        return Told(event, perform(context, call, _action(call.kind)), None)
+        return Told(event, perform(context, call, _action(call)), None)
     except (Refused, InvalidInput) as problem:
         return Told(event, None, problem.code)
 
 
-def _action(kind: str) -> Action:
-    module, _, name = ACTIONS[kind].partition(":")
+def _action(call: Call) -> Action:
+    module, _, name = ACTIONS[call.kind].partition(":")
+    if call.chain == STORE_CHAIN and module not in STORE_MODULES:
+        return _refuse_for_want_of_a_session
     action: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
     return action
+
+
+def _refuse_for_want_of_a_session(work: Work) -> Answer:
+    from orchestrator.app import arguments
+
+    raise arguments.no_session_open()

@@ -282,9 +282,9 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     case = written.case
     decision = engine.decide(case)
     applied = consequences.apply(work, case, decision, agent, written)
-    record = _record(work, version, case, decision, applied)
     if case.report.role == MANAGER:
-        record = _await_manager_again(work, record)
+        applied.extras.update(_await_manager_again(work, decision, applied))
+    record = _record(work, version, case, decision, applied)
     answer = spawning.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer
@@ -348,9 +348,10 @@ def _settled(work: Work, record: spawning.Record, rule: str) -> spawning.Record:
     return record._replace(target=Target(MANAGER, "spawn"), extras=extras, rules=(*record.rules, fired), session_level=True)
 
 
-def _await_manager_again(work: Work, record: spawning.Record) -> spawning.Record:
+def _await_manager_again(work: Work, decision: Decision, applied: consequences.Applied) -> Answer:
     """After a report of the project manager every group in progress that awaits nobody awaits them again, by name."""
-    sent = record.waiting.id if record.waiting and record.target.agent and not record.starts else None
+    sends = decision.target.agent is not None and decision.target.action != "spawn_batch"
+    sent = applied.waiting.id if applied.waiting and sends else None
     idle = work.context.connection.execute(
         "SELECT id FROM task_groups WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NULL"
         " ORDER BY created_seq",
@@ -359,8 +360,7 @@ def _await_manager_again(work: Work, record: spawning.Record) -> spawning.Record
     again = [group for (id_,) in idle if id_ != sent and (group := work.reader.group(work.step.chain, id_))]
     for group in again:
         spawning.await_manager(work, group)
-    named = {"awaiting_manager": [group.id for group in again]} if again else {}
-    return record._replace(extras={**record.extras, **named})
+    return {"awaiting_manager": [group.id for group in again]} if again else {}
 
 
 def _finish(work: Work, case: Case, answer: Answer) -> None:

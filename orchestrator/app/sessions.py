@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import changes, groups, settling
+from orchestrator.app import changes, groups, moving, settling
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import lifecycle_table, names
 from orchestrator.core.routing.admission import STRICTNESS
@@ -221,7 +221,7 @@ def end_action(work: Work) -> Answer:
         raise groups.require_person(f"Abandoning session {session.id}")
     group = work.reader.group(session.id, session.id)
     if group is not None and group.status == "in_progress":
-        groups.cancel(work, group, by=agent.id, reason=reason, cause="session")
+        moving.cancel(work, group, by=agent.id, reason=reason, cause="session")
     changes.move_session(
         work, session.status, "ended", by=agent.id, reason=reason, cause="manual", outcome="closed"
     )

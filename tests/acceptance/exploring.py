@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import pathlib
-import time
 import zlib
 from collections import deque
 from collections.abc import Iterator
@@ -31,8 +30,8 @@ MOST_STEPS = 80
 class Setting(NamedTuple):
     """What is searched: the groups, and how tight the workflow's limits are.
 
-    `threshold` and `visits` are the workflow's limits of failures and of equal reports. Where they are set, counters are
-    part of the state; where not, they are taken to be below their limits, which short ways to a state do not reach.
+    `threshold` and `visits` are the workflow's limits of failures and of equal reports. Where they are set, counters
+    are part of the state; where not, they are taken to be below their limits, which short ways do not reach.
     """
 
     name: str
@@ -58,13 +57,15 @@ class Snapshots:
         head = json.dumps([len(now), changed]).encode() + b"\n"
         return zlib.compress(head + b"".join(now[n : n + PAGE] for n in changed), 1)
 
-    def load(self, content: bytes) -> None:
+    def load(self, content: bytes) -> bytes:
+        """Go to a state; return the whole database, to go there again at once."""
         head, _, pages = zlib.decompress(content).partition(b"\n")
         size, changed = json.loads(head)
         whole = bytearray(self._base.ljust(size, b"\0")[:size])
         for place, offset in enumerate(changed):
             whole[offset : offset + PAGE] = pages[place * PAGE : (place + 1) * PAGE]
         self._connection.deserialize(bytes(whole))
+        return bytes(whole)
 
 
 class Search(NamedTuple):
@@ -120,14 +121,13 @@ def begin(setting: Setting, folder: pathlib.Path) -> Context:
     return context
 
 
-def search(context: Context, setting: Setting, *, states: int, seconds: float) -> Search:
-    """Search breadth first from where the context stands, as far as so many states or seconds allow."""
+def search(context: Context, setting: Setting, *, states: int) -> Search:
+    """Search breadth first from where the context stands, until so many states are found or nothing is left."""
     store = Snapshots(context)
     first = key_of(context, setting)
     found = Search(setting, store, {first: (None, None)}, {}, set(), {}, [])
     queue = deque([(first, store.save())])
-    until = time.monotonic() + seconds
-    while queue and len(found.came) < states and time.monotonic() < until and not found.wrong:
+    while queue and len(found.came) < states and not found.wrong:
         key, content = queue.popleft()
         _expand(context, found, key, content, queue)
     found.rest.update(queue)
@@ -137,28 +137,28 @@ def search(context: Context, setting: Setting, *, states: int, seconds: float) -
 def _expand(
     context: Context, found: Search, key: Key, content: bytes, queue: deque[tuple[Key, bytes]]
 ) -> None:
-    store = found.store
-    store.load(content)
+    whole = found.store.load(content)
     ops = list(moves(context, found.setting))
     leads = found.leads.setdefault(key, set())
     if is_goal(context):
         found.goals.add(key)
     for op in ops:
-        store.load(content)
+        context.connection.deserialize(whole)
         if walking.perform(context, op) is not None:
             continue
         reached = key_of(context, found.setting)
         leads.add(reached)
         if reached not in found.came:
             found.came[reached] = (key, op)
-            queue.append((reached, store.save()))
+            queue.append((reached, found.store.save()))
             if wrong := walking.violations(context):
                 found.wrong.append((reached, wrong))
 
 
 _GROUP_KEY = """SELECT g.id, g.kind, g.security_sensitive, g.status, g.awaited_role, g.awaited_action, g.held,
     g.turn IS NOT NULL, g.senior, g.builder_role, g.qa_attempts, g.tl_review_attempts, g.merge_attempts, g.iterations,
-    p.approved_met, p.tested_met, p.merged_met, p.unblocked_met, p.reviewed_met, p.confirmed_met, p.valid, p.ever_blocked
+    p.approved_met, p.tested_met, p.merged_met, p.unblocked_met, p.reviewed_met, p.confirmed_met, p.valid,
+    p.ever_blocked
     FROM task_groups g LEFT JOIN completion_paths p ON p.session_id = g.session_id AND p.group_id = g.id
     WHERE g.session_id = 'S1' ORDER BY g.created_seq"""
 _BLOCKERS_KEY = """SELECT group_id, external, opened_role FROM blockers
@@ -295,7 +295,7 @@ def good_answer(context: Context) -> Op:
     for group, status, role, action, held in rows:
         if status == "in_progress" and not held and role != MANAGER:
             return report(role, "MERGE_SUCCESS" if action == "spawn_merge" else ANSWERS[role], group)
-        if status == "in_progress" and role == MANAGER and not context.reader.path(SESSION, group).awaiting_confirmation:
+        if status == "in_progress" and not context.reader.path(SESSION, group).awaiting_confirmation:
             external = any(blocker.external for blocker in context.reader.blockers(SESSION, group))
             return report(MANAGER, "DEFER_EXTERNAL" if external else "REWORK", group, summary="a reason")
     for group, status, *_ in rows:
@@ -321,8 +321,8 @@ def dead_ends(context: Context, found: Search) -> list[str]:
             found.store.load(content)
             stuck += _walk_out(context, found, key, good)
     good = _leading_to(found, good)
-    stuck += [walking.counterexample(["nothing leads to an end"], found.trace(key)) for key in found.leads.keys() - good]
-    return stuck
+    left = found.leads.keys() - good
+    return [*stuck, *(walking.counterexample(["nothing leads to an end"], found.trace(key)) for key in left)]
 
 
 def _leading_to(found: Search, goals: set[Key]) -> set[Key]:

@@ -67,6 +67,7 @@ class Command:
         self.path = pathlib.Path(environment["ORCHESTRATOR_DB"])
         self._argv = [sys.executable, str(script)]
         self._environment = dict(environment)
+        self._failed = False
         chosen = ["--workflow", str(workflow)] if workflow else []
         argv = [*self._argv, "init", *chosen]
         begun = subprocess.run(argv, env=self._environment, capture_output=True, text=True, timeout=60, check=False)
@@ -82,6 +83,7 @@ class Command:
         source.write(json.dumps({"op": words, "args": arguments}) + "\n")
         source.flush()
         answer: Answer = json.loads(sink.readline())
+        self._failed = self._failed or not answer["success"]
         return answer
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -104,9 +106,9 @@ class Command:
         return refused
 
     def close(self) -> None:
-        """End the process by the end of its input."""
-        _, _ = self._process.communicate(timeout=60)
-        assert self._process.returncode == 0
+        """End the process by the end of its input; its exit code says whether a line failed."""
+        rest, _ = self._process.communicate(timeout=60)
+        assert (rest, self._process.returncode) == ("", int(self._failed))
 
 
 def attempt(connection: sqlite3.Connection, sql: str) -> str:

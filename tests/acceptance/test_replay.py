@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import sqlite3
 from typing import Any
 
@@ -12,8 +13,8 @@ from orchestrator import resources, testing
 from orchestrator.app import operations, replaying, setup
 from orchestrator.app.context import Context
 from orchestrator.errors import OrchestratorError
-from orchestrator.store import memory, step
-from tests.acceptance import walking
+from orchestrator.store import memory, sqlite, step
+from tests.acceptance import play, walking
 
 SEEDS = range(20)
 
@@ -22,9 +23,13 @@ def never() -> str:
     raise AssertionError("a replay takes its times from the record")
 
 
+def context_on(connection: Any) -> Context:
+    return Context(connection, path="a file", clock=never, door="none", channel="none", deadline_s=1.0)
+
+
 def empty() -> Context:
     """A database with a schema and nothing in it, that has no clock."""
-    return Context(memory.connect(), path=":memory:", clock=never, door="none", channel="none", deadline_s=1.0)
+    return context_on(memory.connect())
 
 
 def tables(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
@@ -146,3 +151,29 @@ def test_telling_one_event_otherwise_changes_the_head_of_its_chain() -> None:
     replaying.replay(fresh, [*recorded[:-1], last._replace(at="2026-02-01T00:00:00.000000Z")])
     head = "SELECT hash FROM audit_events WHERE session_id = 'S1' ORDER BY seq DESC LIMIT 1"
     assert fresh.connection.execute(head).fetchone() != walk.context.connection.execute(head).fetchone()
+
+
+def test_what_the_command_recorded_is_told_again_in_a_new_file(
+    environment: dict[str, str], script: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    command = play.Command(environment, script, None)
+    first = walking.report("developer", "READY_FOR_QA", "A").arguments
+    command.call("route", {name: value for name, value in first.items() if name != "session_id"})
+    for op in MIXED:
+        command.call(op.words, json.loads(op.line())["args"])
+    command.close()
+
+    recorded = sqlite.connect(command.path, write=False)
+    events = replaying.events(context_on(recorded))
+    assert events[0].kind == replaying.SCHEMA
+    setup.create_database(tmp_path / "again.db", events[0].at)
+    again = sqlite.connect(tmp_path / "again.db", write=True)
+    replaying.replay(context_on(again), events)
+
+    expected, actual = tables(recorded), tables(again)
+    doors = {row[0] for row in recorded.execute("SELECT DISTINCT door FROM refusals")}
+    assert doors == {"batch"}
+    for name in sorted(expected, key=lambda name: name == "audit_events"):
+        assert actual[name] == expected[name], name
+    again.close()
+    recorded.close()

@@ -86,7 +86,8 @@ def _rightly_completed(context: Context, group: str) -> bool:
     return path.valid or bool(reopened) or context.reader.one(ACKNOWLEDGED, group=group) is not None
 
 
-ACKNOWLEDGED = """SELECT 1 FROM task_groups g JOIN acknowledgements a ON a.session_id = g.session_id AND a.group_id = g.id
+ACKNOWLEDGED = """SELECT 1 FROM task_groups g
+    JOIN acknowledgements a ON a.session_id = g.session_id AND a.group_id = g.id
     JOIN agent_reports r ON r.session_id = a.session_id AND r.seq = a.seq
     WHERE g.session_id = 'S1' AND g.id = :group AND r.effect = 'confirm' AND a.seq < g.status_seq
     AND g.status_changed_by = 'project_manager'"""

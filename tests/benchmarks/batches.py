@@ -21,6 +21,7 @@ def batch(rounds: int) -> Iterator[Figure]:
     calls = mix.calls(SESSION, mix.groups_for(CALLS))
     database = mix.content([SESSION], len(calls) // len(mix.STEPS))
     lines = "".join(json.dumps({"op": "route", "args": call}) + "\n" for call in calls)
+    harness.keep_memory()
     best = {"process": float("inf"), "batch": float("inf")}
     for _ in range(min(rounds, harness.MINIMUM_ROUNDS)):
         with tempfile.TemporaryDirectory() as folder:

@@ -16,6 +16,7 @@ from tests.benchmarks import mix
 from tests.benchmarks.harness import MINIMUM_ROUNDS
 from tests.benchmarks.table import Bound, Figure
 
+ROOT = pathlib.Path(__file__).parents[2]
 PROCESSES = 8
 SECONDS = 1.0
 GROUPS = 500
@@ -65,7 +66,8 @@ def hot_loop(rounds: int) -> Iterator[Figure]:
     """Row 8: total, worst wait, fairness, errors and losses of eight processes beside one alone."""
     sessions = [f"S{number}" for number in range(PROCESSES)]
     database = mix.content(sessions, GROUPS)
-    alone, together = [], []
+    alone: list[Crowd] = []
+    together: list[Crowd] = []
     for _ in range(max(rounds, MINIMUM_ROUNDS)):
         alone.append(play(database, sessions[:1]))
         together.append(play(database, sessions))
@@ -76,9 +78,10 @@ def hot_loop(rounds: int) -> Iterator[Figure]:
     errors = sum(round_.lock_errors for round_ in together)
     lost = sum(abs(round_.routes - round_.stored) for round_ in (*alone, *together))
     what = f"{PROCESSES} processes in a hot loop"
+    least = f"{LEAST} {min(shares):.2f}"
     yield Figure(f"{what}: total", "one process", total / own, Bound(0.4, 0.55, at_least=True), f"{total:.0f} a second")
     yield Figure(f"{what}: worst wait", "250 ms", min(waits) / 250, Bound(1, 0.4), f"{LEAST} {max(waits):.0f} ms")
-    yield Figure(f"{what}: slowest", "fastest", max(shares), Bound(0.3, 0.6, at_least=True), f"{LEAST} {min(shares):.2f}")
+    yield Figure(f"{what}: slowest", "fastest", max(shares), Bound(0.3, 0.6, at_least=True), least)
     yield Figure(f"{what}: lock errors", "", float(errors), Bound(0, 0), "a count over all rounds")
     yield Figure(f"{what}: lost steps", "", float(lost), Bound(0, 0), "a count over all rounds")
 
@@ -90,8 +93,7 @@ def play(database: bytes, sessions: Sequence[str]) -> Crowd:
         before = _steps(path)
         start = time.time() + START_S
         argv = [sys.executable, "-m", "tests.benchmarks.crowd", str(path), str(start)]
-        root = pathlib.Path(__file__).parents[2]
-        running = [subprocess.Popen([*argv, name], stdout=subprocess.PIPE, text=True, cwd=root) for name in sessions]
+        running = [subprocess.Popen([*argv, name], stdout=subprocess.PIPE, text=True, cwd=ROOT) for name in sessions]
         members = tuple(Member(*json.loads(process.communicate()[0])) for process in running)
         return Crowd(members, _steps(path) - before)
 

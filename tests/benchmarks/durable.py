@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gc
+import functools
 import pathlib
 import sqlite3
 import tempfile
@@ -23,8 +23,7 @@ def rates(rounds: int) -> Iterator[Figure]:
     calls = mix.calls(SESSION, mix.groups_for(STEPS_A_ROUND * (rounds + 1)))
     database = mix.content([SESSION], len(calls) // len(mix.STEPS))
     steps = {"": floor.record(database, calls), "lean ": floor.record(database, calls, lean=True)}
-    gc.collect()
-    gc.freeze()  # what was recorded is no garbage of either side
+    harness.keep_memory()
     for synchronous, bound in BOUNDS.items():
         with tempfile.TemporaryDirectory() as folder:
             yield from _rate(pathlib.Path(folder), database, calls, steps, rounds, synchronous, bound)
@@ -64,11 +63,11 @@ def sizes(_: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         context = mix.open_file(mix.write(folder / "ours.db", database))
-        ours = _growth(context.connection, lambda: _route_all(context, calls))
+        ours = _growth(context.connection, functools.partial(_route_all, context, calls))
         for anchor, lean, bound in (("lean floor", True, Bound(4, 2.5)), ("floor", False, None)):
             steps = floor.record(database, calls, lean=lean)
             connection = floor.open_file(folder / f"{anchor}.db", database, "NORMAL")
-            theirs = _growth(connection, lambda c=connection, s=steps: [floor.run(c, step) for step in s])
+            theirs = _growth(connection, functools.partial(_run_all, connection, steps))
             note = f"{ours / len(calls):.0f} against {theirs / len(calls):.0f} bytes"
             yield Figure("bytes grown per route", anchor, ours / theirs, bound, note)
 
@@ -76,6 +75,11 @@ def sizes(_: int) -> Iterator[Figure]:
 def _route_all(context: Context, calls: list[mix.Call]) -> None:
     for call in calls:
         mix.route(context, call)
+
+
+def _run_all(connection: sqlite3.Connection, steps: list[floor.Step]) -> None:
+    for step in steps:
+        floor.run(connection, step)
 
 
 def _growth(connection: sqlite3.Connection, work: harness.Case) -> int:

@@ -47,7 +47,7 @@ class Recording(sqlite.Connection):
 
     inserted: list[Statement]
 
-    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:  # type: ignore[override]
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
         """As usual, and remembered."""
         if sql.startswith("INSERT INTO "):
             self.inserted.append((sql, tuple(parameters)))
@@ -64,7 +64,6 @@ def record(database: bytes, calls: Sequence[mix.Call], *, lean: bool = False) ->
     connection.deserialize(database)
     sqlite.prepare(connection)
     connection.inserted = []
-    connection.row_factory = None
     context = mix.in_memory(database)
     context.connection = connection
     context.reader.connection = connection
@@ -98,7 +97,7 @@ def _rows(connection: sqlite3.Connection, table: str, session: str) -> dict[tupl
             " (SELECT id FROM task_groups WHERE session_id = :session AND status_seq ="
             " (SELECT max(seq) FROM audit_events WHERE session_id = :session)))"
         )
-    cursor = connection.execute(f"SELECT * FROM {table} WHERE {where}", {"session": session})  # noqa: S608 - ours
+    cursor = connection.execute(f"SELECT * FROM {table} WHERE {where}", {"session": session})
     names = [column[0] for column in cursor.description]
     rows = [dict(zip(names, row, strict=True)) for row in cursor]
     return {tuple(row[key] for key in _KEYS[table]): row for row in rows}
@@ -122,7 +121,7 @@ def _update(table: str, old: Row, new: Row) -> Statement:
     changed = {name: value for name, value in new.items() if value != old[name]}
     sets = ", ".join(f"{name} = ?" for name in changed)
     where = " AND ".join(f"{key} = ?" for key in _KEYS[table])
-    sql = f"UPDATE {table} SET {sets} WHERE {where}"  # noqa: S608 - names of columns
+    sql = f"UPDATE {table} SET {sets} WHERE {where}"
     return sql, (*changed.values(), *(new[key] for key in _KEYS[table]))
 
 

@@ -32,6 +32,8 @@ LIST_LIMIT = 50
 LIST_ROUNDS = 50
 BY_HAND = """SELECT * FROM router_decisions WHERE session_id = :session AND seq > :since AND seq <= :until
     ORDER BY seq {order}, part {order} LIMIT :limit"""
+FIRST, NEXT = "G000000", f"G{mix.RUNNING:06d}"
+"""The group that is multiplied, and the one that its merge starts."""
 _CHUNK = 2000
 _GROUP = """INSERT INTO task_groups (session_id, id, name, kind, created_by, created_at, created_seq, status,
     status_changed_by, status_changed_at, status_seq) VALUES (?, ?, 'one change', 'code', 'project_manager', ?, ?,
@@ -43,6 +45,7 @@ def route(rounds: int) -> Iterator[Figure]:
     """Row 9: the cost of a route at a million decisions and at a hundred."""
     calls = _calls(rounds)
     large, small = _large(rounds), history(pathlib.Path(_folder().name) / "small.db", FEW, calls)
+    harness.keep_memory()
     for number, synchronous in enumerate(("FULL", "NORMAL")):
         share = calls[number * len(calls) // 2 :]
         cases = {
@@ -136,6 +139,12 @@ def _multiply(context: Context, copies: int) -> None:
             names = floor.columns(sql)
             connection.executemany(sql, [_copy(names, values, shift, number) for number in numbers])
         connection.execute("COMMIT")
+    # A batch starts the group four places on; the first four were started by the plan, which is not multiplied.
+    for sql, values in inserts:
+        if sql.startswith("INSERT INTO agents ") and NEXT in str(values):
+            names = floor.columns(sql)
+            numbers = range(-mix.RUNNING, 0)
+            connection.executemany(sql, [_copy(names, values, shift, number) for number in numbers])
     guards.create_all(connection)
     connection.execute("PRAGMA foreign_keys=ON")
 
@@ -159,5 +168,5 @@ def _copy(names: Sequence[str], values: Sequence[Any], shift: int, number: int) 
         elif name == "report_id" and value is not None:
             row[name] = f"{SESSION}:R{row['seq']}"
         elif isinstance(value, str):
-            row[name] = value.replace("G000000", f"H{number:06d}").replace("G000004", f"H{number + 4:06d}")
+            row[name] = value.replace(FIRST, f"H{number:06d}").replace(NEXT, f"H{number + mix.RUNNING:06d}")
     return list(row.values())

@@ -14,7 +14,7 @@ from typing import Any
 from orchestrator import bootstrap, testing
 from orchestrator.app import operations
 from orchestrator.app.context import Context
-from orchestrator.store import constants, memory, sqlite
+from orchestrator.store import constants, sqlite
 
 STEPS = (
     ("developer", "READY_FOR_QA", "implemented, unit tests pass"),
@@ -90,6 +90,3 @@ def in_memory(database: bytes) -> Context:
 def route(context: Context, call: Call) -> dict[str, Any]:
     """One report, in process."""
     return operations.call(context, "route", **call)
-
-
-__all__ = ["memory"]

@@ -8,7 +8,7 @@ from orchestrator.doors.cli import shapes
 from orchestrator.doors.cli.options import GROUP, INTEGER, PAGE, SESSION, Command, option
 
 FILTERS = (
-    SESSION,
+    SESSION._replace(help=f"{SESSION.help} @store is what belongs to none."),
     GROUP,
     option("agent", "Only what this role or agent did or was sent to do."),
     option("status", "Only what has this status."),

@@ -46,7 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db check": ("db", "Check the database: pages, references, triggers, orphans."),
     "db backup": ("db", "Copy the database while it is in use."),
     "doctor": ("db", "Say what is the matter with the database, and what mends it."),
-    "batch": ("batch", "Run many commands in one process: JSON lines in, JSON lines out."),
+    "batch": ("batch", "Run many commands in one process, a JSON line for each."),
     "schema": ("schema", "Print the JSON Schema of a command's answer."),
 }
 

@@ -68,7 +68,7 @@ class Groups(Caller):
     ) -> Answer:
         """Move a group by hand, as far as the table of moves and the guards allow.
 
-        As `orchestrator group set-status`; see `orchestrator.app.groups.set_status`.
+        As `orchestrator group set-status`; see `orchestrator.app.moving.set_status`.
         """
         return self._call(
             "group set-status", id=id, status=status, session_id=session_id, by=by, reason=reason, request_id=request_id

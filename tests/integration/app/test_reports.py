@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.integration.app.table import SESSION, Table, names
+from orchestrator.errors import OrchestratorError, Refused
+from orchestrator.store.constants import STORE_CHAIN
+from tests.integration.app.table import SESSION, Answer, Table, names
 
 # Names
 
@@ -73,7 +75,9 @@ def test_an_unknown_session_is_refused_and_recorded_in_the_chain_of_the_store() 
     table = Table("A")
     refusal = table.refused("developer", "PARTIAL", "A", session="S9")
     assert (refusal.code, refusal.data) == ("UNKNOWN_SESSION", {"sessions": ["S1"]})
-    assert table.rows("SELECT session_id, claimed_session, code FROM refusals") == [("store", "S9", "UNKNOWN_SESSION")]
+    assert table.rows("SELECT session_id, claimed_session, code FROM refusals") == [
+        (STORE_CHAIN, "S9", "UNKNOWN_SESSION")
+    ]
 
 
 def test_r12_a_misspelt_group_is_refused_and_not_created() -> None:
@@ -91,7 +95,7 @@ def test_an_agent_that_nobody_registered_never_acts() -> None:
 def test_an_inactive_agent_never_acts() -> None:
     table = Table("A", plan=True)
     table.do("agent register", id="dev-2", role="developer", parent="tech_lead", by="project_manager")
-    table.do("agent deactivate", id="dev-2", by="project_manager")
+    table.do("agent deactivate", id="dev-2", by="project_manager", reason="left")
     assert table.code("developer", "PARTIAL", "A", agent_id="dev-2") == "UNKNOWN_AGENT"
 
 
@@ -188,8 +192,6 @@ def test_a_dry_run_decides_as_usual_and_writes_nothing() -> None:
 
 
 def test_a_refused_dry_run_leaves_no_refusal() -> None:
-    from orchestrator.errors import Refused
-
     table = Table("A", plan=True)
     with pytest.raises(Refused, match="waits for developer"):
         table.says("qa_expert", "PASS", "A", dry_run=True)
@@ -446,7 +448,7 @@ def test_a_clarification_pauses_the_session_and_awaits_the_person() -> None:
     assert (answer["action"], answer["next_agent"]) == ("pause_for_user", None)
     assert table.session() == ("paused", "user")
     assert table.rows("SELECT kind, text, group_id, asked_by FROM questions") == [
-        ("clarification", "Which API?", None, "project_manager@S1")
+        ("clarification", "Which API?", None, "project_manager")
     ]
 
 
@@ -535,17 +537,12 @@ def test_the_fallback_ends_with_the_next_refusal() -> None:
 
 def refuse_six_times(table: Table, role: str, group: str | None, status: str = "NONSENSE", **more: Any) -> list[Answer]:
     """Six refusals of one open turn; what followed the last one."""
-    from orchestrator.errors import OrchestratorError
-
     for _ in range(5):
         table.refused(role, status, group, **more)
     with pytest.raises(OrchestratorError) as caught:
         table.says(role, status, group, **more)
-    found: list[dict[str, Any]] = caught.value.data["followed_by"]
+    found: list[Answer] = caught.value.data["followed_by"]
     return found
-
-
-Answer = dict[str, Any]
 
 
 @pytest.mark.parametrize(

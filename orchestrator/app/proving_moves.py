@@ -1,0 +1,173 @@
+"""What may be tried in a state: one status for each meaning, by whoever is awaited, and all that the manager may do.
+
+A status stands for every other one of its role with the same transition in all that the router reads. A failure is
+tried below its threshold and at every rung of it; any report with the loop guard at each rung that would change where
+it goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from orchestrator.app.proving_state import Marks, State
+from orchestrator.app.proving_world import BELOW, SESSION, Limit, Move, Op, World, report
+from orchestrator.core.routing import admission, rules
+from orchestrator.core.routing.facts import MANAGER, PERSON
+from orchestrator.core.workflow import vocabulary
+from orchestrator.core.workflow.model import Transition, Workflow
+
+MOST_BLOCKERS = 2
+"""Open blockers of a group beyond which none is opened."""
+REASON = "a reason"
+EXTERNAL = {"external": True, "external_dependency": "the environment"}
+BANDS = (1, 2, 3, 4)
+_DEAD = ("cancelled", "deferred_external")
+
+
+class Setting(NamedTuple):
+    """What is searched: a session, its groups, and how much of what may happen is tried.
+
+    wide: also first reports of groups that nobody started, interruptions, reports of the manager in a group before
+    its time, and the question at the end of each ladder. slots: the workflow's `max_parallel`, where it is another.
+    """
+
+    name: str
+    groups: tuple[dict[str, Any], ...]
+    session: dict[str, Any] = {}
+    slots: int | None = None
+    wide: bool = False
+
+    def beginning(self) -> list[Op]:
+        """The operations before the first state of the search."""
+        groups = [Op("group create", {"session_id": SESSION, **group}) for group in self.groups]
+        return [Op("session create", {"id": SESSION, **self.session}), *groups]
+
+    def alike(self) -> dict[str, int]:
+        """A number for each group, the same for groups that only their ids tell apart."""
+        needed = {other for group in self.groups for other in group.get("depends_on", ())}
+        kinds: list[Any] = []
+        found = {}
+        for place, group in enumerate(self.groups):
+            tied = place if group["id"] in needed or group.get("depends_on") else None
+            kind = ({name: value for name, value in group.items() if name != "id"}, tied)
+            if kind not in kinds:
+                kinds.append(kind)
+            found[str(group["id"])] = kinds.index(kind)
+        return found
+
+
+def alphabet(workflow: Workflow, role: str) -> list[Transition]:
+    """One transition of a role for each meaning."""
+    found: dict[Any, Transition] = {}
+    modes = workflow.rules.testing_modes.values()
+    for (owner, status), transition in workflow.transitions.items():
+        if owner == role:
+            affected = tuple(status in mode.affected_statuses for mode in modes)
+            plain = transition._replace(status="", include_context=(), model_override=None, description="")
+            found.setdefault((plain, affected), transition)
+    return list(found.values())
+
+
+def moves(world: World, state: State, setting: Setting) -> Iterator[Move]:
+    """Everything that is tried in a state; some of it will be refused."""
+    workflow = world.version.workflow
+    called = state.session.awaited_role == MANAGER or any(m.awaited_role == MANAGER for m in state.groups)
+    for transition in alphabet(workflow, MANAGER):
+        yield from _of_manager(workflow, state, transition, called)
+    for m in state.groups:
+        yield from _by_hand(state, m, workflow, setting)
+        if m.status == "in_progress" and m.running:
+            yield from _of_awaited(workflow, state, m, setting)
+        elif m.status == "pending" and setting.wide:
+            yield from _of_anybody(workflow, state, m, setting)
+        for transition in alphabet(workflow, MANAGER):
+            yield from _of_manager_in(workflow, state, m, transition, setting)
+
+
+def _of_manager(workflow: Workflow, state: State, transition: Transition, called: bool) -> Iterator[Move]:
+    effect, status = transition.effect, transition.status
+    # An investigation without a group makes a new one each time: there is no end to such states.
+    if effect in (*admission.NEEDS_GROUP, "investigate") or (effect == "plan" and state.session.planned):
+        return
+    yield Move(report(MANAGER, status, summary=REASON), awaited=called)
+    if effect == "confirm":
+        for m in state.groups:
+            if m.status == "in_progress" and m.awaited_role == MANAGER:
+                yield Move(report(MANAGER, status, acknowledge={m.id: REASON}), awaited=called)
+
+
+def _of_manager_in(
+    workflow: Workflow, state: State, m: Marks, transition: Transition, setting: Setting
+) -> Iterator[Move]:
+    effect, status = transition.effect, transition.status
+    if m.status == "deferred_external" and effect == "resume":
+        yield Move(report(MANAGER, status, m.id, summary=REASON))
+    mine = m.awaited_role == MANAGER
+    if m.status != "in_progress" or not (mine or setting.wide or effect == "rework"):
+        return
+    if mine and effect in ("plan", "confirm", "end_research", "clarify") and not setting.wide:
+        return
+    more: dict[str, Any] = {} if mine else {"interrupt": True}
+    given = report(MANAGER, status, m.id, summary=REASON, **more)
+    for limit in _limits(workflow, transition, MANAGER, setting):
+        yield Move(given, limit, awaited=mine)
+
+
+def _of_awaited(workflow: Workflow, state: State, m: Marks, setting: Setting) -> Iterator[Move]:
+    role = str(m.awaited_role)
+    for transition in alphabet(workflow, role):
+        effect = transition.effect
+        if effect in ("merge", "merge_fail") and m.awaited_action != "spawn_merge":
+            continue
+        if effect == "block" and len(state.blockers.get(m.id, ())) >= MOST_BLOCKERS:
+            continue
+        for limit in _limits(workflow, transition, role, setting):
+            yield Move(report(role, transition.status, m.id), limit, awaited=True)
+        if effect == "guide":
+            yield Move(report(role, transition.status, m.id, details=EXTERNAL), awaited=True)
+
+
+def _of_anybody(workflow: Workflow, state: State, m: Marks, setting: Setting) -> Iterator[Move]:
+    for role in workflow.roles():
+        if role in (MANAGER, vocabulary.VALIDATOR):
+            continue
+        for transition in alphabet(workflow, role):
+            yield Move(report(role, transition.status, m.id))
+
+
+def _limits(workflow: Workflow, transition: Transition, role: str, setting: Setting) -> Iterator[Limit]:
+    yield BELOW
+    counted = transition.effect in rules.COUNTERS and transition.escalation_check
+    if counted and workflow.rules.escalation_agent:
+        yield from (Limit(band=band) for band in BANDS if setting.wide or band < BANDS[-1])
+    if transition.iteration_budget_check:
+        yield Limit(rounds=True)
+    # A rung that is passed over gives what the next one gives.
+    passed = (role, transition.next_agent)
+    for number, rung in enumerate(workflow.rules.loop_on_exhausted, 1):
+        asks = rung in (PERSON, vocabulary.QUESTION)
+        if (asks and setting.wide) or (not asks and rung not in passed):
+            yield Limit(rung=number)
+
+
+def _by_hand(state: State, m: Marks, workflow: Workflow, setting: Setting) -> Iterator[Move]:
+    if m.status in ("pending", "in_progress", "deferred_external"):
+        yield _set(m, "cancelled")
+    if m.status in ("completed", "deferred_external"):
+        yield _set(m, "in_progress")
+        for number, _ in enumerate(workflow.rules.loop_on_exhausted, 1):
+            if setting.wide:
+                yield Move(_set(m, "in_progress").op, Limit(rung=number))
+    if m.status == "in_progress" and any(external for external, *_ in state.blockers.get(m.id, ())):
+        yield _set(m, "deferred_external")
+    closed = {other.id for other in state.groups if other.status in _DEAD}
+    for group, on in state.edges:
+        if group == m.id and on in closed:
+            given = {"id": group, "on": on, "session_id": SESSION, "by": MANAGER, "reason": REASON}
+            yield Move(Op("group undepend", given))
+
+
+def _set(m: Marks, status: str) -> Move:
+    given = {"id": m.id, "session_id": SESSION, "by": MANAGER, "status": status, "reason": REASON}
+    return Move(Op("group set-status", given))

@@ -1,0 +1,203 @@
+"""A breadth-first search through the states of one setting, and what its graph says about ends and loops."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from orchestrator.app import proving_moves, proving_state
+from orchestrator.app.proving_moves import Setting
+from orchestrator.app.proving_state import Fault, Key, State
+from orchestrator.app.proving_world import Move, World
+from orchestrator.errors import OrchestratorError
+
+
+class Edge(NamedTuple):
+    """A move from one state to another, by their numbers."""
+
+    move: Move
+    target: int
+
+
+class Node(NamedTuple):
+    """A state as it was first reached; `parent` is None for the first one."""
+
+    key: Key
+    parent: int | None
+    move: Move | None
+    depth: int
+    good: bool
+
+
+class Finding(NamedTuple):
+    """An invariant that does not hold after these moves, which a world under the same setting accepts."""
+
+    fault: Fault
+    moves: tuple[Move, ...]
+    cause: str
+
+
+class Search:
+    """What was searched: nodes in the order in which they were reached, and where those that were expanded lead."""
+
+    def __init__(self, world: World, setting: Setting) -> None:
+        self.world = world
+        self.setting = setting
+        self.alike = setting.alike()
+        self.nodes: list[Node] = []
+        self.numbers: dict[Key, int] = {}
+        self.edges: dict[int, list[Edge]] = {}
+        self.findings: dict[tuple[str, str], Finding] = {}
+        self.complete = False
+
+    def run(self, states: int, seconds: float) -> None:
+        """Search as far as so many states or seconds allow."""
+        until = time.monotonic() + seconds
+        state = self._begin()
+        queue = deque([self._reach(state, None, None)])
+        while queue and len(self.nodes) < states and time.monotonic() < until:
+            number = queue.popleft()
+            queue.extend(self._expand(number))
+        self.complete = not queue
+
+    def _begin(self) -> State:
+        self.world.go([])
+        for op in self.setting.beginning():
+            code = self.world.forth(Move(op))
+            if code is not None:
+                raise AssertionError(f"{op.line()} is refused with {code}")
+        self.start = list(self.world.stack)
+        return proving_state.read(self.world)
+
+    def _reach(self, state: State, parent: int | None, move: Move | None) -> int:
+        key = proving_state.key(state, self.alike)
+        self.numbers[key] = len(self.nodes)
+        depth = 0 if parent is None else self.nodes[parent].depth + 1
+        self.nodes.append(Node(key, parent, move, depth, state.good))
+        return self.numbers[key]
+
+    def _expand(self, number: int) -> Iterator[int]:
+        self.world.go(self.moves_to(number))
+        state = proving_state.read(self.world)
+        self.edges[number] = edges = []
+        if state.final:
+            return
+        level = len(self.world.stack)
+        for move in list(proving_moves.moves(self.world, state, self.setting)):
+            reached = self._try(number, move, edges)
+            self.world.back(level)
+            if reached is not None:
+                yield reached
+
+    def _try(self, number: int, move: Move, edges: list[Edge]) -> int | None:
+        """Make one move; the number of the state that it leads to, if that is new and worth going on from."""
+        try:
+            if self.world.forth(move) is not None:
+                return None
+        except OrchestratorError:
+            raise
+        except Exception as error:
+            self._note(number, move, [Fault("crash", f"{type(error).__name__}: {error}")])
+            return None
+        state = proving_state.read(self.world)
+        known = self.numbers.get(proving_state.key(state, self.alike))
+        if known is not None:
+            edges.append(Edge(move, known))
+            return None
+        wrong = proving_state.faults(self.world, state)
+        reached = self._reach(state, number, move)
+        edges.append(Edge(move, reached))
+        if wrong:
+            self._note(number, move, wrong)
+            self.edges[reached] = []
+            return None
+        return reached
+
+    def _note(self, number: int, move: Move, wrong: Iterable[Fault]) -> None:
+        cause = cause_of(move)
+        for fault in wrong:
+            place = (fault.invariant, cause)
+            self.findings.setdefault(place, Finding(fault, (*self.moves_to(number), move), cause))
+
+    def moves_to(self, number: int) -> list[Move]:
+        """The moves of a shortest way to a state, the session's beginning included."""
+        found: list[Move] = []
+        node = self.nodes[number]
+        while node.parent is not None and node.move is not None:
+            found.append(node.move)
+            node = self.nodes[node.parent]
+        return [*self.start, *reversed(found)]
+
+    def numbers_to(self, number: int) -> list[int]:
+        """The states on that way, the first and the last included."""
+        found = [number]
+        while (parent := self.nodes[found[-1]].parent) is not None:
+            found.append(parent)
+        return found[::-1]
+
+
+def cause_of(move: Move) -> str:
+    """What a move is, in words: who reports what, or which move by hand."""
+    given = move.op.arguments
+    if move.op.words == "route":
+        return f"{given['current_agent']} {given['status']}"
+    return f"{move.op.words} {given.get('status', '')}".rstrip()
+
+
+def stuck(search: Search) -> list[int]:
+    """The states from which those who are awaited reach no end, question or verdict, unless the loop guard helps.
+
+    States that were not expanded, and those where an invariant is broken already, count as leading to an end.
+    """
+    sources: dict[int, list[int]] = {}
+    for source, edges in search.edges.items():
+        for move, target in edges:
+            if move.awaited and not move.limit.rung:
+                sources.setdefault(target, []).append(source)
+    broken = {number for number, edges in search.edges.items() if not edges and not search.nodes[number].good}
+    ended = {n for n, node in enumerate(search.nodes) if node.good or n not in search.edges}
+    good = _closure(ended | _reported(search, broken), sources)
+    return [number for number in search.edges if number not in good]
+
+
+def _reported(search: Search, numbers: set[int]) -> set[int]:
+    """Those of the states that a finding is about already."""
+    ends = {finding.moves[len(search.start):] for finding in search.findings.values()}
+    return {number for number in numbers if tuple(search.moves_to(number)[len(search.start):]) in ends}
+
+
+def _closure(start: set[int], leads: dict[int, list[int]]) -> set[int]:
+    found, queue = set(start), deque(start)
+    while queue:
+        for each in leads.get(queue.popleft(), ()):
+            if each not in found:
+                found.add(each)
+                queue.append(each)
+    return found
+
+
+def way(search: Search, source: int, target: int, allowed: Callable[[Edge], bool]) -> list[Edge] | None:
+    """A shortest way of at least one edge between two states, along edges that are allowed; None where there is none."""
+    came: dict[int, tuple[int, Edge]] = {}
+    queue = deque([source])
+    while queue:
+        here = queue.popleft()
+        for edge in search.edges.get(here, ()):
+            if edge.target in came or not allowed(edge):
+                continue
+            came[edge.target] = (here, edge)
+            if edge.target == target:
+                return _traced(came, source, target)
+            queue.append(edge.target)
+    return None
+
+
+def _traced(came: dict[int, tuple[int, Edge]], source: int, target: int) -> list[Edge]:
+    here, edge = came[target]
+    found = [edge]
+    while here != source:
+        here, edge = came[here]
+        found.append(edge)
+    return found[::-1]

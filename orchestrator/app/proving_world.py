@@ -1,0 +1,190 @@
+"""A session in a database in memory, moved forth and back by the real use cases inside savepoints.
+
+The schema, guards and completion view are those of every database. Two things differ: a step is never committed, so
+that going back costs one ROLLBACK TO; and, unless the world is exact, counters stand wherever a move says.
+
+Cold module: `workflow check --prove` uses it, never `route`.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from orchestrator.app import replaying, setup, workflows
+from orchestrator.app.context import Action, Call, Context, Version, Work, perform
+from orchestrator.core.routing.facts import Group, Session
+from orchestrator.core.workflow.model import Rules
+from orchestrator.errors import InvalidInput, Refused
+from orchestrator.store import memory, reader
+from orchestrator.store import step as steps
+from orchestrator.store.constants import STORE_CHAIN
+
+SESSION = "S1"
+AT = "2026-01-01T00:00:00.000000Z"
+_EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class Limit(NamedTuple):
+    """Where the counters stand when a move is made; all below their limits where nothing is said.
+
+    band: how often the escalation threshold is reached with this failure (1 escalation agent ... 4 a person);
+    rounds: whether the investigation budget is used up; rung: the rung of the loop guard that is reached, from 1.
+    """
+
+    band: int = 0
+    rounds: bool = False
+    rung: int = 0
+
+
+BELOW = Limit()
+
+
+class Op(NamedTuple):
+    """One operation with its arguments, as a line of `orchestrator batch` has them."""
+
+    words: str
+    arguments: dict[str, Any]
+
+    def line(self) -> str:
+        """The operation as such a line."""
+        return json.dumps({"op": self.words, "args": self.arguments})
+
+
+class Move(NamedTuple):
+    """An operation under a limit; `awaited` says that whoever does it is awaited."""
+
+    op: Op
+    limit: Limit = BELOW
+    awaited: bool = False
+
+
+class LimitedReader(reader.Reader):
+    """Reads what is recorded, but for the counters, which stand where the move under way says.
+
+    `limit` None reads the recorded counters too.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        super().__init__(connection)
+        self.limit: Limit | None = None
+        self.rules: Rules | None = None
+
+    def group(self, session: str, group: str) -> Group | None:
+        """The group, with the attempts and rounds of the limit."""
+        found = super().group(session, group)
+        if found is None or self.limit is None or self.rules is None:
+            return found
+        attempts = max(self.limit.band * self.rules.escalation_threshold - 1, 0)
+        rounds = self.rules.investigation_max_iterations - 1 if self.limit.rounds else 0
+        return found._replace(
+            qa_attempts=attempts, tl_review_attempts=attempts, merge_attempts=attempts, iterations=rounds
+        )
+
+    def visits(self, session: Session, group: Group | None, role: str, status: str, *, own: bool) -> int:
+        """The visits of the limit."""
+        if self.limit is None or self.rules is None:
+            return super().visits(session, group, role, status, own=own)
+        return self.rules.loop_max_visits - 2 + self.limit.rung if self.limit.rung else 0
+
+    def count(self, sql: str, **parameters: object) -> int:
+        """As recorded, but for the `set-status` that the loop guard counts."""
+        if sql == reader.STATUS_SETTINGS and self.limit is not None and self.rules is not None:
+            return self.rules.loop_max_visits - 2 + self.limit.rung if self.limit.rung else 0
+        return super().count(sql, **parameters)
+
+
+class World:
+    """One session under one workflow.
+
+    Args:
+        content: the text of the transitions file.
+        agent_texts: agent files by name.
+        exact: whether counters are as recorded, and a move's limit means nothing.
+
+    Raises:
+        InvalidInput: WORKFLOW_INVALID with every problem, as `workflow load`.
+    """
+
+    def __init__(self, content: str, agent_texts: dict[str, str], *, exact: bool = False) -> None:
+        connection = memory.connect()
+        self.context = Context(
+            connection, path=":memory:", clock=lambda: AT, door="python", channel="process", deadline_s=1.0
+        )
+        self.reader = LimitedReader(connection)
+        self.context.reader = self.reader
+        tree = setup._tree(agent_texts)
+        perform(self.context, Call("init", STORE_CHAIN, setup.INSTALLER, {"agents": tree}), setup.register_action)
+        workflows.load(self.context, content=content, agent_texts=agent_texts, by=setup.INSTALLER)
+        self.version: Version = self.context.active_version()
+        self.reader.rules = self.version.workflow.rules
+        self.exact = exact
+        self.stack: list[Move] = []
+        connection.execute("BEGIN")
+
+    def forth(self, move: Move) -> str | None:
+        """Make a move; return the code of the refusal, after which nothing has changed."""
+        connection, name = self.context.connection, f"m{len(self.stack)}"
+        connection.execute(f"SAVEPOINT {name}")
+        try:
+            self._perform(move)
+        except (Refused, InvalidInput) as problem:
+            connection.execute(f"ROLLBACK TO {name}")
+            connection.execute(f"RELEASE {name}")
+            return problem.code
+        except Exception:
+            connection.execute(f"ROLLBACK TO {name}")
+            connection.execute(f"RELEASE {name}")
+            raise
+        self.stack.append(move)
+        return None
+
+    def back(self, to: int | None = None) -> None:
+        """Take moves back until so many are left; the last one where nothing is said."""
+        to = len(self.stack) - 1 if to is None else to
+        if to < len(self.stack):
+            self.context.connection.execute(f"ROLLBACK TO m{to}")
+            self.context.connection.execute(f"RELEASE m{to}")
+            del self.stack[to:]
+
+    def go(self, path: Sequence[Move]) -> None:
+        """Stand where a list of moves leads, from the beginning, all of which are accepted."""
+        same = 0
+        for made, wanted in zip(self.stack, path, strict=False):
+            if made is not wanted:
+                break
+            same += 1
+        self.back(same)
+        for move in path[same:]:
+            code = self.forth(move)
+            if code is not None:
+                raise AssertionError(f"{move.op.line()} was accepted once and is refused with {code}")
+
+    def _perform(self, move: Move) -> None:
+        self.reader.limit = None if self.exact else move.limit
+        words, arguments = move.op
+        given = {name: value for name, value in arguments.items() if name != "session_id"}
+        actor = str(given.get("by") or given.get("current_agent") or "project_manager")
+        step = steps.Step(self.context.connection, SESSION, AT)
+        _action(words)(Work(self.context, step, Call(words, SESSION, actor, given)))
+        # Of an event that is never committed only the number and the place in the chain matter.
+        head = hashlib.sha256(step.prev_hash).digest()
+        event = (SESSION, step.seq, words, actor, "process", AT, "{}", "{}", step.prev_hash, head)
+        self.context.connection.execute(_EVENT, event)
+
+
+@functools.cache
+def _action(words: str) -> Action:
+    module, _, name = replaying.ACTIONS[words].partition(":")
+    action: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
+    return action
+
+
+def report(role: str, status: str, group: str | None = None, **more: Any) -> Op:
+    """A report in the session."""
+    given = {"session_id": SESSION, "current_agent": role, "status": status, **more}
+    return Op("route", {**given, "group_id": group} if group else given)

@@ -1,0 +1,115 @@
+"""Every command explains itself, with an example that works as it stands."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+
+import pytest
+
+from orchestrator.app import arguments, operations
+from orchestrator.doors.cli import answers, catalogue, main, options, quick, typed
+from tests.integration.cli.conftest import Run
+
+every_command = pytest.mark.parametrize("words", catalogue.COMMANDS)
+
+
+@every_command
+def test_the_help_of_a_command_has_an_example(words: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main.main([*words.split(), "--help"]) == 0
+    out, err = capfd.readouterr()
+    assert err == ""
+    assert out.startswith(f"Usage: orchestrator {words} ")
+    assert " ".join(main.find(words).example.split()) in " ".join(out.split())
+    assert all(flag in out for each in main.find(words).parameters for flag in each.flags)
+
+
+@every_command
+def test_the_example_is_a_call_of_the_command(words: str) -> None:
+    command = main.find(words)
+    program, *argv = shlex.split(command.example)
+    found, rest = main.split(argv)
+    assert (program, found) == ("orchestrator", words)
+    assert quick.read(command, rest) is not None
+
+
+@every_command
+def test_a_command_stands_in_the_lists_with_a_short_text(words: str) -> None:
+    module, line = catalogue.COMMANDS[words]
+    assert (len(line) <= 62, line[-1], words.partition(" ")[0] in (*catalogue.GROUPS, words)) == (True, ".", True)
+    assert words in main.importlib.import_module(f"orchestrator.doors.cli.{module}").COMMANDS
+
+
+@every_command
+def test_the_parameters_of_a_command_are_those_of_its_operation(words: str) -> None:
+    command = main.find(words)
+    if words in operations.OPERATIONS and command.handler is None:
+        wanted = set(arguments.parameters(words))
+        assert {each.key for each in command.parameters} == wanted
+
+
+@every_command
+def test_choices_are_the_same_as_for_other_doors(words: str) -> None:
+    for each in main.find(words).parameters:
+        known = arguments.CHOICES.get(f"{words} {each.key}") or arguments.CHOICES.get(each.key)
+        if words in operations.OPERATIONS and each.key in arguments.parameters(words) and known:
+            assert each.choices in (known, ())
+
+
+def test_every_operation_has_a_command_and_every_command_a_shape() -> None:
+    assert set(operations.OPERATIONS) - set(catalogue.COMMANDS) == set()
+    assert set(answers.SHAPES) == set(catalogue.COMMANDS)
+
+
+@pytest.mark.parametrize("group", ["", *catalogue.GROUPS])
+def test_the_help_of_a_group_lists_what_is_in_it(group: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main.main([*group.split(), "--help"]) == 0
+    out = capfd.readouterr().out
+    assert [word for word in catalogue.below(group) if f"\n  {word} " not in out] == []
+
+
+def test_every_word_of_a_parameter_is_explained() -> None:
+    silent = [
+        (words, each.name)
+        for words in catalogue.COMMANDS
+        for each in (*main.find(words).parameters, *options.COMMON)
+        if not each.help.endswith((".", ")"))
+    ]
+    assert silent == []
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    done = run("--version")
+    assert (done.returncode, done.stdout.split()[0]) == (0, b"orchestrator")
+
+
+def test_a_shell_is_offered_what_may_follow(run: Run) -> None:
+    more = {"_ORCHESTRATOR_COMPLETE": "complete_bash", "COMP_WORDS": "orchestrator group sh", "COMP_CWORD": "2"}
+    assert run(**more).stdout.split() == [b"show"]
+    more |= {"COMP_WORDS": "orchestrator route --current", "COMP_CWORD": "2"}
+    assert run(**more).stdout.split() == [b"--current-agent"]
+
+
+def test_a_script_for_completion_can_be_had(run: Run) -> None:
+    done = run("--show-completion", "bash")
+    assert (done.returncode, b"_ORCHESTRATOR_COMPLETE" in done.stdout) == (0, True)
+
+
+def test_help_needs_no_database_and_no_rich(run: Run, tmp_path: os.PathLike[str]) -> None:
+    done = run("route", "--help", ORCHESTRATOR_DB="/nowhere/at/all.db", COLUMNS="40")
+    assert (done.returncode, b"\x1b[" in done.stdout) == (0, False)
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_only_the_called_command_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = typed.build({"group show": main.find("group show")}, lambda words, values: None)
+    group = next(each for each in found.registered_groups if each.name == "group")
+    assert group.typer_instance is not None
+    built = [each.name for each in group.typer_instance.registered_commands if each.callback is not typed._nothing]
+    assert built == ["show"]
+
+
+def test_a_schema_is_printed(run: Run) -> None:
+    found = json.loads(run("schema", "group", "show").stdout)
+    assert found["title"] == "orchestrator group show"

@@ -1,0 +1,139 @@
+"""Real answers of every command have the shape that `schema` prints for it."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from orchestrator.doors.cli import answers, catalogue
+from tests.integration.cli.conftest import Run
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "object": (dict,),
+    "array": (list,),
+    "number": (int, float),
+}
+
+
+def problems(value: Any, schema: dict[str, Any], root: dict[str, Any], path: str = "$") -> Iterator[str]:
+    """Where a value departs from a JSON Schema of the kind that pydantic makes."""
+    if "$ref" in schema:
+        schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+    if "anyOf" in schema:
+        tries = [list(problems(value, each, root, path)) for each in schema["anyOf"]]
+        yield from min(tries, key=len)
+        return
+    if "const" in schema and value != schema["const"]:
+        yield f"{path} is {value!r}, not {schema['const']!r}"
+    if "enum" in schema and value not in schema["enum"]:
+        yield f"{path} is {value!r}, none of {schema['enum']}"
+    kind = schema.get("type")
+    if kind and (not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind not in ("boolean",))):
+        yield f"{path} is {type(value).__name__}, not {kind}"
+        return
+    yield from _inside(value, schema, root, path)
+
+
+def _inside(value: Any, schema: dict[str, Any], root: dict[str, Any], path: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from (f"{path}.{name} is missing" for name in schema.get("required", ()) if name not in value)
+        for name, each in value.items():
+            more = schema.get("additionalProperties")
+            found = schema.get("properties", {}).get(name) or (more if isinstance(more, dict) else {})
+            yield from problems(each, found, root, f"{path}.{name}")
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from problems(each, schema.get("items", {}), root, f"{path}[{index}]")
+
+
+STORY = (
+    "init",
+    "demo",
+    "session create S2 --goal x",
+    "session list",
+    "session show S1",
+    "session testing-mode S2 full --by project_manager --reason x",
+    "agent register dev-2 --role developer",
+    "agent list",
+    "agent show dev-2",
+    "agent tree",
+    "agent deactivate dev-2 --by project_manager --reason x",
+    "group create C -s S1 --depends-on A --name jwt",
+    "group undepend C --on B -s S1 --by project_manager --reason x",
+    "group depend C --on B -s S1 --by project_manager --reason x",
+    "route pm PLANNING_COMPLETE -s S1",
+    "route developer BLOCKED -s S1 -g A --summary x",
+    "route investigator ROOT_CAUSE_FOUND -s S1 -g A",
+    "route developer DONE -s S1 -g A",
+    "group list -s S1",
+    "group show A -s S1",
+    "group set-status B cancelled -s S1 --by project_manager --reason x",
+    "status S1",
+    "status",
+    "why A -s S1",
+    "why S1:D5",
+    "why S1:D99",
+    "handoff A -s S1",
+    "redispatch A -s S1 --reason died",
+    "audit decisions -s S1",
+    "audit decisions -s S1 --order desc --limit 1",
+    "audit timeline -s S1",
+    "audit refusals -s S1",
+    "session pause S1 --by project_manager --reason x",
+    "session resume S1 --by project_manager --reason x",
+    "session upgrade-workflow S1 --by project_manager --reason x",
+    "session end S2 --by project_manager --reason x",
+    "workflow load WORKFLOW",
+    "workflow check WORKFLOW",
+    "workflow check nowhere.json",
+    "workflow show",
+    "workflow versions",
+    "workflow diff 1 1",
+    "workflow graph -s S1",
+    "metadata check meta.json",
+    "db upgrade",
+    "db downgrade base",
+    "db current",
+    "db check",
+    "db backup copy.db",
+    "doctor",
+)
+
+
+def test_real_answers_have_the_printed_shape(run: Run, repository: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "meta.json").write_text('{"status": "implemented"}')
+    found: dict[str, list[str]] = {}
+    for text in STORY:
+        words = text.replace("WORKFLOW", str(repository / "workflow" / "transitions.json")).split()
+        name = " ".join(words[:2]) if " ".join(words[:2]) in catalogue.COMMANDS else words[0]
+        done = run(*words, "--json")
+        schema = answers.json_schema(name)
+        found[text] = list(problems(json.loads(done.stdout), schema, schema))
+    assert {text: each for text, each in found.items() if each} == {}
+
+
+def test_the_story_plays_every_command() -> None:
+    played = {words for words in catalogue.COMMANDS if any(f"{text} ".startswith(f"{words} ") for text in STORY)}
+    assert set(catalogue.COMMANDS) - played == {"batch", "schema"}
+
+
+@pytest.mark.parametrize("words", catalogue.COMMANDS)
+def test_a_schema_is_a_document_of_its_own(words: str) -> None:
+    schema = json.loads(json.dumps(answers.json_schema(words)))
+    assert schema["title"] == f"orchestrator {words}"
+
+
+def test_a_departure_is_found() -> None:
+    schema = answers.json_schema("db current")
+    good = {"success": True, "schema": 1, "db": "x", "warnings": [], "database_version": 1, "program_version": 1}
+    assert list(problems(good, schema, schema)) == []
+    assert list(problems(good | {"program_version": "1"}, schema, schema)) == ["$.program_version is str, not integer"]
+    assert list(problems(good | {"new": 1}, schema, schema)) == []

@@ -1,0 +1,97 @@
+"""The Python interface offers every operation, with the same parameters, answers and errors as the other doors."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import orchestrator
+from orchestrator import EnvironmentProblem, Orchestrator, OrchestratorError, Refused, UsageError
+from orchestrator.app import operations
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A database that the interface itself has made."""
+    path = tmp_path_factory.mktemp("python") / "orchestrator.db"
+    with Orchestrator.create(path) as o:
+        o.session_create("S1", goal="one change")
+        o.group_create("A", name="Login")
+    return path
+
+
+def method(words: str) -> str:
+    """The name of the method for an operation."""
+    return words.replace(" ", "_").replace("-", "_")
+
+
+@pytest.mark.parametrize("words", operations.OPERATIONS)
+def test_every_operation_is_a_method_with_the_same_parameters(words: str) -> None:
+    operation = operations.OPERATIONS[words]
+    function = getattr(importlib.import_module(operation.module), operation.function)
+    wanted = {
+        name: each for name, each in inspect.signature(function).parameters.items() if name not in ("context", "at")
+    }
+    found = dict(inspect.signature(getattr(Orchestrator, method(words))).parameters)
+    found.pop("self")
+    assert set(found) == set(wanted)
+    for name, each in wanted.items():
+        # A session may always be left out.
+        default = None if each.default is each.empty and name in ("session_id", "id") else each.default
+        assert found[name].default in (each.default, default), name
+        assert found[name].annotation in (each.annotation, f"{each.annotation} | None"), name
+
+
+def test_a_decision_is_the_same_as_the_command_lines(made: pathlib.Path, script: pathlib.Path) -> None:
+    with Orchestrator.open(made) as o:
+        given = {"current_agent": "developer", "status": "READY_FOR_QA", "group_id": "A", "dry_run": True}
+        decision = o.route(**given)  # type: ignore[arg-type]
+    words = ["route", "developer", "READY_FOR_QA", "-g", "A", "--dry-run", "--json", "--db", str(made)]
+    done = subprocess.run([sys.executable, str(script), *words], capture_output=True, check=True)
+    printed = json.loads(done.stdout)
+    assert {**decision, "schema": 1, "db": str(made), "warnings": []} == printed
+
+
+def test_errors_are_of_one_tree_with_the_same_codes(made: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    with Orchestrator.open(made) as o:
+        with pytest.raises(Refused) as refused:
+            o.session_create("S1")
+        with pytest.raises(UsageError) as wrong:
+            o.group_create("A/B")
+        with pytest.raises(UsageError) as unfit:
+            o.group_create("C", complexity="high")  # type: ignore[arg-type]
+        with pytest.raises(UsageError) as infinite:
+            o.route(current_agent="pm", status="PLANNING_COMPLETE", details={"n": float("nan")})
+        with pytest.raises(UsageError) as broken:
+            o.route(current_agent="pm", status="PLANNING_COMPLETE", summary="\ud800")
+    with pytest.raises(EnvironmentProblem) as missing:
+        Orchestrator.open(tmp_path / "nowhere.db")
+    found = [each.value.code for each in (refused, wrong, unfit, infinite, broken, missing)]
+    assert found == ["ALREADY_EXISTS", "INVALID_ID", "USAGE", "USAGE", "INVALID_TEXT", "NO_DATABASE"]
+    assert all(isinstance(each.value, OrchestratorError) for each in (refused, wrong, missing))
+
+
+def test_a_database_is_named_by_path_or_url(made: pathlib.Path) -> None:
+    for name in (made, str(made), f"sqlite:///{made}"):
+        with Orchestrator.open(name, read_only=True) as o:
+            assert [session["id"] for session in o.session_list()["sessions"]] == ["S1"]
+            assert o.path == str(made)
+    with pytest.raises(UsageError):
+        Orchestrator.open("mysql://host/name")
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    code = "import sys, orchestrator; print([name for name in sys.modules if name.startswith('orchestrator')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['orchestrator']"
+
+
+def test_what_the_package_does_not_have_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        _ = orchestrator.nothing_like_it
