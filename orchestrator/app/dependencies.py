@@ -9,7 +9,8 @@ from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.errors import Refused
 
-_EDGES = "SELECT depends_on FROM group_dependencies WHERE session_id = :session AND group_id = :group AND removed_seq IS NULL"
+_EDGES = """SELECT depends_on FROM group_dependencies
+    WHERE session_id = :session AND group_id = :group AND removed_seq IS NULL"""
 
 
 def depend(
@@ -45,7 +46,9 @@ def depend_action(work: Work) -> Answer:
     group_id, on = _ends(work)
     group = work.reader.group(work.step.chain, group_id)
     if group is None or group.status not in ("pending", "in_progress"):
-        raise Refused("GROUP_CLOSED", f"Group {group_id} waits for nothing any more.", f"orchestrator group show {group_id}")
+        raise Refused(
+            "GROUP_CLOSED", f"Group {group_id} waits for nothing any more.", f"orchestrator group show {group_id}"
+        )
     if on in _targets(work, group_id):
         raise Refused("ALREADY_EXISTS", f"Group {group_id} depends on {on} already; nothing changed.", "")
     ring = find_ring(work, group_id, on)
@@ -87,7 +90,10 @@ def undepend_action(work: Work) -> Answer:
     group_id, on = _ends(work)
     reason = (work.call.input.get("reason") or "").strip()
     if on not in _targets(work, group_id):
-        raise Refused("UNKNOWN_ID", f"Group {group_id} does not depend on {on}.", f"orchestrator group show {group_id}", kind="dependency")
+        raise Refused(
+            "UNKNOWN_ID", f"Group {group_id} does not depend on {on}.", f"orchestrator group show {group_id}",
+            kind="dependency",
+        )
     other = work.reader.group(work.step.chain, on)
     if other is None or other.status not in ("cancelled", "deferred_external"):
         raise Refused(
@@ -135,7 +141,8 @@ def _ends(work: Work) -> tuple[str, str]:
 def _answer(work: Work, group_id: str) -> Answer:
     from orchestrator.app import reading
 
-    answer: Answer = {"success": True, "group": reading.group_row(work.reader, work.step.chain, group_id), "seq": work.seq}
+    group = reading.group_row(work.reader, work.step.chain, group_id)
+    answer: Answer = {"success": True, "group": group, "seq": work.seq}
     if work.decisions:
         answer["followed_by"] = work.decisions
     return answer

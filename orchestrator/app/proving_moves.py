@@ -17,7 +17,8 @@ from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.workflow import vocabulary
 from orchestrator.core.workflow.model import Transition, Workflow
 
-MOST_BLOCKERS = 2
+LEAN, PLAIN, WIDE = "lean", "plain", "wide"
+MOST_BLOCKERS = {LEAN: 1, PLAIN: 1, WIDE: 2}
 """Open blockers of a group beyond which none is opened."""
 REASON = "a reason"
 EXTERNAL = {"external": True, "external_dependency": "the environment"}
@@ -28,15 +29,24 @@ _DEAD = ("cancelled", "deferred_external")
 class Setting(NamedTuple):
     """What is searched: a session, its groups, and how much of what may happen is tried.
 
-    wide: also first reports of groups that nobody started, interruptions, reports of the manager in a group before
-    its time, and the question at the end of each ladder. slots: the workflow's `max_parallel`, where it is another.
+    slots: the workflow's `max_parallel`, where it is another.
+    reach: `plain`, every meaning of a status, counters at every limit; `wide`, also first reports of groups that nobody
+    started, interruptions, reports of the manager in a group before its time, the question at the end of each ladder,
+    and two blockers; `lean`, of what moves a group from one agent to another only what brings it to its end or stops
+    it. While an agent works on a group, other groups can tell nothing of it but that it has a slot; so what a plain
+    search of one group shows need not be repeated for each state of the others.
     """
 
     name: str
     groups: tuple[dict[str, Any], ...]
     session: dict[str, Any] = {}
     slots: int | None = None
-    wide: bool = False
+    reach: str = PLAIN
+
+    @property
+    def wide(self) -> bool:
+        """Whether everything is tried."""
+        return self.reach == WIDE
 
     def beginning(self) -> list[Op]:
         """The operations before the first state of the search."""
@@ -69,11 +79,29 @@ def alphabet(workflow: Workflow, role: str) -> list[Transition]:
     return list(found.values())
 
 
+_STOPPING = frozenset(("block", "guide", "defer", "resume", "rework", "confirm", "plan", "continue", "clarify",
+                       "end_research"))  # fmt: skip
+_ENDING = frozenset(("submit_review", "approve", "merge"))
+
+
+def _lean(workflow: Workflow, role: str) -> list[Transition]:
+    """Of a role's transitions those that bring a group to its end or stop it; of a role without such, one per target."""
+    whole = alphabet(workflow, role)
+    ending = [each for each in whole if each.effect in _ENDING]
+    if not ending:
+        ending = list({each.next_agent: each for each in whole[::-1] if each.effect not in _STOPPING}.values())
+    return [*ending, *(each for each in whole if each.effect in _STOPPING)]
+
+
+def _statuses(workflow: Workflow, role: str, setting: Setting) -> list[Transition]:
+    return _lean(workflow, role) if setting.reach == LEAN else alphabet(workflow, role)
+
+
 def moves(world: World, state: State, setting: Setting) -> Iterator[Move]:
     """Everything that is tried in a state; some of it will be refused."""
     workflow = world.version.workflow
     called = state.session.awaited_role == MANAGER or any(m.awaited_role == MANAGER for m in state.groups)
-    for transition in alphabet(workflow, MANAGER):
+    for transition in _statuses(workflow, MANAGER, setting):
         yield from _of_manager(workflow, state, transition, called)
     for m in state.groups:
         yield from _by_hand(state, m, workflow, setting)
@@ -81,7 +109,7 @@ def moves(world: World, state: State, setting: Setting) -> Iterator[Move]:
             yield from _of_awaited(workflow, state, m, setting)
         elif m.status == "pending" and setting.wide:
             yield from _of_anybody(workflow, state, m, setting)
-        for transition in alphabet(workflow, MANAGER):
+        for transition in _statuses(workflow, MANAGER, setting):
             yield from _of_manager_in(workflow, state, m, transition, setting)
 
 
@@ -116,11 +144,11 @@ def _of_manager_in(
 
 def _of_awaited(workflow: Workflow, state: State, m: Marks, setting: Setting) -> Iterator[Move]:
     role = str(m.awaited_role)
-    for transition in alphabet(workflow, role):
+    for transition in _statuses(workflow, role, setting):
         effect = transition.effect
         if effect in ("merge", "merge_fail") and m.awaited_action != "spawn_merge":
             continue
-        if effect == "block" and len(state.blockers.get(m.id, ())) >= MOST_BLOCKERS:
+        if effect == "block" and len(state.blockers.get(m.id, ())) >= MOST_BLOCKERS[setting.reach]:
             continue
         for limit in _limits(workflow, transition, role, setting):
             yield Move(report(role, transition.status, m.id), limit, awaited=True)
@@ -138,6 +166,8 @@ def _of_anybody(workflow: Workflow, state: State, m: Marks, setting: Setting) ->
 
 def _limits(workflow: Workflow, transition: Transition, role: str, setting: Setting) -> Iterator[Limit]:
     yield BELOW
+    if setting.reach == LEAN:
+        return
     counted = transition.effect in rules.COUNTERS and transition.escalation_check
     if counted and workflow.rules.escalation_agent:
         yield from (Limit(band=band) for band in BANDS if setting.wide or band < BANDS[-1])

@@ -164,8 +164,8 @@ def stuck(search: Search) -> list[int]:
 
 def _reported(search: Search, numbers: set[int]) -> set[int]:
     """Those of the states that a finding is about already."""
-    ends = {finding.moves[len(search.start):] for finding in search.findings.values()}
-    return {number for number in numbers if tuple(search.moves_to(number)[len(search.start):]) in ends}
+    ends = [finding.moves for finding in search.findings.values()]
+    return {number for number in numbers if tuple(search.moves_to(number)) in ends}
 
 
 def _closure(start: set[int], leads: dict[int, list[int]]) -> set[int]:

@@ -135,7 +135,9 @@ def _group(state: State, m: Marks, held: list[tuple[int, int]]) -> Key:
     if m.status == "completed":
         return lasting
     rank = held.index((m.held_seq or 0, m.held_part or 0)) if m.held else None
-    waits = (m.awaited_role, m.awaited_action, m.held, rank, m.turn is None)
+    # Of actions deciding asks only whether a merge was ordered, and whether the manager was only named.
+    action = m.awaited_action if m.awaited_action in ("spawn_merge", "wait", None) else "spawn"
+    waits = (m.awaited_role, action, m.held, rank, m.turn is None)
     return (*lasting, *waits, *path(m), state.blockers.get(m.id, ()))
 
 
@@ -153,21 +155,19 @@ def path(m: Marks) -> Key:
     if m.kind == "research":
         return (approved, _confirmed(m, approved))
     merged = approved and _after(m.merge, m.standing)
-    submitted = _after(m.submit_test, m.base)
-    asked = not submitted and _after(m.qa, m.base)
+    owes = _owes(m, m.mandatory) or bool(m.security and _owes(m, m.base))
+    return (approved, merged, owes, _confirmed(m, merged), *_tested(m))
+
+
+def _tested(m: Marks) -> Key:
+    """What of the tests still counts: with a failure open a pass alone, and it settles how QA answered last."""
+    submitted, failed = _after(m.submit_test, m.base), fails(m)
+    if failed:
+        return (submitted, failed)
     unfinished = m.qa_answer_effect in ("block", "inconclusive") and _after(m.qa_answer, m.base)
-    return (
-        approved,
-        merged,
-        submitted,
-        _after(m.submit_review, m.base),
-        fails(m),
-        submitted and (m.passed is not None, _after(m.test_pass, m.submit_test)),
-        asked,
-        unfinished,
-        _owes(m, m.mandatory) or bool(m.security and _owes(m, m.base)),
-        _confirmed(m, merged),
-    )
+    if submitted:
+        return (submitted, failed, unfinished, m.passed is not None, _after(m.test_pass, m.submit_test))
+    return (submitted, failed, unfinished, _after(m.qa, m.base), _after(m.submit_review, m.base))
 
 
 def fails(m: Marks) -> bool:

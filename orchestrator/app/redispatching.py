@@ -53,8 +53,8 @@ def redispatch_action(work: Work) -> Answer:
     else:
         agent = group.awaited_agent_id if group else None
         previous = work.reader.one(
-            "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :turn AND handoff_hash IS NOT NULL"
-            " ORDER BY part LIMIT 1",
+            "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :turn"
+            " AND handoff_hash IS NOT NULL ORDER BY part LIMIT 1",
             session=session.id,
             turn=waiting.turn,
         )

@@ -231,7 +231,8 @@ def _case(
     transition, alias = engine.find(version.workflow, report)
     effect = transition.effect if transition else "none"
     reader, group_id = work.reader, group.id if group else None
-    refusals = reader.turn_refusals(session.id, group_id, group.turn) if group and report.role != group.awaited_role else []
+    other = group is not None and report.role != group.awaited_role
+    refusals = reader.turn_refusals(session.id, group_id, group.turn) if group and other else []
     facts = Facts(
         session=session,
         group=group,
@@ -274,7 +275,9 @@ def _check_acknowledged(work: Work, report: Report) -> None:
         if work.reader.group(work.step.chain, group_id) is None:
             raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", "orchestrator group list")
         if not isinstance(reason, str) or not reason.strip():
-            raise Refused("REASON_REQUIRED", f"Acknowledging {group_id} needs a reason.", f"--acknowledge {group_id}=REASON")
+            raise Refused(
+                "REASON_REQUIRED", f"Acknowledging {group_id} needs a reason.", f"--acknowledge {group_id}=REASON"
+            )
 
 
 def _accept(work: Work, session: Session, version: Version, case: Case, agent: str) -> Answer:
@@ -345,7 +348,9 @@ def _settled(work: Work, record: spawning.Record, rule: str) -> spawning.Record:
     if rule == "phase_check":
         extras["phase_check"] = fanout.phase(kinds)
     fired = Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}")
-    return record._replace(target=Target(MANAGER, "spawn"), extras=extras, rules=(*record.rules, fired), session_level=True)
+    return record._replace(
+        target=Target(MANAGER, "spawn"), extras=extras, rules=(*record.rules, fired), session_level=True
+    )
 
 
 def _await_manager_again(work: Work, decision: Decision, applied: consequences.Applied) -> Answer:

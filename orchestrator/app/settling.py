@@ -212,7 +212,14 @@ def _awaited(waiting: Group | Session) -> str:
 
 
 def ask(
-    work: Work, session: Session, group: Group | None, kind: str, text: str, *, by: str = ROUTER, decision: str | None = None
+    work: Work,
+    session: Session,
+    group: Group | None,
+    kind: str,
+    text: str,
+    *,
+    by: str = ROUTER,
+    decision: str | None = None,
 ) -> str:
     """Open a question; one that concerns no single group pauses the session."""
     question = changes.open_question(work, group.id if group else None, kind=kind, text=text, by=by, decision=decision)

@@ -23,6 +23,7 @@ from orchestrator.core.routing.facts import (
     Target,
 )
 from orchestrator.errors import Refused
+from orchestrator.store.reader import Agent
 
 _AWAIT = (
     "awaited_role = :role, awaited_agent_id = :agent, awaited_action = :action, turn = :turn, awaited_since = :at,"
@@ -170,8 +171,9 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     answer["model"] = record.model or version.models.get(role)
     answer["turn"] = work.seq
     answer["agent_id"] = agent
-    hash_ = freeze(work, session, version, group and group.id, role, agent, record.target.action, record.include_context)
-    answer["handoff"] = handoff.command(session.id, group and group.id, work.seq)
+    group_id, action = group and group.id, record.target.action
+    hash_ = freeze(work, session, version, group_id, role, agent, action, record.include_context)
+    answer["handoff"] = handoff.command(session.id, group_id, work.seq)
     answer["handoff_hash"] = hash_
     return hash_
 
@@ -288,7 +290,8 @@ def acting_agent(work: Work, role: str, group: Group | None, given: str | None) 
     if given is not None:
         agent = require_agent(work, given)
         if agent.role != role:
-            raise Refused("NOT_PERMITTED", f"Agent {given} is {agent.role}, not {role}.", f"orchestrator agent show {given}")
+            what = f"Agent {given} is {agent.role}, not {role}."
+            raise Refused("NOT_PERMITTED", what, f"orchestrator agent show {given}")
         return agent.id
     if group is not None and group.awaited_role == role and group.awaited_agent_id:
         return group.awaited_agent_id
@@ -298,7 +301,7 @@ def acting_agent(work: Work, role: str, group: Group | None, given: str | None) 
     return known.id
 
 
-def require_agent(work: Work, agent_id: str) -> Any:
+def require_agent(work: Work, agent_id: str) -> Agent:
     """The registered, active agent.
 
     Raises:

@@ -123,8 +123,9 @@ class Reader:
         row = self.connection.execute(SESSION, {"session": session}).fetchone()
         if row is None:
             return None
-        roles = tuple(row[6].split(",")) if row[6] else ()
-        return Session(*row[:6], roles, *row[7:])
+        columns = list(row)
+        columns[6] = tuple(row[6].split(",")) if row[6] else ()
+        return Session(*columns)
 
     def group(self, session: str, group: str) -> Group | None:
         """The group of this session, or None; ids are compared byte for byte."""

@@ -29,7 +29,10 @@ def refuse_state(facts: Facts, report: Report, transition: Transition | None) ->
     session, group = facts.session, facts.group
     if session.status == "ended":
         return Refusal(
-            "SESSION_CLOSED", f"Session {session.id} has ended and takes no more reports.", f"orchestrator status {session.id}", {}
+            "SESSION_CLOSED",
+            f"Session {session.id} has ended and takes no more reports.",
+            f"orchestrator status {session.id}",
+            {},
         )
     if report.testing_mode and STRICTNESS[report.testing_mode] < STRICTNESS[session.testing_mode]:
         return Refusal(
@@ -111,7 +114,8 @@ def _refuse_merge(group: Group, transition: Transition | None) -> Refusal | None
     if not merging or group.awaited_action == "spawn_merge":
         return None
     return _out_of_turn(
-        group, f"Group {group.id} was not sent to merge (awaited: {group.awaited_action}); a merge follows an approval.",
+        group,
+        f"Group {group.id} was not sent to merge (awaited: {group.awaited_action}); a merge follows an approval.",
         expected_action="spawn_merge",
     )
 

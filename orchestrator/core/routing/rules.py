@@ -159,20 +159,23 @@ def research(case: Case, target: Target) -> Proposal | None:
 
 
 def no_downgrade(case: Case, target: Target) -> Proposal | None:
-    """Once the senior engineer has the group it does not go back to a developer."""
-    if case.group is None or not case.group.senior or target.agent != DEVELOPER:
+    """Once the senior engineer has the group it does not go back to a developer; `security` has the later word."""
+    if case.group is None or not case.group.senior or target.agent != DEVELOPER or _secured(case):
         return None
     return Proposal("the senior engineer has this group", target._replace(agent=SENIOR, instance=None))
 
 
 def security(case: Case, target: Target) -> Proposal | None:
     """A security-sensitive group never goes to a developer; the flag counts, never the name."""
-    agent = case.workflow.rules.security_force_agent
-    if case.group is None or not case.group.security_sensitive or target.agent != DEVELOPER or agent is None:
+    if target.agent != DEVELOPER or not _secured(case):
         return None
-    return Proposal(
-        "the group is security-sensitive", target._replace(agent=agent, instance=None), {"security_override": True}
-    )
+    forced = target._replace(agent=case.workflow.rules.security_force_agent, instance=None)
+    return Proposal("the group is security-sensitive", forced, {"security_override": True})
+
+
+def _secured(case: Case) -> bool:
+    flagged = case.group is not None and case.group.security_sensitive
+    return bool(flagged) and case.workflow.rules.security_force_agent is not None
 
 
 RULES: tuple[tuple[str, str, Rule], ...] = (

@@ -8,17 +8,22 @@ from typing import Any
 import pytest
 
 from orchestrator import resources, testing
-from orchestrator.app import operations
+from orchestrator.app import operations, setup
 from orchestrator.app.context import Context
 from orchestrator.errors import OrchestratorError
 
 SESSION = "S1"
+DECISION = "current_agent, response_status, next_agent, action, cause"
 Answer = dict[str, Any]
 MOVING = (
     "sessions", "task_groups", "agent_reports", "router_decisions", "blockers", "questions", "status_changes",
     "deferrals", "acknowledgements", "context_items", "handoffs", "agents", "group_dependencies", "requests",
 )  # fmt: skip
 """Every table that an accepted step may write, but for the events and the refusals."""
+REVIEW: dict[str, Any] = {
+    "status": "partial", "requires_user_review": True, "review_reason": "the figures look wrong", "errors": [],
+}  # fmt: skip
+"""Return metadata that asks for a person."""
 
 
 class Table:
@@ -150,7 +155,7 @@ class Table:
     def blockers(self, columns: str = "id, external, resolution") -> list[tuple[Any, ...]]:
         return self.rows(f"SELECT {columns} FROM blockers ORDER BY opened_seq")
 
-    def decisions(self, columns: str = "current_agent, response_status, next_agent, action, cause") -> list[tuple[Any, ...]]:
+    def decisions(self, columns: str = DECISION) -> list[tuple[Any, ...]]:
         return self.rows(f"SELECT {columns} FROM router_decisions ORDER BY session_id, seq, part")
 
     def running(self) -> list[str]:
@@ -165,13 +170,10 @@ def document() -> dict[str, Any]:
     return found
 
 
-def load(context: Context, made: dict[str, Any]) -> Answer:
-    """Make a changed transitions file the active workflow, with the shipped agent files."""
-    from orchestrator.app import setup
-
-    return operations.call(
-        context, "workflow load", content=json.dumps(made), agent_texts=setup.agent_texts(), source="changed.json"
-    )
+def load(context: Context, made: dict[str, Any], texts: dict[str, str] | None = None) -> Answer:
+    """Make a changed transitions file the active workflow, with the shipped agent files where none are given."""
+    given = {"content": json.dumps(made), "agent_texts": texts or setup.agent_texts(), "source": "changed.json"}
+    return operations.call(context, "workflow load", **given)
 
 
 def changed(*groups: str, **rules: Any) -> Table:

@@ -144,10 +144,3 @@ def test_investigations_without_a_group_end_with_a_person_and_nobody_waits_in_va
     asked = table.rows("SELECT group_id FROM questions WHERE closed_seq IS NULL")
     awaiting = table.rows("SELECT id FROM task_groups WHERE awaited_role = 'user'")
     assert ([row for row in asked if row[0]], len(asked)) == (awaiting, 1)
-
-
-def test_the_report_that_completes_its_group_is_never_sent_elsewhere() -> None:
-    table = changed("A", loop_guard={"max_visits": 1, "on_exhausted": ["question"]})
-    table.says("tech_lead", "APPROVED", "A", dry_run=True)
-    context_free = Table("A", plan=True)
-    assert context_free.complete("A")["completed"] == ["A"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.app.table import SESSION, Table, names
+from tests.integration.app.table import REVIEW, SESSION, Table, names
 from tests.integration.app.test_slots import slots, started
 
 
@@ -39,8 +39,7 @@ def test_while_others_work_a_phase_check_waits() -> None:
 
 def test_while_a_person_is_awaited_a_phase_check_waits() -> None:
     table = Table("A", "B", plan=True)
-    asked = {"status": "partial", "requires_user_review": True, "review_reason": "look", "errors": []}
-    table.says("developer", "PARTIAL", "B", metadata=asked)
+    table.says("developer", "PARTIAL", "B", metadata=REVIEW)
     answer = table.complete("A")
     assert (answer["phase_check"], answer["reason"]) == ("wait", "person_awaited")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.app.table import SESSION, Answer, Table, names
+from tests.integration.app.table import REVIEW, SESSION, Answer, Table, names
 
 
 def again(table: Table, group: str | None = "A", reason: str = "the agent died") -> Answer:
@@ -57,8 +57,7 @@ def ended(table: Table) -> None:
 
 
 def asked(table: Table) -> None:
-    metadata = {"status": "partial", "requires_user_review": True, "review_reason": "look", "errors": []}
-    table.says("developer", "PARTIAL", "A", metadata=metadata)
+    table.says("developer", "PARTIAL", "A", metadata=REVIEW)
 
 
 def paused(table: Table) -> None:
@@ -81,7 +80,9 @@ def paused(table: Table) -> None:
                      id="the validator is no agent"),
     ],
 )  # fmt: skip
-def test_where_no_agent_has_an_open_turn_nothing_is_redispatched(before: Any, arguments: dict[str, Any], code: str) -> None:
+def test_where_no_agent_has_an_open_turn_nothing_is_redispatched(
+    before: Any, arguments: dict[str, Any], code: str
+) -> None:
     table = Table("A", plan=True)
     if before:
         before(table)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.app.table import SESSION, Table, document, load, names
 from orchestrator import testing
+from tests.integration.app.table import SESSION, Table, document, load, names
 
 TWELVE = tuple(f"G{n:02d}" for n in range(12))
 
@@ -96,13 +96,17 @@ def test_r17_the_limit_comes_from_the_plan_transition() -> None:
     assert slots(7, *TWELVE).running() == list(TWELVE[:7])
 
 
-def test_nothing_starts_before_planning_and_everything_may_after_it() -> None:
-    table = Table("A")
-    assert table.running() == []
-    table.says("project_manager", "NEEDS_CLARIFICATION")
+def test_before_planning_the_machinery_starts_nothing() -> None:
+    table = Table("A", "B")
+    table.move("A", "cancelled")
+    assert (table.running(), table.session()) == ([], ("active", "project_manager"))
+
+
+def test_a_group_that_is_created_after_planning_takes_a_free_slot() -> None:
     table = Table("A", plan=True)
     answer = table.group("B")
     assert (table.running(), started({"followed_by": answer["followed_by"]})) == (["A", "B"], ["B"])
+    assert table.decisions("cause")[-1] == ("group",)
 
 
 def test_continuing_counts_as_planning_too() -> None:
@@ -226,7 +230,7 @@ def test_resuming_emits_what_was_held_back_in_its_order() -> None:
     answer = table.do("session resume", id=SESSION, by="project_manager", reason="go on")
     emitted = [(each["group_id"], each["next_agent"], each["action"]) for each in answer["followed_by"]]
     assert emitted == [("C", "qa_expert", "spawn"), ("A", "tech_lead", "spawn")]
-    assert {row for row in table.decisions("cause")[-2:]} == {("session",)}
+    assert set(table.decisions("cause")[-2:]) == {("session",)}
     assert table.running() == ["A", "B", "C"]
 
 

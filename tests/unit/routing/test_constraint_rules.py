@@ -73,6 +73,12 @@ def test_no_other_agent_is_replaced_for_security() -> None:
     assert (decision.target.agent, decision.rules) == (QA, ())
 
 
+def test_in_a_security_group_security_has_the_last_word() -> None:
+    used = build.workflow(build.rule("security_sensitive", force_agent=TL))
+    decision = build.decide("qa_expert", "FAIL", group=group(security_sensitive=1, senior=1), workflow=used)
+    assert (decision.target.agent, build.fired(decision)) == (TL, ["security"])
+
+
 @pytest.mark.parametrize("status", ["APPROVED", "APPROVED_WITH_NOTES"])
 def test_nobody_merges_research(status: str) -> None:
     decision = build.decide("tech_lead", status, group=group(kind="research"))
@@ -86,7 +92,7 @@ def test_nobody_merges_research(status: str) -> None:
         pytest.param({}, RE, ["research"], id="the research agent takes the developer's place"),
         pytest.param({"senior": 1}, SSE, ["no_downgrade"], id="until the senior engineer has the group"),
         pytest.param({"security_sensitive": 1}, RE, ["research"], id="in a security group too"),
-        pytest.param({"senior": 1, "security_sensitive": 1}, SSE, ["no_downgrade"], id="senior and security"),
+        pytest.param({"senior": 1, "security_sensitive": 1}, SSE, ["security"], id="senior and security"),
     ],
 )
 def test_developers_do_no_research(values: dict[str, Any], expected: str, rules: list[str]) -> None:

@@ -1,0 +1,224 @@
+"""Checks V01 to V16 of the validator, each one function. All of them run; none stops at the first fault.
+
+A check yields lines; one that yields no error has passed. Order and ids are fixed.
+
+Source: seed 004, Proposed Solution 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from orchestrator.core.validation import criteria
+from orchestrator.core.validation.snapshot import Finding, Group, Outcome, Snapshot, Verdict
+
+Line = tuple[str, str, str, str]
+"""Level, subject, message, hint."""
+Check = Callable[[Snapshot], Iterator[Line]]
+
+CHECKS: dict[str, Check] = {}
+
+
+def check(id_: str) -> Callable[[Check], Check]:
+    """Register a check under its id."""
+
+    def register(function: Check) -> Check:
+        CHECKS[id_] = function
+        return function
+
+    return register
+
+
+def validate(snapshot: Snapshot) -> Verdict:
+    """Run every check and decide.
+
+    Returns:
+        ACCEPT when no check found an error; warnings and infos stand beside it.
+    """
+    lines = [
+        Outcome(id_, *line) for id_, function in sorted(CHECKS.items()) for line in function(snapshot)
+    ]
+    errors = [line for line in lines if line.level == "error"]
+    if not errors:
+        return Verdict("ACCEPT", "every check passed", tuple(lines), snapshot.completes())
+    ids = ", ".join(dict.fromkeys(line.id for line in errors))
+    return Verdict("REJECT", f"{ids}: {errors[0].message}", tuple(lines), ())
+
+
+def _error(subject: str, message: str, hint: str = "") -> Line:
+    return ("error", subject, message, hint)
+
+
+def _each(found: tuple[Finding, ...], level: str, hint: str = "") -> Iterator[Line]:
+    for finding in found:
+        yield (level, finding.subject, finding.text, hint)
+
+
+@check("V01")
+def confirmed_last(snapshot: Snapshot) -> Iterator[Line]:
+    """The project manager's confirmation is the last word."""
+    if snapshot.confirmation_seq is None or snapshot.confirmation_seq != snapshot.last_manager_seq:
+        said = snapshot.last_manager_status or "nothing"
+        yield _error(
+            "project_manager", f"the project manager's last report is {said}, not a confirmation",
+            "orchestrator route project_manager BAZINGA",
+        )
+        return
+    for finding in snapshot.reports_after:
+        yield _error(finding.subject, f"{finding.text} came after the confirmation", "The project manager confirms again")
+
+
+@check("V02")
+def all_groups_settled(snapshot: Snapshot) -> Iterator[Line]:
+    """Every group is in a state that is fine; the rule is never "none is open"."""
+    if not snapshot.groups:
+        yield _error(snapshot.session, "the session has no group", "orchestrator group create")
+    for group in snapshot.groups:
+        if group.status in ("completed", "deferred_external", "cancelled"):
+            continue
+        if group.status == "in_progress" and group.pm_path:
+            yield ("info", group.id, "has the project manager's path; this verdict completes it", "")
+            continue
+        yield _error(group.id, _where(group), f"orchestrator why {group.id}")
+
+
+def _where(group: Group) -> str:
+    if group.status == "pending":
+        return "is pending and was never started"
+    held = f" (held: {group.held})" if group.held else ""
+    awaits = f"awaits {group.awaited_role}{held}" if group.awaited_role else "awaits nobody"
+    return f"is in_progress and {awaits}; {group.missing or 'the path'} is not met"
+
+
+@check("V03")
+def completed_by_path(snapshot: Snapshot) -> Iterator[Line]:
+    """What is completed has its chain, or the project manager's path."""
+    for group in snapshot.group("completed"):
+        if group.grandfathered:
+            yield ("warning", group.id, "was completed before it was imported; nothing here proves it", "")
+        elif not (group.chain or group.pm_path):
+            yield _error(
+                group.id, f"is completed without a valid path: {group.missing or 'the path'} is not met",
+                f"orchestrator why {group.id}",
+            )
+
+
+@check("V04")
+def blocked_work_was_resolved(snapshot: Snapshot) -> Iterator[Line]:
+    """Work that was ever blocked is resolved and confirmed before it counts."""
+    for group in snapshot.groups:
+        if not group.ever_blocked or group.status in ("deferred_external", "cancelled", "pending") or group.grandfathered:
+            continue
+        if not group.unblocked:
+            yield _error(group.id, "was blocked, and its blockers are not all resolved", f"orchestrator why {group.id}")
+        if not (group.confirmed or group.pm_path):
+            yield _error(
+                group.id, "was blocked, and the project manager has not confirmed it since",
+                f"orchestrator route project_manager BAZINGA --acknowledge {group.id}=REASON",
+            )
+
+
+@check("V05")
+def deferrals_acknowledged(snapshot: Snapshot) -> Iterator[Line]:
+    """Every deferred group is acknowledged by name in the last confirmation; cancelled ones have reasons."""
+    for group in snapshot.group("deferred_external"):
+        if not group.acknowledged:
+            yield _error(
+                group.id, "is deferred, and the last confirmation does not acknowledge it",
+                f"orchestrator route project_manager BAZINGA --acknowledge {group.id}=REASON",
+            )
+        else:
+            yield ("info", group.id, f"deferred, acknowledged: {group.acknowledged}", "")
+    for group in snapshot.group("cancelled"):
+        if not group.reason.strip():
+            yield _error(group.id, "is cancelled without a reason")
+    yield from _each(snapshot.dropped, "info")
+
+
+@check("V06")
+def record_is_whole(snapshot: Snapshot) -> Iterator[Line]:
+    """Every report has its decision, every spawn its answer or its end, every step its number."""
+    yield from _each(snapshot.gaps, "error", f"orchestrator audit timeline --session-id {snapshot.session}")
+
+
+@check("V07")
+def nothing_open(snapshot: Snapshot) -> Iterator[Line]:
+    """No blocker is open outside deferred groups, and no question."""
+    yield from _each(snapshot.open_blockers, "error", f"orchestrator status {snapshot.session}")
+    yield from _each(snapshot.open_questions, "error", f"orchestrator status {snapshot.session}")
+
+
+@check("V08")
+def criteria_met(snapshot: Snapshot) -> Iterator[Line]:
+    """Every success criterion is met with evidence, or deferred with an acknowledgement."""
+    if not snapshot.criteria:
+        yield ("warning", snapshot.session, "the session has no success criteria", "orchestrator criterion add")
+    for criterion in snapshot.criteria:
+        yield from criteria.stands(criterion)
+    yield from _each(snapshot.scope_changes, "info")
+
+
+@check("V09")
+def numbers_reach_their_targets(snapshot: Snapshot) -> Iterator[Line]:
+    """A numeric criterion is computed again from its recorded value."""
+    for criterion in snapshot.criteria:
+        if criterion.operator is not None and criterion.status != "deferred":
+            yield from criteria.compare(criterion)
+
+
+@check("V10")
+def commands_succeed(snapshot: Snapshot) -> Iterator[Line]:
+    """A criterion's command decides by its exit status, never by a word in its output."""
+    ran = {result.criterion: result for result in snapshot.ran}
+    for criterion in snapshot.criteria:
+        if criterion.command is not None and criterion.status != "deferred":
+            yield from criteria.judge(criterion, ran.get(criterion.id))
+
+
+@check("V11")
+def reviews_happened(snapshot: Snapshot) -> Iterator[Line]:
+    """Mandatory reviews happened, and nobody loosened the testing mode unseen."""
+    for group in snapshot.groups:
+        if group.status in ("completed", "in_progress") and not group.reviewed and not group.grandfathered:
+            yield _error(group.id, "owes a mandatory review by the tech lead", f"orchestrator why {group.id}")
+    yield from _each(snapshot.mandatory, "info")
+    yield from _each(snapshot.loosened, "warning")
+
+
+@check("V12")
+def tasks_done(snapshot: Snapshot) -> Iterator[Line]:
+    """Tasks are done, or cancelled with reasons, and not all of them cancelled."""
+    yield from _each(snapshot.tasks, "error")
+
+
+@check("V13")
+def record_verifies(snapshot: Snapshot) -> Iterator[Line]:
+    """The chain of events verifies, and every guard stands in the database as declared."""
+    yield from _each(snapshot.chain, "error", f"orchestrator audit verify {snapshot.session}")
+    yield from _each(snapshot.guards, "error", "orchestrator doctor")
+
+
+@check("V14")
+def reporters_hold_their_roles(snapshot: Snapshot) -> Iterator[Line]:
+    """Who reported may hold the role; what people did is listed by channel."""
+    yield from _each(snapshot.roles, "error")
+    yield from _each(snapshot.human_acts, "info")
+
+
+@check("V15")
+def evidence_stands(snapshot: Snapshot) -> Iterator[Line]:
+    """Evidence exists, and its hashes agree."""
+    yield from _each(snapshot.evidence, "error")
+
+
+@check("V16")
+def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
+    """A merge that names a commit is in the target branch; where that cannot be seen, it says so."""
+    for merge in snapshot.merges:
+        if merge.ancestor is None:
+            yield ("warning", merge.group, f"unverified_merge: {merge.commit}: {merge.why}", "")
+        elif not merge.ancestor:
+            yield _error(merge.group, f"commit {merge.commit} is not in the target branch: {merge.why}", "git log")
+    for group in snapshot.groups:
+        if group.skipped_qa:
+            yield ("info", group.id, "went to review without QA although the session tests in full", "")

@@ -1,0 +1,138 @@
+"""What the validator looks at: one session as plain values, read in one go.
+
+Every check reads nothing else, so that a test can hand it a bad and a good snapshot, and the same record always gives
+the same verdict.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Group(NamedTuple):
+    """A group with its row of the completion view; `acknowledged` is the reason in the last BAZINGA."""
+
+    id: str
+    kind: str
+    status: str
+    awaited_role: str | None
+    held: str | None
+    chain: bool
+    pm_path: bool
+    missing: str | None
+    reviewed: bool
+    confirmed: bool
+    unblocked: bool
+    ever_blocked: bool
+    acknowledged: str | None
+    reason: str
+    grandfathered: bool = False
+    skipped_qa: bool = False
+
+
+class Criterion(NamedTuple):
+    """A success criterion; numbers are decimal texts, `command` is an argument list."""
+
+    id: str
+    text: str
+    status: str
+    metric: str | None
+    operator: str | None
+    target: str | None
+    actual: str | None
+    command: tuple[str, ...] | None
+    evidence: str | None
+    reason: str | None
+    late: bool = False
+
+
+class Ran(NamedTuple):
+    """How a criterion's command ended. `status` None: it did not end by itself (`why` says how)."""
+
+    criterion: str
+    status: int | None
+    why: str
+    output: str
+
+
+class Finding(NamedTuple):
+    """A row of a fact that a check words: what it is about, and the details."""
+
+    subject: str
+    text: str
+
+
+class Merge(NamedTuple):
+    """A merge report that names a commit; `ancestor` None where that could not be verified (`why` says so)."""
+
+    group: str
+    commit: str
+    ancestor: bool | None
+    why: str
+
+
+class Snapshot(NamedTuple):
+    """One session at its audit head."""
+
+    session: str
+    kind: str
+    status: str
+    testing_mode: str
+    head: str
+    groups: tuple[Group, ...]
+    confirmation_seq: int | None
+    last_manager_seq: int | None
+    last_manager_status: str | None
+    reports_after: tuple[Finding, ...]
+    open_blockers: tuple[Finding, ...]
+    open_questions: tuple[Finding, ...]
+    criteria: tuple[Criterion, ...]
+    scope_changes: tuple[Finding, ...]
+    gaps: tuple[Finding, ...]
+    chain: tuple[Finding, ...]
+    guards: tuple[Finding, ...]
+    loosened: tuple[Finding, ...]
+    mandatory: tuple[Finding, ...]
+    roles: tuple[Finding, ...]
+    human_acts: tuple[Finding, ...]
+    evidence: tuple[Finding, ...]
+    dropped: tuple[Finding, ...]
+    tasks: tuple[Finding, ...] = ()
+    ran: tuple[Ran, ...] = ()
+    merges: tuple[Merge, ...] = ()
+
+    def group(self, status: str) -> tuple[Group, ...]:
+        """The groups of one status, in order of creation."""
+        return tuple(group for group in self.groups if group.status == status)
+
+    def completes(self) -> tuple[str, ...]:
+        """The groups that an ACCEPT completes: in progress, with the project manager's path."""
+        return tuple(group.id for group in self.groups if group.status == "in_progress" and group.pm_path)
+
+
+class Outcome(NamedTuple):
+    """One line of a verdict."""
+
+    id: str
+    level: str
+    subject: str
+    message: str
+    hint: str
+
+
+class Verdict(NamedTuple):
+    """ACCEPT or REJECT, with every check's lines; `completes` names the groups that an ACCEPT completes."""
+
+    verdict: str
+    reason: str
+    checks: tuple[Outcome, ...]
+    completes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as the command prints it, but for what belongs to the call."""
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "checks": [check._asdict() for check in self.checks],
+            "completes": list(self.completes),
+        }

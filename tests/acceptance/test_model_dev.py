@@ -1,0 +1,237 @@
+"""Hypothesis plays against the real use cases, and a small independent model says what must come of it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tests.acceptance import walking
+from tests.acceptance.model import CLIMBED, LEAD, MANAGER, PERSON, REPORTS, Group, Session
+from tests.acceptance.play import Process, Story
+from tests.acceptance.test_scenarios import RAW
+
+LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
+NAMES = st.sampled_from(("A", "B", "S"))
+SPEAKERS = st.sampled_from(sorted(REPORTS))
+STATUSES = st.sampled_from(("pending", "in_progress", "completed", "deferred_external", "cancelled"))
+PHASES = [hypothesis.Phase.generate]
+EXTERNAL = {"external": True, "external_dependency": "the environment"}
+
+
+class Machine(RuleBasedStateMachine):
+    """Three groups on four slots: A, B which depends on A, and S which is security-sensitive."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.stage = Process()
+        self.story = Story(self.stage, groups=("A",))
+        self.story.group("B", depends_on=("A",))
+        self.story.group("S", security_sensitive=True)
+        self.model = Session({"A": Group(), "B": Group(depends_on="A"), "S": Group(secure=True)})
+        self.story.plan()
+        self.model.fill()
+        self.asked: set[str] = set()
+        self.unsure: set[str] = set()
+        """Groups whose open turn had an answer that nobody knows: the tech lead may speak then."""
+
+    # What the awaited agents answer
+
+    @rule(name=NAMES, data=st.data())
+    def the_awaited_agent_reports(self, name: str, data: st.DataObject) -> None:
+        group = self.model.groups[name]
+        if group.awaited not in REPORTS:
+            return
+        role = group.awaited
+        status = data.draw(st.sampled_from(sorted(REPORTS[role])))
+        effect, _ = REPORTS[role][status]
+        if effect in ("merge", "merge_fail") and not group.merging:
+            assert self.story.refused(role, status, name) == "OUT_OF_TURN"
+            return
+        if effect == "guide" and not group.blockers:
+            assert self.story.refused(role, status, name) == "NOTHING_BLOCKED"
+            return
+        external = effect == "guide" and data.draw(st.booleans())
+        answer = self.story.says(role, status, name, **({"details": EXTERNAL} if external else {}))
+        if not self.model.report(name, role, status, external=external):
+            self._learn(name, answer)
+
+    def _learn(self, name: str, answer: dict[str, Any]) -> None:
+        """A limit is reached: whoever is awaited now must be one of those that a limit may call."""
+        group = self.model.groups[name]
+        awaited = self.story.awaited()[name]
+        rules = {fired["name"] for fired in answer["rules"]}
+        if awaited == group.awaited or not rules & {"escalation", "loop_guard"}:
+            return
+        assert awaited in CLIMBED
+        group.awaits(awaited)
+        group.awaited, group.merging = awaited, False
+        if awaited == PERSON:
+            self.asked.add(name)
+
+    # What the project manager does
+
+    @rule()
+    def bazinga(self) -> None:
+        waiting = [name for name, group in self.model.groups.items() if group.awaited == MANAGER]
+        self.story.says(MANAGER, "BAZINGA")
+        for name in waiting:
+            self.model.finish(name, confirmed=True)
+        self.model.fill()
+
+    @rule(name=NAMES)
+    def an_acknowledgement_confirms_one_group(self, name: str) -> None:
+        self.story.says(MANAGER, "CONTINUE", acknowledge={name: "seen"})
+        if self.model.groups[name].status == "in_progress" and name not in self.asked:
+            self.model.finish(name, confirmed=True)
+        self.model.fill()
+
+    @rule(name=NAMES)
+    def rework(self, name: str) -> None:
+        group = self.model.groups[name]
+        if group.awaited != MANAGER or (name == "A" and group.built()):
+            return
+        self.story.says(MANAGER, "REWORK", name)
+        group.log.append((MANAGER, "rework"))
+        group.visits[MANAGER, "REWORK"] += 1
+        group.confirmed = False
+        if group.visits[MANAGER, "REWORK"] < 6:
+            group.awaits("(builder)")
+        else:
+            self._adopt(name)
+
+    def _adopt(self, name: str) -> None:
+        group, awaited = self.model.groups[name], self.story.awaited()[name]
+        assert awaited in (*CLIMBED, group.builder)
+        group.awaits(awaited)
+        if awaited == PERSON:
+            self.asked.add(name)
+
+    @rule(name=NAMES)
+    def defer(self, name: str) -> None:
+        group = self.model.groups[name]
+        if group.awaited != MANAGER or group.status != "in_progress":
+            return
+        if group.external is None:
+            assert self.story.refused(MANAGER, "DEFER_EXTERNAL", name, summary="later") == "DEFERRAL_NOT_CONFIRMED"
+            return
+        self.story.says(MANAGER, "DEFER_EXTERNAL", name, summary="later")
+        group.log.append((MANAGER, "defer"))
+        group.close("deferred_external")
+
+    @rule(name=NAMES)
+    def resume(self, name: str) -> None:
+        group = self.model.groups[name]
+        blocker = group.external
+        if blocker is None or group.awaited not in (MANAGER, None):
+            return
+        self.story.says(MANAGER, "RESUME_BLOCKED", name, summary="it is there")
+        group.visits[MANAGER, "RESUME_BLOCKED"] += 1
+        group.blockers.remove(blocker)
+        group.status = "in_progress"
+        if group.visits[MANAGER, "RESUME_BLOCKED"] < 6:
+            group.awaits(blocker.opener)
+        else:
+            self._adopt(name)
+
+    @rule(name=NAMES, reopens=st.integers(0, 3))
+    def cancel(self, name: str, reopens: int) -> None:
+        """Seldom: a cancelled group takes no part any more."""
+        group = self.model.groups[name]
+        if reopens or group.status not in ("pending", "in_progress", "deferred_external"):
+            return
+        self.story.done("group set-status", **self.story.moves(name, "cancelled", MANAGER))
+        group.close("cancelled")
+        group.blockers.clear()
+        self.asked.discard(name)
+
+    @rule(name=NAMES)
+    def reopen(self, name: str) -> None:
+        group = self.model.groups[name]
+        if group.status != "completed" or name == "A":
+            return
+        self.story.done("group set-status", **self.story.moves(name, "in_progress", MANAGER))
+        group.reopen()
+        if self.story.awaited()[name] != group.awaited:
+            self._adopt(name)
+
+    # What nobody may do
+
+    @rule(name=NAMES, role=SPEAKERS, data=st.data())
+    def somebody_speaks_out_of_turn(self, name: str, role: str, data: st.DataObject) -> None:
+        group = self.model.groups[name]
+        if role == group.awaited or (role == LEAD and name in self.unsure):
+            return
+        status = data.draw(st.sampled_from(sorted(REPORTS[role])))
+        code = self.story.refused(role, status, name)
+        if name in self.asked:
+            assert code == "QUESTION_OPEN"
+        elif group.status == "pending":
+            assert code == "DEPENDENCIES_OPEN"
+        else:
+            assert code == ("OUT_OF_TURN" if group.status == "in_progress" else "GROUP_CLOSED")
+
+    @rule(name=NAMES, by=st.sampled_from(("orchestrator", "developer", "qa_expert", LEAD, MANAGER)))
+    def somebody_marks_a_group_as_completed(self, name: str, by: str) -> None:
+        if self.model.groups[name].status != "completed":
+            moves = self.story.moves(name, "completed", by)
+            assert self.story.code("group set-status", **moves) == "COMPLETION_PATH_MISSING"
+
+    @rule(name=NAMES, to=STATUSES, by=st.sampled_from(("developer", "qa_expert", LEAD, "orchestrator")))
+    def nobody_but_the_manager_moves_a_group(self, name: str, to: str, by: str) -> None:
+        code = self.story.code("group set-status", **self.story.moves(name, to, by))
+        assert code in ("NOT_PERMITTED", "ILLEGAL_MOVE", "COMPLETION_PATH_MISSING")
+
+    @rule(name=NAMES)
+    def an_answer_to_an_old_turn_comes_late(self, name: str) -> None:
+        group = self.model.groups[name]
+        if group.status == "in_progress" and group.awaited in REPORTS:
+            status = sorted(REPORTS[group.awaited])[0]
+            assert self.story.refused(group.awaited, status, name, turn=1) == "STALE_TURN"
+
+    @rule(name=NAMES)
+    def a_status_that_nobody_knows(self, name: str) -> None:
+        group = self.model.groups[name]
+        if group.status == "in_progress" and group.awaited in REPORTS:
+            assert self.story.refused(group.awaited, "DONE_I_THINK", name) == "UNKNOWN_STATUS"
+            self.unsure.add(name)
+            if self.story.awaited()[name] != group.awaited:
+                self._adopt(name)
+
+    @rule(sql=st.sampled_from([sql for sql, _ in RAW.values()]))
+    def somebody_writes_past_every_door(self, sql: str) -> None:
+        before = self.stage.context.connection.total_changes
+        for refusal in self.stage.past_every_door(sql):
+            assert refusal or self.stage.context.connection.total_changes == before
+
+    # What must hold
+
+    @precondition(lambda self: hasattr(self, "model"))
+    @invariant()
+    def the_record_says_what_the_model_says(self) -> None:
+        groups = self.model.groups
+        assert self.story.groups() == {name: group.status for name, group in groups.items()}
+        expected = {name: group.awaited for name, group in groups.items() if group.status == "in_progress"}
+        assert self.story.awaited() == expected
+        opened = sorted((name, blocker.opener) for name, group in groups.items() for blocker in group.blockers)
+        assert sorted(self.story.open_blockers()) == opened
+
+    @precondition(lambda self: hasattr(self, "model"))
+    @invariant()
+    def nothing_that_must_hold_is_broken(self) -> None:
+        assert walking.violations(self.stage.context) == []
+
+
+@pytest.mark.slow
+def test_the_model_and_the_record_never_disagree() -> None:
+    hypothesis.stateful.run_state_machine_as_test(
+        Machine,
+        settings=hypothesis.settings(
+            max_examples=2000 if LONG else 60, stateful_step_count=80 if LONG else 50, deadline=None,
+            report_multiple_bugs=False, phases=PHASES, suppress_health_check=list(hypothesis.HealthCheck),
+        ),
+    )
