@@ -19,6 +19,7 @@ from orchestrator.core.routing.facts import (
     INVESTIGATOR,
     MANAGER,
     PERSON,
+    PERSON,
     SENIOR,
     STARTING,
     VALIDATOR,
@@ -127,7 +128,8 @@ def _answer_turns(work: Work, case: Case) -> None:
     else:
         for group in work.reader.groups(AWAITING_MANAGER, work.step.chain):
             changes.clear_group(work, group.id)
-    if case.report.role == MANAGER:
+    # A question that concerns the whole session stays open: a person is still awaited.
+    if case.report.role == MANAGER and case.session.awaited_role != PERSON:
         changes.clear_session(work)
 
 

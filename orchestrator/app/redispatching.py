@@ -109,7 +109,7 @@ def _check_waiting(work: Work, session: Session, group: Group | None) -> None:
     if waiting.awaited_role == PERSON:
         raise Refused(
             "QUESTION_OPEN", "A person is awaited, not an agent.", f"orchestrator status {session.id}",
-            question_id=work.reader.question(session.id, group.id) if group else None,
+            question_id=work.reader.question(session.id, group.id if group else None),
         )
     if waiting.turn is None or waiting.held or waiting.awaited_role in (None, VALIDATOR):
         name = f"Group {group.id}" if group else f"Session {session.id}"

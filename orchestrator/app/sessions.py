@@ -184,18 +184,14 @@ def resume_action(work: Work) -> Answer:
     """Resume; a replay calls it with a recorded event's input."""
     by, reason = _acting(work, "resuming a session")
     _refuse_session_move(work, "active")
-    row = work.reader.one(
-        "SELECT id FROM questions INDEXED BY ix_questions_open WHERE session_id = :session AND group_id IS NULL"
-        " AND closed_seq IS NULL ORDER BY opened_seq LIMIT 1",
-        session=work.step.chain,
-    )
-    if row is not None:
+    question = work.reader.question(work.step.chain, None)
+    if question is not None:
         raise Refused(
-            "QUESTION_OPEN", f"Session {work.step.chain} waits for a person to answer question {row[0]}.",
-            f"orchestrator status {work.step.chain}", question_id=row[0],
+            "QUESTION_OPEN", f"Session {work.step.chain} waits for a person to answer question {question}.",
+            f"orchestrator status {work.step.chain}", question_id=question,
         )
     changes.move_session(work, "paused", "active", by=by, reason=reason, cause="manual")
-    settling.settle(work, "session")
+    settling.settle(work, "session", closed=True)
     answer: Answer = {"success": True, "session": _row(work), "seq": work.seq}
     if work.decisions:
         answer["followed_by"] = work.decisions

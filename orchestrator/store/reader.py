@@ -31,7 +31,7 @@ OPEN_BLOCKERS = """SELECT id, type, class, external, opened_role, opened_by, cau
     WHERE session_id = :session AND group_id = :group AND task_id IS NULL AND resolved_seq IS NULL
     ORDER BY opened_seq DESC, id DESC"""
 OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
-    WHERE session_id = :session AND group_id = :group AND closed_seq IS NULL ORDER BY opened_seq LIMIT 1"""
+    WHERE session_id = :session AND group_id IS :group AND closed_seq IS NULL ORDER BY opened_seq LIMIT 1"""
 VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
     WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
     AND seq > :since LIMIT 100)"""
@@ -153,8 +153,8 @@ class Reader:
         rows = self.connection.execute(OPEN_DEPENDENCIES, {"session": session, "group": group})
         return tuple(row[0] for row in rows)
 
-    def question(self, session: str, group: str) -> str | None:
-        """The id of the group's open question."""
+    def question(self, session: str, group: str | None) -> str | None:
+        """The id of the open question of a group, or (for None) of the session as a whole."""
         row = self.connection.execute(OPEN_QUESTION, {"session": session, "group": group}).fetchone()
         return row[0] if row else None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import hypothesis
@@ -10,8 +12,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.acceptance import walking
-from tests.acceptance.model import CLIMBED, LEAD, MANAGER, PERSON, REPORTS, Group, Session
+from tests.acceptance import exploring, walking
+from tests.acceptance.model import CLIMBED, LEAD, MANAGER, PERSON, PROGRESS, REPORTS, VISITS, Group, Session
 from tests.acceptance.play import Process, Story
 from tests.acceptance.test_scenarios import RAW
 
@@ -21,6 +23,14 @@ SPEAKERS = st.sampled_from(sorted(REPORTS))
 STATUSES = st.sampled_from(("pending", "in_progress", "completed", "deferred_external", "cancelled"))
 PHASES = [phase for phase in hypothesis.Phase if phase is not hypothesis.Phase.explain]
 EXTERNAL = {"external": True, "external_dependency": "the environment"}
+
+
+Wanted = Callable[[Group], bool]
+
+
+def some(wanted: Wanted) -> Callable[[Any], bool]:
+    """Whether any group of the model is such a one."""
+    return lambda machine: any(wanted(group) for group in machine.model.groups.values())
 
 
 class Machine(RuleBasedStateMachine):
@@ -35,19 +45,38 @@ class Machine(RuleBasedStateMachine):
         self.model = Session({"A": Group(), "B": Group(depends_on="A"), "S": Group(secure=True)})
         self.story.plan()
         self.model.fill()
+        self.said: Counter[str] = Counter()
         self.asked: set[str] = set()
         self.unsure: set[str] = set()
         """Groups whose open turn had an answer that nobody knows: the tech lead may speak then."""
 
     # What the awaited agents answer
 
-    @rule(name=NAMES, data=st.data())
-    def the_awaited_agent_reports(self, name: str, data: st.DataObject) -> None:
-        group = self.model.groups[name]
-        if group.awaited not in REPORTS:
-            return
-        role = group.awaited
-        status = data.draw(st.sampled_from(sorted(REPORTS[role])))
+    @precondition(some(lambda group: group.awaited in REPORTS))
+    @rule(data=st.data())
+    def the_awaited_agent_reports(self, data: st.DataObject) -> None:
+        name = self._pick(data, lambda group: group.awaited in REPORTS)
+        self._report(name, data.draw(st.sampled_from(sorted(REPORTS[self._awaited(name)]))), data)
+
+    @precondition(some(lambda group: group.awaited in REPORTS))
+    @rule(data=st.data(), times=st.integers(1, 4))
+    def the_awaited_agents_bring_a_group_nearer_to_its_end(self, data: st.DataObject, times: int) -> None:
+        name = self._pick(data, lambda group: group.awaited in REPORTS)
+        for _ in range(times):
+            role = self._awaited(name)
+            if role in REPORTS:
+                merging = self.model.groups[name].merging
+                self._report(name, "MERGE_SUCCESS" if merging else exploring.ANSWERS[role], data)
+                self.the_record_says_what_the_model_says()
+
+    def _pick(self, data: st.DataObject, wanted: Wanted) -> str:
+        return data.draw(st.sampled_from([name for name, group in self.model.groups.items() if wanted(group)]))
+
+    def _awaited(self, name: str) -> str:
+        return str(self.model.groups[name].awaited)
+
+    def _report(self, name: str, status: str, data: st.DataObject) -> None:
+        group, role = self.model.groups[name], self._awaited(name)
         effect, _ = REPORTS[role][status]
         if effect in ("merge", "merge_fail") and not group.merging:
             assert self.story.refused(role, status, name) == "OUT_OF_TURN"
@@ -58,6 +87,8 @@ class Machine(RuleBasedStateMachine):
         self.unsure.discard(name)
         external = effect == "guide" and data.draw(st.booleans())
         answer = self.story.says(role, status, name, **({"details": EXTERNAL} if external else {}))
+        if effect in PROGRESS:
+            self.said.clear()
         if not self.model.report(name, role, status, external=external):
             self._learn(name, answer)
 
@@ -76,31 +107,41 @@ class Machine(RuleBasedStateMachine):
 
     # What the project manager does
 
-    @rule()
-    def bazinga(self) -> None:
+    @precondition(lambda self: self.said["BAZINGA"] < VISITS - 1)
+    @rule(seldom=st.integers(0, 3))
+    def bazinga(self, seldom: int) -> None:
+        if seldom:
+            return
+        self.said["BAZINGA"] += 1
         waiting = [name for name, group in self.model.groups.items() if group.awaited == MANAGER]
         self.story.says(MANAGER, "BAZINGA")
         for name in waiting:
             self.model.finish(name, confirmed=True)
         self.model.fill()
 
-    @rule(name=NAMES)
-    def an_acknowledgement_confirms_one_group(self, name: str) -> None:
+    @precondition(lambda self: self.said["CONTINUE"] < VISITS - 1)
+    @rule(name=NAMES, seldom=st.integers(0, 3))
+    def an_acknowledgement_confirms_one_group(self, name: str, seldom: int) -> None:
+        if seldom:
+            return
+        self.said["CONTINUE"] += 1
         self.story.says(MANAGER, "CONTINUE", acknowledge={name: "seen"})
         if self.model.groups[name].status == "in_progress" and name not in self.asked:
             self.model.finish(name, confirmed=True)
         self.model.fill()
 
-    @rule(name=NAMES)
-    def rework(self, name: str) -> None:
+    @precondition(some(lambda group: group.awaited == MANAGER))
+    @rule(data=st.data())
+    def rework(self, data: st.DataObject) -> None:
+        name = self._pick(data, lambda group: group.awaited == MANAGER)
         group = self.model.groups[name]
-        if group.awaited != MANAGER or (name == "A" and group.built()):
+        if name == "A" and group.built():
             return
         self.story.says(MANAGER, "REWORK", name)
         group.log.append((MANAGER, "rework"))
         group.visits[MANAGER, "REWORK"] += 1
         group.confirmed = False
-        if group.visits[MANAGER, "REWORK"] < 6:
+        if group.visits[MANAGER, "REWORK"] < VISITS:
             group.awaits("(builder)")
         else:
             self._adopt(name)
@@ -112,11 +153,11 @@ class Machine(RuleBasedStateMachine):
         if awaited == PERSON:
             self.asked.add(name)
 
-    @rule(name=NAMES)
-    def defer(self, name: str) -> None:
+    @precondition(some(lambda group: group.awaited == MANAGER))
+    @rule(data=st.data())
+    def defer(self, data: st.DataObject) -> None:
+        name = self._pick(data, lambda group: group.awaited == MANAGER)
         group = self.model.groups[name]
-        if group.awaited != MANAGER or group.status != "in_progress":
-            return
         if group.external is None:
             assert self.story.refused(MANAGER, "DEFER_EXTERNAL", name, summary="later") == "DEFERRAL_NOT_CONFIRMED"
             return
@@ -124,36 +165,39 @@ class Machine(RuleBasedStateMachine):
         group.log.append((MANAGER, "defer"))
         group.close("deferred_external")
 
-    @rule(name=NAMES)
-    def resume(self, name: str) -> None:
+    @precondition(some(lambda group: group.external is not None))
+    @rule(data=st.data())
+    def resume(self, data: st.DataObject) -> None:
+        name = self._pick(data, lambda group: group.external is not None)
         group = self.model.groups[name]
         blocker = group.external
-        if blocker is None or group.awaited not in (MANAGER, None):
-            return
+        assert blocker is not None
         self.story.says(MANAGER, "RESUME_BLOCKED", name, summary="it is there")
         group.visits[MANAGER, "RESUME_BLOCKED"] += 1
         group.blockers.remove(blocker)
         group.status = "in_progress"
-        if group.visits[MANAGER, "RESUME_BLOCKED"] < 6:
+        if group.visits[MANAGER, "RESUME_BLOCKED"] < VISITS:
             group.awaits(blocker.opener)
         else:
             self._adopt(name)
 
-    @rule(name=NAMES, reopens=st.integers(0, 3))
-    def cancel(self, name: str, reopens: int) -> None:
-        """Seldom: a cancelled group takes no part any more."""
+    @rule(name=NAMES, seldom=st.integers(0, 7))
+    def cancel(self, name: str, seldom: int) -> None:
+        """A cancelled group takes no part any more."""
         group = self.model.groups[name]
-        if reopens or group.status not in ("pending", "in_progress", "deferred_external"):
+        if seldom or group.status not in ("pending", "in_progress", "deferred_external"):
             return
         self.story.done("group set-status", **self.story.moves(name, "cancelled", MANAGER))
         group.close("cancelled")
         group.blockers.clear()
         self.asked.discard(name)
 
-    @rule(name=NAMES)
-    def reopen(self, name: str) -> None:
+    @precondition(some(lambda group: group.status == "completed"))
+    @rule(data=st.data())
+    def reopen(self, data: st.DataObject) -> None:
+        name = self._pick(data, lambda group: group.status == "completed")
         group = self.model.groups[name]
-        if group.status != "completed" or name == "A":
+        if name == "A":
             return
         self.story.done("group set-status", **self.story.moves(name, "in_progress", MANAGER))
         group.reopen()

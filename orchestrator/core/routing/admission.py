@@ -76,7 +76,8 @@ def refuse_turn(facts: Facts, report: Report, transition: Transition | None) -> 
             {},
         )
     if group.status == "pending":
-        return _refuse_first(facts, report, group)
+        failed = transition is not None and transition.effect == "merge_fail"
+        return _refuse_first(facts, report, group) or (_refuse_merge(group, transition) if failed else None)
     if group.held:
         return _out_of_turn(group, f"Group {group.id} is held ({group.held}): {group.awaited_role} is not started yet.")
     if report.turn is not None and report.turn != group.turn:

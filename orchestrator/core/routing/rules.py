@@ -76,7 +76,9 @@ def fallback(case: Case, target: Target) -> Proposal | None:
     for role in (case.transition.fallback_agent, TECH_LEAD, MANAGER):
         barred = role in case.session.disabled_roles or (secured and role == DEVELOPER)
         if role and not barred and role != target.agent:
-            return Proposal(f"{target.agent} is disabled in this session", Target(role, "spawn"))
+            merges = target.action == "spawn_merge" and role == case.transition.fallback_agent
+            action = "spawn_merge" if merges else "spawn"
+            return Proposal(f"{target.agent} is disabled in this session", Target(role, action))
     return None
 
 

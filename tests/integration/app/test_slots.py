@@ -242,7 +242,7 @@ def test_the_session_s_own_spawn_goes_out_first() -> None:
     assert table.session() == ("paused", None)
     (followed,) = table.do("session resume", id=SESSION, by="project_manager", reason="go on")["followed_by"]
     assert (followed["next_agent"], names(followed), table.session()) == (
-        "project_manager", ["stalled"], ("active", "project_manager"),
+        "project_manager", ["phase_check"], ("active", "project_manager"),
     )  # fmt: skip
 
 

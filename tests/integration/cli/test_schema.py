@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.doors.cli import answers, catalogue
-from tests.integration.cli.conftest import Run
+from orchestrator.doors.cli import answers, catalogue, main
 
 TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -108,15 +107,23 @@ STORY = (
 )
 
 
-def test_real_answers_have_the_printed_shape(run: Run, repository: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_real_answers_have_the_printed_shape(
+    database: pathlib.Path,
+    repository: pathlib.Path,
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     (tmp_path / "meta.json").write_text('{"status": "implemented"}')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ORCHESTRATOR_DB", str(database))
     found: dict[str, list[str]] = {}
     for text in STORY:
         words = text.replace("WORKFLOW", str(repository / "workflow" / "transitions.json")).split()
         name = " ".join(words[:2]) if " ".join(words[:2]) in catalogue.COMMANDS else words[0]
-        done = run(*words, "--json")
+        main.main([*words, "--json"])
         schema = answers.json_schema(name)
-        found[text] = list(problems(json.loads(done.stdout), schema, schema))
+        found[text] = list(problems(json.loads(capfd.readouterr().out), schema, schema))
     assert {text: each for text, each in found.items() if each} == {}
 
 

@@ -110,7 +110,7 @@ def test_each_group_gets_its_agent(values: dict[str, Any], role: str, reasons: t
 def test_a_batch_does_without_disabled_roles(
     values: dict[str, Any], disabled: tuple[str, ...], fallback: str | None, expected: str
 ) -> None:
-    used = build.workflow(build.put(PM, "PLANNING_COMPLETE", fallback_agent=fallback)) if fallback else build.shipped()
+    used = build.workflow(build.put(PM, "PLANNING_COMPLETE", fallback_agent=fallback))
     (start,) = fanout.batch(used, session(disabled_roles=disabled), board(startable=(pending(**values),)))
     assert (start.role, start.reasons[-1].partition(":")[0]) == (expected, "fallback")
 

@@ -130,8 +130,8 @@ TABLE = {
         "FLAKY": "spawn tech_lead inconclusive",
     },
     "tech_lead": {
-        "APPROVED": "spawn_merge developer approve then=check_phase resolves=all",
-        "APPROVED_WITH_NOTES": "spawn_merge developer approve then=check_phase resolves=all",
+        "APPROVED": "spawn_merge developer approve fallback=senior_software_engineer then=check_phase resolves=all",
+        "APPROVED_WITH_NOTES": "spawn_merge developer approve fallback=senior_software_engineer then=check_phase resolves=all",
         "CHANGES_REQUESTED": "respawn developer reject escalation",
         "SPAWN_INVESTIGATOR": "spawn investigator investigate",
         "ESCALATE_TO_OPUS": "respawn tech_lead escalate model=opus",
@@ -140,8 +140,8 @@ TABLE = {
         "ARCHITECTURAL_DECISION_MADE": "spawn developer guide resolves=newest",
     },
     "project_manager": {
-        "PLANNING_COMPLETE": "spawn_batch developer plan max=4",
-        "CONTINUE": "spawn_batch developer continue max=4",
+        "PLANNING_COMPLETE": "spawn_batch developer plan fallback=senior_software_engineer max=4",
+        "CONTINUE": "spawn_batch developer continue fallback=senior_software_engineer max=4",
         "BAZINGA": "validate_then_end None confirm",
         "DEFER_EXTERNAL": "check_phase None defer",
         "REWORK": "respawn developer rework",

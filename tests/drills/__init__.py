@@ -1,0 +1,1 @@
+"""Drills that really do what must never do harm."""
