@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 from orchestrator.app.context import Context
 from orchestrator.errors import UsageError
@@ -35,7 +34,8 @@ def deadline(environment: Mapping[str, str]) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds < 86_400:
-        raise UsageError("USAGE", "ORCHESTRATOR_BUSY_TIMEOUT must be a number of seconds.", "export ORCHESTRATOR_BUSY_TIMEOUT=10")
+        message = "ORCHESTRATOR_BUSY_TIMEOUT must be a number of seconds."
+        raise UsageError("USAGE", message, "export ORCHESTRATOR_BUSY_TIMEOUT=10")
     return seconds
 
 
@@ -46,7 +46,7 @@ def open_context(
     door: str,
     channel: str = "process",
     environment: Mapping[str, str] | None = None,
-    folder: Path | None = None,
+    folder: str | os.PathLike[str] | None = None,
 ) -> Context:
     """Find the database and open it for one door.
 
@@ -55,13 +55,14 @@ def open_context(
         write: whether the use case writes; a reading one opens read-only and creates nothing.
         door: cli, batch, python, ...; recorded with refusals.
         channel: through what the actor spoke; recorded with every step.
+        folder: where the search begins; the current one where left out.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW.
     """
     environment = os.environ if environment is None else environment
-    path = discovery.find(explicit, environment, folder or Path.cwd())
+    path = discovery.find(explicit, environment, folder or os.getcwd())
     seconds = deadline(environment)
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
     connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous)
-    return Context(connection, path=str(path), clock=now, door=door, channel=channel, deadline_s=seconds)
+    return Context(connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from orchestrator.app.context import Work
 from orchestrator.core.routing.facts import ROUTER, Group
 
-_CLEAR = (
-    "awaited_role = NULL, awaited_agent_id = NULL, awaited_action = NULL, turn = NULL, awaited_since = NULL,"
-    " held = NULL, held_seq = NULL, held_part = NULL"
-)
+AWAITED = ("awaited_role", "awaited_agent_id", "awaited_action", "turn", "awaited_since", "held", "held_seq", "held_part")
+"""The columns that say whom a group or session waits for."""
+
+_CLEAR = ", ".join(f"{name} = NULL" for name in AWAITED)
 
 
 def clear_group(work: Work, group_id: str) -> None:
@@ -32,6 +32,7 @@ def move_group(work: Work, group: Group, to: str, *, by: str, reason: str, cause
     from orchestrator.core import lifecycle
 
     lifecycle.check_group_move(group.status, to)
+    work.moved[group.id] = to
     _record(work, "group", group.id, group.status, to, by, reason, cause)
     if to != "in_progress" and group.awaited_role is not None:
         clear_group(work, group.id)

@@ -69,14 +69,17 @@ def write_report(work: Work, case: Case, agent: str) -> Written:
     if group is not None:
         _count(work, case, group, agent)
     completed = completing.complete(work, candidates)
-    path = work.reader.path(work.step.chain, group.id) if group is not None and _asks_path(case) else Path()
     if completed:
-        path = path._replace(valid=True, approved=True)
+        path = Path(approved=True, valid=True)
+    else:
+        path = work.reader.path(work.step.chain, group.id) if group is not None and _asks_path(case) else Path()
     return Written(case._replace(path=path), opened, resolved, completed)
 
 
 def _asks_path(case: Case) -> bool:
-    return case.transition.effect in ("merge", "approve")
+    """Whether the report may complete its group: a merge, or the approval of what is never merged."""
+    effect = case.transition.effect
+    return effect == "merge" or (effect == "approve" and case.group is not None and case.group.kind != "code")
 
 
 def _insert_report(work: Work, case: Case, agent: str) -> None:
@@ -122,10 +125,7 @@ def _answer_turns(work: Work, case: Case) -> None:
     """The turn that the report answers is over; the project manager's report answers all of theirs."""
     if case.report.role == VALIDATOR:
         return
-    if case.group is not None:
-        if case.group.awaited_role is not None:
-            changes.clear_group(work, case.group.id)
-    else:
+    if case.group is None:
         for group in work.reader.groups(AWAITING_MANAGER, work.step.chain):
             changes.clear_group(work, group.id)
     # A question that concerns the whole session stays open: a person is still awaited.
@@ -164,7 +164,7 @@ def _open_blocker(work: Work, case: Case, agent: str) -> tuple[str, ...]:
 
 def _count(work: Work, case: Case, group: Group, agent: str) -> None:
     effect, role = case.transition.effect, case.report.role
-    sets: dict[str, Any] = {}
+    sets: dict[str, Any] = {} if group.awaited_role is None else dict.fromkeys(changes.AWAITED)
     if counter := rules.COUNTERS.get(effect):
         sets[counter] = getattr(group, counter) + 1
     if case.transition.iteration_budget_check:
@@ -219,7 +219,7 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
     if group is not None and group.id not in written.completed and decision.target.action == "check_phase":
         _await_completion(work, group.id, extras)
     if group is not None:
-        extras["group_status"] = work.reader.group(work.step.chain, group.id).status  # type: ignore[union-attr]  # read just now
+        extras["group_status"] = work.moved.get(group.id, group.status)
     return Applied(group, waiting, extras)
 
 

@@ -128,6 +128,7 @@ class Work:
         self.decisions: list[Answer] = []
         self.unsettled = False
         self.after_refusal = False
+        self.moved: dict[str, str] = {}
 
     @property
     def at(self) -> str:

@@ -21,12 +21,12 @@ def find(explicit: str | None, environment: Mapping[str, str], folder: Path) -> 
     Raises:
         EnvironmentProblem: NO_DATABASE.
     """
-    return str(discovery.find(explicit, environment, folder))
+    return discovery.find(explicit, environment, folder)
 
 
 def place(explicit: str | None, environment: Mapping[str, str], folder: Path) -> str:
     """Where `init` creates the database, or upgrades it."""
-    return str(discovery.place(explicit, environment, folder))
+    return discovery.place(explicit, environment, folder)
 
 
 def upgrade(path: str, at: str) -> Answer:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core.routing.facts import MANAGER, Path
 from orchestrator.store.reader import Reader
 
 _KINDS = """SELECT g.id, g.status, g.awaited_role, g.held,
-    CASE WHEN g.status = 'in_progress' THEN p.awaiting_confirmation ELSE 0 END,
-    CASE WHEN g.status = 'in_progress' THEN p.missing END,
     EXISTS (SELECT 1 FROM blockers b INDEXED BY ix_blockers_open
         WHERE b.session_id = g.session_id AND b.group_id = g.id AND b.resolved_seq IS NULL),
     (SELECT t.status FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
         WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL
         AND t.status IN ('deferred_external', 'cancelled') ORDER BY t.status LIMIT 1)
-    FROM task_groups g LEFT JOIN completion_paths p
-        ON g.status = 'in_progress' AND p.session_id = :session AND p.group_id = g.id
-    WHERE g.session_id = :session ORDER BY g.created_seq"""
+    FROM task_groups g WHERE g.session_id = :session ORDER BY g.created_seq"""
 
 Kinds = dict[str, list[dict[str, Any]]]
 
@@ -32,16 +29,18 @@ def kinds(reader: Reader, session: str) -> Kinds:
         for name in ("completed", "deferred_external", "cancelled", "awaiting_confirmation", "in_progress", "pending")
     }
     for row in reader.connection.execute(_KINDS, {"session": session}):
-        id_, status, awaited, held, confirmation, missing, blocked, dependency = row
+        id_, status, awaited, held, blocked, dependency = row
         entry: dict[str, Any] = {"group_id": id_}
         if status == "pending":
             entry["cause"] = _pending_cause(dependency, bool(blocked))
-        elif status == "in_progress" and confirmation:
-            status, entry["cause"] = "awaiting_confirmation", "confirmation_needed"
         elif status == "in_progress":
-            entry["awaits"] = awaited
-            entry["cause"] = _open_cause(awaited, bool(blocked), held)
-            entry["missing"] = missing
+            # Only what awaits the project manager can lack nothing but the confirmation.
+            path = reader.path(session, id_) if awaited == MANAGER else Path()
+            if path.awaiting_confirmation:
+                status, entry["cause"] = "awaiting_confirmation", "confirmation_needed"
+            else:
+                cause = _open_cause(awaited, bool(blocked), held)
+                entry |= {"awaits": awaited, "cause": cause, "missing": path.missing}
         found[status].append(entry)
     return found
 
@@ -53,7 +52,7 @@ def _pending_cause(dependency: str | None, blocked: bool) -> str:
 
 
 def _open_cause(awaited: str | None, blocked: bool, held: str | None) -> str:
-    if awaited != "project_manager":
+    if awaited != MANAGER:
         return "held" if held else "running"
     return "blocked" if blocked else "path_missing"
 

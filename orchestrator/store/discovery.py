@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from orchestrator import errors
@@ -16,15 +15,18 @@ from orchestrator.store import constants, problems
 
 VARIABLE = "ORCHESTRATOR_DB"
 
+# Texts, not `pathlib`: every command comes through here, and importing that costs a tenth of its start.
+Folder = str | os.PathLike[str]
+
 
 class Found(NamedTuple):
     """A path and why it is that one."""
 
-    path: Path
+    path: str
     why: str
 
 
-def find(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Path:
+def find(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> str:
     """The existing database that a command works on.
 
     Args:
@@ -33,7 +35,7 @@ def find(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Path:
         cwd: the folder to search from and to resolve relative paths in.
 
     Returns:
-        The file's own path, symbolic links resolved.
+        The file's own absolute path, symbolic links resolved.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, naming what to run.
@@ -41,12 +43,12 @@ def find(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Path:
     return locate(explicit, env, cwd).path
 
 
-def locate(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Found:
+def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
     """`find`, with the reason for people."""
     named = _named(explicit, env, cwd)
     if named is not None:
-        if not named.path.is_file():
-            raise problems.no_database(str(named.path), f"({named.why}) does not exist or is no file")
+        if not os.path.isfile(named.path):
+            raise problems.no_database(named.path, f"({named.why}) does not exist or is no file")
         return named
     found = _search(env, cwd)
     if found is not None:
@@ -59,7 +61,7 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Found:
     )
 
 
-def place(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Path:
+def place(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> str:
     """Where `init` creates or upgrades the database.
 
     An existing one that `find` would find stays the one. A new one goes to the root of the repository, in a linked
@@ -72,61 +74,69 @@ def place(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Path:
     if found is not None:
         return found.path
     here = _real(cwd)
-    root = next((folder for folder in (here, *here.parents) if _is_repository(folder)), None)
+    root = next((folder for folder in _upwards(here) if _is_repository(folder)), None)
     base = here if root is None else _main_worktree(root) or root
     return _database(base)
 
 
-def _named(explicit: str | None, env: Mapping[str, str], cwd: Path) -> Found | None:
+def _named(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found | None:
     if explicit is not None:
         if not explicit:
             raise errors.UsageError("INVALID_PATH", "--db is empty.", "name the database file after --db")
-        return Found(_real(cwd / explicit), "named by --db")
+        return Found(_real(os.path.join(cwd, explicit)), "named by --db")
     value = env.get(VARIABLE)
-    return Found(_real(cwd / value), f"named by {VARIABLE}") if value else None
+    return Found(_real(os.path.join(cwd, value)), f"named by {VARIABLE}") if value else None
 
 
-def _search(env: Mapping[str, str], cwd: Path) -> Found | None:
+def _search(env: Mapping[str, str], cwd: Folder) -> Found | None:
     folders = _folders(_real(cwd), env)
     for folder in folders:
         candidate = _database(folder)
-        if candidate.is_file():
-            return Found(_real(candidate), f"the nearest from {cwd} upwards")
+        if os.path.isfile(candidate):
+            return Found(_real(candidate), f"the nearest from {os.fspath(cwd)} upwards")
     main = _main_worktree(folders[-1])
-    if main is not None and _database(main).is_file():
+    if main is not None and os.path.isfile(_database(main)):
         return Found(_real(_database(main)), f"of the main worktree {main}")
     return None
 
 
-def _folders(here: Path, env: Mapping[str, str]) -> list[Path]:
+def _folders(here: str, env: Mapping[str, str]) -> list[str]:
     """From here up to the root of the repository or the home folder; here alone outside of both."""
     home = env.get("HOME") or env.get("USERPROFILE")
-    top = _real(Path(home)) if home else None
-    folders: list[Path] = []
-    for folder in (here, *here.parents):
+    top = _real(home) if home else None
+    folders: list[str] = []
+    for folder in _upwards(here):
         folders.append(folder)
         if folder == top or _is_repository(folder):
             return folders
     return [here]
 
 
-def _is_repository(folder: Path) -> bool:
-    return os.path.exists(folder / ".git")
+def _upwards(folder: str) -> Iterator[str]:
+    """The folder and all above it, the root last."""
+    yield folder
+    while (above := os.path.dirname(folder)) != folder:
+        folder = above
+        yield folder
 
 
-def _main_worktree(root: Path) -> Path | None:
+def _is_repository(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, ".git"))
+
+
+def _main_worktree(root: str) -> str | None:
     """The main worktree of the linked worktree at `root`, by the files that git keeps; None for any other folder."""
-    for line in _lines(root / ".git"):
+    for line in _lines(os.path.join(root, ".git")):
         kind, _, target = line.partition(": ")
         if kind == "gitdir":
-            folder = root / target
-            for common in _lines(folder / "commondir"):
-                git = _real(folder / common)
-                return git.parent if git.name == ".git" else None
+            folder = os.path.join(root, target)
+            for common in _lines(os.path.join(folder, "commondir")):
+                above, name = os.path.split(_real(os.path.join(folder, common)))
+                return above if name == ".git" else None
     return None
 
 
-def _lines(file: Path) -> Iterator[str]:
+def _lines(file: str) -> Iterator[str]:
     """The first line of a small file of git's; none where there is no such file."""
     try:
         with open(file, "rb") as stream:
@@ -136,9 +146,9 @@ def _lines(file: Path) -> Iterator[str]:
     yield os.fsdecode(line.rstrip(b"\r\n"))
 
 
-def _database(folder: Path) -> Path:
-    return folder / constants.FOLDER / constants.FILE
+def _database(folder: str) -> str:
+    return os.path.join(folder, constants.FOLDER, constants.FILE)
 
 
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+def _real(path: Folder) -> str:
+    return os.path.realpath(path)

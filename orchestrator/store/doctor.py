@@ -49,10 +49,9 @@ def doctor(path: str | None, env: Mapping[str, str], cwd: Path, synchronous: str
         found = discovery.locate(path, env, cwd)
     except errors.OrchestratorError as problem:
         return Report(None, "no database was found", facts, [from_error(problem)])
-    real = str(found.path)
-    findings = [*_power_cut(synchronous, real), *_examine(real, facts)]
+    findings = [*_power_cut(synchronous, found.path), *_examine(found.path, facts)]
     order = ("error", "warning", "info")
-    return Report(real, found.why, facts, sorted(findings, key=lambda each: order.index(each.severity)))
+    return Report(found.path, found.why, facts, sorted(findings, key=lambda each: order.index(each.severity)))
 
 
 def writer(real: str) -> int | None:

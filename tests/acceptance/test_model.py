@@ -46,6 +46,7 @@ class Machine(RuleBasedStateMachine):
         self.story.plan()
         self.model.fill()
         self.said: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
         self.asked: set[str] = set()
         self.unsure: set[str] = set()
         """Groups whose open turn had an answer that nobody knows: the tech lead may speak then."""
@@ -79,18 +80,29 @@ class Machine(RuleBasedStateMachine):
         group, role = self.model.groups[name], self._awaited(name)
         effect, _ = REPORTS[role][status]
         if effect in ("merge", "merge_fail") and not group.merging:
-            assert self.story.refused(role, status, name) == "OUT_OF_TURN"
+            assert self._turned_down(name, status) == "OUT_OF_TURN"
             return
         if effect == "guide" and not group.blockers:
-            assert self.story.refused(role, status, name) == "NOTHING_BLOCKED"
+            assert self._turned_down(name, status) == "NOTHING_BLOCKED"
             return
         self.unsure.discard(name)
+        self.refused[name] = 0
         external = effect == "guide" and data.draw(st.booleans())
         answer = self.story.says(role, status, name, **({"details": EXTERNAL} if external else {}))
         if effect in PROGRESS:
             self.said.clear()
         if not self.model.report(name, role, status, external=external):
             self._learn(name, answer)
+
+    def _turned_down(self, name: str, status: str, **more: Any) -> str:
+        """The awaited role's report is refused; after so many of them somebody else is called."""
+        group = self.model.groups[name]
+        code = self.story.refused(self._awaited(name), status, name, **more)
+        self.refused[name] += 1
+        if self.story.awaited()[name] != group.awaited:
+            assert self.refused[name] >= VISITS
+            self._adopt(name)
+        return code
 
     def _learn(self, name: str, answer: dict[str, Any]) -> None:
         """A limit is reached: whoever is awaited now must be one of those that a limit may call."""
@@ -236,16 +248,14 @@ class Machine(RuleBasedStateMachine):
         group = self.model.groups[name]
         if group.status == "in_progress" and group.awaited in REPORTS:
             status = sorted(REPORTS[group.awaited])[0]
-            assert self.story.refused(group.awaited, status, name, turn=1) == "STALE_TURN"
+            assert self._turned_down(name, status, turn=1) == "STALE_TURN"
 
     @rule(name=NAMES)
     def a_status_that_nobody_knows(self, name: str) -> None:
         group = self.model.groups[name]
         if group.status == "in_progress" and group.awaited in REPORTS:
-            assert self.story.refused(group.awaited, "DONE_I_THINK", name) == "UNKNOWN_STATUS"
+            assert self._turned_down(name, "DONE_I_THINK") == "UNKNOWN_STATUS"
             self.unsure.add(name)
-            if self.story.awaited()[name] != group.awaited:
-                self._adopt(name)
 
     @rule(sql=st.sampled_from([sql for sql, _ in RAW.values()]))
     def somebody_writes_past_every_door(self, sql: str) -> None:

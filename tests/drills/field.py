@@ -22,7 +22,7 @@ from orchestrator.store import sqlite, step
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 SESSION = "S1"
 AT = "2026-01-01T00:00:00.000000Z"
-WITHOUT_END = 1_000_000
+WITHOUT_END = 10_000
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 

@@ -130,7 +130,7 @@ def _refuse_manager(facts: Facts, report: Report, transition: Transition | None)
     if report.turn is not None and report.turn not in turns:
         return _stale(report, max(turns, default=None))
     if group is None:
-        if effect in NEEDS_GROUP:
+        if effect in NEEDS_GROUP or (_starts(transition) and effect != "investigate"):
             return Refusal(
                 "UNKNOWN_GROUP",
                 f"{report.status} concerns one group; name it with --group-id.",
@@ -151,7 +151,7 @@ def _refuse_manager(facts: Facts, report: Report, transition: Transition | None)
 
 
 def _starts(transition: Transition | None) -> bool:
-    return transition is not None and transition.action in STARTING
+    return transition is not None and transition.action in STARTING and transition.next_agent != MANAGER
 
 
 def refuse_status(workflow: Workflow, facts: Facts, report: Report) -> Refusal:

@@ -70,7 +70,8 @@ def rework(case: Case, target: Target) -> Proposal | None:
 
 def fallback(case: Case, target: Target) -> Proposal | None:
     """A role that the session does without is replaced: fallback_agent, else tech lead, else project manager."""
-    if target.agent not in case.session.disabled_roles:
+    # A batch gives each group its own agent.
+    if target.agent not in case.session.disabled_roles or target.action == "spawn_batch":
         return None
     secured = case.group is not None and case.group.security_sensitive
     for role in (case.transition.fallback_agent, TECH_LEAD, MANAGER):

@@ -57,15 +57,15 @@ def test_the_option_comes_before_the_variable_and_the_variable_before_the_folder
 ) -> None:
     nearest, by_variable, by_option = (database(folder) for folder in (project, tmp_path / "a", tmp_path / "b"))
     env_with = env | {"ORCHESTRATOR_DB": str(by_variable)}
-    assert discovery.find(str(by_option), env_with, project) == by_option
-    assert discovery.find(None, env_with, project) == by_variable
-    assert discovery.find(None, env | {"ORCHESTRATOR_DB": ""}, project) == nearest
+    assert discovery.find(str(by_option), env_with, project) == str(by_option)
+    assert discovery.find(None, env_with, project) == str(by_variable)
+    assert discovery.find(None, env | {"ORCHESTRATOR_DB": ""}, project) == str(nearest)
 
 
 def test_relative_paths_start_at_the_current_folder(project: pathlib.Path, env: dict[str, str]) -> None:
     path = database(project)
-    assert discovery.find(".orchestrator/orchestrator.db", env, project) == path
-    assert discovery.find("../../.orchestrator/orchestrator.db", env, below(project)) == path
+    assert discovery.find(".orchestrator/orchestrator.db", env, project) == str(path)
+    assert discovery.find("../../.orchestrator/orchestrator.db", env, below(project)) == str(path)
 
 
 @pytest.mark.parametrize("name", ["absent.db", "."], ids=["absent", "a folder"])
@@ -89,10 +89,10 @@ def test_an_empty_option_is_wrong_usage(project: pathlib.Path, env: dict[str, st
 def test_the_nearest_upwards_is_found_from_anywhere_inside(project: pathlib.Path, env: dict[str, str]) -> None:
     outer = database(project)
     deep = below(project)
-    assert discovery.find(None, env, deep) == outer
+    assert discovery.find(None, env, deep) == str(outer)
     inner = database(project / "sub")
-    assert discovery.find(None, env, deep) == inner
-    assert discovery.find(None, env, project) == outer
+    assert discovery.find(None, env, deep) == str(inner)
+    assert discovery.find(None, env, project) == str(outer)
 
 
 def test_the_search_ends_at_the_repository(home: pathlib.Path, project: pathlib.Path, env: dict[str, str]) -> None:
@@ -107,18 +107,18 @@ def test_without_a_repository_the_search_ends_at_the_home_folder(
     deep = below(home)
     assert is_missing(env, deep)
     path = database(home)
-    assert discovery.find(None, env, deep) == path
+    assert discovery.find(None, env, deep) == str(path)
 
 
 def test_outside_of_both_only_the_folder_itself_is_looked_at(tmp_path: pathlib.Path, env: dict[str, str]) -> None:
     path = database(tmp_path / "shared")
-    assert discovery.find(None, env, tmp_path / "shared") == path
+    assert discovery.find(None, env, tmp_path / "shared") == str(path)
     assert is_missing(env, below(tmp_path / "shared"))
 
 
 def test_without_a_home_folder_the_repository_is_enough(project: pathlib.Path) -> None:
     path = database(project)
-    assert discovery.find(None, {}, below(project)) == path
+    assert discovery.find(None, {}, below(project)) == str(path)
 
 
 def test_the_root_folder_is_searched_without_harm(env: dict[str, str]) -> None:
@@ -131,8 +131,8 @@ def test_symbolic_links_lead_to_the_file_itself(
     path = database(project)
     (tmp_path / "link").symlink_to(project)
     (tmp_path / "link.db").symlink_to(path)
-    assert discovery.find(None, env, tmp_path / "link") == path
-    assert discovery.find(str(tmp_path / "link.db"), env, tmp_path) == path
+    assert discovery.find(None, env, tmp_path / "link") == str(path)
+    assert discovery.find(str(tmp_path / "link.db"), env, tmp_path) == str(path)
 
 
 def git(cwd: pathlib.Path, *arguments: str) -> None:
@@ -159,10 +159,10 @@ def test_a_linked_worktree_finds_that_of_the_main_worktree(
     assert is_missing(env, worktree)
     main = database(project)
     deep = below(worktree)
-    assert discovery.find(None, env, deep) == main
+    assert discovery.find(None, env, deep) == str(main)
     assert discovery.locate(None, env, deep).why == f"of the main worktree {project}"
     own = database(worktree)
-    assert discovery.find(None, env, deep) == own
+    assert discovery.find(None, env, deep) == str(own)
 
 
 @pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])
@@ -177,7 +177,7 @@ def test_a_worktree_is_read_without_git(
     linked.mkdir()
     target = "../project/.git/worktrees/w" if relative else str(administration)
     (linked / ".git").write_text(f"gitdir: {target}\n")
-    assert discovery.find(None, env, linked) == main
+    assert discovery.find(None, env, linked) == str(main)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_another_git_file_is_the_end_of_the_search(
 
 def test_a_new_database_goes_to_the_root_of_the_repository(project: pathlib.Path, env: dict[str, str]) -> None:
     expected = project / ".orchestrator" / "orchestrator.db"
-    assert discovery.place(None, env, below(project)) == expected
+    assert discovery.place(None, env, below(project)) == str(expected)
     assert not expected.exists()
 
 
@@ -203,28 +203,28 @@ def test_without_a_repository_a_new_database_goes_to_the_current_folder(
     home: pathlib.Path, env: dict[str, str]
 ) -> None:
     deep = below(home)
-    assert discovery.place(None, env, deep) == deep / ".orchestrator" / "orchestrator.db"
+    assert discovery.place(None, env, deep) == str(deep / ".orchestrator" / "orchestrator.db")
 
 
 def test_an_existing_database_stays_the_one(project: pathlib.Path, env: dict[str, str]) -> None:
     path = database(project / "sub")
     (project / "sub" / "dir").mkdir()
-    assert discovery.place(None, env, project / "sub" / "dir") == path
+    assert discovery.place(None, env, project / "sub" / "dir") == str(path)
 
 
 def test_worktrees_share_the_database_of_the_main_worktree(
     project: pathlib.Path, worktree: pathlib.Path, env: dict[str, str]
 ) -> None:
-    assert discovery.place(None, env, below(worktree)) == project / ".orchestrator" / "orchestrator.db"
+    assert discovery.place(None, env, below(worktree)) == str(project / ".orchestrator" / "orchestrator.db")
 
 
 def test_a_named_place_is_the_place(project: pathlib.Path, env: dict[str, str], tmp_path: pathlib.Path) -> None:
-    assert discovery.place("new/x.db", env, project) == project / "new" / "x.db"
+    assert discovery.place("new/x.db", env, project) == str(project / "new" / "x.db")
     named = env | {"ORCHESTRATOR_DB": str(tmp_path / "y.db")}
-    assert discovery.place(None, named, project) == tmp_path / "y.db"
+    assert discovery.place(None, named, project) == str(tmp_path / "y.db")
 
 
 @pytest.mark.parametrize("name", ["a?b", "a#b", "100%25", "with space", "it's", "emoji-\U0001f600", "-dash", "line\n"])
 def test_folders_of_any_name_are_searched(home: pathlib.Path, env: dict[str, str], name: str) -> None:
     path = database(home / name)
-    assert discovery.find(None, env, below(home / name)) == path
+    assert discovery.find(None, env, below(home / name)) == str(path)

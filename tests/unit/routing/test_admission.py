@@ -342,7 +342,15 @@ def test_a_return_without_a_group_names_none() -> None:
     used = build.workflow(build.put(PM, "BACK", next_agent="_return_to_blocked", action="spawn"))
     refusal = build.admit(PM, "BACK", group=None, workflow=used)
     assert refusal is not None
-    assert (refusal.code, "(none)" in refusal.message) == ("NOTHING_BLOCKED", True)
+    assert refusal.code == "UNKNOWN_GROUP"
+
+
+def test_starting_an_agent_without_a_group_is_refused_but_for_an_investigation() -> None:
+    used = build.workflow(build.put(PM, "CONSULT", next_agent=TL, action="spawn"))
+    refusal = build.admit(PM, "CONSULT", group=None, workflow=used)
+    assert refusal is not None
+    assert refusal.code == "UNKNOWN_GROUP"
+    assert build.admit(PM, "INVESTIGATION_NEEDED", group=None) is None
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ def admitted(case: Case) -> bool:
 
 def spawned(case: Case) -> set[str | None]:
     decision = engine.decide(case)
-    return {target.agent for target in (decision.target, decision.postponed) if target}
+    targets = (decision.target, decision.postponed)
+    return {target.agent for target in targets if target and target.action != "spawn_batch"}
 
 
 @given(reports())

@@ -1,0 +1,161 @@
+"""From what a search found to what really happens: the same moves with counters as they are recorded.
+
+Where a search let a counter stand at its limit, the report is given again and again here, with a way back between,
+until the counter is really there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orchestrator.app import proving_search, proving_state
+from orchestrator.app.proving_search import Edge, Search
+from orchestrator.app.proving_world import BELOW, Move, World
+from orchestrator.core.workflow.model import Rules
+
+MOST_ROUNDS = 60
+"""Rounds of a loop beyond which no limit is waited for."""
+
+
+class Path:
+    """A way through an exact world along the states of a search."""
+
+    def __init__(self, world: World, search: Search) -> None:
+        self.world = world
+        self.search = search
+        world.go([])
+        for move in search.start:
+            self.step(move)
+
+    def step(self, move: Move) -> bool:
+        """Make a move; whether it is accepted."""
+        return self.world.forth(move._replace(limit=BELOW)) is None
+
+    def here(self) -> int | None:
+        """The number of the search's state that the world stands in."""
+        return self.search.numbers.get(proving_state.key(proving_state.read(self.world), self.search.alike))
+
+    def follow(self, edges: list[Edge]) -> bool:
+        """Go along edges; whether each leads where the search says."""
+        return all(self.step(edge.move) and self.here() == edge.target for edge in edges)
+
+    def reach(self, move: Move, source: int, target: int | None) -> bool:
+        """Make a move until it leads from one state to another, going back to the first one in between."""
+        for _ in range(most_rounds(self.world.version.workflow.rules)):
+            if not self.step(move):
+                return False
+            here = self.here()
+            if here == target:
+                return True
+            back = None if here is None else proving_search.way(self.search, here, source, _plain)
+            if here != source and (back is None or not self.follow(back)):
+                return False
+        return False
+
+
+def _plain(edge: Edge) -> bool:
+    return edge.move.limit == BELOW
+
+
+def most_rounds(given: Rules) -> int:
+    """So often a report can come back before every limit must have been reached."""
+    visits = given.loop_max_visits + len(given.loop_on_exhausted)
+    return min(MOST_ROUNDS, max(visits, 4 * given.escalation_threshold, given.investigation_max_iterations) + 2)
+
+
+def confirm(world: World, search: Search, moves: tuple[Move, ...], invariant: str | None) -> list[Move] | None:
+    """The moves that really lead where a search's moves lead; None where the counters do not get there.
+
+    Args:
+        world: an exact world under the search's workflow.
+        moves: from the session's beginning.
+        invariant: what must be broken at the end; None where arriving is enough.
+    """
+    path = Path(world, search)
+    numbers = _numbers(search, moves[len(search.start) :])
+    for place, move in enumerate(moves[len(search.start) :]):
+        source, target = numbers[place], numbers[place + 1]
+        last = place + 1 == len(numbers) - 1
+        if last and invariant == "crash":
+            return [*world.stack, move] if _crashes(path, move) else None
+        if not path.reach(move, source, target):
+            return None
+    found = proving_state.faults(world, proving_state.read(world))
+    if invariant is not None and invariant not in {fault.invariant for fault in found}:
+        return None
+    return list(world.stack)
+
+
+def _numbers(search: Search, moves: tuple[Move, ...]) -> list[int]:
+    """The states that the moves of a search pass, the first included; -1 after a move that leads to none."""
+    found = [0]
+    for move in moves:
+        edges = search.edges.get(found[-1], [])
+        found.append(next((edge.target for edge in edges if edge.move is move), -1))
+    return found
+
+
+def _crashes(path: Path, move: Move) -> bool:
+    for _ in range(most_rounds(path.world.version.workflow.rules)):
+        try:
+            source = path.here()
+            if source is None or not path.step(move):
+                return False
+        except Exception:
+            return True
+        here = path.here()
+        back = None if here is None else proving_search.way(path.search, here, source, _plain)
+        if here != source and (back is None or not path.follow(back)):
+            return False
+    return False
+
+
+def loops(world: World, search: Search) -> Iterator[tuple[str, list[Move]]]:
+    """Loops that go on beyond every limit without a person: in words, and the moves that show it.
+
+    For each kind of move that lies on a circle the shortest such circle is gone round and round with exact counters,
+    with a way back to it wherever a rung leads elsewhere.
+    """
+    rounds = most_rounds(world.version.workflow.rules)
+    for circle, start in _circles(search):
+        path = Path(world, search)
+        if not all(path.step(move) for move in search.moves_to(start)[len(search.start) :]) or path.here() != start:
+            continue
+        if all(_round(path, circle, start) for _ in range(rounds)):
+            names = ", ".join(proving_search.cause_of(edge.move) for edge in circle)
+            yield f"{names}: {rounds} times over, and no person is asked", list(world.stack)
+
+
+def _round(path: Path, circle: list[Edge], start: int) -> bool:
+    """Go round once, or as far as it goes, and back to the start; False where a person is asked or nothing leads on."""
+    for edge in circle:
+        accepted = path.step(edge.move)
+        here = path.here()
+        if here is None or path.search.nodes[here].good and not path.search.edges.get(here):
+            return False
+        if not accepted or here != edge.target:
+            if here == start:
+                return accepted
+            back = proving_search.way(path.search, here, start, _plain)
+            return back is not None and path.follow(back)
+    return True
+
+
+def _circles(search: Search) -> Iterator[tuple[list[Edge], int]]:
+    seen: set[str] = set()
+    known: set[frozenset[str]] = set()
+    for source, edges in search.edges.items():
+        for edge in edges:
+            cause = proving_search.cause_of(edge.move)
+            if cause in seen or not _plain(edge) or search.nodes[source].good:
+                continue
+            back = [] if edge.target == source else proving_search.way(search, edge.target, source, _plain)
+            if back is None:
+                continue
+            seen.add(cause)
+            names = frozenset(proving_search.cause_of(each.move) for each in (edge, *back))
+            if names not in known:
+                known.add(names)
+                yield [edge, *back], source
+
+
