@@ -1,10 +1,11 @@
-"""The one place that names concrete adapters: which store, which clock."""
+"""The one place that names concrete adapters: which store, which clock, what runs commands."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from orchestrator.app.context import Context
 from orchestrator.errors import UsageError
@@ -65,4 +66,13 @@ def open_context(
     seconds = deadline(environment)
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
     connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous)
-    return Context(connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds)
+    return Context(
+        connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
+    )
+
+
+def run_command(argv: Sequence[str], **settings: Any) -> Any:
+    """Run a command to its end; what runs it is loaded when one is run."""
+    from orchestrator.runner import commands
+
+    return commands.run(argv, **settings)

@@ -28,7 +28,7 @@ class Clock:
 def _initialised() -> bytes:
     context = _context(memory.connect(), Clock())
     setup.initialise(context)
-    return context.connection.serialize()
+    return bytes(context.connection.serialize())
 
 
 def _context(connection: object, clock: Callable[[], str]) -> Context:

@@ -28,6 +28,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "session create kind": ("orchestration", "chat"),
     "group create kind": ("code", "research"),
     "agent register kind": ("ai", "human"),
+    "operator": ("ge", "gt", "le", "lt", "eq"),
+    "criterion set status": ("open", "met", "deferred"),
     "mode": ("simple", "parallel"),
     "testing_mode": ("full", "minimal", "disabled"),
     "session testing-mode mode": ("full", "minimal", "disabled"),
@@ -38,6 +40,7 @@ RANGES = {
     "complexity": (1, 10),
     "max_parallel_tasks": (1, 1000),
     "turn_timeout": (1, 525_600),
+    "command_timeout": (1, 86_400),
     "limit": (1, 100_000),
     "turn": (0, 2**53),
     "since": (0, 2**53),
@@ -143,7 +146,18 @@ def complete(context: Context, words: str, bound: dict[str, Any]) -> dict[str, A
             return {**bound, name: only_session(context, words, bound)}
     if words == "why" and bound.get("session_id") is None and ":" not in bound["id"]:
         return {**bound, "session_id": only_session(context, words, bound)}
+    if words == "status" and bound.get("session_id") is None:
+        open_ = open_sessions(context)
+        return {**bound, "session_id": open_[0]} if len(open_) == 1 else bound
     return bound
+
+
+def open_sessions(context: Context) -> list[str]:
+    """The ids of the sessions that have not ended, at most 21."""
+    rows = context.connection.execute(
+        "SELECT id FROM sessions INDEXED BY ix_sessions_open WHERE status <> 'ended' ORDER BY id LIMIT 21"
+    )
+    return [str(row[0]) for row in rows]
 
 
 def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
@@ -152,10 +166,7 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
     Raises:
         UsageError: AMBIGUOUS_SESSION {sessions}. Refused: UNKNOWN_SESSION; recorded where the operation writes.
     """
-    rows = context.connection.execute(
-        "SELECT id FROM sessions INDEXED BY ix_sessions_open WHERE status <> 'ended' ORDER BY id LIMIT 21"
-    )
-    found = [str(row[0]) for row in rows]
+    found = open_sessions(context)
     if len(found) == 1:
         return found[0]
     if found:
@@ -231,7 +242,7 @@ def _fitting(words: str, name: str, parameter: Parameter, value: Any) -> Any:
 def _check_of(words: str, name: str, kinds: tuple[type, ...]) -> Check | None:
     """What a value of the parameter must satisfy besides its type."""
     group, _, _ = words.partition(" ")
-    if name == "id" and group in ("session", "group", "agent", "task"):
+    if name == "id" and group in ("session", "group", "agent", "task", "criterion"):
         return _agent_id(name) if group == "agent" else _id(group)
     if name == "session_id" and group == "audit":
         return _chain

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.app import paging, turns
 from orchestrator.app.context import Answer, Context
+from orchestrator.core import strictjson
 from orchestrator.errors import UsageError
 from orchestrator.store import queries
 from orchestrator.store.constants import STORE_CHAIN
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from orchestrator.app import telling
 
 ORDERS = ("asc", "desc")
+STORE_NAME = "store"
+"""What people call the chain of the store."""
 _CHUNK = 200
 _SPEAKING = ("route", "refusal")
 """Kinds of steps whose rows say by themselves what was called."""
@@ -90,7 +92,7 @@ def refusals(
     """Who tried what, and why it was refused.
 
     Args:
-        session_id: a session, or the chain of the store for what belongs to no session.
+        session_id: a session; `store` (or `@store`) for what belongs to no session.
         agent: only attempts of this role, or of this actor.
         status: only attempts with this status.
         group_id, since, until, limit, order: as for decisions.
@@ -101,8 +103,7 @@ def refusals(
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: USAGE.
     """
-    _require_chain(context, session_id)
-    asked = _filter(session_id, group_id, agent, status, since, until, limit, order)
+    asked = _filter(_chain(context, session_id), group_id, agent, status, since, until, limit, order)
     return _list(context, "refusals", queries.refusals(descending=asked.descending), asked)
 
 
@@ -121,7 +122,7 @@ def timeline(
     """Every step in order, with a sentence for each thing that it wrote.
 
     Args:
-        session_id: a session, or the chain of the store for what belongs to no session.
+        session_id: a session; `store` (or `@store`) for what belongs to no session.
         agent: only steps by this actor, or in which this role or agent reported, was sent, or changed something.
         status: only steps in which this status was reported, tried or reached.
         group_id, since, until, limit, order: as for decisions.
@@ -133,8 +134,7 @@ def timeline(
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: USAGE.
     """
-    _require_chain(context, session_id)
-    asked = _filter(session_id, group_id, agent, status, since, until, limit, order)
+    asked = _filter(_chain(context, session_id), group_id, agent, status, since, until, limit, order)
     rows: list[Row] = []
     for event in _told(context, asked):
         if len(rows) == asked.limit:
@@ -143,9 +143,11 @@ def timeline(
     return _paged("events", rows, False, asked)
 
 
-def _require_chain(context: Context, chain: str) -> None:
-    if chain != STORE_CHAIN:
-        context.require_session(chain)
+def _chain(context: Context, named: str) -> str:
+    """The chain that is meant: a session's, or the store's, which `store` stands for unless a session is called so."""
+    if named == STORE_CHAIN or (named == STORE_NAME and context.reader.session(named) is None):
+        return STORE_CHAIN
+    return context.require_session(named).id
 
 
 def _filter(
@@ -211,7 +213,7 @@ def _matches(event: Row, told: list[telling.Told], asked: Filter) -> bool:
 
 def _named_group(event: Row) -> str | None:
     """The group that a step's input names, for steps that wrote no row with a group."""
-    given = json.loads(event["input"])
+    given = strictjson.stored(event["input"])
     named = given.get("group_id") or (given.get("id") if event["kind"].startswith("group ") else None)
     return named if isinstance(named, str) else None
 
@@ -226,6 +228,6 @@ def _event(event: Row, told: list[telling.Told]) -> Row:
 
 def _called(event: Row) -> str:
     """What was called, by whom, on what."""
-    given = json.loads(event["input"])
+    given = strictjson.stored(event["input"])
     named = next((given[name] for name in ("id", "group_id", "name") if isinstance(given.get(name), str)), "")
     return f"{event['actor']}: {event['kind']} {named}".rstrip()

@@ -8,7 +8,9 @@ from __future__ import annotations
 from orchestrator.app.context import Work
 from orchestrator.core.routing.facts import ROUTER, Group
 
-AWAITED = ("awaited_role", "awaited_agent_id", "awaited_action", "turn", "awaited_since", "held", "held_seq", "held_part")
+AWAITED = (
+    "awaited_role", "awaited_agent_id", "awaited_action", "turn", "awaited_since", "held", "held_seq", "held_part",
+)
 """The columns that say whom a group or session waits for."""
 
 _CLEAR = ", ".join(f"{name} = NULL" for name in AWAITED)
@@ -84,7 +86,9 @@ def _record(
     )
 
 
-def record_change(work: Work, entity: str, entity_id: str, from_: str, to: str, *, by: str, reason: str) -> None:
+def record_change(
+    work: Work, entity: str, entity_id: str, from_: str | None, to: str, *, by: str, reason: str
+) -> None:
     """Record a change of something else than a status (a testing mode, a flag) as the guards require it."""
     _record(work, entity, entity_id, from_, to, by, reason, "manual")
 

@@ -19,7 +19,6 @@ from orchestrator.core.routing.facts import (
     INVESTIGATOR,
     MANAGER,
     PERSON,
-    PERSON,
     SENIOR,
     STARTING,
     VALIDATOR,

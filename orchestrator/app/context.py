@@ -19,6 +19,8 @@ MAX_DETAIL = 4096
 """Characters of a refused text that are kept."""
 AGENT_JSON = ("details", "metadata")
 """Parameters that hold JSON of an agent's making."""
+FOUND = "found"
+"""The part of a step's input that was found out before it, and that no caller asked for."""
 
 
 class Version(NamedTuple):
@@ -30,7 +32,10 @@ class Version(NamedTuple):
 
 
 class Context:
-    """What every use case needs: the store's connection, the clock, and through which door it was called."""
+    """What every use case needs: the store's connection, the clock, and through which door it was called.
+
+    `run` runs a command to its end, as `orchestrator.runner.commands.run` does; without it none is run.
+    """
 
     def __init__(
         self,
@@ -41,8 +46,10 @@ class Context:
         door: str,
         channel: str,
         deadline_s: float,
+        run: Callable[..., Any] | None = None,
     ) -> None:
         self.connection = connection
+        self.run = run
         self.path = path
         self.clock = clock
         self.door = door
@@ -64,8 +71,7 @@ class Context:
             files = self.connection.execute(
                 "SELECT role, model FROM agent_files WHERE workflow_version_id = :id", {"id": version_id}
             )
-            document = strictjson.loads(str(row[1]), "workflow version", limit=None)
-            workflow = model.parse(document, str(row[0]))  # type: ignore[arg-type]  # stored versions are checked
+            workflow = model.parse(strictjson.stored(row[1]), str(row[0]))
             models = {role: name for role, name in files if name}
             self._versions[version_id] = Version(version_id, workflow, models)
         return self._versions[version_id]
@@ -113,7 +119,8 @@ class Call(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the command and its parsed arguments."""
-        text = strictjson.canonical([self.kind, _given(self)])
+        asked = {name: value for name, value in _given(self).items() if name != FOUND}
+        text = strictjson.canonical([self.kind, asked])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -179,7 +186,7 @@ def perform(context: Context, call: Call, action: Action) -> Answer:
 def _attempt(context: Context, call: Call, action: Action, at: str) -> Answer:
     with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
         work = Work(context, step, call)
-        repeated = _repeated(work)
+        repeated = answered(context, call)
         if repeated is not None:
             step.rollback()
             return repeated
@@ -209,11 +216,15 @@ def event_input(call: Call) -> dict[str, Any]:
     return {**found, "request_id": call.request_id} if call.request_id else found
 
 
-def _repeated(work: Work) -> Answer | None:
-    call = work.call
+def answered(context: Context, call: Call) -> Answer | None:
+    """What the same request was answered before, or None.
+
+    Raises:
+        Refused: REQUEST_ID_REUSED, the request was another one.
+    """
     if call.request_id is None or call.dry_run:
         return None
-    row = work.reader.one(
+    row = context.reader.one(
         "SELECT input_hash, answer FROM requests WHERE session_id = :chain AND request_id = :request",
         chain=call.chain,
         request=call.request_id,
@@ -226,7 +237,7 @@ def _repeated(work: Work) -> Answer | None:
             f"Request id {call.request_id} was used before with another command or other input.",
             "Use a fresh --request-id",
         )
-    answer: Answer = dict(strictjson.loads(str(row[1]), "recorded answer", limit=None))  # type: ignore[call-overload]
+    answer: Answer = strictjson.stored(row[1])
     return {**answer, "repeated": True}
 
 

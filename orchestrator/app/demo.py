@@ -81,7 +81,9 @@ STORY: tuple[Step, ...] = (
     ),
     _report("The project manager has planned; the free slots fill.", "project_manager", "PLANNING_COMPLETE"),
     _report("Work is handed in for review.", "developer", "READY_FOR_REVIEW", "PAT-ADHERE"),
-    _report("The tech lead wants changes.", "tech_lead", "CHANGES_REQUESTED", "PAT-ADHERE", summary="TypeScript errors"),
+    _report(
+        "The tech lead wants changes.", "tech_lead", "CHANGES_REQUESTED", "PAT-ADHERE", summary="TypeScript errors"
+    ),
     _report("Work is handed in for testing.", "developer", "READY_FOR_QA", "PAT-VIP"),
     _report("QA finds a fault.", "qa_expert", "FAIL", "PAT-VIP", summary="data-testid is missing"),
     _report("Work is handed in for testing.", "developer", "READY_FOR_QA", "NUR-E2E"),

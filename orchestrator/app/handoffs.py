@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import Any
 
 from orchestrator.app import paging, reading, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import handoff as handoffs
+from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.errors import Refused
@@ -41,7 +41,7 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     session = _session(context, session_id)
     group = reading.require_group(context, session_id, group_id) if group_id is not None else None
     frozen = _frozen(context, session_id, group_id, turn)
-    document = json.loads(frozen["document"])
+    document = strictjson.stored(frozen["document"])
     full = document | _filled(context, session, group, document)
     given = turns.spawn(context.reader, session_id, group_id, frozen["turn"])
     computed = hashlib.sha256(frozen["document"].encode()).hexdigest()
@@ -100,7 +100,7 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
 
 def _item(context: Context, session_id: str, name: str, seq: int) -> Answer:
     report = queries.row(context.reader, queries.REPORT, session=session_id, seq=seq)
-    value = json.loads(report["details"]).get(name) if report else None
+    value = strictjson.stored(report["details"]).get(name) if report else None
     return {"name": name, "producer": report["agent_id"] if report else None, "seq": seq, "value": value}
 
 

@@ -49,7 +49,8 @@ def refuse_mismatch(metadata: dict[str, Any] | None, effect: str) -> None:
 
     problem = rules.mismatch(checked.status, effect)
     if problem:
-        raise InvalidInput("METADATA_MISMATCH", problem, "Report the status that the metadata says, or mend the metadata")
+        advice = "Report the status that the metadata says, or mend the metadata"
+        raise InvalidInput("METADATA_MISMATCH", problem, advice)
 
 
 def blocker_of(metadata: dict[str, Any] | None, report: Report) -> tuple[str, str, str]:

@@ -96,7 +96,8 @@ def _check_move(work: Work, group: Group, to: str, agent: Agent, reason: str) ->
             f"May: {', '.join(lifecycle_table.GROUP_MOVERS[group.status, to]) or 'the router alone'}",
         )
     if not reason:
-        raise Refused("REASON_REQUIRED", f"Moving group {group.id} to {to} needs a reason.", "Repeat with --reason TEXT")
+        what = f"Moving group {group.id} to {to} needs a reason."
+        raise Refused("REASON_REQUIRED", what, "Repeat with --reason TEXT")
     if to == "deferred_external":
         _external(work, group)
 

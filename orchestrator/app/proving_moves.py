@@ -7,7 +7,8 @@ it goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orchestrator.app.proving_state import Marks, State
@@ -39,7 +40,7 @@ class Setting(NamedTuple):
 
     name: str
     groups: tuple[dict[str, Any], ...]
-    session: dict[str, Any] = {}
+    session: Mapping[str, Any] = MappingProxyType({})
     slots: int | None = None
     reach: str = PLAIN
 
@@ -85,7 +86,7 @@ _ENDING = frozenset(("submit_review", "approve", "merge"))
 
 
 def _lean(workflow: Workflow, role: str) -> list[Transition]:
-    """Of a role's transitions those that bring a group to its end or stop it; of a role without such, one per target."""
+    """Of a role's transitions those that bring a group to its end or stop it; where it has none, one per target."""
     whole = alphabet(workflow, role)
     ending = [each for each in whole if each.effect in _ENDING]
     if not ending:

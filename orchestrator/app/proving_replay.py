@@ -14,7 +14,9 @@ from orchestrator.app.proving_world import BELOW, Move, World
 from orchestrator.core.workflow.model import Rules
 
 MOST_ROUNDS = 60
-"""Rounds of a loop beyond which no limit is waited for."""
+"""So often a report is given again, at most, to bring a counter to its limit."""
+MOST_CIRCLES = 500
+"""Rounds of one loop, by which some counter of it must long have reached its last rung."""
 
 
 class Path:
@@ -23,13 +25,11 @@ class Path:
     def __init__(self, world: World, search: Search) -> None:
         self.world = world
         self.search = search
-        world.go([])
-        for move in search.start:
-            self.step(move)
+        world.go(search.start)
 
     def step(self, move: Move) -> bool:
         """Make a move; whether it is accepted."""
-        return self.world.forth(move._replace(limit=BELOW)) is None
+        return self.world.advance(move) is None
 
     def here(self) -> int | None:
         """The number of the search's state that the world stands in."""
@@ -58,7 +58,7 @@ def _plain(edge: Edge) -> bool:
 
 
 def most_rounds(given: Rules) -> int:
-    """So often a report can come back before every limit must have been reached."""
+    """So often a report can come back before every counter of it must have reached its limit."""
     visits = given.loop_max_visits + len(given.loop_on_exhausted)
     return min(MOST_ROUNDS, max(visits, 4 * given.escalation_threshold, given.investigation_max_iterations) + 2)
 
@@ -77,13 +77,13 @@ def confirm(world: World, search: Search, moves: tuple[Move, ...], invariant: st
         source, target = numbers[place], numbers[place + 1]
         last = place + 1 == len(numbers) - 1
         if last and invariant == "crash":
-            return [*world.stack, move] if _crashes(path, move) else None
+            return [*world.path, move] if _crashes(path, move) else None
         if not path.reach(move, source, target):
             return None
     found = proving_state.faults(world, proving_state.read(world))
     if invariant is not None and invariant not in {fault.invariant for fault in found}:
         return None
-    return list(world.stack)
+    return list(world.path)
 
 
 def _numbers(search: Search, moves: tuple[Move, ...]) -> list[int]:
@@ -111,42 +111,53 @@ def _crashes(path: Path, move: Move) -> bool:
 
 
 def loops(world: World, search: Search) -> Iterator[tuple[str, list[Move]]]:
-    """Loops that go on beyond every limit without a person: in words, and the moves that show it.
+    """Loops that go on for ever without a person: in words, and the moves that show it.
 
     For each kind of move that lies on a circle the shortest such circle is gone round and round with exact counters,
-    with a way back to it wherever a rung leads elsewhere.
+    with a way back to it wherever a rung leads elsewhere, until nothing leads back, a person is asked, or everything
+    is as it was once before, all counters included.
     """
-    rounds = most_rounds(world.version.workflow.rules)
     for circle, start in _circles(search):
         path = Path(world, search)
-        if not all(path.step(move) for move in search.moves_to(start)[len(search.start) :]) or path.here() != start:
-            continue
-        if all(_round(path, circle, start) for _ in range(rounds)):
+        there = all(path.step(move) for move in search.moves_to(start)[len(search.start) :])
+        if there and _endless(path, circle, start):
             names = ", ".join(proving_search.cause_of(edge.move) for edge in circle)
-            yield f"{names}: {rounds} times over, and no person is asked", list(world.stack)
+            yield f"{names}: for ever, with all counters where they were, and no person is asked", list(world.path)
+
+
+def _endless(path: Path, circle: list[Edge], start: int) -> bool:
+    seen = set()
+    for _ in range(MOST_CIRCLES):
+        state = proving_state.read(path.world)
+        now = proving_state.key(state, path.search.alike)
+        if path.search.numbers.get(now) != start:
+            return False
+        whole = proving_state.exact(path.world, now)
+        if whole in seen:
+            return True
+        seen.add(whole)
+        if not _round(path, circle, start):
+            return False
+    return False
 
 
 def _round(path: Path, circle: list[Edge], start: int) -> bool:
-    """Go round once, or as far as it goes, and back to the start; False where a person is asked or nothing leads on."""
+    """Go round once, or as far as it goes and back; whether the start is reached again."""
     for edge in circle:
         accepted = path.step(edge.move)
         here = path.here()
-        if here is None or path.search.nodes[here].good and not path.search.edges.get(here):
-            return False
-        if not accepted or here != edge.target:
-            if here == start:
-                return accepted
-            back = proving_search.way(path.search, here, start, _plain)
-            return back is not None and path.follow(back)
+        if here != edge.target or not accepted:
+            back = None if here is None else proving_search.way(path.search, here, start, _plain)
+            return accepted and (here == start or (back is not None and path.follow(back)))
     return True
 
 
 def _circles(search: Search) -> Iterator[tuple[list[Edge], int]]:
-    seen: set[str] = set()
+    seen: set[tuple[str, str]] = set()
     known: set[frozenset[str]] = set()
     for source, edges in search.edges.items():
         for edge in edges:
-            cause = proving_search.cause_of(edge.move)
+            cause = (proving_search.cause_of(edge.move), str(search.nodes[source].key[5][0][1]))
             if cause in seen or not _plain(edge) or search.nodes[source].good:
                 continue
             back = [] if edge.target == source else proving_search.way(search, edge.target, source, _plain)

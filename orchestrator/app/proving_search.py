@@ -65,10 +65,10 @@ class Search:
     def _begin(self) -> State:
         self.world.go([])
         for op in self.setting.beginning():
-            code = self.world.forth(Move(op))
+            code = self.world.advance(Move(op))
             if code is not None:
                 raise AssertionError(f"{op.line()} is refused with {code}")
-        self.start = list(self.world.stack)
+        self.start = list(self.world.path)
         return proving_state.read(self.world)
 
     def _reach(self, state: State, parent: int | None, move: Move | None) -> int:
@@ -81,20 +81,18 @@ class Search:
     def _expand(self, number: int) -> Iterator[int]:
         self.world.go(self.moves_to(number))
         state = proving_state.read(self.world)
-        self.edges[number] = edges = []
+        edges = self.edges[number] = list[Edge]()
         if state.final:
             return
-        level = len(self.world.stack)
         for move in list(proving_moves.moves(self.world, state, self.setting)):
             reached = self._try(number, move, edges)
-            self.world.back(level)
             if reached is not None:
                 yield reached
 
     def _try(self, number: int, move: Move, edges: list[Edge]) -> int | None:
         """Make one move; the number of the state that it leads to, if that is new and worth going on from."""
         try:
-            if self.world.forth(move) is not None:
+            if self.world.attempt(move) is not None:
                 return None
         except OrchestratorError:
             raise
@@ -103,10 +101,11 @@ class Search:
             return None
         state = proving_state.read(self.world)
         known = self.numbers.get(proving_state.key(state, self.alike))
+        wrong = proving_state.faults(self.world, state) if known is None else []
+        self.world.undo()
         if known is not None:
             edges.append(Edge(move, known))
             return None
-        wrong = proving_state.faults(self.world, state)
         reached = self._reach(state, number, move)
         edges.append(Edge(move, reached))
         if wrong:
@@ -179,7 +178,7 @@ def _closure(start: set[int], leads: dict[int, list[int]]) -> set[int]:
 
 
 def way(search: Search, source: int, target: int, allowed: Callable[[Edge], bool]) -> list[Edge] | None:
-    """A shortest way of at least one edge between two states, along edges that are allowed; None where there is none."""
+    """A shortest way of one edge or more between two states, along allowed edges; None where there is none."""
     came: dict[int, tuple[int, Edge]] = {}
     queue = deque([source])
     while queue:

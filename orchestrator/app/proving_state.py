@@ -180,6 +180,28 @@ def _confirmed(m: Marks, settled: bool) -> bool:
     return settled and (_after(m.confirm, since) or _after(m.acknowledged, since))
 
 
+_VISITS = f"""SELECT r.group_id, r.role, r.response_status, count(*) FROM agent_reports r
+    LEFT JOIN task_groups g ON g.session_id = r.session_id AND g.id = r.group_id JOIN sessions s ON s.id = r.session_id
+    WHERE r.session_id = '{SESSION}' AND r.seq > CASE WHEN r.effect IN ('approve', 'merge', 'test_pass')
+        THEN ifnull(g.answered_seq, s.answered_seq)
+        ELSE max(ifnull(g.answered_seq, s.answered_seq), ifnull(g.progress_seq, s.progress_seq)) END
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
+_COUNTERS = f"""SELECT qa_attempts, tl_review_attempts, merge_attempts, iterations,
+    (SELECT count(*) FROM status_changes c WHERE c.session_id = g.session_id AND c.entity = 'group'
+        AND c.entity_id = g.id AND c.cause = 'set_status' AND c.seq > max(g.progress_seq, g.answered_seq))
+    FROM task_groups g WHERE g.session_id = '{SESSION}' ORDER BY created_seq"""
+
+
+def exact(world: World, of: Key) -> Key:
+    """A key with every counter beside it, as far as each matters: what has the same one twice can go on for ever."""
+    given = world.version.workflow.rules
+    visits = given.loop_max_visits + len(given.loop_on_exhausted)
+    query = world.context.connection.execute
+    seen = tuple((*what, min(count, visits)) for *what, count in query(_VISITS))
+    most = max(4 * given.escalation_threshold, given.investigation_max_iterations, visits)
+    return (of, seen, tuple(tuple(min(count, most) for count in row) for row in query(_COUNTERS)))
+
+
 class Fault(NamedTuple):
     """An invariant that does not hold: its name, and what is wrong in words."""
 

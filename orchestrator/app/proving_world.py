@@ -26,6 +26,8 @@ from orchestrator.store.constants import STORE_CHAIN
 
 SESSION = "S1"
 AT = "2026-01-01T00:00:00.000000Z"
+MARK_EVERY = 16
+"""Moves between two places that a world can come back to."""
 _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -123,46 +125,68 @@ class World:
         self.version: Version = self.context.active_version()
         self.reader.rules = self.version.workflow.rules
         self.exact = exact
-        self.stack: list[Move] = []
+        self.path: list[Move] = []
+        self._marks: list[int] = []
         connection.execute("BEGIN")
+        self._mark()
 
-    def forth(self, move: Move) -> str | None:
-        """Make a move; return the code of the refusal, after which nothing has changed."""
-        connection, name = self.context.connection, f"m{len(self.stack)}"
-        connection.execute(f"SAVEPOINT {name}")
+    def attempt(self, move: Move) -> str | None:
+        """Make a move that `undo` takes back; the code of the refusal, after which nothing is left to take back."""
+        self._execute("SAVEPOINT attempt")
         try:
             self._perform(move)
-        except (Refused, InvalidInput) as problem:
-            connection.execute(f"ROLLBACK TO {name}")
-            connection.execute(f"RELEASE {name}")
-            return problem.code
-        except Exception:
-            connection.execute(f"ROLLBACK TO {name}")
-            connection.execute(f"RELEASE {name}")
+        except Exception as problem:
+            self.undo()
+            if isinstance(problem, (Refused, InvalidInput)):
+                return problem.code
             raise
-        self.stack.append(move)
         return None
 
-    def back(self, to: int | None = None) -> None:
-        """Take moves back until so many are left; the last one where nothing is said."""
-        to = len(self.stack) - 1 if to is None else to
-        if to < len(self.stack):
-            self.context.connection.execute(f"ROLLBACK TO m{to}")
-            self.context.connection.execute(f"RELEASE m{to}")
-            del self.stack[to:]
+    def undo(self) -> None:
+        """Take the move of the last `attempt` back."""
+        self._execute("ROLLBACK TO attempt")
+        self._execute("RELEASE attempt")
+
+    def advance(self, move: Move) -> str | None:
+        """Make a move for good, until `go` leads elsewhere; the code of the refusal."""
+        code = self.attempt(move)
+        if code is None:
+            self._execute("RELEASE attempt")
+            self.path.append(move)
+        return code
 
     def go(self, path: Sequence[Move]) -> None:
         """Stand where a list of moves leads, from the beginning, all of which are accepted."""
         same = 0
-        for made, wanted in zip(self.stack, path, strict=False):
+        for made, wanted in zip(self.path, path, strict=False):
             if made is not wanted:
                 break
             same += 1
-        self.back(same)
+        if same < len(self.path):
+            same = self._back(same)
         for move in path[same:]:
-            code = self.forth(move)
+            self._mark()
+            code = self.advance(move)
             if code is not None:
                 raise AssertionError(f"{move.op.line()} was accepted once and is refused with {code}")
+
+    def _mark(self) -> None:
+        """Make it possible to come back here. Not at every move: each mark keeps a copy of what changes after it."""
+        here = len(self.path)
+        if here % MARK_EVERY == 0 and (not self._marks or self._marks[-1] < here):
+            self._execute(f"SAVEPOINT mark{here}")
+            self._marks.append(here)
+
+    def _back(self, most: int) -> int:
+        """Go back to the last mark before so many moves; how many are left."""
+        while self._marks[-1] > most:
+            self._marks.pop()
+        self._execute(f"ROLLBACK TO mark{self._marks[-1]}")
+        del self.path[self._marks[-1] :]
+        return len(self.path)
+
+    def _execute(self, sql: str) -> None:
+        self.context.connection.execute(sql)
 
     def _perform(self, move: Move) -> None:
         self.reader.limit = None if self.exact else move.limit

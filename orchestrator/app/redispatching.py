@@ -86,8 +86,7 @@ def _context(previous: tuple[object, ...] | None) -> tuple[str, ...]:
 
     if previous is None:
         return ()
-    answer = strictjson.loads(str(previous[0]), "decision", limit=None)
-    return tuple(answer["include_context"]) if isinstance(answer, dict) else ()
+    return tuple(strictjson.stored(previous[0])["include_context"])
 
 
 def _group(work: Work, session: Session, group_id: str | None) -> Group | None:

@@ -215,13 +215,13 @@ def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | 
         return None
     from orchestrator.core import strictjson
 
-    answer: Answer = dict(strictjson.loads(str(row[0]), "decision", limit=None))  # type: ignore[call-overload]
+    answer: Answer = strictjson.stored(row[0])
     followed = work.context.connection.execute(
         "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :seq AND part > 1 ORDER BY part",
         {"session": work.step.chain, "seq": answer["seq"]},
     ).fetchall()
     if followed:
-        answer["followed_by"] = [strictjson.loads(row[0], "decision", limit=None) for row in followed]
+        answer["followed_by"] = [strictjson.stored(row[0]) for row in followed]
     return {**answer, "repeated": True, "unchanged": True}
 
 

@@ -97,7 +97,7 @@ def create_action(work: Work) -> Answer:
     if kind == "chat":
         _open_chat(work, session_id, by)
     else:
-        answer["decision"] = settling.call_manager(work, work.session(), version, "session", "stalled")
+        answer["decision"] = settling.begin(work, work.session(), version)
     answer["session"] = _row(work)
     return answer
 

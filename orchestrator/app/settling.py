@@ -130,10 +130,13 @@ def _held_decision(work: Work, group: Group | None) -> dict[str, Any]:
         session=work.step.chain,
         group=group.id if group else None,
     )
-    found: dict[str, Any] = (
-        dict(strictjson.loads(str(row[0]), "decision", limit=None)) if row else {"seq": 0, "include_context": []}  # type: ignore[call-overload]
-    )
+    found: dict[str, Any] = strictjson.stored(row[0]) if row else {"seq": 0, "include_context": []}
     return found
+
+
+def begin(work: Work, session: Session, version: Version) -> Answer:
+    """Call the project manager to a session that was created just now."""
+    return _call(work, session, version, "session", Fired("session", "a session starts with its project manager"), {})
 
 
 def call_manager(work: Work, session: Session, version: Version, cause: str, rule: str) -> Answer:
@@ -143,13 +146,18 @@ def call_manager(work: Work, session: Session, version: Version, cause: str, rul
     extras: Answer = {"groups": kinds, "causes": causes}
     if rule == "phase_check":
         extras["phase_check"] = fanout.phase(kinds)
+    fired = Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}")
+    return _call(work, session, version, cause, fired, extras)
+
+
+def _call(work: Work, session: Session, version: Version, cause: str, fired: Fired, extras: Answer) -> Answer:
     record = spawning.Record(
         current_agent=ROUTER,
         response_status=cause.upper(),
         group=None,
         target=Target(MANAGER, "spawn"),
         cause=cause,
-        rules=(Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}"),),
+        rules=(fired,),
         extras=extras,
     )
     return spawning.decide(work, session, version, record)

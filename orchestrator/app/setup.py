@@ -52,7 +52,7 @@ def initialise(context: Context, *, workflow: Path | None = None, agent_folder: 
         agent_folder: a folder of agent files; the shipped ones where left out.
 
     Returns:
-        `agents_registered`, and what `workflow load` answers.
+        `agents_registered`, and what `workflow load` answers; `version` is the active one.
     """
     texts = agent_texts(agent_folder)
     registered = perform(
@@ -62,8 +62,7 @@ def initialise(context: Context, *, workflow: Path | None = None, agent_folder: 
     if workflow is None and active is not None:
         version = context.active_version()
         return {"success": True, "agents_registered": registered["agents_registered"], "loaded": False,
-                "activated": False, "version": {"hash": version.workflow.hash, "name": version.workflow.name},
-                "problems": []}
+                "activated": False, "version": workflows.version_row(context, version.id), "problems": []}
     content, source = read_workflow(workflow)
     loaded = workflows.load(context, content=content, agent_texts=texts, source=source, by=INSTALLER)
     return {**loaded, "agents_registered": registered["agents_registered"]}

@@ -12,6 +12,7 @@ from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import (
     BUILDERS,
     MANAGER,
+    NOTHING,
     PERSON,
     ROUTER,
     RULES_VERSION,
@@ -46,7 +47,7 @@ class Record(NamedTuple):
     rules: tuple[Fired, ...] = ()
     include_context: tuple[str, ...] = ()
     model: str | None = None
-    extras: dict[str, Any] = {}
+    extras: dict[str, Any] = NOTHING
     report: bool = False
     mandatory_review: bool = False
     reason: str | None = None
@@ -88,27 +89,7 @@ def decide(work: Work, session: Session, version: Version, record: Record) -> An
     The answer is what `route` prints, and what a repeated call gets again.
     """
     part = work.step.count("router_decisions") + 1
-    decision_id = f"{session.id}:D{work.seq}" + (f".{part}" if part > 1 else "")
-    answer: Answer = {
-        "success": True,
-        "current_agent": record.current_agent,
-        "response_status": record.response_status,
-        "next_agent": record.target.agent if record.target.agent != PERSON else None,
-        "action": record.target.action,
-        "group_id": record.group.id if record.group else None,
-        "session_id": session.id,
-        "include_context": list(record.include_context),
-        **record.extras,
-        "decision_id": decision_id,
-        "report_id": f"{session.id}:R{work.seq}" if record.report else None,
-        "seq": work.seq,
-        "rules": [fired._asdict() for fired in record.rules],
-        "workflow_version": version.workflow.hash,
-        "repeated": False,
-        "dry_run": False,
-    }
-    if record.reason:
-        answer["reason"] = record.reason
+    answer = _answer(work, version, record, part)
     hash_ = _carry_out(work, session, version, record, answer, part)
     work.step.insert(
         "router_decisions",
@@ -128,6 +109,32 @@ def decide(work: Work, session: Session, version: Version, record: Record) -> An
         answer=strictjson.canonical(answer),
     )
     work.decisions.append(answer)
+    return answer
+
+
+def _answer(work: Work, version: Version, record: Record, part: int) -> Answer:
+    """What the decision says before it is carried out, which adds whom it starts."""
+    session = work.step.chain
+    answer: Answer = {
+        "success": True,
+        "current_agent": record.current_agent,
+        "response_status": record.response_status,
+        "next_agent": record.target.agent if record.target.agent != PERSON else None,
+        "action": record.target.action,
+        "group_id": record.group.id if record.group else None,
+        "session_id": session,
+        "include_context": list(record.include_context),
+        **record.extras,
+        "decision_id": f"{session}:D{work.seq}" + (f".{part}" if part > 1 else ""),
+        "report_id": f"{session}:R{work.seq}" if record.report else None,
+        "seq": work.seq,
+        "rules": [fired._asdict() for fired in record.rules],
+        "workflow_version": version.workflow.hash,
+        "repeated": False,
+        "dry_run": False,
+    }
+    if record.reason:
+        answer["reason"] = record.reason
     return answer
 
 

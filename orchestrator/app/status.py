@@ -105,6 +105,9 @@ def _state(seen: Snapshot) -> str:
         return PERSON_AWAITED
     if seen.session["status"] == PAUSED:
         return PAUSED
+    if seen.session["kind"] == "chat":
+        # A chat waits for its next message, not for an agent's turn.
+        return RUNNING
     return RUNNING if any(row["held"] is None for row in waiting) else STALLED
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from orchestrator.app.context import Answer
-from orchestrator.core import handoff
+from orchestrator.core import handoff, strictjson
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
@@ -13,9 +11,10 @@ from orchestrator.store.reader import Reader
 
 def decision_shape(row: Row) -> Row:
     """A decision's row with its rules parsed, and whom it started in place of the whole answer."""
-    answer = json.loads(row["answer"])
+    answer = strictjson.stored(row["answer"])
     shown = {name: value for name, value in row.items() if name != "answer"}
-    return {**shown, "rules": json.loads(row["rules"]), "reason": answer.get("reason"), "spawns": _started(answer)}
+    rules = strictjson.stored(row["rules"])
+    return {**shown, "rules": rules, "reason": answer.get("reason"), "spawns": _started(answer)}
 
 
 def _started(answer: Answer) -> list[Answer]:

@@ -40,8 +40,14 @@ def load(
     return perform(context, Call("workflow load", STORE_CHAIN, by, given, request_id, at=at), load_action)
 
 
-def check(content: str, agent_texts: dict[str, str], source: str) -> tuple[Any, list[Any], list[Any]]:
+def check(
+    content: str, agent_texts: dict[str, str], source: str, folder: str = "agents"
+) -> tuple[Any, list[Any], list[Any]]:
     """Check a file and its agent files together.
+
+    Args:
+        content, agent_texts, source: as for `load`.
+        folder: where the agent files lie, for the places of their problems.
 
     Returns:
         The report on the file, the parsed agent files, and all problems of both.
@@ -55,7 +61,7 @@ def check(content: str, agent_texts: dict[str, str], source: str) -> tuple[Any, 
     broken = False
     for name, text in sorted(agent_texts.items()):
         try:
-            files.append(agents.parse(text, name))
+            files.append(agents.parse(text, f"{folder}/{name}"))
         except InvalidInput as problem:
             broken = True
             found += problem.data["problems"]
@@ -79,11 +85,13 @@ def load_action(work: Work) -> Answer:
     row = work.reader.one("SELECT id FROM workflow_versions WHERE hash = :hash", hash=hash_)
     active = work.reader.one("SELECT workflow_version_id FROM workflow_activations ORDER BY seq DESC LIMIT 1")
     if row is not None and row == active:
-        return {"success": True, "version": _version_row(work, row[0]), "loaded": False, "activated": False,
-                "problems": rows, "unchanged": True}
+        return {"success": True, "version": version_row(work.context, int(str(row[0]))), "loaded": False,
+                "activated": False, "problems": rows, "unchanged": True}
     version = int(str(row[0])) if row else _store(work, report, files, hash_)
-    work.step.insert("workflow_activations", workflow_version_id=version, activated_by=given["by"], activated_at=work.at)
-    return {"success": True, "version": _version_row(work, version), "loaded": row is None, "activated": True,
+    work.step.insert(
+        "workflow_activations", workflow_version_id=version, activated_by=given["by"], activated_at=work.at
+    )
+    return {"success": True, "version": version_row(work.context, version), "loaded": row is None, "activated": True,
             "problems": rows, "seq": work.seq}
 
 
@@ -129,8 +137,9 @@ def _store_transition(work: Work, version: int, transition: model.Transition) ->
     )
 
 
-def _version_row(work: Work, version: object) -> Answer:
-    return _row(work.context, "WHERE v.id = :key", version)
+def version_row(context: Context, version: int) -> Answer:
+    """The row of a loaded version by column name, with whether it is the active one."""
+    return _row(context, "WHERE v.id = :key", version)
 
 
 _VERSIONS = """SELECT v.id, v.hash, v.name, v.transitions_hash, v.loaded_at, v.seq,
@@ -183,8 +192,8 @@ def show(context: Context, *, version: str | None = None) -> Answer:
         {"id": found.id},
     )
     files = [dict(zip(("role", "name", "model", "reports_to", "hash"), file, strict=True)) for file in cursor]
-    content = strictjson.loads(str(row[0]), "workflow version", limit=None) if row else {}
-    return {"success": True, "version": _row(context, "WHERE v.id = :key", found.id), "workflow": content,
+    content = strictjson.stored(row[0]) if row else {}
+    return {"success": True, "version": version_row(context, found.id), "workflow": content,
             "agent_files": files}
 
 

@@ -67,7 +67,8 @@ def render(full: dict[str, Any]) -> str:
     """The hand-off as Markdown, from the document with its references filled in."""
     group = full.get("group") or {}
     title = f"Group {group['id']}: {group['name']}" if group else f"Session {full['session_id']}"
-    lines = [f"# {title}", "", f"You are {full['role']} ({full['agent_id']}), turn {full['turn']}: {full['action']}.", ""]
+    who = f"You are {full['role']} ({full['agent_id']}), turn {full['turn']}: {full['action']}."
+    lines = [f"# {title}", "", who, ""]
     lines += _section("Goal", [full["goal"]] if full["goal"] else ["(none given)"])
     if group:
         flags = [group["kind"], f"complexity {group['complexity']}"]

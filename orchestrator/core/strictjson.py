@@ -79,6 +79,18 @@ def loads(data: bytes | str, what: str, limit: int | None = SIZE_LIMIT) -> objec
     return value
 
 
+def stored(text: object) -> Any:
+    """Parse a JSON text that the store holds: it was checked, or made here, before it was written.
+
+    Args:
+        text: a column's value, as SQLite gives it.
+
+    Raises:
+        ValueError: it is no JSON; the database was changed from outside.
+    """
+    return json.loads(str(text))
+
+
 def has_bom(data: bytes | str) -> bool:
     """Whether a document begins with a UTF-8 byte order mark, which is accepted but worth a warning."""
     return data.startswith(_BOM) if isinstance(data, bytes) else data.startswith("\ufeff")

@@ -80,6 +80,15 @@ _SESSIONS = (
         when=f"{differs('testing_mode')}"
         f" AND NOT {last_recorded('session_testing_mode', 'OLD.id', 'OLD.id', 'testing_mode')}",
     ),
+    refuse(
+        "sessions_accepted_needs_verdict",
+        "BEFORE UPDATE OF outcome ON sessions",
+        "VERDICT_MISSING: a session is accepted by the step of its ACCEPT alone",
+        when=f"NEW.outcome = 'accepted' AND {_MOVES} AND ({_LEGAL}) AND ({_RECORDED})"
+        " AND NOT EXISTS (SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1"
+        " WHERE r.session_id = NEW.id AND r.seq = NEW.status_seq AND r.part = 1"
+        " AND r.role = 'validator' AND r.response_status = 'ACCEPT')",
+    ),
     _fixed("sessions", "a session keeps its id, kind and goal", "id", "kind", "goal", "created_by", "created_at"),
 )
 
@@ -125,5 +134,26 @@ _DEPENDENCIES = (
     *_closed_once("group_dependencies", "a dependency is removed once", "removed_seq", "removed_by", "removed_reason"),
 )
 
-TRIGGERS: tuple[Statement, ...] = (*_SESSIONS, _AGENTS, *_BLOCKERS, *_QUESTIONS, *_DEPENDENCIES)
+_CRITERIA = (
+    _fixed(
+        "criteria",
+        "a criterion keeps what it measures",
+        *("session_id", "id", "metric", "operator", "target", "command", "created_by", "created_at", "created_seq"),
+    ),
+    refuse(
+        "criteria_moves_are_recorded",
+        "BEFORE UPDATE OF status ON criteria",
+        "STATUS_CHANGE_MISSING: another status of a criterion needs its status_changes row (criterion)",
+        when=f"{differs('status')} AND NOT {last_recorded('criterion', 'OLD.session_id', 'OLD.id', 'status')}",
+    ),
+    refuse(
+        "criteria_text_is_recorded",
+        "BEFORE UPDATE OF text ON criteria",
+        "STATUS_CHANGE_MISSING: another wording of a criterion needs its status_changes row (criterion_text)",
+        when=f"{differs('text')} AND NOT {last_recorded('criterion_text', 'OLD.session_id', 'OLD.id', 'text')}",
+    ),
+    *_closed_once("criteria", "a criterion is removed once", "removed_seq", "removed_by", "removed_reason"),
+)
+
+TRIGGERS: tuple[Statement, ...] = (*_SESSIONS, _AGENTS, *_BLOCKERS, *_QUESTIONS, *_DEPENDENCIES, *_CRITERIA)
 """The triggers on rows that may change, as (name, statement)."""

@@ -23,6 +23,7 @@ APPEND_ONLY = (
     "audit_events",
     "context_items",
     "deferrals",
+    "evidence",
     "handoffs",
     "refusals",
     "requests",

@@ -163,7 +163,8 @@ def _orphans(connection: sqlite.Connection) -> Iterator[Problem]:
             yield from _orphans_of(connection, table, "the event of their step", parent)
         if {"session_id", "group_id"} <= columns and table not in _UNCHECKED_GROUPS:
             parent = "task_groups g WHERE g.session_id = t.session_id AND g.id = t.group_id"
-            yield from _orphans_of(connection, table, "their group", parent, "t.group_id IS NOT NULL AND ")
+            # An empty group is the session as a whole.
+            yield from _orphans_of(connection, table, "their group", parent, "t.group_id <> '' AND ")
 
 
 def _columns(connection: sqlite.Connection) -> dict[str, set[str]]:

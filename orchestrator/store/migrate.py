@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -148,15 +148,20 @@ def current(path: str | Path, *, scripts: Path | None = None) -> Versions:
         connection.close()
 
 
-def refuse_loss(connection: sa.Connection) -> None:
-    """For a downgrade that drops everything: refuse when a table has rows. Events of migrations alone do not count.
+def refuse_loss(connection: sa.Connection, tables: Sequence[str] = ()) -> None:
+    """For a downgrade that drops tables: refuse when one has rows. Events of migrations alone do not count.
+
+    Args:
+        connection: where the downgrade runs.
+        tables: those that it drops; every one where none is named.
 
     Raises:
         EnvironmentProblem: DOWNGRADE_REFUSED with the number of rows of each table.
     """
     lost = {}
     for (table,) in connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-        if table != "alembic_version" and not table.startswith("sqlite_"):
+        dropped = table in tables if tables else table != "alembic_version" and not table.startswith("sqlite_")
+        if dropped:
             where = f" WHERE kind <> '{EVENT}'" if table == "audit_events" else ""
             # The names come from the schema itself.
             lost[table] = connection.exec_driver_sql(f'SELECT count(*) FROM "{table}"{where}').scalar_one()

@@ -14,7 +14,7 @@ LAST_SEQ = 2**62
 """Larger than any seq."""
 
 FLAGS = frozenset(
-    ("active", "external", "mandatory_review", "planned", "security_sensitive", "senior", "turn_assumed")
+    ("active", "external", "fresh", "mandatory_review", "planned", "security_sensitive", "senior", "turn_assumed")
 )
 """Columns that hold 0 or 1 and are answered as false or true."""
 
@@ -49,6 +49,14 @@ QUESTIONS = """SELECT * FROM questions INDEXED BY ix_questions_session
     WHERE session_id = :session AND group_id = :group ORDER BY opened_seq, id"""
 OPEN_QUESTIONS = """SELECT * FROM questions INDEXED BY ix_questions_open
     WHERE session_id = :session AND closed_seq IS NULL ORDER BY opened_seq, id"""
+
+CRITERION = "SELECT * FROM criteria WHERE session_id = :session AND id = :id"
+CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE session_id = :session
+    AND created_seq > :since AND (:all = 1 OR removed_seq IS NULL) ORDER BY created_seq, id LIMIT :limit"""
+LAST_VERDICT = """SELECT r.id, r.response_status AS verdict, r.summary AS reason, r.seq, r.reported_at AS at,
+    r.seq = (SELECT max(e.seq) FROM audit_events e WHERE e.session_id = r.session_id) AS fresh
+    FROM agent_reports r INDEXED BY ix_agent_reports_key WHERE r.session_id = :session AND r.group_id IS NULL
+    AND r.role = 'validator' ORDER BY r.seq DESC LIMIT 1"""
 
 AGENT = "SELECT * FROM agents WHERE id = :agent"
 AGENTS = """SELECT * FROM agents WHERE id > :since AND (:session IS NULL OR session_id = :session)

@@ -26,6 +26,10 @@ from orchestrator.store.tables_record import (
     status_changes,
     texts,
 )
+from orchestrator.store.tables_validation import (
+    criteria,
+    evidence,
+)
 from orchestrator.store.tables_work import (
     agents,
     group_dependencies,
@@ -49,7 +53,9 @@ __all__ = [
     "audit_events",
     "blockers",
     "context_items",
+    "criteria",
     "deferrals",
+    "evidence",
     "group_dependencies",
     "handoffs",
     "metadata",

@@ -23,7 +23,9 @@ Value = str | int | bytes | None
 FIRST_HASH = bytes(32)
 """What stands for the hash of the event before the first."""
 
-NUMBERED = frozenset(("acknowledgements", "agent_reports", "refusals", "router_decisions", "status_changes"))
+NUMBERED = frozenset(
+    ("acknowledgements", "agent_reports", "evidence", "refusals", "router_decisions", "status_changes")
+)
 """Tables with a `part` column: one step may write several rows, numbered from 1."""
 
 COLUMNS = {
@@ -36,8 +38,11 @@ COLUMNS = {
     " cause external=0 external_dependency external_by external_seq resolved_at resolved_by resolved_seq resolution"
     " resolution_note",
     "context_items": "session_id group_id name seq",
+    "criteria": "session_id id text metric operator target command created_by created_at created_seq status actual"
+    " reason evidence set_by set_at set_seq removed_seq removed_by removed_reason",
     "deferrals": "session_id seq group_id blocker_id reason dependency confirmed_by confirmed_seq deferred_by"
     " deferred_at",
+    "evidence": "session_id seq part group_id kind subject outcome hash size content path",
     "group_dependencies": "session_id group_id depends_on seq added_by removed_seq removed_by removed_reason",
     "handoffs": "session_id turn group_id agent_id document hash",
     "questions": "id session_id group_id task_id kind text asked_by asked_at opened_seq decision closed_at closed_by"

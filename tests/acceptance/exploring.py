@@ -295,7 +295,7 @@ def good_answer(context: Context) -> Op:
     for group, status, role, action, held in rows:
         if status == "in_progress" and not held and role != MANAGER:
             return report(role, "MERGE_SUCCESS" if action == "spawn_merge" else ANSWERS[role], group)
-        if status == "in_progress" and not context.reader.path(SESSION, group).awaiting_confirmation:
+        if status == "in_progress" and role == MANAGER and not _lacks_confirmation_alone(context, group):
             external = any(blocker.external for blocker in context.reader.blockers(SESSION, group))
             return report(MANAGER, "DEFER_EXTERNAL" if external else "REWORK", group, summary="a reason")
     for group, status, *_ in rows:
@@ -304,6 +304,10 @@ def good_answer(context: Context) -> Op:
     if any(status in ("completed", "in_progress") for _, status, *_ in rows):
         return report(MANAGER, "BAZINGA")
     return report(MANAGER, "NEEDS_CLARIFICATION", summary="nothing is left to do")
+
+
+def _lacks_confirmation_alone(context: Context, group: str) -> bool:
+    return context.reader.path(SESSION, group).awaiting_confirmation
 
 
 def _unchain(context: Context, group: str) -> Op:

@@ -177,8 +177,7 @@ class Session:
         group.visits[role, status] += 1
         group.failures[effect] += effect in ("test_fail", "reject", "merge_fail")
         if effect in PROGRESS:
-            kept = {key: count for key, count in group.visits.items() if REPORTS[key[0]][key[1]][0] in PROGRESS}
-            group.visits = Counter(kept)
+            group.visits = Counter({key: count for key, count in group.visits.items() if _lasts(*key)})
         self._carry_out(group, name, role, effect, target, external)
         self.fill()
         done = group.status == "completed"
@@ -203,3 +202,8 @@ class Session:
         else:
             group.awaits(target)
             group.merging = effect == "approve"
+
+
+def _lasts(role: str, status: str) -> bool:
+    """Whether progress leaves the count of a report as it is."""
+    return role in REPORTS and REPORTS[role][status][0] in PROGRESS

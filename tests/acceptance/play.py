@@ -63,17 +63,13 @@ class Process:
 class Command:
     """`orchestrator batch` on a database file: one line in, one line out."""
 
-    def __init__(self, environment: Mapping[str, str], script: pathlib.Path, workflow: pathlib.Path | None) -> None:
+    def __init__(self, environment: Mapping[str, str], script: pathlib.Path, database: pathlib.Path) -> None:
         self.path = pathlib.Path(environment["ORCHESTRATOR_DB"])
-        self._argv = [sys.executable, str(script)]
-        self._environment = dict(environment)
+        shutil.copyfile(database, self.path)
         self._failed = False
-        chosen = ["--workflow", str(workflow)] if workflow else []
-        argv = [*self._argv, "init", *chosen]
-        begun = subprocess.run(argv, env=self._environment, capture_output=True, text=True, timeout=60, check=False)
-        assert begun.returncode == 0, begun.stderr
+        argv = [sys.executable, str(script), "batch"]
         self._process = subprocess.Popen(
-            [*self._argv, "batch"], env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            argv, env=dict(environment), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
     def call(self, words: str, arguments: dict[str, Any]) -> Answer:
@@ -118,6 +114,17 @@ def attempt(connection: sqlite3.Connection, sql: str) -> str:
     except sqlite3.Error as error:
         return str(error)
     return ""
+
+
+def initialise(
+    environment: Mapping[str, str], script: pathlib.Path, database: pathlib.Path, workflow: pathlib.Path | None = None
+) -> pathlib.Path:
+    """Create a database with `orchestrator init`."""
+    argv = [sys.executable, str(script), "init", *(["--workflow", str(workflow)] if workflow else [])]
+    surroundings = {**environment, "ORCHESTRATOR_DB": str(database)}
+    done = subprocess.run(argv, env=surroundings, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return database
 
 
 class Story:

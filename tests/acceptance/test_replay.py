@@ -156,7 +156,7 @@ def test_telling_one_event_otherwise_changes_the_head_of_its_chain() -> None:
 def test_what_the_command_recorded_is_told_again_in_a_new_file(
     environment: dict[str, str], script: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    command = play.Command(environment, script, None)
+    command = play.Command(environment, script, play.initialise(environment, script, tmp_path / "first.db"))
     first = walking.report("developer", "READY_FOR_QA", "A").arguments
     command.call("route", {name: value for name, value in first.items() if name != "session_id"})
     for op in MIXED:

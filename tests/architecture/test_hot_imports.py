@@ -24,6 +24,7 @@ FORBIDDEN = (
     "importlib.metadata",
     "logging",
     "mcp",
+    "pathlib",
     "pydantic",
     "rich",
     "sqlalchemy",

@@ -130,6 +130,11 @@ def test_without_a_limit_any_size_is_read() -> None:
     assert strictjson.loads(b" " * strictjson.SIZE_LIMIT + b"1", "the file", limit=None) == 1
 
 
+def test_what_the_store_holds_is_read_without_another_look() -> None:
+    assert strictjson.stored('{"a":[1,2.5,"ü"]}') == {"a": [1, 2.5, "ü"]}
+    assert strictjson.stored(strictjson.canonical({"b": None})) == {"b": None}
+
+
 def test_a_hundred_levels_and_many_brackets_side_by_side_are_fine() -> None:
     assert strictjson.loads("[" * 100 + "]" * 100, "the file") is not None
     assert strictjson.loads("[" + "[]," * 500 + '"[[[\\"{{"]', "the file") == [[]] * 500 + ['[[["{{']

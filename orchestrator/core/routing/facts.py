@@ -27,6 +27,9 @@ BUILDERS = (DEVELOPER, SENIOR, RESEARCHER)
 STARTING = ("spawn", "respawn", "spawn_merge")
 SPAWNING = (*STARTING, "spawn_batch")
 
+NOTHING: dict[str, Any] = {}
+"""What a value holds under names where nothing was given; never written to."""
+
 
 class Session(NamedTuple):
     """A session as deciding sees it. `turn` numbers its own open spawn, if any."""
@@ -105,8 +108,8 @@ class Report(NamedTuple):
     agent_id: str | None = None
     turn: int | None = None
     summary: str = ""
-    details: dict[str, Any] = {}
-    acknowledge: dict[str, str] = {}
+    details: dict[str, Any] = NOTHING
+    acknowledge: dict[str, str] = NOTHING
     interrupt: bool = False
     testing_mode: str | None = None
     review_reason: str | None = None

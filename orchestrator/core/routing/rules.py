@@ -14,11 +14,11 @@ from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import (
     DEVELOPER,
     MANAGER,
+    NOTHING,
     PERSON,
     QA,
     SENIOR,
     TECH_LEAD,
-    VALIDATOR,
     Case,
     Target,
 )
@@ -35,7 +35,7 @@ class Proposal(NamedTuple):
 
     reason: str
     target: Target
-    extras: dict[str, Any] = {}
+    extras: dict[str, Any] = NOTHING
 
 
 Rule = Callable[[Case, Target], Proposal | None]
@@ -127,7 +127,7 @@ def loop_guard(case: Case, target: Target) -> Proposal | None:
     """The same report again and again, without progress between, climbs rung by rung to a person."""
     visits = case.facts.visits + 1
     rules = case.workflow.rules
-    if visits < rules.loop_max_visits or case.path.valid or case.report.role == VALIDATOR:
+    if visits < rules.loop_max_visits or case.path.valid or case.transition.action == "end_session":
         return None
     reason = f"{case.report.role} {case.report.status} for the {visits}th time without progress"
     return Proposal(reason, _rung(climb(case, target, visits - rules.loop_max_visits)))

@@ -17,6 +17,8 @@ Line = tuple[str, str, str, str]
 Check = Callable[[Snapshot], Iterator[Line]]
 
 CHECKS: dict[str, Check] = {}
+SHOWN_SUBJECTS = 10
+"""How many subjects of a check the reason names; the lines name all."""
 
 
 def check(id_: str) -> Callable[[Check], Check]:
@@ -39,10 +41,26 @@ def validate(snapshot: Snapshot) -> Verdict:
         Outcome(id_, *line) for id_, function in sorted(CHECKS.items()) for line in function(snapshot)
     ]
     errors = [line for line in lines if line.level == "error"]
-    if not errors:
-        return Verdict("ACCEPT", "every check passed", tuple(lines), snapshot.completes())
-    ids = ", ".join(dict.fromkeys(line.id for line in errors))
-    return Verdict("REJECT", f"{ids}: {errors[0].message}", tuple(lines), ())
+    if errors:
+        return Verdict("REJECT", _named(errors), tuple(lines), ())
+    warnings = sum(line.level == "warning" for line in lines)
+    reason = "every check passed" + (f", with {warnings} warnings" if warnings else "")
+    return Verdict("ACCEPT", reason, tuple(lines), snapshot.completes())
+
+
+def _named(errors: list[Outcome]) -> str:
+    """The checks that found an error, each with what it is about: `V05 (NUR-E2E, E2E-RX), V07 (A)`."""
+    subjects: dict[str, list[str]] = {}
+    for line in errors:
+        found = subjects.setdefault(line.id, [])
+        if line.subject not in found:
+            found.append(line.subject)
+    return ", ".join(f"{id_} ({_few(found)})" for id_, found in subjects.items())
+
+
+def _few(subjects: list[str]) -> str:
+    more = len(subjects) - SHOWN_SUBJECTS
+    return ", ".join(subjects[:SHOWN_SUBJECTS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _error(subject: str, message: str, hint: str = "") -> Line:
@@ -61,11 +79,12 @@ def confirmed_last(snapshot: Snapshot) -> Iterator[Line]:
         said = snapshot.last_manager_status or "nothing"
         yield _error(
             "project_manager", f"the project manager's last report is {said}, not a confirmation",
-            "orchestrator route project_manager BAZINGA",
+            f"orchestrator route project_manager BAZINGA --session-id {snapshot.session}",
         )
         return
     for finding in snapshot.reports_after:
-        yield _error(finding.subject, f"{finding.text} came after the confirmation", "The project manager confirms again")
+        late = f"{finding.text} came after the confirmation"
+        yield _error(finding.subject, late, "The project manager confirms again")
 
 
 @check("V02")
@@ -73,13 +92,29 @@ def all_groups_settled(snapshot: Snapshot) -> Iterator[Line]:
     """Every group is in a state that is fine; the rule is never "none is open"."""
     if not snapshot.groups:
         yield _error(snapshot.session, "the session has no group", "orchestrator group create")
+    elif not snapshot.group("completed") and not snapshot.completes():
+        yield _error(snapshot.session, "nothing is completed", f"orchestrator status {snapshot.session}")
     for group in snapshot.groups:
         if group.status in ("completed", "deferred_external", "cancelled"):
             continue
         if group.status == "in_progress" and group.pm_path:
-            yield ("info", group.id, "has the project manager's path; this verdict completes it", "")
+            yield ("warning", group.id, f"{_on_word(group)}; an ACCEPT completes it", _why(snapshot, group))
             continue
-        yield _error(group.id, _where(group), f"orchestrator why {group.id}")
+        yield _error(group.id, _where(group), _why(snapshot, group))
+
+
+def _why(snapshot: Snapshot, group: Group) -> str:
+    return f"orchestrator why {group.id} --session-id {snapshot.session}"
+
+
+def _acknowledge(snapshot: Snapshot, group: Group) -> str:
+    return (
+        f"orchestrator route project_manager BAZINGA --session-id {snapshot.session} --acknowledge {group.id}=REASON"
+    )
+
+
+def _on_word(group: Group) -> str:
+    return f"rests on the project manager's word ({group.acknowledged}), {group.missing or 'the path'} is not met"
 
 
 def _where(group: Group) -> str:
@@ -96,10 +131,12 @@ def completed_by_path(snapshot: Snapshot) -> Iterator[Line]:
     for group in snapshot.group("completed"):
         if group.grandfathered:
             yield ("warning", group.id, "was completed before it was imported; nothing here proves it", "")
-        elif not (group.chain or group.pm_path):
+        elif group.pm_path and not group.chain:
+            yield ("warning", group.id, _on_word(group), _why(snapshot, group))
+        elif not group.chain:
             yield _error(
                 group.id, f"is completed without a valid path: {group.missing or 'the path'} is not met",
-                f"orchestrator why {group.id}",
+                _why(snapshot, group),
             )
 
 
@@ -107,14 +144,15 @@ def completed_by_path(snapshot: Snapshot) -> Iterator[Line]:
 def blocked_work_was_resolved(snapshot: Snapshot) -> Iterator[Line]:
     """Work that was ever blocked is resolved and confirmed before it counts."""
     for group in snapshot.groups:
-        if not group.ever_blocked or group.status in ("deferred_external", "cancelled", "pending") or group.grandfathered:
+        uncounted = group.status in ("deferred_external", "cancelled", "pending")
+        if not group.ever_blocked or uncounted or group.grandfathered:
             continue
         if not group.unblocked:
-            yield _error(group.id, "was blocked, and its blockers are not all resolved", f"orchestrator why {group.id}")
+            yield _error(group.id, "was blocked, and its blockers are not all resolved", _why(snapshot, group))
         if not (group.confirmed or group.pm_path):
             yield _error(
                 group.id, "was blocked, and the project manager has not confirmed it since",
-                f"orchestrator route project_manager BAZINGA --acknowledge {group.id}=REASON",
+                _acknowledge(snapshot, group),
             )
 
 
@@ -125,7 +163,7 @@ def deferrals_acknowledged(snapshot: Snapshot) -> Iterator[Line]:
         if not group.acknowledged:
             yield _error(
                 group.id, "is deferred, and the last confirmation does not acknowledge it",
-                f"orchestrator route project_manager BAZINGA --acknowledge {group.id}=REASON",
+                _acknowledge(snapshot, group),
             )
         else:
             yield ("info", group.id, f"deferred, acknowledged: {group.acknowledged}", "")
@@ -180,7 +218,7 @@ def reviews_happened(snapshot: Snapshot) -> Iterator[Line]:
     """Mandatory reviews happened, and nobody loosened the testing mode unseen."""
     for group in snapshot.groups:
         if group.status in ("completed", "in_progress") and not group.reviewed and not group.grandfathered:
-            yield _error(group.id, "owes a mandatory review by the tech lead", f"orchestrator why {group.id}")
+            yield _error(group.id, "owes a mandatory review by the tech lead", _why(snapshot, group))
     yield from _each(snapshot.mandatory, "info")
     yield from _each(snapshot.loosened, "warning")
 
@@ -195,7 +233,8 @@ def tasks_done(snapshot: Snapshot) -> Iterator[Line]:
 def record_verifies(snapshot: Snapshot) -> Iterator[Line]:
     """The chain of events verifies, and every guard stands in the database as declared."""
     yield from _each(snapshot.chain, "error", f"orchestrator audit verify {snapshot.session}")
-    yield from _each(snapshot.guards, "error", "orchestrator doctor")
+    yield from _each(snapshot.guards, "error", "orchestrator db check --repair")
+    yield from _each(snapshot.repairs, "warning")
 
 
 @check("V14")
@@ -215,10 +254,11 @@ def evidence_stands(snapshot: Snapshot) -> Iterator[Line]:
 def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
     """A merge that names a commit is in the target branch; where that cannot be seen, it says so."""
     for merge in snapshot.merges:
+        commit = f"commit {merge.commit}" if merge.commit else "no commit"
         if merge.ancestor is None:
-            yield ("warning", merge.group, f"unverified_merge: {merge.commit}: {merge.why}", "")
+            yield ("warning", merge.group, f"unverified_merge: {commit}: {merge.why}", "")
         elif not merge.ancestor:
-            yield _error(merge.group, f"commit {merge.commit} is not in the target branch: {merge.why}", "git log")
+            yield _error(merge.group, f"{commit} is not in the target branch: {merge.why}", "git log")
     for group in snapshot.groups:
         if group.skipped_qa:
             yield ("info", group.id, "went to review without QA although the session tests in full", "")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from orchestrator.core.validation.snapshot import Criterion, Ran
 
@@ -18,13 +19,35 @@ SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "eq": "="}
 Line = tuple[str, str, str, str]
 
 
+_NUMBER = r"[+-]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][+-]?[0-9]{1,3})?"
+_MAY_FALL_BELOW_ZERO = (
+    "balance", "change", "delta", "diff", "difference", "drift", "gain", "growth", "offset", "skew", "temperature",
+    "trend",
+)  # fmt: skip
+"""Words of a metric that is no amount: its target may be negative."""
+
+
 def number(text: str | None) -> Decimal | None:
-    """A finite decimal number, or None where the text is none."""
-    try:
-        value = Decimal((text or "").strip())
-    except InvalidOperation:
-        return None
-    return value if value.is_finite() else None
+    """A decimal number, or None where the text is none: NaN and the infinities are none."""
+    found = re.fullmatch(_NUMBER, (text or "").strip())
+    return Decimal(found.group()) if found else None
+
+
+def unfit_target(metric: str, operator: str, target: str) -> str | None:
+    """Why a metric cannot be held against a target, or None where it can."""
+    value = number(target)
+    if operator not in OPERATORS:
+        return f"the operator must be one of {', '.join(OPERATORS)}"
+    if value is None:
+        return f"the target must be a decimal number, not {target!r}"
+    words = re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", metric).lower())
+    below = value < 0 or (value == 0 and operator == "lt")
+    if below and not set(words) & set(_MAY_FALL_BELOW_ZERO):
+        return (
+            f"{metric} {SIGNS[operator]} {target} makes no sense for an amount, which is never below zero; a metric"
+            " that can be is named a change, difference or the like"
+        )
+    return None
 
 
 def computed(criterion: Criterion) -> bool:
@@ -38,17 +61,24 @@ def stands(criterion: Criterion) -> Iterator[Line]:
         if not (criterion.reason or "").strip():
             yield ("error", criterion.id, "is deferred without an acknowledgement", _set(criterion, "deferred"))
         else:
-            yield ("info", criterion.id, f"deferred: {criterion.reason}", "")
+            yield ("info", criterion.id, f"deferred by {criterion.set_by or 'nobody'}: {criterion.reason}", "")
     elif computed(criterion):
         return
     elif criterion.status != "met":
         yield ("error", criterion.id, f"is not met: {criterion.text}", _set(criterion, "met"))
     elif not criterion.evidence:
         yield ("error", criterion.id, "is set as met without evidence", _set(criterion, "met"))
+    elif not criterion.evidence_exists:
+        yield ("error", criterion.id, f"its evidence {criterion.evidence} does not exist", _set(criterion, "met"))
 
 
 def _set(criterion: Criterion, status: str) -> str:
-    return f"orchestrator criterion set {criterion.id} --status {status} --by project_manager --reason TEXT"
+    evidence = " --evidence ID" if status == "met" else ""
+    return f"orchestrator criterion set {criterion.id} --status {status}{evidence} --by project_manager --reason TEXT"
+
+
+def _record(criterion: Criterion) -> str:
+    return f"orchestrator criterion set {criterion.id} --actual N --by AGENT --reason TEXT"
 
 
 def compare(criterion: Criterion) -> Iterator[Line]:
@@ -56,18 +86,22 @@ def compare(criterion: Criterion) -> Iterator[Line]:
     actual, target = number(criterion.actual), number(criterion.target)
     wanted = f"{criterion.metric} {SIGNS[criterion.operator or 'eq']} {criterion.target}"
     if actual is None or target is None:
-        yield ("error", criterion.id, f"has no recorded value for {wanted}", _set(criterion, "met --actual N"))
+        yield ("error", criterion.id, f"is not met: no value is recorded for {wanted}", _record(criterion))
     elif not OPERATORS[criterion.operator or "eq"](actual, target):
-        yield ("error", criterion.id, f"is not met: {criterion.actual} is not {wanted}", "")
+        yield ("error", criterion.id, f"is not met: {criterion.actual} is not {wanted}", _record(criterion))
+    else:
+        yield ("info", criterion.id, f"is met: {criterion.actual} is {wanted}", "")
 
 
 def judge(criterion: Criterion, ran: Ran | None) -> Iterator[Line]:
-    """A command criterion by how its command ended."""
+    """A command criterion by how its command ended, never by a word that it printed."""
     command = " ".join(criterion.command or ())
     if ran is None:
-        yield ("error", criterion.id, f"its command was not run: {command}", "orchestrator validate --run-commands")
+        yield ("error", criterion.id, f"its command was not run: {command}", "Repeat with --run-commands")
     elif ran.status is None:
-        yield ("error", criterion.id, f"its command did not end by itself: {ran.why}", command)
+        yield ("error", criterion.id, f"its command did not succeed: {ran.why}", command)
     elif ran.status != 0:
-        why = " (no tests were collected)" if ran.status == 5 else ""
+        why = " (pytest: no tests were collected)" if ran.status == 5 else ""
         yield ("error", criterion.id, f"its command ended with {ran.status}{why}", command)
+    else:
+        yield ("info", criterion.id, f"its command ended with 0: {command}", "")

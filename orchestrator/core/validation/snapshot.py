@@ -43,7 +43,8 @@ class Criterion(NamedTuple):
     command: tuple[str, ...] | None
     evidence: str | None
     reason: str | None
-    late: bool = False
+    set_by: str | None = None
+    evidence_exists: bool = False
 
 
 class Ran(NamedTuple):
@@ -52,7 +53,6 @@ class Ran(NamedTuple):
     criterion: str
     status: int | None
     why: str
-    output: str
 
 
 class Finding(NamedTuple):
@@ -63,12 +63,12 @@ class Finding(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """A merge report that names a commit; `ancestor` None where that could not be verified (`why` says so)."""
+    """The merge that completed a group; `ancestor` None where that could not be verified (`why` says so)."""
 
     group: str
-    commit: str
-    ancestor: bool | None
-    why: str
+    commit: str | None
+    ancestor: bool | None = None
+    why: str = ""
 
 
 class Snapshot(NamedTuple):
@@ -97,6 +97,7 @@ class Snapshot(NamedTuple):
     human_acts: tuple[Finding, ...]
     evidence: tuple[Finding, ...]
     dropped: tuple[Finding, ...]
+    repairs: tuple[Finding, ...] = ()
     tasks: tuple[Finding, ...] = ()
     ran: tuple[Ran, ...] = ()
     merges: tuple[Merge, ...] = ()

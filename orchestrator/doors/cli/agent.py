@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from orchestrator.doors.cli import shapes
 from orchestrator.doors.cli.options import (
     BY,
     CHANGE,
@@ -19,27 +15,7 @@ from orchestrator.doors.cli.options import (
     option,
 )
 
-COLUMNS = ("id", "role", "kind", "parent_id", "active", "max_parallel_tasks")
-
 _ALL = flag("all", "With those that are out of service.")
-
-
-def _list(answer: dict[str, Any]) -> str:
-    return shapes.listing(answer, "agents", COLUMNS)
-
-
-def _tree(answer: dict[str, Any]) -> str:
-    return "\n".join(line for agent in answer["agents"] for line in _branch(agent, "")) or "No agents."
-
-
-def _branch(agent: dict[str, Any], indent: str) -> Iterator[str]:
-    rest: list[tuple[dict[str, Any], str]] = [(agent, indent)]
-    while rest:
-        found, margin = rest.pop()
-        role = "" if found["role"] == found["id"] else f" ({shapes.visible(found['role'])})"
-        yield f"{margin}{shapes.visible(found['id'])}{role}"
-        rest += [(child, margin + "  ") for child in reversed(found["children"])]
-
 
 _REGISTER = Command(
     "agent register",
@@ -67,7 +43,6 @@ _LIST = Command(
         LIMIT,
         option("since", "Only what comes after this id.", metavar="ID"),
     ),
-    _list,
 )
 
 _SHOW = Command(
@@ -77,7 +52,7 @@ _SHOW = Command(
     (argument("id", "The agent."),),
 )
 
-_TREE = Command("agent tree", "Show who reports to whom.", "orchestrator agent tree -s S1", (OF_SESSION, _ALL), _tree)
+_TREE = Command("agent tree", "Show who reports to whom.", "orchestrator agent tree -s S1", (OF_SESSION, _ALL))
 
 _DEACTIVATE = Command(
     "agent deactivate",

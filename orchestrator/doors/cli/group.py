@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from orchestrator.doors.cli import shapes
 from orchestrator.doors.cli.options import (
     BY,
     CHANGE,
@@ -19,35 +16,6 @@ from orchestrator.doors.cli.options import (
     flag,
     option,
 )
-
-COLUMNS = ("id", "status", "awaited_role", "kind", "priority", "complexity", "security_sensitive", "name")
-
-
-def _list(answer: dict[str, Any]) -> str:
-    return shapes.listing(answer, "groups", COLUMNS)
-
-
-def _show(answer: dict[str, Any]) -> str:
-    visible, group = shapes.visible, answer["group"]
-    lines = [
-        f"Group {visible(group['id'])}: {visible(group['status'])} ({visible(group['name'])})",
-        f"  {visible(group['kind'])}, priority {group['priority']}, complexity {group['complexity']}"
-        + (", security-sensitive" if group["security_sensitive"] else ""),
-        f"  awaits: {_awaited(group['awaited'])}",
-        f"  came back: {visible(group['counters'])}",
-    ]
-    lines += [f"  blocker {visible(each['id'])}: {visible(each['reason'])}" for each in group["blockers"]]
-    lines += [f"  depends on {visible(each['id'])}: {visible(each['status'])}" for each in group["depends_on"]]
-    return "\n".join([*lines, "", shapes.table(group["path"], ("part", "met", "reason"))])
-
-
-def _awaited(awaited: dict[str, Any] | None) -> str:
-    if not awaited:
-        return shapes.NOTHING
-    held = f", held: {shapes.visible(awaited['held'])}" if awaited["held"] else ""
-    who, turn = shapes.visible(awaited["role"]), shapes.visible(awaited["turn"])
-    return f"{who}, turn {turn}, since {shapes.visible(awaited['since'])}{held}"
-
 
 _CREATE = Command(
     "group create",
@@ -72,7 +40,6 @@ _LIST = Command(
     "List the groups of a session.",
     "orchestrator group list -s S1 --status in_progress",
     (SESSION, option("status", "Only groups of this status."), *PAGE),
-    _list,
 )
 
 _SHOW = Command(
@@ -80,7 +47,6 @@ _SHOW = Command(
     "Show a group: who is awaited, what stands in its way, each part of its completion path.",
     "orchestrator group show A -s S1 --json",
     (argument("id", "The group."), SESSION),
-    _show,
 )
 
 _SET_STATUS = Command(

@@ -133,11 +133,13 @@ def _answered(command: Command, given: Given, result: Result) -> int:
     if given.json and not result.raw:
         output.write(output.line(output.success(answer, answer.get("db"))), recorded)
         return result.exit_code
-    from orchestrator.doors.cli import shapes
+    from orchestrator.doors.cli import shapes, text
 
     for warning in answer.get("warnings") or ():
         output.complain(f"warning: {shapes.visible(warning)}")
-    words = result.text if result.text is not None else (command.show or shapes.everything)(answer)
+    words = result.text
+    if words is None:
+        words = command.show(answer) if command.show else text.render(command.words, answer)
     if words:
         output.write(output.text(words, sys.stdout), recorded)
     return result.exit_code

@@ -81,7 +81,7 @@ class Command(NamedTuple):
     """One command: its words, help, an example, its parameters, and what is called.
 
     handler: what to run; None calls the operation of the same words.
-    show: makes the text for people; None prints every key.
+    show: makes the text for people; None leaves it to `text`, which knows the operations.
     """
 
     words: str

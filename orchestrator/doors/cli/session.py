@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from orchestrator.doors.cli import shapes
 from orchestrator.doors.cli.options import (
     BY,
     CHANGE,
@@ -20,13 +17,7 @@ from orchestrator.doors.cli.options import (
     option,
 )
 
-COLUMNS = ("id", "kind", "status", "outcome", "testing_mode", "awaited_role", "goal")
 MODES = ("full", "minimal", "disabled")
-
-
-def _list(answer: dict[str, Any]) -> str:
-    return shapes.listing(answer, "sessions", COLUMNS)
-
 
 _CREATE = Command(
     "session create",
@@ -54,7 +45,6 @@ _LIST = Command(
         LIMIT,
         option("since", "Only what comes after this id.", metavar="ID"),
     ),
-    _list,
 )
 
 _SHOW = Command("session show", "Show a session.", "orchestrator session show S1", THIS_SESSION)

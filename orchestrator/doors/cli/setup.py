@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
-from orchestrator import bootstrap
+from orchestrator import bootstrap, resources
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, option
 
@@ -25,12 +26,17 @@ def _init(given: Given) -> Result:
     finally:
         context.connection.close()
     own = {"before": moved.before, "after": moved.after, "backup": str(moved.backup) if moved.backup else None}
-    warnings = [*moved.warnings, *(_finding(each) for each in answer.get("problems") or ())]
+    warnings = [*moved.warnings, *_about_workflow(answer["problems"], file)]
     return calling.result({**own, **answer, "warnings": warnings}, path)
 
 
-def _finding(problem: dict[str, Any]) -> str:
-    return f"{problem['id']}: {problem['message']} ({problem['path']})"
+def _about_workflow(problems: list[dict[str, Any]], file: str | None) -> list[str]:
+    """One line about all warnings of the workflow, which `problems` lists."""
+    if not problems:
+        return []
+    source = file or str(resources.path("workflow") / "transitions.json")
+    count = "1 warning" if len(problems) == 1 else f"{len(problems)} warnings"
+    return [f"{count} about the workflow: orchestrator workflow check {shlex.quote(source)}"]
 
 
 def _show(answer: dict[str, Any]) -> str:

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from orchestrator.doors.cli.text import layout
+
 HIDDEN = ("success", "schema", "db", "warnings", "has_more", "next_since")
-# Control characters, line separators, and marks that turn the direction of what follows.
-UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-NOTHING = "-"
 
 
 def visible(value: object) -> str:
     """A value as text of one line; control characters are spelt out."""
     if value is None or value == "" or value == [] or value == {}:
-        return NOTHING
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+        return layout.NOTHING
     if isinstance(value, list | tuple):
         return ", ".join(map(visible, value))
     if isinstance(value, dict):
         return ", ".join(f"{visible(name)}={visible(each)}" for name, each in value.items())
-    return UNSAFE.sub(_spelt, str(value))
-
-
-def _spelt(found: re.Match[str]) -> str:
-    return found.group().encode("unicode_escape").decode("ascii")
+    return layout.visible(value)
 
 
 def table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
     """Rows under the columns' names, aligned; the last column is not cut."""
-    cells = [[name.replace("_", " ") for name in columns]]
+    cells = [[visible(name).replace("_", " ") for name in columns]]
     cells += [[visible(row.get(name)) for name in columns] for row in rows]
     widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
     return "\n".join(_aligned(line, widths) for line in cells)

@@ -13,20 +13,21 @@ from orchestrator.errors import EXIT_INVALID, EXIT_OK, InvalidInput, UsageError
 _AGENTS = option("agents", "A folder of agent files; the shipped ones where left out.", metavar="FOLDER")
 
 
-def _sources(given: Given) -> tuple[str, str, dict[str, str]]:
-    """Text and name of the workflow file, and the agent files that go with it."""
+def _sources(given: Given) -> tuple[str, dict[str, str], str]:
+    """Text of the workflow file, the agent files that go with it, and their folder."""
+    from orchestrator import resources
     from orchestrator.app import setup
 
-    folder = given.arguments.get("agents")
-    if folder is not None and not pathlib.Path(folder).is_dir():
-        raise UsageError("USAGE", f"--agents: {folder} is no folder.", "Name a folder of agent files")
-    file = pathlib.Path(given.arguments["file"])
-    content, _ = setup.read_workflow(file)
-    return content, given.arguments["file"], setup.agent_texts(pathlib.Path(folder) if folder else None)
+    named = given.arguments.get("agents")
+    folder = pathlib.Path(named) if named is not None else resources.path("agents")
+    if not folder.is_dir():
+        raise UsageError("USAGE", f"--agents: {named} is no folder.", "Name a folder of agent files")
+    content, _ = setup.read_workflow(pathlib.Path(given.arguments["file"]))
+    return content, setup.agent_texts(folder), str(folder)
 
 
 def _load(given: Given) -> Result:
-    content, _, texts = _sources(given)
+    content, texts, _ = _sources(given)
     name = pathlib.Path(given.arguments["file"]).name
     chosen = {key: value for key, value in given.arguments.items() if key in ("by", "request_id")}
     arguments = {**chosen, "content": content, "agent_texts": texts, "source": name}
@@ -50,8 +51,9 @@ def _check(given: Given) -> Result:
     from orchestrator.core.workflow import report as reports
     from orchestrator.core.workflow.problems import ERROR, Problem
 
-    content, source, texts = _sources(given)
-    report, _, found = workflows.check(content, texts, source)
+    content, texts, folder = _sources(given)
+    source = given.arguments["file"]
+    report, _, found = workflows.check(content, texts, source, folder)
     strict = given.arguments.get("strict", False)
     problems = tuple(Problem(**each) if isinstance(each, dict) else each for each in found)
     if strict:

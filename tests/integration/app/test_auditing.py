@@ -178,3 +178,19 @@ def test_reading_writes_nothing(busy: Desk) -> None:
     busy.refused("audit timeline", session_id="nowhere")
     busy.refused("audit decisions", session_id="@store")
     assert busy.events() == before
+
+
+@pytest.mark.parametrize("words", ["audit timeline", "audit refusals"])
+def test_store_stands_for_what_belongs_to_no_session(desk: Desk, words: str) -> None:
+    desk.refused("agent register", id="x", role="nobody")
+    every = desk.call(words, session_id="@store")[LISTS[words]]
+    assert every != []
+    assert desk.call(words, session_id="store")[LISTS[words]] == every
+
+
+@pytest.mark.parametrize("words", ["audit timeline", "audit refusals"])
+def test_a_session_that_is_called_store_is_meant_before_the_stores_record(desk: Desk, words: str) -> None:
+    desk.session("store", "A")
+    desk.refused("group create", id="A", session_id="store")
+    rows = desk.call(words, session_id="store")[LISTS[words]]
+    assert {row["session_id"] for row in rows} == {"store"}

@@ -12,6 +12,13 @@ from orchestrator.errors import InvalidInput, UsageError
 from tests.integration.app.table import SESSION, Table, document, load, names
 
 
+def test_a_session_starts_with_its_project_manager() -> None:
+    decision = operations.call(Table().context, "session create", id="S9")["decision"]
+    assert decision["rules"] == [{"name": "session", "reason": "a session starts with its project manager"}]
+    assert (decision["action"], decision["next_agent"]) == ("spawn", "project_manager")
+    assert {"groups", "causes"} & set(decision) == set()
+
+
 def test_a_session_is_created_once() -> None:
     table = Table()
     assert table.refusal("session create", id=SESSION).code == "ALREADY_EXISTS"

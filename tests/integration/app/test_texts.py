@@ -55,7 +55,61 @@ def test_no_reading_is_forgotten() -> None:
     modules = ("reading", "status", "explaining", "handoffs", "auditing")
     mine = {each.words for each in operations.OPERATIONS.values() if each.module.rpartition(".")[2] in modules}
     assert set(READINGS) == mine
-    assert set(text._PLACES) == mine
+
+
+def test_every_operation_on_sessions_groups_agents_and_the_record_has_a_text() -> None:
+    kinds = ("session", "group", "agent", "audit", "status", "why", "handoff")
+    assert set(text._PLACES) == {words for words in operations.OPERATIONS if words.partition(" ")[0] in kinds}
+
+
+# In this order, from an empty store on.
+CHANGES: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
+    ("session create", {"id": "S2", "goal": EVIL, "testing_mode": "minimal"},
+     ["Session S2 is active (testing minimal, workflow version 1), awaits project_manager, turn 1.",
+      "Next: orchestrator handoff --turn 1 --session-id S2"]),
+    ("session create", {"id": "CHAT", "kind": "chat"}, ["Session CHAT is active (testing full, workflow version 1)."]),
+    ("group create", {"id": "E", "session_id": "S2"}, ["Group E of S2 is pending."]),
+    ("group create", {"id": "F", "session_id": "S2", "request_id": "r"}, ["Group F of S2 is pending."]),
+    ("group create", {"id": "F", "session_id": "S2", "request_id": "r"},
+     ["Group F of S2 is pending (recorded before)."]),
+    ("group depend", {"id": "F", "on": "E", "session_id": "S2"}, ["Group F of S2 is pending."]),
+    ("group set-status", {"id": "E", "status": "cancelled", "session_id": "S2"},
+     ["Group E of S2 is cancelled.", "On it depend: F (pending)."]),
+    ("group undepend", {"id": "F", "on": "E", "session_id": "S2"}, ["Group F of S2 is pending."]),
+    ("session testing-mode", {"id": "S2", "mode": "full"},
+     ["Session S2 is active (testing full, workflow version 1), awaits project_manager, turn 1."]),
+    ("session pause", {"id": "S2"},
+     ["Session S2 is paused (testing full, workflow version 1), awaits project_manager, turn 1."]),
+    ("agent register", {"id": "dev-2", "role": "developer"},
+     ["Agent dev-2 is registered (developer, reports to developer)."]),
+    ("agent deactivate", {"id": "dev-2"}, ["Agent dev-2 is deactivated (developer, reports to developer)."]),
+)  # fmt: skip
+
+
+def test_a_change_is_told_in_a_line_or_two(tmp_path: pathlib.Path) -> None:
+    desk = Desk(tmp_path)
+    given = {"by": "project_manager", "reason": "so it is"}
+    for words, arguments, expected in CHANGES:
+        more = given if words.partition(" ")[2] not in ("create", "register") else {}
+        assert lines(desk, words, **{**more, **arguments}) == expected
+
+
+def test_a_change_says_what_followed(tmp_path: pathlib.Path) -> None:
+    desk = Desk(tmp_path)
+    desk.session("S1")
+    desk.call("group create", id="A", session_id="S1")
+    desk.report("project_manager PLANNING_COMPLETE")
+    assert lines(desk, "group create", id="B", session_id="S1") == [
+        "Group B of S1 is in_progress, awaits developer, turn 4.",
+        "Then: spawn_batch developer on B, turn 4 (batch).",
+    ]
+    for group in ("A", "B"):
+        found = lines(desk, "group set-status", id=group, status="cancelled", session_id="S1", by="project_manager",
+                      reason="out of scope")  # fmt: skip
+    assert found == [
+        "Group B of S1 is cancelled.",
+        "Then: spawn project_manager, turn 6 (phase_check).",
+    ]
 
 
 @pytest.mark.parametrize("words", READINGS)

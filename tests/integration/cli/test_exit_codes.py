@@ -159,4 +159,4 @@ def test_common_options_may_stand_before_the_command(run: Run, database: pathlib
 def test_json_may_be_asked_for_by_the_environment(run: Run) -> None:
     assert json.loads(run("session", "list", ORCHESTRATOR_JSON="1").stdout)["success"] is True
     assert json.loads(run("statsu", ORCHESTRATOR_JSON="1").stdout)["code"] == "USAGE"
-    assert run("session", "list", ORCHESTRATOR_JSON="0").stdout.startswith(b"id ")
+    assert run("session", "list", ORCHESTRATOR_JSON="0").stdout.startswith(b"SESSION ")

@@ -47,7 +47,7 @@ def test_a_list_whose_reader_goes_away_ends_quietly(form: str, shell: Run) -> No
 
 def test_the_first_line_of_a_list_can_be_had(shell: Run) -> None:
     done = shell(f"{{}} {' '.join(LIST)} | head -1")
-    assert (done.returncode, done.stderr, done.stdout[:3]) == (0, b"", b"seq")
+    assert (done.returncode, done.stderr, done.stdout.split()[0]) == (0, b"", b"1")
 
 
 @pytest.mark.parametrize("form", ["", " --json"], ids=["text", "json"])

@@ -85,8 +85,8 @@ def test_a_page_says_how_to_read_on(answer: dict[str, object], lines: list[str])
     assert layout.more(answer) == lines
 
 
-def test_an_answer_without_a_text_of_its_own_is_shown_field_by_field() -> None:
-    answer = {"success": True, "warnings": [], "a": {"b": 1, "c": [{"d": 2, "e": None}, "f", []]}, "g": [], "h": {}}
+def test_an_answer_without_a_text_of_its_own_is_shown_key_by_key() -> None:
+    answer = {"success": True, "warnings": [], "a": {"b_c": 1, "d": ["e", True]}, "f": [{"g_h": 2, "i": None}], "j": []}
     assert text.render("no operation", answer).split("\n") == [
-        "a:", "  b: 1", "  c:", "    - d: 2", "      e: -", "    - f", "    - -", "g: -", "h: -",
+        "a:", "  b c: 1", "  d: e, yes", "f:", "  g h  i", "  2    -", "j: -",
     ]  # fmt: skip

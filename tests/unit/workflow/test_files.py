@@ -131,7 +131,9 @@ TABLE = {
     },
     "tech_lead": {
         "APPROVED": "spawn_merge developer approve fallback=senior_software_engineer then=check_phase resolves=all",
-        "APPROVED_WITH_NOTES": "spawn_merge developer approve fallback=senior_software_engineer then=check_phase resolves=all",
+        "APPROVED_WITH_NOTES": (
+            "spawn_merge developer approve fallback=senior_software_engineer then=check_phase resolves=all"
+        ),
         "CHANGES_REQUESTED": "respawn developer reject escalation",
         "SPAWN_INVESTIGATOR": "spawn investigator investigate",
         "ESCALATE_TO_OPUS": "respawn tech_lead escalate model=opus",

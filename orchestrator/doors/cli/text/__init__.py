@@ -1,6 +1,6 @@
 """Answers as text for people: pure functions from an answer to lines, aligned, without colour.
 
-Each operation has its function, loaded when it is asked for; any other answer is shown field by field.
+Each operation has its function, loaded when it is asked for; any other answer is shown key by key.
 """
 
 from __future__ import annotations
@@ -9,16 +9,26 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.doors.cli.text import layout
-
 Answer = dict[str, Any]
 
 _PLACES = {
     "status": "standing:status",
+    "session create": "changed:session",
+    "session pause": "changed:session",
+    "session resume": "changed:session",
+    "session end": "changed:session",
+    "session testing-mode": "changed:session",
+    "session upgrade-workflow": "changed:session",
     "session show": "standing:session",
     "session list": "lists:sessions",
+    "group create": "changed:group",
+    "group set-status": "changed:group",
+    "group depend": "changed:group",
+    "group undepend": "changed:group",
     "group show": "groups:group",
     "group list": "lists:groups",
+    "agent register": "changed:agent",
+    "agent deactivate": "changed:agent",
     "agent show": "agents:agent",
     "agent list": "lists:agents",
     "agent tree": "agents:tree",
@@ -39,7 +49,9 @@ def render(words: str, answer: Answer) -> str:
     """
     place = _PLACES.get(words)
     if place is None:
-        return "\n".join(layout.anything(answer))
+        from orchestrator.doors.cli import shapes
+
+        return shapes.everything(answer)
     module, _, function = place.partition(":")
     lines: Callable[[Answer], list[str]] = getattr(
         importlib.import_module(f"orchestrator.doors.cli.text.{module}"), function

@@ -89,31 +89,3 @@ def more(answer: Mapping[str, Any]) -> list[str]:
     if "next_until" in answer:
         return ["", f"There is more: repeat with --until {answer['next_until']}"]
     return ["", f"There is more: repeat with --since {visible(answer['next_since'])}"]
-
-
-def anything(answer: Mapping[str, Any]) -> list[str]:
-    """An answer that has no text of its own, field by field; nested ones indented."""
-    hidden = ("success", "schema", "db", "warnings")
-    return list(_nested({name: value for name, value in answer.items() if name not in hidden}, ""))
-
-
-def _nested(value: Mapping[str, Any], indent: str) -> Iterable[str]:
-    for name, member in value.items():
-        if isinstance(member, Mapping) and member:
-            yield f"{indent}{visible(name)}:"
-            yield from _nested(member, indent + INDENT)
-        elif isinstance(member, list) and member:
-            yield f"{indent}{visible(name)}:"
-            yield from _items(member, indent + INDENT)
-        else:
-            yield f"{indent}{visible(name)}: {visible(member)}"
-
-
-def _items(items: list[Any], indent: str) -> Iterable[str]:
-    for item in items:
-        if isinstance(item, Mapping) and item:
-            lines = list(_nested(item, indent + INDENT))
-            yield f"{indent}- {lines[0].lstrip()}"
-            yield from lines[1:]
-        else:
-            yield f"{indent}- {visible(item)}"

@@ -1,0 +1,65 @@
+"""What a change came to, as text: what now is, who is awaited, and what followed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli.text.layout import visible
+
+Answer = dict[str, Any]
+
+
+def session(answer: Answer) -> list[str]:
+    """The answer of a command that creates or changes a session."""
+    row, called = answer["session"], answer.get("decision")
+    how = f"testing {row['testing_mode']}, workflow version {row['workflow_version_id']}"
+    # What a session's groups await is theirs to say.
+    waits = f", awaits {_awaited(row)}" if row["awaited_role"] else ""
+    lines = [visible(f"Session {row['id']} is {row['status']} ({how}){waits}{_repeated(answer)}.")]
+    return [*lines, *([f"Next: {visible(called['handoff'])}"] if called else []), *_followed(answer)]
+
+
+def group(answer: Answer) -> list[str]:
+    """The answer of a command that creates or changes a group."""
+    row = answer["group"]
+    waits = f", awaits {_awaited(row)}" if row["status"] == "in_progress" else ""
+    line = f"Group {row['id']} of {row['session_id']} is {row['status']}{waits}{_repeated(answer)}."
+    waiting = [f"{each['group_id']} ({each['status']})" for each in answer.get("dependents") or ()]
+    return [visible(line), *([visible(f"On it depend: {', '.join(waiting)}.")] if waiting else []), *_followed(answer)]
+
+
+def agent(answer: Answer) -> list[str]:
+    """The answer of `agent register` and `agent deactivate`."""
+    row = answer["agent"]
+    state = "registered" if row["active"] else "deactivated"
+    above = f", reports to {row['parent_id']}" if row["parent_id"] else ""
+    return [visible(f"Agent {row['id']} is {state} ({row['role']}{above}){_repeated(answer)}.")]
+
+
+def _awaited(row: Answer) -> str:
+    role = row["awaited_role"]
+    if role is None:
+        return "nobody"
+    if role == "user":
+        return "a person"
+    return f"{role}, held: {row['held']}" if row["held"] else f"{role}, turn {row['turn']}"
+
+
+def _repeated(answer: Answer) -> str:
+    return " (recorded before)" if answer.get("repeated") else ""
+
+
+def _followed(answer: Answer) -> list[str]:
+    return [visible(f"Then: {_decided(each)}.") for each in answer.get("followed_by") or ()]
+
+
+def _decided(decision: Answer) -> str:
+    """A decision in one line: who was started on what, or who is called."""
+    rules = ", ".join(rule["name"] for rule in decision["rules"])
+    if decision.get("spawns"):
+        starts = [f"{each['agent']} on {each['group_id']}, turn {each['turn']}" for each in decision["spawns"]]
+        return f"{decision['action']} {'; '.join(starts)} ({rules})"
+    person = "a person" if decision["action"] == "pause_for_user" else "nobody"
+    group_id, turn = decision["group_id"], decision.get("turn")
+    on = f" on {group_id}" if group_id else ""
+    return f"{decision['action']} {decision['next_agent'] or person}{on}{f', turn {turn}' if turn else ''} ({rules})"

@@ -1,0 +1,259 @@
+"""Everything that a verdict rests on, read in one transaction, so that all of it is of the same moment.
+
+Each fact is one statement over the whole session; none is asked group by group, so the time grows with the record
+and not with its square.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from orchestrator.core import strictjson
+from orchestrator.core.routing.admission import STRICTNESS
+from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, Snapshot
+from orchestrator.store import evidence, gaps, sqlite, step, verifying
+from orchestrator.store.constants import STORE_CHAIN
+
+_T = TypeVar("_T")
+
+SHOWN_FAULTS = 50
+"""Of faults of one kind no more are named; one is enough to reject."""
+_COMMIT = "[0-9a-fA-F]{4,64}"
+
+_GROUPS = """SELECT id, kind, status, awaited_role, held FROM task_groups WHERE session_id = :session
+    ORDER BY created_seq, id"""
+_PATHS = """SELECT group_id, chain, pm_path, missing, reviewed_met, confirmed_met, unblocked_met, ever_blocked,
+    tested_why, reviewed_why, reviewed_seq, merged_why FROM completion_paths WHERE session_id = :session"""
+_CANCELLED = """SELECT entity_id, reason FROM status_changes INDEXED BY ix_status_changes_entity
+    WHERE session_id = :session AND entity = 'group' AND to_status = 'cancelled' ORDER BY seq, part"""
+_CONFIRMATION = """SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_confirm
+    WHERE session_id = :session AND effect = 'confirm' AND role = 'project_manager' ORDER BY seq DESC LIMIT 1"""
+_LAST_OF_MANAGER = """SELECT seq, response_status FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
+    WHERE session_id = :session AND role = 'project_manager' ORDER BY seq DESC LIMIT 1"""
+_ACKNOWLEDGED = "SELECT group_id, reason FROM acknowledgements WHERE session_id = :session AND seq = :seq"
+_REPORTS_AFTER = """SELECT coalesce(group_id, role), role || ' ' || response_status || ', report ' || id
+    FROM agent_reports WHERE session_id = :session AND seq > :seq AND role <> 'validator' ORDER BY seq"""
+_BLOCKERS = """SELECT coalesce(b.group_id, b.session_id), 'blocker ' || b.id || ' is open: ' || b.reason
+    FROM blockers b INDEXED BY ix_blockers_open
+    LEFT JOIN task_groups g ON g.session_id = b.session_id AND g.id = b.group_id
+    WHERE b.session_id = :session AND b.resolved_seq IS NULL AND g.status IS NOT 'deferred_external'
+    ORDER BY b.opened_seq, b.id"""
+_QUESTIONS = """SELECT coalesce(group_id, session_id), 'question ' || id || ' is open: ' || text
+    FROM questions INDEXED BY ix_questions_open WHERE session_id = :session AND closed_seq IS NULL
+    ORDER BY opened_seq, id"""
+_CRITERIA = """SELECT id, text, status, metric, operator, target, actual, command, evidence, reason, set_by
+    FROM criteria WHERE session_id = :session AND removed_seq IS NULL ORDER BY created_seq, id"""
+_PLANNED = """SELECT min(seq) FROM agent_reports WHERE session_id = :session AND role = 'project_manager'
+    AND effect IN ('plan', 'continue')"""
+_CHANGES = """SELECT entity, entity_id, from_status, to_status, changed_by, reason, seq
+    FROM status_changes INDEXED BY ix_status_changes_entity
+    WHERE session_id = :session AND entity = :entity ORDER BY seq, part"""
+_DROPPED = """SELECT group_id, 'no longer depends on ' || depends_on || ': ' || removed_reason
+    || ' (' || removed_by || ')' FROM group_dependencies
+    WHERE session_id = :session AND removed_seq IS NOT NULL ORDER BY removed_seq, group_id, depends_on"""
+_ROLES = """SELECT r.id, r.agent_id || ' reported as ' || r.role || ' and is ' || coalesce(a.role, 'not registered')
+    FROM agent_reports r LEFT JOIN agents a ON a.id = r.agent_id WHERE r.session_id = :session
+    AND a.role IS NOT r.role AND NOT (r.role = 'validator' AND a.id IS 'system:validator') ORDER BY r.seq"""
+_HUMAN_ACTS = """SELECT e.actor, e.kind || ' (' || count(*) || ') through ' || e.channel
+    FROM audit_events e JOIN agents a ON a.id = e.actor AND a.kind = 'human'
+    WHERE e.session_id = :session AND e.kind <> 'refusal' GROUP BY e.actor, e.channel, e.kind ORDER BY min(e.seq)"""
+_MERGES = """SELECT group_id, details FROM agent_reports INDEXED BY ix_agent_reports_merge
+    WHERE session_id = :session AND effect = 'merge' ORDER BY group_id, seq"""
+_REPAIRS = """SELECT 'step ' || seq, 'guards were made anew by ' || actor || ' at ' || at FROM audit_events
+    WHERE session_id = :chain AND kind = 'repair' ORDER BY seq"""
+
+
+class Seen(NamedTuple):
+    """A session as it was at one moment, with the evidence that lies in files, which is looked at afterwards."""
+
+    snapshot: Snapshot
+    files: list[evidence.File]
+
+
+def read(connection: sqlite3.Connection, session: str, deadline_s: float = sqlite.DEADLINE_S) -> Seen | None:
+    """Read a session in one transaction of its own; None where there is none of this id.
+
+    Raises:
+        EnvironmentProblem: BUSY, CORRUPT.
+    """
+    path = getattr(connection, "path", "")
+    sqlite.with_retry(lambda: _begin(connection), path, deadline_s)
+    try:
+        return _Reading(connection, session).seen()
+    except sqlite3.Error as error:
+        raise sqlite.translate(error, path) or error from error
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    """The moment is that of the first row which is read."""
+    connection.execute("BEGIN")
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.Error:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def head(seq: int, hash_: bytes) -> str:
+    """The name of a chain's head: its last step and that step's hash."""
+    return f"{seq}:{hash_.hex()}"
+
+
+class _Reading:
+    """The statements above on one session, each as the fact that a check reads."""
+
+    def __init__(self, connection: sqlite3.Connection, session: str) -> None:
+        self._connection = connection
+        self._session = session
+
+    def _rows(self, sql: str, **more: Any) -> list[Any]:
+        return self._connection.execute(sql, {"session": self._session, **more}).fetchall()
+
+    def _findings(self, sql: str, **more: Any) -> tuple[Finding, ...]:
+        return tuple(Finding(str(subject), str(text)) for subject, text in self._rows(sql, **more))
+
+    def seen(self) -> Seen | None:
+        sql = "SELECT kind, status, testing_mode FROM sessions WHERE id = :session"
+        found = self._connection.execute(sql, {"session": self._session}).fetchone()
+        return Seen(self._snapshot(*found), evidence.files(self._connection, self._session)) if found else None
+
+    def _snapshot(self, kind: str, status: str, testing_mode: str) -> Snapshot:
+        paths = {row[0]: row for row in self._rows(_PATHS)}
+        (last,) = self._rows(_LAST_OF_MANAGER) or [(None, None)]
+        confirmation = self._one(_CONFIRMATION)
+        after = -1 if confirmation is None else confirmation
+        groups = self._groups(paths, testing_mode, after)
+        return Snapshot(
+            session=self._session,
+            kind=kind,
+            status=status,
+            testing_mode=testing_mode,
+            head=head(*self._connection.execute(step.LAST_EVENT, (self._session,)).fetchone()),
+            groups=groups,
+            confirmation_seq=confirmation,
+            last_manager_seq=last[0],
+            last_manager_status=last[1],
+            reports_after=self._findings(_REPORTS_AFTER, seq=after) if confirmation is not None else (),
+            open_blockers=self._findings(_BLOCKERS),
+            open_questions=self._findings(_QUESTIONS),
+            criteria=tuple(self._criteria()),
+            scope_changes=tuple(self._scope_changes()),
+            gaps=_first(gaps.found(self._connection, self._session), lambda each: Finding(*each)),
+            chain=_first(
+                verifying.broken(self._connection, self._session), lambda each: Finding(f"step {each.seq}", each.why)
+            ),
+            guards=self._guards(),
+            loosened=tuple(self._loosened()),
+            mandatory=(*self._reviewed(paths), *self._tightened()),
+            roles=self._findings(_ROLES),
+            human_acts=self._findings(_HUMAN_ACTS),
+            evidence=_first(evidence.faults(self._connection, self._session), lambda each: Finding(*each)),
+            dropped=self._findings(_DROPPED),
+            repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),
+            merges=tuple(self._merges(groups, paths)),
+        )
+
+    def _one(self, sql: str) -> Any:
+        row = self._connection.execute(sql, {"session": self._session}).fetchone()
+        return row[0] if row else None
+
+    def _groups(self, paths: dict[str, Any], testing_mode: str, confirmation: int) -> tuple[Group, ...]:
+        acknowledged = dict(self._rows(_ACKNOWLEDGED, seq=confirmation))
+        reasons = dict(self._rows(_CANCELLED))
+        return tuple(
+            _group(row, paths[row[0]], acknowledged.get(row[0]), reasons.get(row[0], ""), testing_mode)
+            for row in self._rows(_GROUPS)
+        )
+
+    def _criteria(self) -> Iterator[Criterion]:
+        for row in self._rows(_CRITERIA):
+            read = Criterion(*row)
+            argv = None if row[7] is None else tuple(strictjson.stored(row[7]))
+            proof = read.evidence
+            known = proof is not None and evidence.exists(self._connection, self._session, proof)
+            yield read._replace(command=argv, evidence_exists=known)
+
+    def _scope_changes(self) -> Iterator[Finding]:
+        planned = self._one(_PLANNED)
+        changes = [*self._rows(_CHANGES, entity="criterion"), *self._rows(_CHANGES, entity="criterion_text")]
+        for entity, id_, old, new, by, reason, seq in sorted(changes, key=lambda row: int(row[6])):
+            what = "reworded" if entity == "criterion_text" else "added" if old is None else "removed"
+            moved = entity == "criterion" and old is not None and new != "removed"
+            if planned is not None and seq > planned and not moved:
+                yield Finding(id_, f"{what} after the plan by {by}: {reason}")
+
+    def _guards(self) -> tuple[Finding, ...]:
+        # It compares with the declared schema, which is dear to load.
+        from orchestrator.store import maintenance
+
+        problems = maintenance.schema_problems(self._connection)  # type: ignore[arg-type]  # any connection will do
+        return tuple(Finding(each.subject, each.message) for each in problems if each.severity == "error")
+
+    def _loosened(self) -> Iterator[Finding]:
+        for _, id_, old, new, by, reason, _ in self._rows(_CHANGES, entity="session_testing_mode"):
+            if STRICTNESS[new] < STRICTNESS[old]:
+                yield Finding(id_, f"the testing mode was loosened from {old} to {new} by {by}: {reason}")
+        for _, id_, old, new, by, reason, _ in self._rows(_CHANGES, entity="group_security"):
+            if str(new) < str(old):
+                yield Finding(id_, f"is no longer security-sensitive, by {by}: {reason}")
+
+    def _tightened(self) -> Iterator[Finding]:
+        for _, id_, old, new, by, reason, _ in self._rows(_CHANGES, entity="session_testing_mode"):
+            if STRICTNESS[new] > STRICTNESS[old]:
+                yield Finding(id_, f"the testing mode was tightened from {old} to {new} by {by}: {reason}")
+        for _, id_, old, new, by, reason, _ in self._rows(_CHANGES, entity="group_kind"):
+            yield Finding(id_, f"its kind was changed from {old} to {new} by {by}: {reason}")
+
+    def _reviewed(self, paths: dict[str, Any]) -> Iterator[Finding]:
+        for group, *_, reviewed_why, reviewed_seq, _ in paths.values():
+            if reviewed_why == "reviewed":
+                yield Finding(group, f"its mandatory review was given by report {self._session}:R{reviewed_seq}")
+
+    def _merges(self, groups: Iterable[Group], paths: dict[str, Any]) -> Iterator[Merge]:
+        details = dict(self._rows(_MERGES))
+        for group in groups:
+            if group.status == "completed" and paths[group.id][-1] == "merged":
+                yield _merge(group.id, strictjson.stored(details[group.id]))
+
+
+def _group(row: Any, path: Any, acknowledged: str | None, reason: str, testing_mode: str) -> Group:
+    id_, kind, status, awaited_role, held = row
+    _, chain, pm_path, missing, reviewed, confirmed, unblocked, ever_blocked, tested_why, *_ = path
+    return Group(
+        id=id_,
+        kind=kind,
+        status=status,
+        awaited_role=awaited_role,
+        held=held,
+        chain=bool(chain),
+        pm_path=bool(pm_path),
+        missing=missing,
+        reviewed=bool(reviewed),
+        confirmed=bool(confirmed),
+        unblocked=bool(unblocked),
+        ever_blocked=bool(ever_blocked),
+        acknowledged=acknowledged,
+        reason=reason,
+        skipped_qa=testing_mode == "full" and tested_why == "qa_not_asked",
+    )
+
+
+def _merge(group: str, details: dict[str, Any]) -> Merge:
+    commit = details.get("commit")
+    if commit is None:
+        return Merge(group, None, None, "the merge report's details name none")
+    if not isinstance(commit, str) or not re.fullmatch(_COMMIT, commit.strip()):
+        return Merge(group, None, None, "what the merge report's details name is no commit id")
+    return Merge(group, commit.strip().lower(), None, "it was not looked up")
+
+
+def _first(found: Iterator[_T], finding: Callable[[_T], Finding]) -> tuple[Finding, ...]:
+    """The first faults of a kind."""
+    return tuple(map(finding, islice(found, SHOWN_FAULTS)))

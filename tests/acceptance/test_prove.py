@@ -1,0 +1,352 @@
+"""What a search through every state of small sessions finds in a workflow, and that what it finds really happens."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from orchestrator import resources, testing
+from orchestrator.app import arguments, operations, proving, proving_moves, proving_search, proving_state, proving_world
+from orchestrator.app.context import Context
+from orchestrator.app.proving_moves import LEAN, PLAIN, WIDE, Setting
+from orchestrator.app.proving_search import Search
+from orchestrator.app.proving_world import BELOW, Move, World
+from orchestrator.errors import InvalidInput, OrchestratorError
+from orchestrator.store import reader
+from orchestrator.store.reader import Reader
+
+Document = dict[str, Any]
+Change = Callable[[Document], object]
+
+SMALL: Document = {
+    "_version": "small",
+    "project_manager": {
+        "PLANNING_COMPLETE": {"next_agent": "developer", "action": "spawn_batch", "max_parallel": 4},
+        "BAZINGA": {"next_agent": None, "action": "validate_then_end"},
+        "REWORK": {"next_agent": "developer", "action": "respawn"},
+        "NEEDS_CLARIFICATION": {"next_agent": None, "action": "pause_for_user"},
+    },
+    "developer": {
+        "READY_FOR_REVIEW": {"next_agent": "tech_lead", "action": "spawn"},
+        "BLOCKED": {"next_agent": "tech_lead", "action": "spawn"},
+        "MERGE_SUCCESS": {"next_agent": None, "action": "check_phase"},
+    },
+    "senior_software_engineer": {
+        "READY_FOR_REVIEW": {"next_agent": "tech_lead", "action": "spawn"},
+        "MERGE_SUCCESS": {"next_agent": None, "action": "check_phase"},
+    },
+    "tech_lead": {
+        "APPROVED": {"next_agent": "developer", "action": "spawn_merge", "then": "check_phase"},
+        "CHANGES_REQUESTED": {"next_agent": "developer", "action": "respawn", "escalation_check": True},
+        "UNBLOCKING_GUIDANCE": {"next_agent": "_return_to_blocked", "action": "spawn"},
+    },
+    "validator": {
+        "ACCEPT": {"next_agent": None, "action": "end_session"},
+        "REJECT": {"next_agent": "project_manager", "action": "spawn"},
+    },
+    "_special_rules": {
+        "escalation_after_failures": {"threshold": 2, "escalation_agent": "senior_software_engineer"},
+        "security_sensitive": {"force_agent": "senior_software_engineer", "mandatory_review": True},
+    },
+}
+CODE = Setting("code", ({"id": "A"},))
+SECURITY = Setting("security", ({"id": "A", "security_sensitive": True},))
+ROW = Setting("a row", ({"id": "A"}, {"id": "B", "depends_on": ["A"]}), reach=LEAN)
+TWO_OF_THREE = Setting("two of three", ({"id": "A"}, {"id": "B"}, {"id": "C"}), slots=2, reach=LEAN)
+
+
+def small(*changes: Change) -> str:
+    """The small workflow with changes."""
+    made = copy.deepcopy(SMALL)
+    for change in changes:
+        change(made)
+    return json.dumps(made)
+
+
+def status(role: str, name: str, **entry: Any) -> Change:
+    """Give a role one more status."""
+    return lambda document: document.setdefault(role, {}).update({name: entry})
+
+
+def shipped() -> str:
+    """The shipped workflow."""
+    return (resources.path("workflow") / "transitions.json").read_text("utf-8")
+
+
+def prove(content: str, *settings: Setting, seconds: float = 60) -> proving.Proof:
+    """A proof of these configurations alone."""
+    return proving.prove(content, {}, settings=settings, seconds=seconds)
+
+
+def replayed(content: str, lines: tuple[str, ...]) -> Context:
+    """Run the lines of a counterexample as `batch` does; every one of them but the last must be accepted."""
+    context = testing.memory_context()
+    texts: dict[str, str] = {}
+    operations.call(context, "workflow load", content=content, agent_texts=texts)
+    for line in lines:
+        words, given = json.loads(line).values()
+        operations.call(context, words, **arguments.bind(words, given))
+    return context
+
+
+def groups(context: Context, columns: str) -> list[tuple[Any, ...]]:
+    """The groups of the session."""
+    return context.connection.execute(f"SELECT {columns} FROM task_groups ORDER BY created_seq").fetchall()
+
+
+def only(proof: proving.Proof, invariant: str) -> proving.Counterexample:
+    """The shortest counterexample to an invariant."""
+    return next(each for each in proof.counterexamples if each.invariant == invariant)
+
+
+@pytest.mark.parametrize("setting", [CODE, SECURITY, ROW, TWO_OF_THREE], ids=lambda setting: setting.name)
+def test_a_sound_workflow_is_proven_state_by_state(setting: Setting) -> None:
+    proof = prove(small(), setting)
+    assert (proof.counterexamples, proof.ok, proof.complete) == ((), True, True)
+
+
+def test_what_time_did_not_suffice_for_is_said() -> None:
+    proof = prove(shipped(), CODE, seconds=0.5)
+    assert (proof.ok, proof.complete) == (True, False)
+
+
+def test_a_status_after_which_nobody_is_awaited_is_a_stall() -> None:
+    content = small(status("developer", "DONE", next_agent=None, action="validate_then_end", effect="none"))
+    proof = prove(content, CODE)
+    found = only(proof, "stall")
+    assert "DONE" in found.lines[-1]
+    assert (found.replayed, len(found.lines), proof.ok) == (True, 4, False)
+    assert groups(replayed(content, found.lines), "status, awaited_role") == [("in_progress", None)]
+
+
+def test_an_approval_by_who_built_the_group_is_none() -> None:
+    content = small(status("developer", "FINE", next_agent="developer", action="spawn_merge", effect="approve"))
+    found = only(prove(content, CODE), "approval")
+    assert [json.loads(line)["args"].get("status") for line in found.lines[-2:]] == ["FINE", "MERGE_SUCCESS"]
+    assert (found.replayed, found.message) == (True, "group A is completed, and its approval is by developer")
+    assert groups(replayed(content, found.lines), "status") == [("completed",)]
+
+
+CIRCLE = (
+    status("developer", "SPAWN_INVESTIGATOR", next_agent="investigator", action="spawn"),
+    status("investigator", "NEED_MORE", next_agent="requirements_engineer", action="spawn", effect="none"),
+    status("requirements_engineer", "MORE", next_agent="investigator", action="spawn", effect="none"),
+    status("requirements_engineer", "MERGE_SUCCESS", next_agent=None, action="check_phase"),
+)
+
+
+def test_a_circle_that_only_the_loop_guard_leaves_has_no_end() -> None:
+    """Role by role there is a way out, by a merge; but nobody in the circle is ever told to merge."""
+    content = small(*CIRCLE)
+    found = only(prove(content, CODE), "no_end")
+    assert (found.replayed, "SPAWN_INVESTIGATOR" in found.lines[-1]) == (True, True)
+    assert groups(replayed(content, found.lines), "awaited_role") == [("investigator",)]
+
+
+def test_a_role_all_of_whose_reports_are_refused_has_no_end() -> None:
+    content = small(
+        status("developer", "HAND_OVER", next_agent="requirements_engineer", action="spawn", effect="none"),
+        status("requirements_engineer", "MERGE_SUCCESS", next_agent=None, action="check_phase"),
+    )
+    found = only(prove(content, CODE), "no_end")
+    assert (found.replayed, "HAND_OVER" in found.lines[-1]) == (True, True)
+
+
+def test_a_security_group_that_reaches_a_developer_through_a_fallback_is_found() -> None:
+    content = small(
+        lambda document: document["_special_rules"].pop("security_sensitive"),
+        status(
+            "tech_lead", "TO_SENIOR", next_agent="senior_software_engineer", action="spawn", effect="escalate",
+            fallback_agent="developer",
+        ),
+    )  # fmt: skip
+    without_senior = SECURITY._replace(session={"disabled_roles": ["senior_software_engineer"]})
+    found = only(prove(content, without_senior), "security")
+    assert found.replayed
+    assert ("developer",) in groups(replayed(content, found.lines), "awaited_role")
+
+
+def test_the_same_fallback_is_harmless_where_the_rule_stands() -> None:
+    fallback = status(
+        "tech_lead", "TO_SENIOR", next_agent="senior_software_engineer", action="spawn", effect="escalate",
+        fallback_agent="developer",
+    )  # fmt: skip
+    without_senior = SECURITY._replace(session={"disabled_roles": ["senior_software_engineer"]})
+    proof = prove(small(fallback), without_senior)
+    assert [each for each in proof.counterexamples if each.invariant == "security"] == []
+
+
+def test_a_fault_behind_a_limit_is_replayed_with_as_many_reports_as_the_limit_needs() -> None:
+    """Only the escalation after two rejections leads to the senior engineer, whose status is the faulty one."""
+    content = small(
+        status("senior_software_engineer", "DONE", next_agent=None, action="validate_then_end", effect="none")
+    )
+    found = only(prove(content, CODE), "stall")
+    reported = [json.loads(line)["args"].get("status") for line in found.lines]
+    assert (found.replayed, reported.count("CHANGES_REQUESTED")) == (True, 2)
+    assert groups(replayed(content, found.lines), "awaited_role") == [(None,)]
+
+
+def test_without_a_loop_guard_loops_are_found_and_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Reader, "visits", lambda *given, **more: 0)
+    found = only(prove(small(), CODE), "loop")
+    assert found.replayed
+    context = replayed(small(), found.lines)
+    assert context.connection.execute("SELECT count(*) FROM questions").fetchone() == (0,)
+
+
+def test_a_file_with_errors_is_refused_before_anything_is_searched() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        prove(small(status("developer", "READY_FOR_QA", next_agent="nobody", action="spawn")), CODE)
+    assert caught.value.code == "WORKFLOW_INVALID"
+
+
+def test_the_answer_is_plain_json_with_the_shortest_counterexample_first() -> None:
+    content = small(
+        status("developer", "DONE", next_agent=None, action="validate_then_end", effect="none"),
+        status("developer", "FINE", next_agent="developer", action="spawn_merge", effect="approve"),
+    )
+    answer = prove(content, CODE).answer()
+    assert json.loads(json.dumps(answer)) == answer
+    lengths = [len(each["lines"]) for each in answer["counterexamples"]]
+    assert (lengths == sorted(lengths), len(lengths) > 1) == (True, True)
+
+
+def test_a_counterexample_under_fewer_slots_loads_its_workflow_itself() -> None:
+    content = small(status("developer", "DONE", next_agent=None, action="validate_then_end", effect="none"))
+    found = only(prove(content, TWO_OF_THREE), "stall")
+    assert json.loads(found.lines[0])["op"] == "workflow load"
+    context = replayed(small(), found.lines)
+    assert (None,) in groups(context, "awaited_role")
+
+
+SHIPPED = (
+    CODE._replace(reach=LEAN),
+    SECURITY._replace(reach=LEAN),
+    Setting("research", ({"id": "A", "kind": "research"},), reach=LEAN),
+)
+
+
+@pytest.mark.parametrize("setting", SHIPPED, ids=lambda setting: setting.name)
+def test_the_shipped_workflow_is_proven_for_one_group_and_a_small_alphabet(setting: Setting) -> None:
+    proof = prove(shipped(), setting)
+    assert (proof.counterexamples, proof.complete) == ((), True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", proving.CONFIGURATIONS, ids=lambda setting: setting.name)
+def test_nothing_is_found_in_the_first_states_of_any_configuration(setting: Setting) -> None:
+    assert prove(shipped(), setting, seconds=4).counterexamples == ()
+
+
+@pytest.mark.parametrize(
+    ("groups", "thorough", "expected"),
+    [
+        pytest.param((1,), False, {PLAIN}, id="one group, every meaning"),
+        pytest.param((2, 3), False, {LEAN}, id="more groups, what stops or ends them"),
+        pytest.param((1, 2), True, {LEAN, PLAIN, WIDE}, id="thoroughly"),
+    ],
+)
+def test_configurations_follow_what_is_asked_for(groups: tuple[int, ...], thorough: bool, expected: set[str]) -> None:
+    chosen = list(proving.configurations(groups, thorough))
+    assert {setting.reach for setting in chosen} == expected
+    assert {len(setting.groups) for setting in chosen} == set(groups)
+
+
+def successors(world: World, search: Search, path: list[Move]) -> dict[str, object]:
+    """What each move leads to from the end of a path: the key of a state, or the code of a refusal."""
+    world.go(path)
+    state = proving_state.read(world)
+    found: dict[str, object] = {}
+    for move in list(proving_moves.moves(world, state, search.setting)):
+        name = f"{move.limit} {move.op.line()}"
+        found[name] = world.attempt(move)
+        if found[name] is None:
+            found[name] = proving_state.key(proving_state.read(world), search.alike)
+            world.undo()
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "setting", [CODE, SECURITY, Setting("research", ({"id": "A", "kind": "research"},)), ROW], ids=lambda s: s.name
+)
+def test_two_ways_to_one_state_go_on_alike(setting: Setting) -> None:
+    """The numbers of steps that a key leaves out change nothing of what follows."""
+    world = World(shipped(), {})
+    search = Search(world, setting)
+    search.run(states=400, seconds=20)
+    compared = 0
+    for source, edges in list(search.edges.items())[::5]:
+        for move, target in edges[::7]:
+            if search.nodes[target].good or search.nodes[target].parent == source:
+                continue
+            other = successors(world, search, [*search.moves_to(source), move])
+            assert successors(world, search, search.moves_to(target)) == other, move
+            compared += 1
+            if compared == 40:
+                return
+    assert compared > 10
+
+
+def test_going_back_leaves_nothing() -> None:
+    world = World(small(), {})
+    search = Search(world, CODE)
+    search.run(states=1, seconds=5)
+    world.go(search.start)
+    before = list(world.context.connection.iterdump())
+    world.attempt(Move(proving_world.report("project_manager", "PLANNING_COMPLETE")))
+    assert list(world.context.connection.iterdump()) != before
+    world.undo()
+    assert list(world.context.connection.iterdump()) == before
+
+
+def test_a_refused_move_leaves_nothing_and_says_its_code() -> None:
+    world = World(small(), {})
+    Search(world, CODE).run(states=1, seconds=5)
+    before = list(world.context.connection.iterdump())
+    assert world.attempt(Move(proving_world.report("tech_lead", "APPROVED"))) == "UNKNOWN_GROUP"
+    assert list(world.context.connection.iterdump()) == before
+
+
+def test_counters_stand_where_a_move_says() -> None:
+    world = World(small(), {})
+    Search(world, CODE).run(states=1, seconds=5)
+    limits = {BELOW: 0, BELOW._replace(band=1): 1, BELOW._replace(band=3): 5}
+    found = {}
+    for limit in limits:
+        world.reader.limit = limit
+        group = world.reader.group(proving_world.SESSION, "A")
+        assert group is not None
+        found[limit] = group.tl_review_attempts
+    assert found == limits
+
+
+def test_causes_name_who_reports_what_or_the_move_by_hand() -> None:
+    by_hand = proving_world.Op("group set-status", {"id": "A", "status": "cancelled"})
+    moves = [Move(proving_world.report("developer", "BLOCKED", "A")), Move(by_hand)]
+    assert [proving_search.cause_of(move) for move in moves] == ["developer BLOCKED", "group set-status cancelled"]
+
+
+def test_the_counted_statement_is_the_one_that_the_loop_guard_reads() -> None:
+    world = World(small(), {})
+    world.reader.limit = BELOW._replace(rung=1)
+    visits = world.version.workflow.rules.loop_max_visits
+    assert world.reader.count(reader.STATUS_SETTINGS, session="S1", group="A", since=0) == visits - 1
+
+
+def test_only_refusals_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What breaks under a move is a counterexample too, not the end of the search."""
+    from orchestrator.app import changes
+
+    def broken(*given: object, **more: object) -> None:
+        raise RuntimeError("it broke")
+
+    monkeypatch.setattr(changes, "open_blocker", broken)
+    found = only(prove(small(), CODE), "crash")
+    assert ("BLOCKED" in found.lines[-1], found.message, found.replayed) == (True, "RuntimeError: it broke", True)
+    assert not issubclass(RuntimeError, OrchestratorError)

@@ -1,0 +1,85 @@
+"""`init`, `db check` and what they say of a database that is in use."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import shutil
+import sqlite3
+
+import pytest
+
+from tests.integration.cli.conftest import Ask, Lines, Run
+
+REPORTS = (
+    ("project_manager", "PLANNING_COMPLETE", None),
+    ("developer", "READY_FOR_QA", "A"),
+    ("qa_expert", "BLOCKED", "A"),
+)
+AGENTS = pathlib.Path(__file__).parents[3] / "agents"
+
+
+@pytest.fixture
+def used(lines: Lines, database: pathlib.Path) -> pathlib.Path:
+    """The database after some routes, one of them of the session as a whole."""
+    calls = [
+        ("route", {"session_id": "S1", "group_id": group, "current_agent": role, "status": status})
+        for role, status, group in REPORTS
+    ]
+    assert [answer["success"] for answer in lines(*calls)] == [True] * len(REPORTS)
+    return database
+
+
+def test_a_healthy_database_has_no_problem(used: pathlib.Path, ask: Ask) -> None:
+    answer = ask("db", "check")
+    assert (answer["_exit"], answer["ok"], answer["problems"]) == (0, True, [])
+
+
+def test_a_missing_trigger_is_found_and_repaired(used: pathlib.Path, ask: Ask, run: Run) -> None:
+    connection = sqlite3.connect(used)
+    (name,) = connection.execute("SELECT min(name) FROM sqlite_master WHERE type = 'trigger'").fetchone()
+    connection.execute(f"DROP TRIGGER {name}")
+    connection.close()
+    (problem,) = ask("db", "check")["problems"]
+    assert (problem["id"], problem["subject"]) == ("TRIGGER_MISSING", name)
+    assert problem["suggestion"] == f"orchestrator db check --repair --db {used}"
+    answer = ask("db", "check", "--repair")
+    assert (answer["_exit"], answer["repaired"], answer["problems"]) == (0, [name], [])
+    assert ask("audit", "timeline", "-s", "store", "--order", "desc", "--limit", "1")["events"][0]["kind"] == "repair"
+
+
+def test_init_says_in_one_line_how_many_warnings_the_workflow_has(run: Run, tmp_path: pathlib.Path) -> None:
+    done = run("init", "--json", ORCHESTRATOR_DB=str(tmp_path / "new.db"))
+    answer = json.loads(done.stdout)
+    (line,) = answer["warnings"]
+    assert answer["problems"] != []
+    assert line.startswith(f"{len(answer['problems'])} warnings about the workflow: orchestrator workflow check /")
+    again = run("init", ORCHESTRATOR_DB=str(tmp_path / "other.db"))
+    assert again.stderr.decode() == f"warning: {line}\n"
+
+
+def test_init_again_answers_the_same_version(run: Run, tmp_path: pathlib.Path) -> None:
+    first, second = (
+        json.loads(run("init", "--json", ORCHESTRATOR_DB=str(tmp_path / "new.db")).stdout) for _ in range(2)
+    )
+    assert second["version"] == first["version"]
+    assert (second["loaded"], second["version"]["id"], second["version"]["active"]) == (False, 1, True)
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path) -> pathlib.Path:
+    """The shipped agent files, where the developer's has a status that the workflow lacks."""
+    found = tmp_path / "files"
+    shutil.copytree(AGENTS, found)
+    file = found / "developer.md"
+    file.write_text(file.read_text("utf-8").replace("statuses:\n", "statuses:\n  - MADE_UP\n", 1), "utf-8")
+    return found
+
+
+def test_a_problem_of_an_agent_file_names_the_file(folder: pathlib.Path, run: Run) -> None:
+    workflow = str(AGENTS.parent / "workflow" / "transitions.json")
+    checked = json.loads(run("workflow", "check", workflow, "--agents", str(folder), "--json").stdout)
+    loaded = json.loads(run("workflow", "load", workflow, "--agents", str(folder), "--by", "project_manager",
+                            "--json").stdout)  # fmt: skip
+    places = [[each["path"] for each in answer["problems"] if each["id"] == "A103"] for answer in (checked, loaded)]
+    assert places == [[str(folder / "developer.md")], ["agents/developer.md"]]
