@@ -269,7 +269,7 @@ def _text_check(name: str, kinds: tuple[type, ...]) -> Check | None:
     if list in kinds:
         return _each(lambda value: _check_text(name, value))
     if str in kinds:
-        return lambda value: _check_text(name, value)
+        return lambda value: None if type(value) is int else _check_text(name, value)
     return None
 
 

@@ -108,9 +108,15 @@ STORY: tuple[Step, ...] = (
     _report("Approved.", "tech_lead", "APPROVED", "PAT-VIP"),
     _report("Merged; nothing runs any more, so the project manager is called.",
             "developer", "MERGE_SUCCESS", "PAT-VIP"),
+    _report("The project manager declares the work done and says nothing of what was deferred.",
+            "project_manager", "BAZINGA"),
+    Step("The validator reads the record and runs every check. Silence about deferred work does not pass.",
+         "validate", {"session_id": SESSION}),
     _report("The project manager declares the work done and acknowledges what was deferred.",
             "project_manager", "BAZINGA", acknowledge={
                 "NUR-E2E": "waits for the test environment", "E2E-RX": "waits for the test environment"}),
+    Step("The validator looks again: two groups are completed by their chain, two deferred and acknowledged.",
+         "validate", {"session_id": SESSION}),
 )
 
 NEXT = (
@@ -162,7 +168,11 @@ def _command(step: Step) -> str:
     for name in ("id", "current_agent", "status"):
         if name in given:
             words.append(str(given.pop(name)))
-    given.pop("session_id", None)
+    session = given.pop("session_id", None)
+    if step.words == "validate":
+        words.append(str(session))
+    acknowledged = given.pop("acknowledge", {})
+    words += [word for id_, why in acknowledged.items() for word in ("--acknowledge", _quoted(f"{id_}={why}"))]
     names = {"group_id": "-g", "by": "--by", "reason": "--reason"}
     for name, value in given.items():
         if name in names:
@@ -178,6 +188,8 @@ def _quoted(value: object) -> str:
 def _result(answer: Answer) -> str:
     if not answer["success"]:
         return f"refused, {answer['code']}: {answer['error']}"
+    if "verdict" in answer:
+        return f"{answer['verdict']}: {answer['reason']}; {'; '.join(_parts(answer['decision']))}"
     if "action" not in answer:
         return "created"
     return "; ".join(_parts(answer))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from orchestrator.app import paging, reading, turns
+from orchestrator.app import paging, reading, scope, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import handoff as handoffs
 from orchestrator.core import strictjson
@@ -85,7 +85,7 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
     filled: Answer = {
         "goal": session["goal"],
         "group": group,
-        "criteria": [],
+        "criteria": scope.standing(context.reader, session["id"], turn),
         "context": [_item(context, session["id"], name, seq) for name, seq in document["context"]],
         "blockers": _blockers(context, session["id"], document["blockers"]),
         "reports": _reports(context, session["id"], document["reports"]),

@@ -26,7 +26,7 @@ from orchestrator.store.constants import STORE_CHAIN
 
 SESSION = "S1"
 AT = "2026-01-01T00:00:00.000000Z"
-MARK_EVERY = 16
+MARK_EVERY = 4
 """Moves between two places that a world can come back to."""
 _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 

@@ -97,7 +97,7 @@ def call_of(event: Event) -> tuple[Call, str | None]:
     Raises:
         EnvironmentProblem: CORRUPT, as `replay`.
     """
-    given: Any = strictjson.loads(event.input, "event", limit=None)
+    given: Any = strictjson.stored(event.input)
     kind, chain, door = event.kind, event.chain, None
     if kind == REFUSAL:
         kind, chain, door, given = given["call"], given["chain"], given["door"], given["input"]
@@ -107,7 +107,7 @@ def call_of(event: Event) -> tuple[Call, str | None]:
         )
     for name in AGENT_JSON:
         if name in given:
-            given[name] = strictjson.loads(given[name], name, limit=None)
+            given[name] = strictjson.stored(given[name])
     request = given.pop("request_id", None)
     return Call(kind, chain, event.actor, given, request, at=event.at), door
 

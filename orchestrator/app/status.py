@@ -28,6 +28,7 @@ class Snapshot(NamedTuple):
     groups: list[Row]
     questions: list[Row]
     blockers: list[Row]
+    verdict: Row | None = None
 
 
 def status(context: Context, *, session_id: str | None = None, brief: bool = False) -> Answer:
@@ -39,8 +40,9 @@ def status(context: Context, *, session_id: str | None = None, brief: bool = Fal
 
     Returns:
         `session`, `goal`, `state`, `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off,
-        `questions`, `held`, `stalled`, `causes`, `progress`, `next`, `exit_code`: 0 running or ended, 2 a person is
-        awaited, 1 stalled. Without a session `sessions` and the most urgent `exit_code`.
+        `questions`, `verdict` (the newest; `fresh` while nothing was recorded since), `held`, `stalled`, `causes`,
+        `progress`, `next`, `exit_code`: 0 running or ended, 2 a person is awaited, 1 stalled. Without a session
+        `sessions` and the most urgent `exit_code`.
 
     Raises:
         Refused: UNKNOWN_SESSION.
@@ -51,7 +53,7 @@ def status(context: Context, *, session_id: str | None = None, brief: bool = Fal
     seen = _snapshot(context, session_id)
     now = context.clock()
     spawns = _spawns(context, seen, now)
-    answer = _head(seen) | {"spawns": spawns, "questions": seen.questions}
+    answer = _head(seen) | {"spawns": spawns, "questions": seen.questions, "verdict": seen.verdict}
     if not brief:
         answer |= _details(context, seen, now)
     return answer | {"next": _next(seen, spawns, answer["state"])}
@@ -77,6 +79,7 @@ def _snapshot(context: Context, session_id: str) -> Snapshot:
         ],
         queries.rows(reader, queries.OPEN_QUESTIONS, session=session_id),
         queries.rows(reader, queries.OPEN_BLOCKERS, session=session_id),
+        queries.row(reader, queries.LAST_VERDICT, session=session_id),
     )
 
 

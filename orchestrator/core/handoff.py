@@ -74,7 +74,7 @@ def render(full: dict[str, Any]) -> str:
         flags = [group["kind"], f"complexity {group['complexity']}"]
         flags += ["security-sensitive"] if group["security_sensitive"] else []
         lines += _section("Group", [", ".join(flags)])
-    lines += _section("Success criteria", [f"- {c['id']}: {c['text']}" for c in full["criteria"]])
+    lines += _section("Success criteria", [_criterion(c) for c in full["criteria"]])
     lines += _section("Open blockers", [_blocker(b) for b in full["blockers"]])
     for item in full["context"]:
         lines += _section(
@@ -91,6 +91,16 @@ def render(full: dict[str, Any]) -> str:
 
 def _section(title: str, body: list[str]) -> list[str]:
     return [f"## {title}", "", *body, ""] if body else []
+
+
+def _criterion(criterion: dict[str, Any]) -> str:
+    decided = []
+    if criterion["operator"]:
+        decided.append(f"{criterion['metric']} {criterion['operator']} {criterion['target']}")
+    if criterion["command"]:
+        decided.append(" ".join(criterion["command"]))
+    by = f" (decided by: {', '.join(decided)})" if decided else ""
+    return f"- {criterion['id']}, {criterion['status']}: {criterion['text']}{by}"
 
 
 def _blocker(blocker: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The schema as SQL texts: as declared, as found in a file, and as a migration freezes it."""
+"""The schema as SQL texts: as declared, as found in a file, and as a migration takes it over."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def normalised(sql: str) -> str:
 
 
 def freeze() -> str:
-    """The text of a first migration: the SQL of everything that is declared.
+    """The SQL of everything that is declared, as a migration may take it over.
 
-    `python -m orchestrator.store.declared > migrations/versions/0001_initial.sql` writes it.
+    `python -m orchestrator.store.declared` prints it; a migration keeps its own copy, which is never edited.
     """
     blocks = "".join(f"{sql.strip()};\n\n" for sql in declared().values())
     return "".join(f"{line.rstrip()}\n" for line in blocks.rstrip().splitlines())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -195,7 +196,7 @@ class Step:
         """
         check_exact(input)
         rows = _canonical({table: digest.hexdigest() for table, digest in self._digests.items()})
-        fields = (self.chain, self.seq, kind, actor, channel, self.at, _canonical(input), rows)
+        fields = (self.chain, self.seq, kind, actor, channel, self.at, _storable(_canonical(input)), rows)
         digest = event_hash(self.prev_hash, fields)
         connection = self._connection
         connection.execute(_EVENT, (*fields, self.prev_hash, digest))
@@ -283,6 +284,15 @@ def check_exact(value: object) -> None:
             check_exact(item)
     else:
         raise TypeError(f"{type(value).__name__} {value!r} has no exact JSON text and cannot be hashed")
+
+
+def _storable(text: str) -> str:
+    """JSON text in which halves of characters, left by bytes that are no text, stand as escapes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text)
+    return text
 
 
 def _plain(row: dict[str, Value]) -> list[Value]:

@@ -16,7 +16,7 @@ from orchestrator.errors import OrchestratorError
 from orchestrator.store import memory, sqlite, step
 from tests.acceptance import play, walking
 
-SEEDS = range(20)
+SEEDS = range(12)
 
 
 def never() -> str:
@@ -95,6 +95,7 @@ MIXED = (
     walking.report("pm", "PLANNING_COMPLETE", details={"share": 0.1, "big": 10**20, "text": "ö\u2028"}),
     _op("workflow load", content=changed_workflow(), agent_texts=setup.agent_texts(), by="project_manager"),
     _op("workflow load", content="{}", agent_texts={}, source="empty.json"),
+    _op("workflow load", content="\udcff", agent_texts={}, source="no_text.json"),
     _op("session upgrade-workflow", id="S1", by="project_manager", reason="a new status"),
     _op("session testing-mode", id="S1", mode="full", by="project_manager", reason="be careful"),
     _op("session testing-mode", id="S1", mode="disabled", by="project_manager", reason="hurry"),
@@ -107,6 +108,17 @@ MIXED = (
     _op("agent deactivate", id="tl-2", by="project_manager", reason="done"),
     _op("agent deactivate", id="tl-2", by="project_manager", reason=""),
     walking.report("developer", "DONE_EARLY", "A"),
+    _op("criterion add", id="C1", session_id="S1", text="it is fast", reason="asked for later"),
+    _op("criterion add", id="C2", session_id="S1", text="covered", metric="coverage", operator="ge", target="80",
+        reason="asked for later"),
+    _op("criterion add", id="C3", session_id="S1", text="it runs", command=("true",), by="orchestrator"),
+    _op("criterion add", id="C3", session_id="S1", text="it runs", command=("true",), reason="asked for later"),
+    _op("criterion set", id="C2", session_id="S1", status="met", by="project_manager", reason="so it is"),
+    _op("criterion set", id="C2", session_id="S1", actual="83.5", by="qa_expert", reason="measured"),
+    _op("criterion set", id="C1", session_id="S1", status="met", by="project_manager", reason="seen", request_id="met"),
+    _op("criterion remove", id="C1", session_id="S1", by="project_manager", reason="out of scope"),
+    _op("validate", session_id="S1", request_id="judged"),
+    _op("validate", session_id="nowhere"),
     _op("session pause", id="S1", by="project_manager", reason="a pause"),
     _op("redispatch", session_id="S1", group_id="A", reason=""),
     _op("session resume", id="S1", by="project_manager", reason="on we go"),

@@ -30,6 +30,7 @@ from orchestrator.doors.cli.answer_parts import (
     Told,
     Version,
 )
+from orchestrator.doors.cli.answer_verdicts import CheckLine, Criterion, LastVerdict
 
 
 class Answer(TypedDict):
@@ -107,6 +108,35 @@ class Groups(Page):
     """`group list`."""
 
     groups: list[Group]
+
+
+class OneCriterion(Written):
+    """A success criterion that was added or changed."""
+
+    criterion: Criterion
+
+
+class Criteria(Page):
+    """`criterion list`."""
+
+    criteria: list[Criterion]
+
+
+class Validation(Answer):
+    """`validate`; what was recorded is left out in a dry run."""
+
+    verdict: Literal["ACCEPT", "REJECT"]
+    reason: str
+    checks: list[CheckLine]
+    completes: list[str]
+    head: str
+    session_id: str
+    dry_run: bool
+    seq: NotRequired[int]
+    report_id: NotRequired[str]
+    evidence: NotRequired[list[str]]
+    decision: NotRequired[Routed]
+    repeated: NotRequired[bool]
 
 
 class OneAgent(Written):
@@ -189,6 +219,7 @@ class Status(Answer, SessionHead):
 
     spawns: list[dict[str, Any]]
     questions: list[dict[str, Any]]
+    verdict: LastVerdict | None
     next: list[str]
     groups: NotRequired[list[GroupStanding]]
     causes: NotRequired[list[str]]

@@ -23,6 +23,8 @@ OBJECT_FILE = "object file"
 """The name of a file (or `-`) that holds a JSON object."""
 DOCUMENT = "document"
 """The name of a file (or `-`) whose bytes the command reads itself."""
+ARRAY = "array"
+"""A JSON array of texts; `-` and `@file` as for a text."""
 PAIRS = "pairs"
 """A repeatable NAME=TEXT."""
 

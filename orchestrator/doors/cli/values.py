@@ -57,7 +57,7 @@ def agree(arguments: dict[str, Any], name: str, value: Any, who: str) -> None:
 
 
 def _refuse_second_stdin(command: Command, values: dict[str, Any]) -> None:
-    readers = (options.TEXT, options.OBJECT, options.OBJECT_FILE, options.DOCUMENT)
+    readers = (options.TEXT, options.ARRAY, options.OBJECT, options.OBJECT_FILE, options.DOCUMENT)
     readers_of_stdin = [each for each in command.parameters if each.kind in readers and values.get(each.name) == STDIN]
     if len(readers_of_stdin) > 1:
         taken = " and ".join(spelt(each) for each in readers_of_stdin)
@@ -157,6 +157,22 @@ def as_object(data: bytes | str, what: str) -> dict[str, Any]:
     return found
 
 
+def _array(parameter: Parameter, value: str) -> tuple[str, ...]:
+    from orchestrator.core import strictjson
+
+    what = spelt(parameter)
+    data: bytes | str = value
+    if value == STDIN or value.startswith("@"):
+        data = read_file(value if value == STDIN else value[1:], what)
+    try:
+        found = strictjson.loads(data, what)
+    except strictjson.JsonProblem as problem:
+        raise UsageError("USAGE", f"{problem.message}.", f"{what} {parameter.metavar}") from None
+    if not isinstance(found, list) or not found or not all(isinstance(each, str) for each in found):
+        raise UsageError("USAGE", f"{what} must be a JSON array of texts.", f"""{what} '["pytest", "-q"]'""")
+    return tuple(found)
+
+
 def _invalid(what: str, message: str, paths: tuple[str, ...]) -> InvalidInput:
     problems = [{"path": path, "message": message} for path in paths]
     return InvalidInput("METADATA_INVALID", f"{message}.", f"Mend {what} and repeat the call.", problems=problems)
@@ -189,6 +205,7 @@ _READERS: dict[str, Callable[[Parameter, Any], Any]] = {
     options.INTEGER: _integer,
     options.FLAG: _flag,
     options.WORDS: _words,
+    options.ARRAY: _array,
     options.OBJECT: _object,
     options.OBJECT_FILE: _object_file,
     options.PAIRS: _pairs,

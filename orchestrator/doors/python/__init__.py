@@ -18,6 +18,7 @@ from orchestrator.doors.python.groups import Groups
 from orchestrator.doors.python.reading import Reading
 from orchestrator.doors.python.routing import Routing
 from orchestrator.doors.python.sessions import Sessions
+from orchestrator.doors.python.validation import Validation
 from orchestrator.doors.python.workflows import Workflows
 from orchestrator.errors import UsageError
 
@@ -25,7 +26,7 @@ DOOR = "python"
 _SQLITE = "sqlite:///"
 
 
-class Orchestrator(Routing, Sessions, Groups, Agents, Workflows, Reading):
+class Orchestrator(Routing, Sessions, Groups, Validation, Agents, Workflows, Reading):
     """One open database. A method for every operation; each answers a dict with the keys that the JSON has.
 
     Where `session_id` is left out, the only open session is meant. Not to be shared between threads.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pathlib
@@ -22,17 +23,20 @@ from orchestrator import errors
 from orchestrator.store import constants, declared, guards, migrate, schema, sqlite, step
 from tests.integration.store.conftest import AT, Start, Unprivileged
 
-REGENERATE = "the schema changed: python -m orchestrator.store.declared > migrations/versions/0001_initial.sql"
+MIGRATE = "the declared schema changed: write a migration that leads to it"
+FIRST = "6987d3ff9bfbb5a66b817325de2d1ab27271994d7ca1cf8baaa0a23f5653c6cf"
+"""SHA-256 of the first version's statements; what was published is never edited."""
+NOW, LATER = constants.SCHEMA_VERSION, constants.SCHEMA_VERSION + 1
 EVENTS = "SELECT seq, actor, channel, at, input FROM audit_events WHERE kind = 'migrate' ORDER BY seq"
 
-SECOND = '''
-"""A second version: a column, by the batch mode that rebuilds the table."""
+NEXT = '''
+"""A later version: a column, by the batch mode that rebuilds the table."""
 import sqlalchemy as sa
 from alembic import op
 from orchestrator.store import declared, guards, migrate
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 branch_labels = None
 depends_on = None
 
@@ -63,13 +67,13 @@ def path(tmp_path: pathlib.Path) -> pathlib.Path:
 
 @pytest.fixture
 def later(repository: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
-    """The migrations of a later program, which has a second version."""
+    """The migrations of a later program, which has one more version."""
     return _later(repository, tmp_path / "later", "")
 
 
 def _later(repository: pathlib.Path, folder: pathlib.Path, after: str) -> pathlib.Path:
     shutil.copytree(repository / "migrations", folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "0002_nickname.py").write_text(SECOND.replace("AFTER", after))
+    (folder / "versions" / "0003_nickname.py").write_text(NEXT.replace("AFTER", after))
     return folder
 
 
@@ -114,14 +118,14 @@ def test_from_empty_the_migrations_make_what_is_declared(template: pathlib.Path)
     expected = {key: declared.normalised(sql) for key, sql in declared.stored(raw).items()}
     raw.close()
     migrated = found(template)
-    assert migrated.keys() == expected.keys(), REGENERATE
+    assert migrated.keys() == expected.keys(), MIGRATE
     for key, sql in expected.items():
-        assert migrated[key] == sql, REGENERATE
+        assert migrated[key] == sql, MIGRATE
 
 
-def test_the_frozen_text_is_that_of_the_declared_schema(repository: pathlib.Path) -> None:
-    frozen = (repository / "migrations" / "versions" / "0001_initial.sql").read_text("utf-8")
-    assert frozen == declared.freeze(), REGENERATE
+def test_a_published_version_is_never_edited(repository: pathlib.Path) -> None:
+    text = (repository / "migrations" / "versions" / "0001_initial.sql").read_bytes()
+    assert hashlib.sha256(text).hexdigest() == FIRST, "write a further migration instead"
 
 
 def test_alembic_sees_no_difference_either(template: pathlib.Path, repository: pathlib.Path) -> None:
@@ -146,7 +150,7 @@ def test_an_upgrade_creates_a_private_database_with_an_event(path: pathlib.Path)
     assert os.listdir(path.parent) == ["orchestrator.db"]
     connection = sqlite.connect(path, write=False)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert connection.execute(EVENTS).fetchall() == [(1, "alice", "batch", AT, '{"from":0,"to":1}')]
+    assert connection.execute(EVENTS).fetchall() == [(1, "alice", "batch", AT, f'{{"from":0,"to":{NOW}}}')]
     rows = connection.execute("SELECT * FROM audit_events").fetchall()
     assert [step.verify_event(row) for row in rows] == [True]
     connection.close()
@@ -154,7 +158,7 @@ def test_an_upgrade_creates_a_private_database_with_an_event(path: pathlib.Path)
 
 def test_a_second_upgrade_changes_nothing(database: pathlib.Path) -> None:
     before = database.read_bytes()
-    assert migrate.upgrade(database, AT) == (1, 1, None, ())
+    assert migrate.upgrade(database, AT) == (NOW, NOW, None, ())
     assert database.read_bytes() == before
     assert os.listdir(database.parent) == ["orchestrator.db"]
 
@@ -169,10 +173,10 @@ def test_an_empty_database_goes_down_and_up_again(path: pathlib.Path) -> None:
     migrate.upgrade(path, AT)
     expected = found(path)
     down = migrate.downgrade(path, "base", AT)
-    assert (down.before, down.after) == (1, 0)
+    assert (down.before, down.after) == (NOW, 0)
     assert down.backup is not None
     assert found(path) == {}
-    assert migrate.upgrade(path, AT).after == 1
+    assert migrate.upgrade(path, AT).after == NOW
     assert found(path) == expected
 
 
@@ -187,7 +191,7 @@ def test_a_downgrade_that_would_lose_rows_names_them(database: pathlib.Path) -> 
 
 
 def test_an_unknown_revision_is_wrong_usage(database: pathlib.Path) -> None:
-    with pytest.raises(errors.UsageError, match="there are base, 0001"):
+    with pytest.raises(errors.UsageError, match="there are base, 0001, 0002"):
         migrate.downgrade(database, "0007", AT)
 
 
@@ -204,10 +208,10 @@ def test_a_newer_database_is_refused_untouched(database: pathlib.Path) -> None:
         with pytest.raises(errors.EnvironmentProblem) as caught:
             move()
         assert caught.value.code == "SCHEMA_TOO_NEW"
-        assert (caught.value.data["database_version"], caught.value.data["program_version"]) == (7, 1)
+        assert (caught.value.data["database_version"], caught.value.data["program_version"]) == (7, NOW)
     assert database.read_bytes() == before
     assert os.listdir(database.parent) == ["orchestrator.db"]
-    assert migrate.current(database) == (7, 1)
+    assert migrate.current(database) == (7, NOW)
 
 
 @pytest.mark.parametrize("content", ["no database " * 100, "x"], ids=["long", "short"])
@@ -235,13 +239,13 @@ def test_a_later_version_keeps_every_row_and_object(database: pathlib.Path, late
     add_agents(database)
     before, objects = counts(database), found(database)
     up = migrate.upgrade(database, AT, scripts=later)
-    assert (up.before, up.after) == (1, 2)
+    assert (up.before, up.after) == (NOW, LATER)
     assert counts(database) == before | {"audit_events": before["audit_events"] + 1}
     assert found(database).keys() == objects.keys()
     assert "nickname" in found(database)["table", "agents"]
     assert not any("alembic_tmp" in sql for sql in found(database).values())
-    down = migrate.downgrade(database, "0001", AT, scripts=later)
-    assert (down.before, down.after) == (2, 1)
+    down = migrate.downgrade(database, f"{NOW:04}", AT, scripts=later)
+    assert (down.before, down.after) == (LATER, NOW)
     assert counts(database) == before | {"audit_events": before["audit_events"] + 2}
     assert found(database).keys() == objects.keys()
     connection = sqlite.connect(database, write=False)
@@ -250,9 +254,9 @@ def test_a_later_version_keeps_every_row_and_object(database: pathlib.Path, late
         ("pm", None),
     ]
     assert [row[4] for row in connection.execute(EVENTS)] == [
-        '{"from":0,"to":1}',
-        '{"from":1,"to":2}',
-        '{"from":2,"to":1}',
+        f'{{"from":0,"to":{NOW}}}',
+        f'{{"from":{NOW},"to":{LATER}}}',
+        f'{{"from":{LATER},"to":{NOW}}}',
     ]
     connection.close()
 
@@ -262,14 +266,14 @@ def test_an_upgrade_first_makes_a_private_copy(database: pathlib.Path, later: pa
     before = counts(database)
     copy = migrate.upgrade(database, AT, scripts=later).backup
     assert copy is not None
-    assert copy == database.parent / "backups" / "orchestrator-v1-2026-01-01T000000.000000Z.db"
+    assert copy == database.parent / "backups" / f"orchestrator-v{NOW}-2026-01-01T000000.000000Z.db"
     assert [stat.S_IMODE(each.stat().st_mode) for each in (copy.parent, copy)] == [0o700, 0o600]
     assert os.listdir(copy.parent) == [copy.name]
-    assert (version(copy), counts(copy)) == (1, before)
-    migrate.downgrade(database, "0001", AT, scripts=later)
+    assert (version(copy), counts(copy)) == (NOW, before)
+    migrate.downgrade(database, f"{NOW:04}", AT, scripts=later)
     again = migrate.upgrade(database, AT, scripts=later).backup
     assert again is not None
-    assert again.name == "orchestrator-v1-2026-01-01T000000.000000Z-2.db"
+    assert again.name == f"orchestrator-v{NOW}-2026-01-01T000000.000000Z-2.db"
 
 
 @pytest.mark.parametrize(
@@ -284,7 +288,7 @@ def test_a_migration_that_fails_leaves_the_older_version(
     before, objects = counts(database), found(database)
     with pytest.raises(error):
         migrate.upgrade(database, AT, scripts=_later(repository, tmp_path / "bad", after))
-    assert (version(database), counts(database), found(database)) == (1, before, objects)
+    assert (version(database), counts(database), found(database)) == (NOW, before, objects)
 
 
 def test_a_migration_that_breaks_a_reference_is_refused(
@@ -294,7 +298,7 @@ def test_a_migration_that_breaks_a_reference_is_refused(
     after = "guards.drop_all(op.get_bind()); op.execute(\"DELETE FROM agents WHERE id = 'pm'\")"
     with pytest.raises(errors.EnvironmentProblem, match="1 rows of agents refer to rows that do not exist"):
         migrate.upgrade(database, AT, scripts=_later(repository, tmp_path / "bad", after))
-    assert (version(database), counts(database)["agents"]) == (1, 2)
+    assert (version(database), counts(database)["agents"]) == (NOW, 2)
 
 
 def test_a_busy_database_is_named_after_the_deadline(database: pathlib.Path, later: pathlib.Path) -> None:
@@ -334,7 +338,7 @@ def all_at_once(processes: list[subprocess.Popen[str]]) -> list[list[object]]:
 @pytest.mark.slow
 def test_eight_processes_create_one_database(path: pathlib.Path, start: Start, template: pathlib.Path) -> None:
     answers = all_at_once([start(UPGRADE, path, "") for _ in range(8)])
-    assert sorted(answers, key=str) == [[0, 1, None], *[[1, 1, None]] * 7]
+    assert sorted(answers, key=str) == [[0, NOW, None], *[[NOW, NOW, None]] * 7]
     assert os.listdir(path.parent) == ["orchestrator.db"]
     assert found(path) == found(template)
     assert counts(path)["audit_events"] == 1
@@ -344,7 +348,7 @@ def test_eight_processes_create_one_database(path: pathlib.Path, start: Start, t
 def test_eight_processes_upgrade_once(database: pathlib.Path, later: pathlib.Path, start: Start) -> None:
     add_agents(database)
     answers = all_at_once([start(UPGRADE, database, later) for _ in range(8)])
-    assert sorted(answer[:2] for answer in answers) == [[1, 2], *[[2, 2]] * 7]
+    assert sorted(answer[:2] for answer in answers) == [[NOW, LATER], *[[LATER, LATER]] * 7]
     (copy,) = [answer[2] for answer in answers if answer[2]]
     assert os.listdir(database.parent / "backups") == [pathlib.Path(str(copy)).name]
     assert counts(database)["audit_events"] == 3
@@ -373,10 +377,10 @@ def test_a_killed_migration_leaves_a_whole_version(
         outcomes.add(now)
         assert found(victim).keys() == objects
         assert counts(victim)["agents"] == 2
-        assert counts(victim)["audit_events"] == 1 + now
-        assert migrate.upgrade(victim, AT, scripts=later).after == 2
+        assert counts(victim)["audit_events"] == 2 + now - NOW
+        assert migrate.upgrade(victim, AT, scripts=later).after == LATER
         assert counts(victim)["audit_events"] == 3
-    assert 1 in outcomes
+    assert NOW in outcomes
 
 
 @pytest.mark.slow
@@ -391,7 +395,7 @@ def test_a_killed_creation_is_finished_by_the_next(path: pathlib.Path, start: St
         time.sleep(0.008 * number)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert migrate.upgrade(path, AT).after == 1
+        assert migrate.upgrade(path, AT).after == NOW
         assert found(path) == found(template)
         assert counts(path)["audit_events"] == 1
         shutil.rmtree(path.parent)
@@ -430,7 +434,7 @@ def test_a_full_disk_stops_an_upgrade_at_its_copy(
     with pytest.raises(errors.EnvironmentProblem) as caught:
         migrate.upgrade(path, AT, scripts=later)
     assert caught.value.code == "DISK_FULL"
-    assert version(path) == 1
+    assert version(path) == NOW
     assert os.listdir(small_disk / "backups") == []
 
 
@@ -469,7 +473,7 @@ def test_a_read_only_database_is_not_upgraded(
             return problem.code
 
     assert unprivileged(attempt) == "READ_ONLY"
-    assert version(path) == 1
+    assert version(path) == NOW
 
 
 def test_a_folder_where_nothing_may_be_created_is_read_only(
@@ -492,4 +496,4 @@ def test_a_database_is_created_under_any_name(tmp_path: pathlib.Path, name: str)
     folder = tmp_path / name
     migrate.upgrade(folder / name, AT)
     assert os.listdir(folder) == [name]
-    assert migrate.current(folder / name) == (1, 1)
+    assert migrate.current(folder / name) == (NOW, NOW)

@@ -52,9 +52,17 @@ def _head(answer: Answer) -> list[str]:
                 ("Awaits", layout.awaited(answer["awaited"])),
                 ("Held", ", ".join(answer["held"]) or None),
                 ("Progress", progress(answer["progress"])),
+                ("Verdict", _verdict(answer.get("verdict"))),
             )
         ),
     ]
+
+
+def _verdict(found: Answer | None) -> str | None:
+    if found is None:
+        return None
+    since = "" if found["fresh"] else " (things have happened since)"
+    return f"{found['verdict']} at {found['at']}, {found['id']}{since}: {found['reason']}"
 
 
 def progress(found: Answer) -> str:

@@ -1,0 +1,75 @@
+"""Verdicts and success criteria, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text.layout import visible
+
+Answer = dict[str, Any]
+
+_LEVELS = {"error": "ERROR", "warning": "warning", "info": "info"}
+_ORDER = tuple(_LEVELS)
+_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "eq": "="}
+
+
+def verdict(answer: Answer) -> list[str]:
+    """The answer of `validate`: the verdict, then every line of every check, the errors first."""
+    lines = [visible(f"{answer['verdict']}: {answer['reason']}"), *_standing(answer)]
+    checks = sorted(answer["checks"], key=lambda check: _ORDER.index(check["level"]))
+    return lines + layout.section("Checks", [line for check in checks for line in _check(check)])
+
+
+def _standing(answer: Answer) -> list[str]:
+    decision = answer.get("decision")
+    fields = (
+        ("Completes", ", ".join(answer["completes"]) or None),
+        ("Recorded", answer.get("report_id") or "nothing, this was a dry run"),
+        ("Head", answer["head"]),
+        ("Evidence", ", ".join(answer.get("evidence") or ()) or None),
+        ("Next", _next(decision) if decision else None),
+    )
+    return layout.fields(fields)
+
+
+def _next(decision: Answer) -> str:
+    if decision["action"] == "end_session":
+        return "the session has ended, accepted"
+    if decision["action"] == "pause_for_user":
+        return f"a person is asked: question {decision['question_id']}"
+    return str(decision.get("handoff") or f"{decision['next_agent']}, held back: {decision.get('reason')}")
+
+
+def _check(check: Answer) -> list[str]:
+    first = f"{check['id']} {_LEVELS[check['level']]:<7} {visible(check['subject'])}: {visible(check['message'])}"
+    return [first, *([f"{layout.INDENT * 6}try: {visible(check['hint'])}"] if check["hint"] else [])]
+
+
+def criteria(answer: Answer) -> list[str]:
+    """The answer of `criterion list`."""
+    if not answer["criteria"]:
+        return ["No criterion.", *layout.more(answer)]
+    rows = [(each["id"], _state(each), _measure(each), each["evidence"], each["text"]) for each in answer["criteria"]]
+    return [*layout.table(("CRITERION", "STATUS", "DECIDED BY", "EVIDENCE", "TEXT"), rows), *layout.more(answer)]
+
+
+def criterion(answer: Answer) -> list[str]:
+    """The answer of a command that adds or changes a criterion."""
+    row = answer["criterion"]
+    repeated = " (recorded before)" if answer.get("repeated") else ""
+    return [visible(f"Criterion {row['id']} of {row['session_id']} is {_state(row)}{repeated}: {row['text']}")]
+
+
+def _state(row: Answer) -> str:
+    return "removed" if row["removed_seq"] is not None else str(row["status"])
+
+
+def _measure(row: Answer) -> str:
+    parts = []
+    if row["operator"]:
+        value = row["actual"] if row["actual"] is not None else "no value yet"
+        parts.append(f"{row['metric']} {_SIGNS[row['operator']]} {row['target']} ({value})")
+    if row["command"]:
+        parts.append(" ".join(row["command"]))
+    return ", ".join(parts) or "the project manager"

@@ -1,0 +1,123 @@
+"""A database of an older version that is in use comes to the newest one and back, and keeps every row."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import sqlite3
+from typing import Any
+
+import pytest
+
+from orchestrator import errors
+from orchestrator.store import constants, declared, migrate, sqlite
+from tests.integration.app.desk import Desk
+from tests.integration.store.conftest import AT
+
+NEWEST = constants.SCHEMA_VERSION
+OLDER = [f"{number:04}" for number in range(1, NEWEST)]
+
+
+def contents(path: pathlib.Path) -> dict[str, list[Any]]:
+    """Every row of every table; of the migrations' own marks only the events that tell of other things."""
+    raw = sqlite3.connect(path)
+    try:
+        names = [row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found = {name: sorted(raw.execute(f'SELECT * FROM "{name}"'), key=repr) for name in names}
+    finally:
+        raw.close()
+    del found["alembic_version"]
+    found["audit_events"] = [row for row in found["audit_events"] if row[2] != migrate.EVENT]
+    return found
+
+
+def objects(path: pathlib.Path) -> dict[declared.Key, str]:
+    connection = sqlite.open_file(path, write=False)
+    try:
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        return {key: declared.normalised(sql) for key, sql in declared.stored(connection).items()}
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def used(tmp_path: pathlib.Path) -> pathlib.Path:
+    """A database in which a session was worked on, blocked, deferred, refused; with columns null and filled."""
+    desk = Desk(tmp_path)
+    desk.planned("S1", "A", "B", "C", "D")
+    desk.report("developer READY_FOR_QA,qa_expert BLOCKED", "A", summary="quotes ' \" % and \U0001f600")
+    desk.report("tech_lead UNBLOCKING_GUIDANCE", "A", details={"external": True, "external_dependency": "theirs"})
+    desk.report("project_manager DEFER_EXTERNAL", "A", summary="not ours")
+    desk.report("developer READY_FOR_REVIEW,tech_lead APPROVED,developer MERGE_SUCCESS", "B", details={"n": 0.5})
+    desk.refused("group set-status", id="C", status="completed", session_id="S1", by="developer", reason="")
+    desk.call("group set-status", id="C", status="cancelled", session_id="S1", by="project_manager", reason="no")
+    desk.context.connection.close()
+    return desk.path
+
+
+def older(path: pathlib.Path, version: str) -> None:
+    """Take a database back to a version, with the rows that the version has a place for."""
+    migrate.downgrade(path, version, AT)
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_an_older_database_keeps_every_row(used: pathlib.Path, version: str) -> None:
+    expected, newest = contents(used), objects(used)
+    older(used, version)
+    old = contents(used)
+    assert {name: old[name] for name in old} == {name: expected[name] for name in old}
+
+    moved = migrate.upgrade(used, AT)
+
+    assert (moved.before, moved.after) == (int(version), NEWEST)
+    assert contents(used) == expected
+    assert objects(used) == newest
+
+
+@pytest.mark.parametrize("version", OLDER)
+def test_what_a_downgrade_leaves_is_what_the_older_program_made(
+    used: pathlib.Path, tmp_path: pathlib.Path, repository: pathlib.Path, version: str
+) -> None:
+    scripts = tmp_path / "older"
+    shutil.copytree(repository / "migrations", scripts, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in (scripts / "versions").iterdir():
+        if file.name[:4] > version:
+            file.unlink()
+    made = tmp_path / "made.db"
+    migrate.upgrade(made, AT, scripts=scripts)
+
+    older(used, version)
+
+    assert objects(used) == objects(made)
+
+
+def test_an_upgraded_database_works_and_its_guards_stand(used: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    older(used, "0001")
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        sqlite.connect(used, write=True)
+    assert caught.value.code == "SCHEMA_TOO_OLD"
+    migrate.upgrade(used, AT)
+    raw = sqlite3.connect(used)
+    for statement in (
+        "INSERT INTO criteria (session_id, id, text, created_by, created_at, created_seq, status)"
+        " VALUES ('S1', 'X', 'x', 'x', 'x', 1, 'met')",
+        "INSERT INTO evidence (session_id, seq, kind, subject, outcome, hash, size, content)"
+        " VALUES ('S1', 1, 'x', 'x', 'x', 'x', 0, '')",
+        "UPDATE sessions SET status = 'ended', outcome = 'accepted'",
+    ):
+        with pytest.raises(sqlite3.OperationalError, match=constants.WRITE_FUNCTION):
+            raw.execute(statement)
+    raw.close()
+
+
+def test_a_downgrade_that_would_lose_criteria_or_evidence_names_them(tmp_path: pathlib.Path) -> None:
+    desk = Desk(tmp_path)
+    desk.session("S1", "A")
+    desk.call("criterion add", id="C1", session_id="S1", text="it runs")
+    desk.context.connection.close()
+    before, content = contents(desk.path), objects(desk.path)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.downgrade(desk.path, "0001", AT)
+    assert (caught.value.code, caught.value.data["rows"]) == ("DOWNGRADE_REFUSED", {"criteria": 1})
+    assert (contents(desk.path), objects(desk.path)) == (before, content)

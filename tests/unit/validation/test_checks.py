@@ -1,0 +1,235 @@
+"""Every check of the validator, with a snapshot that it accepts and one that it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.core.validation import checks, criteria
+from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, Ran, Snapshot
+
+GROUP = Group(
+    id="A", kind="code", status="completed", awaited_role=None, held=None, chain=True, pm_path=False, missing=None,
+    reviewed=True, confirmed=True, unblocked=True, ever_blocked=False, acknowledged=None, reason="",
+)  # fmt: skip
+CRITERION = Criterion("C1", "it is documented", "met", None, None, None, None, None, "S1:R5", "read",
+                      "project_manager", True)  # fmt: skip
+MEASURED = CRITERION._replace(status="open", metric="coverage", operator="ge", target="80", actual="80", evidence=None)
+COMMANDED = CRITERION._replace(status="open", command=("pytest", "-q"), evidence=None)
+GOOD = Snapshot(
+    session="S1", kind="orchestration", status="active", testing_mode="full", head="9:ab", groups=(GROUP,),
+    confirmation_seq=8, last_manager_seq=8, last_manager_status="BAZINGA", reports_after=(), open_blockers=(),
+    open_questions=(), criteria=(CRITERION,), scope_changes=(), gaps=(), chain=(), guards=(), loosened=(),
+    mandatory=(), roles=(), human_acts=(), evidence=(), dropped=(),
+)  # fmt: skip
+FOUND = (Finding("X", "is so"),)
+
+Row = tuple[str, str, dict[str, Any], list[tuple[str, str]]]
+
+
+def lines(check: str, snapshot: Snapshot) -> list[tuple[str, str]]:
+    """What one check says: level and subject of each line."""
+    return [(level, subject) for level, subject, _, _ in checks.CHECKS[check](snapshot)]
+
+
+def group(**changes: Any) -> dict[str, Any]:
+    return {"groups": (GROUP._replace(**changes),)}
+
+
+ROWS: tuple[Row, ...] = (
+    ("V01", "confirmed last", {}, []),
+    ("V01", "never confirmed", {"confirmation_seq": None}, [("error", "project_manager")]),
+    ("V01", "the manager said something else since", {"last_manager_seq": 9, "last_manager_status": "CONTINUE"},
+     [("error", "project_manager")]),
+    ("V01", "somebody reported since", {"reports_after": FOUND}, [("error", "X")]),
+    ("V02", "completed", {}, []),
+    ("V02", "no group", {"groups": ()}, [("error", "S1")]),
+    ("V02", "nothing but deferred", group(status="deferred_external"), [("error", "S1")]),
+    ("V02", "nothing but cancelled", group(status="cancelled"), [("error", "S1")]),
+    ("V02", "pending", {"groups": (GROUP, GROUP._replace(id="B", status="pending"))}, [("error", "B")]),
+    ("V02", "in progress", {"groups": (GROUP, GROUP._replace(id="B", status="in_progress"))}, [("error", "B")]),
+    ("V02", "deferred beside completed", {"groups": (GROUP, GROUP._replace(id="B", status="deferred_external"))}, []),
+    ("V02", "in progress on the manager's word", group(status="in_progress", chain=False, pm_path=True),
+     [("warning", "A")]),
+    ("V03", "a chain", {}, []),
+    ("V03", "no path", group(chain=False, missing="merged"), [("error", "A")]),
+    ("V03", "the manager's word", group(chain=False, pm_path=True, missing="merged"), [("warning", "A")]),
+    ("V03", "imported as completed", group(chain=False, grandfathered=True), [("warning", "A")]),
+    ("V03", "not completed", group(status="in_progress", chain=False), []),
+    ("V04", "never blocked", group(confirmed=False), []),
+    ("V04", "blocked, resolved, confirmed", group(ever_blocked=True), []),
+    ("V04", "not resolved", group(ever_blocked=True, unblocked=False), [("error", "A")]),
+    ("V04", "not confirmed", group(ever_blocked=True, confirmed=False), [("error", "A")]),
+    ("V04", "in progress, neither", group(status="in_progress", ever_blocked=True, unblocked=False, confirmed=False),
+     [("error", "A"), ("error", "A")]),
+    ("V04", "confirmed by the manager's word", group(ever_blocked=True, confirmed=False, pm_path=True), []),
+    ("V04", "deferred", group(status="deferred_external", ever_blocked=True, unblocked=False, confirmed=False), []),
+    ("V05", "acknowledged", group(status="deferred_external", acknowledged="no environment"), [("info", "A")]),
+    ("V05", "not acknowledged", group(status="deferred_external"), [("error", "A")]),
+    ("V05", "cancelled with a reason", group(status="cancelled", reason="out of scope"), []),
+    ("V05", "cancelled without", group(status="cancelled", reason="  "), [("error", "A")]),
+    ("V05", "a dropped dependency", {"dropped": FOUND}, [("info", "X")]),
+    ("V06", "whole", {}, []),
+    ("V06", "a gap", {"gaps": FOUND}, [("error", "X")]),
+    ("V07", "nothing open", {}, []),
+    ("V07", "a blocker", {"open_blockers": FOUND}, [("error", "X")]),
+    ("V07", "a question", {"open_questions": FOUND}, [("error", "X")]),
+    ("V08", "met with evidence", {}, []),
+    ("V08", "none at all", {"criteria": ()}, [("warning", "S1")]),
+    ("V08", "open", {"criteria": (CRITERION._replace(status="open"),)}, [("error", "C1")]),
+    ("V08", "met without evidence", {"criteria": (CRITERION._replace(evidence=None),)}, [("error", "C1")]),
+    ("V08", "evidence that does not exist", {"criteria": (CRITERION._replace(evidence_exists=False),)},
+     [("error", "C1")]),
+    ("V08", "deferred", {"criteria": (CRITERION._replace(status="deferred"),)}, [("info", "C1")]),
+    ("V08", "deferred without a word", {"criteria": (CRITERION._replace(status="deferred", reason=" "),)},
+     [("error", "C1")]),
+    ("V08", "computed", {"criteria": (MEASURED, COMMANDED)}, []),
+    ("V08", "a change of scope", {"scope_changes": FOUND}, [("info", "X")]),
+    ("V09", "reached", {"criteria": (MEASURED,)}, [("info", "C1")]),
+    ("V09", "missed", {"criteria": (MEASURED._replace(actual="79.999"),)}, [("error", "C1")]),
+    ("V09", "no value", {"criteria": (MEASURED._replace(actual=None),)}, [("error", "C1")]),
+    ("V09", "deferred", {"criteria": (MEASURED._replace(actual=None, status="deferred"),)}, []),
+    ("V10", "exit 0", {"criteria": (COMMANDED,), "ran": (Ran("C1", 0, "exit 0"),)}, [("info", "C1")]),
+    ("V10", "exit 1", {"criteria": (COMMANDED,), "ran": (Ran("C1", 1, "exit 1"),)}, [("error", "C1")]),
+    ("V10", "exit 5", {"criteria": (COMMANDED,), "ran": (Ran("C1", 5, "exit 5"),)}, [("error", "C1")]),
+    ("V10", "killed", {"criteria": (COMMANDED,), "ran": (Ran("C1", None, "killed"),)}, [("error", "C1")]),
+    ("V10", "not run", {"criteria": (COMMANDED,)}, [("error", "C1")]),
+    ("V10", "another's success", {"criteria": (COMMANDED,), "ran": (Ran("C2", 0, "exit 0"),)}, [("error", "C1")]),
+    ("V10", "deferred", {"criteria": (COMMANDED._replace(status="deferred"),)}, []),
+    ("V11", "reviewed", {"mandatory": FOUND}, [("info", "X")]),
+    ("V11", "a review is owed", group(reviewed=False), [("error", "A")]),
+    ("V11", "owed, but cancelled", group(reviewed=False, status="cancelled"), []),
+    ("V11", "loosened", {"loosened": FOUND}, [("warning", "X")]),
+    ("V12", "tasks done", {}, []),
+    ("V12", "a task", {"tasks": FOUND}, [("error", "X")]),
+    ("V13", "verifies", {}, []),
+    ("V13", "a broken step", {"chain": FOUND}, [("error", "X")]),
+    ("V13", "a missing guard", {"guards": FOUND}, [("error", "X")]),
+    ("V13", "a repair", {"repairs": FOUND}, [("warning", "X")]),
+    ("V14", "roles held", {"human_acts": FOUND}, [("info", "X")]),
+    ("V14", "a stranger", {"roles": FOUND}, [("error", "X")]),
+    ("V15", "evidence stands", {}, []),
+    ("V15", "evidence does not", {"evidence": FOUND}, [("error", "X")]),
+    ("V16", "merged", {"merges": (Merge("A", "ab12", True, "it is in main"),)}, []),
+    ("V16", "not merged", {"merges": (Merge("A", "ab12", False, "it is not"),)}, [("error", "A")]),
+    ("V16", "unseen", {"merges": (Merge("A", "ab12", None, "no repository"),)}, [("warning", "A")]),
+    ("V16", "unnamed", {"merges": (Merge("A", None, None, "none is named"),)}, [("warning", "A")]),
+    ("V16", "went past QA", group(skipped_qa=True), [("info", "A")]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("check", "changes", "said"), [(row[0], *row[2:]) for row in ROWS], ids=[f"{row[0]} {row[1]}" for row in ROWS]
+)
+def test_a_check_says(check: str, changes: dict[str, Any], said: list[tuple[str, str]]) -> None:
+    snapshot = GOOD._replace(**changes)
+    assert lines(check, snapshot) == said
+    rejected = any(level == "error" for level, _ in said)
+    errors = {line.id for line in checks.validate(snapshot).checks if line.level == "error"}
+    assert (check in errors) is rejected
+
+
+def test_the_checks_are_the_sixteen_of_the_table_and_each_has_a_bad_row() -> None:
+    assert list(checks.CHECKS) == [f"V{number:02}" for number in range(1, 17)]
+    assert {row[0] for row in ROWS if ("error" in {level for level, _ in row[3]})} == set(checks.CHECKS)
+    assert {row[0] for row in ROWS if "error" not in {level for level, _ in row[3]}} == set(checks.CHECKS)
+
+
+def test_a_good_session_is_accepted() -> None:
+    verdict = checks.validate(GOOD)
+    assert (verdict.verdict, verdict.reason, verdict.completes) == ("ACCEPT", "every check passed", ())
+
+
+def test_an_accept_counts_its_warnings_and_names_what_it_completes() -> None:
+    word = GROUP._replace(id="B", status="in_progress", chain=False, pm_path=True, acknowledged="my word", missing="m")
+    verdict = checks.validate(GOOD._replace(groups=(GROUP, word)))
+    assert (verdict.verdict, verdict.reason) == ("ACCEPT", "every check passed, with 1 warnings")
+    assert verdict.completes == ("B",)
+    (line,) = [line for line in verdict.checks if line.level == "warning"]
+    assert (line.id, line.subject, "my word" in line.message) == ("V02", "B", True)
+
+
+def test_every_check_runs_although_the_first_fails_and_a_reject_completes_nothing() -> None:
+    word = GROUP._replace(id="B", status="in_progress", chain=False, pm_path=True)
+    bad = GOOD._replace(confirmation_seq=None, open_questions=FOUND, evidence=FOUND, groups=(GROUP, word))
+    verdict = checks.validate(bad)
+    assert verdict.reason == "V01 (project_manager), V07 (X), V15 (X)"
+    assert (verdict.verdict, verdict.completes) == ("REJECT", ())
+
+
+def test_a_reason_names_a_few_subjects_and_counts_the_rest() -> None:
+    many = tuple(GROUP._replace(id=f"G{number}", status="pending") for number in range(12))
+    verdict = checks.validate(GOOD._replace(groups=(GROUP, *many)))
+    assert verdict.reason == f"V02 ({', '.join(f'G{number}' for number in range(10))} and 2 more)"
+    assert sum(line.level == "error" for line in verdict.checks) == 12
+
+
+def test_a_verdict_is_plain_json() -> None:
+    found = checks.validate(GOOD._replace(criteria=())).to_json()
+    assert found == {
+        "verdict": "ACCEPT",
+        "reason": "every check passed, with 1 warnings",
+        "checks": [{"id": "V08", "level": "warning", "subject": "S1", "message": "the session has no success criteria",
+                    "hint": "orchestrator criterion add"}],
+        "completes": [],
+    }  # fmt: skip
+
+
+@given(st.data())
+def test_the_verdict_is_accept_exactly_where_no_line_is_an_error(data: st.DataObject) -> None:
+    changes: dict[str, Any] = {}
+    for row in data.draw(st.lists(st.sampled_from(ROWS), max_size=6)):
+        changes |= row[2]
+    verdict = checks.validate(GOOD._replace(**changes))
+    assert (verdict.verdict == "ACCEPT") is not any(line.level == "error" for line in verdict.checks)
+    assert [line.id for line in verdict.checks] == sorted(line.id for line in verdict.checks)
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("operator", "below", "same", "above"),
+    [
+        ("ge", False, True, True), ("gt", False, False, True), ("le", True, True, False), ("lt", True, False, False),
+        ("eq", False, True, False),
+    ],
+)  # fmt: skip
+def test_an_operator_compares(operator: str, below: bool, same: bool, above: bool) -> None:
+    def met(actual: str) -> bool:
+        return criteria.OPERATORS[operator](criteria.number(actual), criteria.number("80"))
+
+    assert (met("79.9999999999999999999"), met("80.0"), met("8.00001e1")) == (below, same, above)
+
+
+@pytest.mark.parametrize("text", [None, "", " ", "NaN", "nan", "sNaN", "Infinity", "-inf", "1_000", "0x10", "٣", "1,5",
+                                  "80%", "--1", "1e1000", "1" * 41, "."])  # fmt: skip
+def test_what_is_no_number_is_none(text: str | None) -> None:
+    assert criteria.number(text) is None
+    (line,) = criteria.compare(MEASURED._replace(actual=text))
+    assert line[0] == "error"
+
+
+@pytest.mark.parametrize(
+    ("metric", "operator", "target", "fits"),
+    [
+        ("coverage", "ge", "80.5", True),
+        ("errors", "le", "0", True),
+        ("errors", "eq", "0", True),
+        ("errors", "lt", "0", False),
+        ("coverage", "ge", "-1", False),
+        ("coverage", "ge", "NaN", False),
+        ("coverage", "ge", "Infinity", False),
+        ("coverage", "ge", "-Infinity", False),
+        ("coverage", "ge", "", False),
+        ("coverage", "about", "80", False),
+        ("latency_change_percent", "le", "-10", True),
+        ("sizeDelta", "lt", "0", True),
+        ("exchange", "ge", "-1", False),
+    ],
+)
+def test_a_target_fits_its_metric(metric: str, operator: str, target: str, fits: bool) -> None:
+    assert (criteria.unfit_target(metric, operator, target) is None) is fits
