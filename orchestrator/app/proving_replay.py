@@ -6,7 +6,9 @@ until the counter is really there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterator
 
 from orchestrator.app import proving_search, proving_state
 from orchestrator.app.proving_search import Edge, Search
@@ -15,6 +17,8 @@ from orchestrator.core.workflow.model import Rules
 
 MOST_ROUNDS = 60
 """So often a report is given again, at most, to bring a counter to its limit."""
+MOST_STARTS = 8
+"""States from which circles through one kind of move are looked for."""
 MOST_CIRCLES = 500
 """Rounds of one loop, by which some counter of it must long have reached its last rung."""
 
@@ -39,18 +43,28 @@ class Path:
         """Go along edges; whether each leads where the search says."""
         return all(self.step(edge.move) and self.here() == edge.target for edge in edges)
 
-    def reach(self, move: Move, source: int, target: int | None) -> bool:
-        """Make a move until it leads from one state to another, going back to the first one in between."""
+    def until(self, move: Move, source: int | None, done: Callable[[], bool]) -> bool:
+        """Make a move until something holds, going back to the state that it was first made in in between."""
         for _ in range(most_rounds(self.world.version.workflow.rules)):
             if not self.step(move):
                 return False
-            here = self.here()
-            if here == target:
+            if done():
                 return True
-            back = None if here is None else proving_search.way(self.search, here, source, _plain)
+            here = self.here()
+            if here is None or source is None:
+                return False
+            back = proving_search.way(self.search, here, source, _plain)
             if here != source and (back is None or not self.follow(back)):
                 return False
         return False
+
+    def broken(self, invariant: str) -> bool:
+        """Whether an invariant is broken here."""
+        return any(fault.invariant == invariant for fault in self.faults())
+
+    def faults(self) -> list[proving_state.Fault]:
+        """What is wrong here."""
+        return proving_state.faults(self.world, proving_state.read(self.world))
 
 
 def _plain(edge: Edge) -> bool:
@@ -72,42 +86,25 @@ def confirm(world: World, search: Search, moves: tuple[Move, ...], invariant: st
         invariant: what must be broken at the end; None where arriving is enough.
     """
     path = Path(world, search)
-    numbers = _numbers(search, moves[len(search.start) :])
-    for place, move in enumerate(moves[len(search.start) :]):
-        source, target = numbers[place], numbers[place + 1]
-        last = place + 1 == len(numbers) - 1
-        if last and invariant == "crash":
-            return [*world.path, move] if _crashes(path, move) else None
-        if not path.reach(move, source, target):
+    rest = moves[len(search.start) :]
+    ways, last = (rest, ()) if invariant is None else (rest[:-1], rest[-1:])
+    here = 0
+    for move in ways:
+        target = next((edge.target for edge in search.edges.get(here, ()) if edge.move is move), None)
+        if target is None or not path.until(move, here, functools.partial(_stands, path, target)):
             return None
-    found = proving_state.faults(world, proving_state.read(world))
-    if invariant is not None and invariant not in {fault.invariant for fault in found}:
-        return None
-    return list(world.path)
+        here = target
+    if not last or invariant is None:
+        return list(world.path)
+    try:
+        shown = path.until(last[0], here, functools.partial(path.broken, invariant))
+    except Exception:
+        return [*world.path, last[0]] if invariant == "crash" else None
+    return list(world.path) if shown else None
 
 
-def _numbers(search: Search, moves: tuple[Move, ...]) -> list[int]:
-    """The states that the moves of a search pass, the first included; -1 after a move that leads to none."""
-    found = [0]
-    for move in moves:
-        edges = search.edges.get(found[-1], [])
-        found.append(next((edge.target for edge in edges if edge.move is move), -1))
-    return found
-
-
-def _crashes(path: Path, move: Move) -> bool:
-    for _ in range(most_rounds(path.world.version.workflow.rules)):
-        try:
-            source = path.here()
-            if source is None or not path.step(move):
-                return False
-        except Exception:
-            return True
-        here = path.here()
-        back = None if here is None else proving_search.way(path.search, here, source, _plain)
-        if here != source and (back is None or not path.follow(back)):
-            return False
-    return False
+def _stands(path: Path, target: int) -> bool:
+    return path.here() == target
 
 
 def loops(world: World, search: Search) -> Iterator[tuple[str, list[Move]]]:
@@ -117,10 +114,9 @@ def loops(world: World, search: Search) -> Iterator[tuple[str, list[Move]]]:
     with a way back to it wherever a rung leads elsewhere, until nothing leads back, a person is asked, or everything
     is as it was once before, all counters included.
     """
-    for circle, start in _circles(search):
+    for there, circle, start in _circles(search):
         path = Path(world, search)
-        there = all(path.step(move) for move in search.moves_to(start)[len(search.start) :])
-        if there and _endless(path, circle, start):
+        if path.follow(there) and _endless(path, circle, start):
             names = ", ".join(proving_search.cause_of(edge.move) for edge in circle)
             yield f"{names}: for ever, with all counters where they were, and no person is asked", list(world.path)
 
@@ -152,21 +148,21 @@ def _round(path: Path, circle: list[Edge], start: int) -> bool:
     return True
 
 
-def _circles(search: Search) -> Iterator[tuple[list[Edge], int]]:
-    seen: set[tuple[str, str]] = set()
+def _circles(search: Search) -> Iterator[tuple[list[Edge], list[Edge], int]]:
+    """A way to, and the shortest circle through, each kind of move from each of the first states that it is made in."""
+    tried: Counter[tuple[str, str]] = Counter()
     known: set[frozenset[str]] = set()
     for source, edges in search.edges.items():
+        there = [] if source == 0 else proving_search.way(search, 0, source, _plain)
         for edge in edges:
             cause = (proving_search.cause_of(edge.move), str(search.nodes[source].key[5][0][1]))
-            if cause in seen or not _plain(edge) or search.nodes[source].good:
+            if there is None or tried[cause] == MOST_STARTS or not _plain(edge) or search.nodes[source].good:
                 continue
             back = [] if edge.target == source else proving_search.way(search, edge.target, source, _plain)
             if back is None:
                 continue
-            seen.add(cause)
+            tried[cause] += 1
             names = frozenset(proving_search.cause_of(each.move) for each in (edge, *back))
             if names not in known:
                 known.add(names)
-                yield [edge, *back], source
-
-
+                yield there, [edge, *back], source

@@ -50,6 +50,7 @@ class Search:
         self.numbers: dict[Key, int] = {}
         self.edges: dict[int, list[Edge]] = {}
         self.findings: dict[tuple[str, str], Finding] = {}
+        self.broken: set[int] = set()
         self.complete = False
 
     def run(self, states: int, seconds: float) -> None:
@@ -97,22 +98,21 @@ class Search:
         except OrchestratorError:
             raise
         except Exception as error:
+            self.broken.add(number)
             self._note(number, move, [Fault("crash", f"{type(error).__name__}: {error}")])
             return None
         state = proving_state.read(self.world)
         known = self.numbers.get(proving_state.key(state, self.alike))
-        wrong = proving_state.faults(self.world, state) if known is None else []
+        # A known state too: what an invariant says may rest on more than what goes on from here.
+        wrong = proving_state.faults(self.world, state)
         self.world.undo()
-        if known is not None:
-            edges.append(Edge(move, known))
-            return None
-        reached = self._reach(state, number, move)
-        edges.append(Edge(move, reached))
         if wrong:
             self._note(number, move, wrong)
-            self.edges[reached] = []
+            self.broken.add(number)
             return None
-        return reached
+        reached = self._reach(state, number, move) if known is None else known
+        edges.append(Edge(move, reached))
+        return reached if known is None else None
 
     def _note(self, number: int, move: Move, wrong: Iterable[Fault]) -> None:
         cause = cause_of(move)
@@ -129,12 +129,6 @@ class Search:
             node = self.nodes[node.parent]
         return [*self.start, *reversed(found)]
 
-    def numbers_to(self, number: int) -> list[int]:
-        """The states on that way, the first and the last included."""
-        found = [number]
-        while (parent := self.nodes[found[-1]].parent) is not None:
-            found.append(parent)
-        return found[::-1]
 
 
 def cause_of(move: Move) -> str:
@@ -148,23 +142,16 @@ def cause_of(move: Move) -> str:
 def stuck(search: Search) -> list[int]:
     """The states from which those who are awaited reach no end, question or verdict, unless the loop guard helps.
 
-    States that were not expanded, and those where an invariant is broken already, count as leading to an end.
+    States that were not expanded, and those from which a move breaks an invariant, count as leading to an end.
     """
     sources: dict[int, list[int]] = {}
     for source, edges in search.edges.items():
         for move, target in edges:
             if move.awaited and not move.limit.rung:
                 sources.setdefault(target, []).append(source)
-    broken = {number for number, edges in search.edges.items() if not edges and not search.nodes[number].good}
     ended = {n for n, node in enumerate(search.nodes) if node.good or n not in search.edges}
-    good = _closure(ended | _reported(search, broken), sources)
+    good = _closure(ended | search.broken, sources)
     return [number for number in search.edges if number not in good]
-
-
-def _reported(search: Search, numbers: set[int]) -> set[int]:
-    """Those of the states that a finding is about already."""
-    ends = [finding.moves for finding in search.findings.values()]
-    return {number for number in numbers if tuple(search.moves_to(number)) in ends}
 
 
 def _closure(start: set[int], leads: dict[int, list[int]]) -> set[int]:

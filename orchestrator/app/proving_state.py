@@ -37,6 +37,7 @@ class Marks(NamedTuple):
     base: int
     standing: int | None
     standing_effect: str | None
+    standing_role: str | None
     merge: int | None
     submit_test: int | None
     submit_review: int | None
@@ -62,6 +63,7 @@ class Marks(NamedTuple):
 
 _GROUPS = f"""SELECT g.id, g.status, g.kind, g.security_sensitive, g.awaited_role, g.awaited_agent_id, g.awaited_action,
     g.turn, g.held, g.held_seq, g.held_part, g.senior, g.builder_role, m.base_seq, m.standing_seq, m.standing_effect,
+    (SELECT r.role FROM agent_reports r WHERE r.session_id = g.session_id AND r.seq = m.standing_seq AND r.part = 1),
     m.merge_seq, m.submit_test_seq, m.submit_review_seq, m.test_pass_seq, m.test_fail_seq, m.passed_seq, m.qa_seq,
     m.qa_answer_seq, m.qa_answer_effect, m.tech_lead_seq, m.mandatory_seq, m.blocker_seq, m.resolved_seq, m.confirm_seq,
     m.acknowledged_seq, m.open_question
@@ -72,7 +74,6 @@ _BLOCKERS = f"""SELECT group_id, external, opened_role, cause FROM blockers
 _QUESTIONS = f"SELECT group_id FROM questions WHERE session_id = '{SESSION}' AND closed_seq IS NULL"
 _EDGES = f"""SELECT group_id, depends_on FROM group_dependencies
     WHERE session_id = '{SESSION}' AND removed_seq IS NULL ORDER BY 1, 2"""
-_APPROVAL = f"""SELECT role FROM agent_reports WHERE session_id = '{SESSION}' AND seq = :seq AND effect = 'approve'"""
 
 
 class State(NamedTuple):
@@ -151,10 +152,10 @@ def _owes(m: Marks, since: int | None) -> bool:
 
 def path(m: Marks) -> Key:
     """The comparisons of the completion view that decide how a group goes on."""
-    approved = m.standing_effect == "approve" and _after(m.standing, m.base)
+    approved = m.standing_effect == "approve" and _after(m.standing, m.base) and m.standing_role
     if m.kind == "research":
-        return (approved, _confirmed(m, approved))
-    merged = approved and _after(m.merge, m.standing)
+        return (approved, _confirmed(m, bool(approved)))
+    merged = bool(approved) and _after(m.merge, m.standing)
     owes = _owes(m, m.mandatory) or bool(m.security and _owes(m, m.base))
     return (approved, merged, owes, _confirmed(m, merged), *_tested(m))
 
@@ -211,11 +212,11 @@ class Fault(NamedTuple):
 
 def faults(world: World, state: State) -> list[Fault]:
     """Every invariant of single states that does not hold in this one."""
-    found = [fault for m in state.groups for fault in _of_group(world, state, m)]
+    found = [fault for m in state.groups for fault in _of_group(state, m)]
     return [*found, *_of_session(world, state)]
 
 
-def _of_group(world: World, state: State, m: Marks) -> Iterator[Fault]:
+def _of_group(state: State, m: Marks) -> Iterator[Fault]:
     if m.status == "in_progress" and (m.awaited_role is None or not m.awaited_agent):
         yield Fault("stall", f"group {m.id} is in progress and waits for {m.awaited_role or 'nobody'}, nobody by name")
     elif m.status == "in_progress" and m.running and m.turn is None:
@@ -225,14 +226,13 @@ def _of_group(world: World, state: State, m: Marks) -> Iterator[Fault]:
     if m.security and m.awaited_role == DEVELOPER:
         yield Fault("security", f"group {m.id} is security-sensitive and waits for a developer")
     if m.status == "completed":
-        yield from _of_completed(world, state, m)
+        yield from _of_completed(state, m)
     if state.session.status == "ended" and m.status in ("pending", "in_progress"):
         yield Fault("end", f"the session has ended and group {m.id} is {m.status}")
 
 
-def _of_completed(world: World, state: State, m: Marks) -> Iterator[Fault]:
-    row = world.reader.one(_APPROVAL, seq=m.standing)
-    approver = row[0] if row else None
+def _of_completed(state: State, m: Marks) -> Iterator[Fault]:
+    approver = m.standing_role if m.standing_effect == "approve" else None
     if approver != TECH_LEAD or not _after(m.standing, m.base):
         why = f"its approval is by {approver}" if approver else "no approval stands"
         yield Fault("approval", f"group {m.id} is completed, and {why}")

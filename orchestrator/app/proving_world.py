@@ -26,8 +26,6 @@ from orchestrator.store.constants import STORE_CHAIN
 
 SESSION = "S1"
 AT = "2026-01-01T00:00:00.000000Z"
-MARK_EVERY = 4
-"""Moves between two places that a world can come back to."""
 _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -126,9 +124,8 @@ class World:
         self.reader.rules = self.version.workflow.rules
         self.exact = exact
         self.path: list[Move] = []
-        self._marks: list[int] = []
-        connection.execute("BEGIN")
-        self._mark()
+        self._family: tuple[Move, ...] | None = None
+        self._execute("BEGIN")
 
     def attempt(self, move: Move) -> str | None:
         """Make a move that `undo` takes back; the code of the refusal, after which nothing is left to take back."""
@@ -156,34 +153,29 @@ class World:
         return code
 
     def go(self, path: Sequence[Move]) -> None:
-        """Stand where a list of moves leads, from the beginning, all of which are accepted."""
-        same = 0
-        for made, wanted in zip(self.path, path, strict=False):
-            if made is not wanted:
-                break
-            same += 1
-        if same < len(self.path):
-            same = self._back(same)
-        for move in path[same:]:
-            self._mark()
-            code = self.advance(move)
-            if code is not None:
-                raise AssertionError(f"{move.op.line()} was accepted once and is refused with {code}")
+        """Stand where a list of moves leads, from the beginning, all of which are accepted.
 
-    def _mark(self) -> None:
-        """Make it possible to come back here. Not at every move: each mark keeps a copy of what changes after it."""
-        here = len(self.path)
-        if here % MARK_EVERY == 0 and (not self._marks or self._marks[-1] < here):
-            self._execute(f"SAVEPOINT mark{here}")
-            self._marks.append(here)
+        Where the last list differed in its last move only, that one alone is made again.
+        """
+        if self._family is None or not _same(self._family, path[:-1]):
+            self._execute("ROLLBACK")
+            self._execute("BEGIN")
+            self.path.clear()
+            for move in path[:-1]:
+                self._again(move)
+            # Only one savepoint stays open: what is kept for several grows with every move under them.
+            self._execute("SAVEPOINT family")
+            self._family = tuple(path[:-1])
+        else:
+            self._execute("ROLLBACK TO family")
+            del self.path[len(self._family) :]
+        for move in path[-1:]:
+            self._again(move)
 
-    def _back(self, most: int) -> int:
-        """Go back to the last mark before so many moves; how many are left."""
-        while self._marks[-1] > most:
-            self._marks.pop()
-        self._execute(f"ROLLBACK TO mark{self._marks[-1]}")
-        del self.path[self._marks[-1] :]
-        return len(self.path)
+    def _again(self, move: Move) -> None:
+        code = self.advance(move)
+        if code is not None:
+            raise AssertionError(f"{move.op.line()} was accepted once and is refused with {code}")
 
     def _execute(self, sql: str) -> None:
         self.context.connection.execute(sql)
@@ -199,6 +191,10 @@ class World:
         head = hashlib.sha256(step.prev_hash).digest()
         event = (SESSION, step.seq, words, actor, "process", AT, "{}", "{}", step.prev_hash, head)
         self.context.connection.execute(_EVENT, event)
+
+
+def _same(one: Sequence[Move], other: Sequence[Move]) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
 
 
 @functools.cache

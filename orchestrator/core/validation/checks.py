@@ -44,8 +44,8 @@ def validate(snapshot: Snapshot) -> Verdict:
     if errors:
         return Verdict("REJECT", _named(errors), tuple(lines), ())
     warnings = sum(line.level == "warning" for line in lines)
-    reason = "every check passed" + (f", with {warnings} warnings" if warnings else "")
-    return Verdict("ACCEPT", reason, tuple(lines), snapshot.completes())
+    counted = f", with {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
+    return Verdict("ACCEPT", f"every check passed{counted}", tuple(lines), snapshot.completes())
 
 
 def _named(errors: list[Outcome]) -> str:

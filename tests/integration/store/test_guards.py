@@ -14,7 +14,7 @@ from orchestrator.store import constants, guards, guards_tables, schema
 from tests.integration.store import ledger
 
 TABLES = [table.name for table in schema.metadata.sorted_tables]
-MUTABLE = {"agents", "blockers", "group_dependencies", "questions", "sessions", "task_groups"}
+MUTABLE = {"agents", "blockers", "criteria", "group_dependencies", "questions", "sessions", "task_groups"}
 
 
 @pytest.fixture
@@ -108,6 +108,8 @@ def test_a_status_may_be_tried_without_the_tripwire(book: ledger.Ledger) -> None
 PARTICULAR: dict[str, dict[str, Any]] = {
     "agents": {"kind": "ai"},
     "blockers": {"class": "hard", "cause": "manual", "external": 0, "external_dependency": None},
+    "criteria": {"status": "open", "metric": None, "operator": None, "target": None, "actual": None},
+    "evidence": {"path": None},
     "group_dependencies": {"depends_on": "y"},
     "questions": {"kind": "review"},
     "router_decisions": {"report_id": None},

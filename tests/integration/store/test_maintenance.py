@@ -283,7 +283,7 @@ def test_the_report_on_a_newer_database_touches_nothing(database: pathlib.Path) 
 def test_the_report_on_an_older_database_names_the_upgrade(
     database: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(constants, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr(constants, "SCHEMA_VERSION", constants.SCHEMA_VERSION + 1)
     finding = only(report(database), "error")
     assert (finding.id, finding.suggestion) == ("SCHEMA_TOO_OLD", f"orchestrator db upgrade --db {database}")
 

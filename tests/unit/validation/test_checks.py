@@ -146,7 +146,7 @@ def test_a_good_session_is_accepted() -> None:
 def test_an_accept_counts_its_warnings_and_names_what_it_completes() -> None:
     word = GROUP._replace(id="B", status="in_progress", chain=False, pm_path=True, acknowledged="my word", missing="m")
     verdict = checks.validate(GOOD._replace(groups=(GROUP, word)))
-    assert (verdict.verdict, verdict.reason) == ("ACCEPT", "every check passed, with 1 warnings")
+    assert (verdict.verdict, verdict.reason) == ("ACCEPT", "every check passed, with 1 warning")
     assert verdict.completes == ("B",)
     (line,) = [line for line in verdict.checks if line.level == "warning"]
     assert (line.id, line.subject, "my word" in line.message) == ("V02", "B", True)
@@ -171,7 +171,7 @@ def test_a_verdict_is_plain_json() -> None:
     found = checks.validate(GOOD._replace(criteria=())).to_json()
     assert found == {
         "verdict": "ACCEPT",
-        "reason": "every check passed, with 1 warnings",
+        "reason": "every check passed, with 1 warning",
         "checks": [{"id": "V08", "level": "warning", "subject": "S1", "message": "the session has no success criteria",
                     "hint": "orchestrator criterion add"}],
         "completes": [],

@@ -1,0 +1,591 @@
+"""A session is judged by its record alone, and a verdict changes what it says it changes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from orchestrator.app import operations, replaying, verdicts
+from orchestrator.app.context import Context
+from orchestrator.runner import commands
+from orchestrator.store import constants, memory, snapshot
+from tests.integration.app.table import SESSION, Answer, Table
+
+PM = "project_manager"
+
+
+class Court(Table):
+    """A table whose commands really run."""
+
+    def __init__(self, *groups: str, **more: Any) -> None:
+        super().__init__(*groups, **more)
+        self.context.run = commands.run
+
+    def judge(self, **more: Any) -> Answer:
+        return self.do("validate", session_id=SESSION, **more)
+
+    def found(self, verdict: Answer, level: str = "error") -> list[tuple[str, str]]:
+        return [(check["id"], check["subject"]) for check in verdict["checks"] if check["level"] == level]
+
+    def bazinga(self, **acknowledge: str) -> Answer:
+        given = {name.replace("_", "-"): reason for name, reason in acknowledge.items()}
+        return self.says(PM, "BAZINGA", acknowledge=given) if given else self.says(PM, "BAZINGA")
+
+    def criterion(self, id: str, **more: Any) -> Answer:
+        return self.do("criterion add", id=id, session_id=SESSION, text=f"text of {id}", **more)
+
+    def runs(self, id: str, text: str, **more: Any) -> Answer:
+        return self.criterion(id, command=(sys.executable, "-c", text), **more)
+
+
+def done(**more: Any) -> Court:
+    """One group, completed by its chain, and confirmed."""
+    court = Court("A", plan=True, **more)
+    court.complete("A")
+    court.bazinga()
+    return court
+
+
+# ACCEPT
+
+
+def test_an_accept_ends_the_session_with_a_report_a_decision_and_an_event() -> None:
+    court = done()
+    head = court.rows("SELECT seq, lower(hex(hash)) FROM audit_events WHERE session_id = 'S1' ORDER BY seq DESC")[0]
+
+    verdict = court.judge()
+
+    assert (verdict["verdict"], verdict["exit_code"], court.found(verdict)) == ("ACCEPT", 0, [])
+    assert verdict["head"] == f"{head[0]}:{head[1]}"
+    assert court.session("status, outcome, awaited_role, status_changed_by") == (
+        "ended", "accepted", None, "system:validator",
+    )  # fmt: skip
+    seq = verdict["seq"]
+    assert seq == head[0] + 1
+    reports = court.rows("SELECT id, role, agent_id, response_status, effect, group_id FROM agent_reports"
+                         " WHERE role = 'validator'")  # fmt: skip
+    assert reports == [(verdict["report_id"], "validator", "system:validator", "ACCEPT", "none", None)]
+    assert court.rows(f"SELECT report_id, next_agent, action, cause FROM router_decisions WHERE seq = {seq}") == [
+        (verdict["report_id"], None, "end_session", "report")
+    ]
+    events = court.rows(f"SELECT kind, actor FROM audit_events WHERE session_id = 'S1' AND seq = {seq}")
+    assert events == [("validate", "system:validator")]
+    (details,) = court.rows("SELECT details FROM agent_reports WHERE role = 'validator'")[0]
+    recorded = json.loads(details)["validator_verdict"]
+    assert recorded == {
+        name: verdict[name] for name in ("verdict", "reason", "checks", "completes", "head")
+    }
+
+
+def test_an_ended_session_is_judged_no_more() -> None:
+    court = done()
+    court.judge()
+    assert court.refusal("validate", session_id=SESSION).code == "SESSION_CLOSED"
+    assert court.refusal("route", session_id=SESSION, current_agent=PM, status="BAZINGA").code == "SESSION_CLOSED"
+
+
+def test_an_unknown_session_is_refused() -> None:
+    court = Court()
+    assert court.refusal("validate", session_id="nowhere").code == "UNKNOWN_SESSION"
+
+
+def test_a_paused_session_is_judged_too() -> None:
+    court = done()
+    court.do("session pause", id=SESSION, by=PM, reason="lunch")
+    assert court.judge()["verdict"] == "ACCEPT"
+    assert court.session("status, outcome") == ("ended", "accepted")
+
+
+def test_the_managers_word_completes_a_group_with_the_verdict_and_is_listed() -> None:
+    court = Court("A", "B", plan=True)
+    court.complete("A")
+    court.says("developer", "READY_FOR_QA", "B")
+    court.bazinga(B="a prototype, nobody merges it")
+    assert (court.status("B"), court.awaited("B")) == ("in_progress", "qa_expert")
+
+    verdict = court.judge()
+
+    assert (verdict["verdict"], verdict["completes"]) == ("ACCEPT", ["B"])
+    assert ("V02", "B") in court.found(verdict, "warning")
+    assert court.row("B", "status, status_changed_by, awaited_role") == ("completed", "system:validator", None)
+    change = "SELECT changed_by, cause FROM status_changes WHERE entity_id = 'B' AND to_status = 'completed'"
+    assert court.rows(change) == [("system:validator", "verdict")]
+
+
+def test_a_bare_bazinga_is_no_word_for_an_unfinished_group() -> None:
+    court = Court("A", "B", plan=True)
+    court.complete("A")
+    court.says("developer", "READY_FOR_QA", "B")
+    court.bazinga()
+    verdict = court.judge()
+    assert (verdict["verdict"], verdict["completes"], court.status("B")) == ("REJECT", [], "in_progress")
+    assert court.found(verdict) == [("V02", "B")]
+
+
+# REJECT
+
+
+def test_a_reject_calls_the_project_manager_with_the_verdict_at_hand() -> None:
+    court = Court("A", plan=True)
+    court.block("A")
+    court.bazinga()
+
+    verdict = court.judge()
+
+    assert (verdict["verdict"], verdict["exit_code"]) == ("REJECT", 1)
+    assert {id_ for id_, _ in court.found(verdict)} >= {"V02", "V04", "V07"}
+    assert (verdict["decision"]["next_agent"], verdict["decision"]["action"]) == (PM, "spawn")
+    assert court.session() == ("active", PM)
+    assert court.status("A") == "in_progress"
+    handoff = court.do("handoff", session_id=SESSION)["handoff"]
+    given = {item["name"]: item["value"] for item in handoff["context"]}
+    assert given["validator_verdict"]["verdict"] == "REJECT"
+    assert [check["id"] for check in given["failed_checks"]] == [id_ for id_, _ in court.found(verdict)]
+    assert "orchestrator why A --session-id S1" in given["remediation_guidance"]
+    assert handoff["missing_context"] == []
+
+
+@pytest.mark.parametrize("planned", [False, True])
+def test_bazinga_before_planning_or_with_nothing_done_is_recorded_and_rejected(planned: bool) -> None:
+    court = Court("A", plan=planned)
+    court.bazinga()
+    verdict = court.judge()
+    assert court.found(verdict) == [("V02", "S1"), ("V02", "A")]
+    assert court.session() == ("active", PM)
+    assert court.count("agent_reports") == (2 if not planned else 3)
+
+
+def test_a_verdict_in_the_middle_of_the_work_disturbs_nobody() -> None:
+    court = Court("A", plan=True)
+    court.says("developer", "READY_FOR_QA", "A")
+    turn = court.turn("A")
+    verdict = court.judge()
+    assert ("V01", PM) in court.found(verdict)
+    assert (court.awaited("A"), court.turn("A")) == ("qa_expert", turn)
+    court.says("qa_expert", "PASS", "A", turn=turn)
+
+
+def test_a_report_after_the_confirmation_needs_another_confirmation() -> None:
+    court = Court("A", "B", plan=True)
+    court.complete("A")
+    court.bazinga()
+    court.complete("B")
+    verdict = court.judge()
+    assert [id_ for id_, _ in court.found(verdict)] == ["V01"] * 4
+    court.bazinga()
+    assert court.judge()["verdict"] == "ACCEPT"
+
+
+def test_a_reject_may_be_followed_by_an_accept_of_the_same_confirmation() -> None:
+    court = Court("A", plan=True)
+    court.criterion("C1", metric="coverage", operator="ge", target="80", reason="asked for")
+    court.complete("A")
+    court.bazinga()
+    assert court.found(court.judge()) == [("V09", "C1")]
+    court.do("criterion set", id="C1", session_id=SESSION, actual="80", by="qa_expert", reason="measured")
+    assert court.judge()["verdict"] == "ACCEPT"
+
+
+def test_in_a_paused_session_a_reject_calls_nobody_until_it_resumes() -> None:
+    court = Court("A", plan=True)
+    court.bazinga()
+    court.do("session pause", id=SESSION, by=PM, reason="lunch")
+    decision = court.judge()["decision"]
+    assert (decision["action"], decision["reason"]) == ("wait", "session_paused")
+    assert court.session("status, awaited_role, held") == ("paused", PM, "session_paused")
+    court.do("session resume", id=SESSION, by=PM, reason="back")
+    assert court.session("status, awaited_role, held") == ("active", PM, None)
+
+
+def test_rejects_without_progress_come_to_a_person_and_ask_once() -> None:
+    court = Court("A", plan=True)
+    court.bazinga()
+    actions = [court.judge()["decision"]["action"] for _ in range(8)]
+    assert actions == ["spawn"] * 5 + ["pause_for_user"] * 3
+    assert court.session("status, awaited_role") == ("paused", "user")
+    assert court.rows("SELECT kind, group_id, asked_by FROM questions") == [("budget", None, "system:validator")]
+    (stored,) = court.rows("SELECT decision FROM questions")[0]
+    assert json.loads(stored)["target"][:2] == [PM, "spawn"]
+
+
+def test_progress_starts_the_count_of_rejects_anew() -> None:
+    court = Court("A", plan=True)
+    court.bazinga()
+    for _ in range(5):
+        court.judge()
+    court.approve("A")
+    assert court.judge()["decision"]["action"] == "spawn"
+    assert court.count("questions") == 0
+
+
+def test_an_open_question_stays_a_persons_while_a_verdict_is_rejected() -> None:
+    court = Court("A", plan=True)
+    court.says(PM, "NEEDS_CLARIFICATION", summary="which colour?")
+    verdict = court.judge()
+    assert ("V07", SESSION) in court.found(verdict)
+    assert verdict["decision"]["action"] == "pause_for_user"
+    assert court.session("status, awaited_role") == ("paused", "user")
+    assert court.count("questions") == 1
+
+
+# The incident
+
+
+def incident() -> Court:
+    """Two groups completed by their chain, two deferred for the same reason outside."""
+    court = Court("PAT-ADHERE", "PAT-VIP", "NUR-E2E", "E2E-RX", plan=True)
+    court.says("developer", "READY_FOR_REVIEW", "PAT-ADHERE")
+    court.says("tech_lead", "CHANGES_REQUESTED", "PAT-ADHERE")
+    court.says("developer", "READY_FOR_QA", "PAT-VIP")
+    court.says("qa_expert", "FAIL", "PAT-VIP")
+    court.defer("NUR-E2E")
+    court.defer("E2E-RX")
+    court.says("developer", "READY_FOR_REVIEW", "PAT-ADHERE")
+    court.says("tech_lead", "APPROVED", "PAT-ADHERE")
+    court.says("developer", "MERGE_SUCCESS", "PAT-ADHERE")
+    court.complete("PAT-VIP")
+    return court
+
+
+def test_the_incident_without_acknowledgement_is_rejected_by_name_and_with_it_accepted() -> None:
+    court = incident()
+    court.bazinga()
+    verdict = court.judge()
+    assert court.found(verdict) == [("V05", "NUR-E2E"), ("V05", "E2E-RX")]
+    assert verdict["reason"] == "V05 (NUR-E2E, E2E-RX)"
+
+    court.bazinga(NUR_E2E="no environment", E2E_RX="no environment")
+    verdict = court.judge()
+
+    assert verdict["verdict"] == "ACCEPT"
+    assert ("V05", "NUR-E2E") in court.found(verdict, "info")
+    assert [court.status(id_) for id_ in ("PAT-ADHERE", "NUR-E2E")] == ["completed", "deferred_external"]
+    assert [row[1:] for row in court.blockers()] == [(1, None), (1, None)]
+
+
+def test_the_acknowledgement_of_one_deferral_does_not_cover_the_other() -> None:
+    court = incident()
+    court.bazinga(NUR_E2E="no environment")
+    assert court.found(court.judge()) == [("V05", "E2E-RX")]
+
+
+def test_an_acknowledgement_counts_in_the_last_confirmation_only() -> None:
+    court = incident()
+    court.bazinga(NUR_E2E="no environment", E2E_RX="no environment")
+    court.bazinga()
+    assert court.found(court.judge()) == [("V05", "NUR-E2E"), ("V05", "E2E-RX")]
+
+
+# The record goes on meanwhile
+
+
+def meanwhile(court: Court, act: Callable[[], object]) -> None:
+    """While a command runs, something else happens."""
+
+    def run(argv: Any, **more: Any) -> commands.Ended:
+        assert not court.context.connection.in_transaction
+        act()
+        return commands.Ended(0, "exit 0", "", 0)
+
+    court.context.run = run
+
+
+def test_what_happens_meanwhile_refuses_the_verdict() -> None:
+    court = Court("A", plan=True)
+    court.criterion("C1", command=("true",), reason="asked for")
+    court.complete("A")
+    court.bazinga()
+    meanwhile(court, lambda: court.group("B"))
+
+    with pytest.raises(verdicts.Refused) as caught:
+        court.judge()
+
+    assert (caught.value.code, caught.value.exit_code) == ("STATE_CHANGED", 3)
+    assert court.session() == ("active", "validator")
+    assert court.rows("SELECT code, actor FROM refusals") == [("STATE_CHANGED", "system:validator")]
+    assert court.rows("SELECT count(*) FROM agent_reports WHERE role = 'validator'") == [(0,)]
+    assert court.count("evidence") == 0
+
+
+def test_another_session_may_go_on_meanwhile() -> None:
+    court = Court("A", plan=True)
+    court.criterion("C1", command=("true",), reason="asked for")
+    court.complete("A")
+    court.bazinga()
+    meanwhile(court, lambda: court.do("session create", id="S2"))
+    assert court.judge()["verdict"] == "ACCEPT"
+
+
+def test_a_session_that_ends_meanwhile_has_no_second_verdict() -> None:
+    court = Court("A", plan=True)
+    court.criterion("C1", command=("true",), reason="asked for")
+    court.complete("A")
+    court.bazinga()
+    real = commands.run
+
+    def end() -> None:
+        court.context.run = real
+        assert court.judge()["verdict"] == "ACCEPT"
+
+    meanwhile(court, end)
+    with pytest.raises(verdicts.Refused) as caught:
+        court.judge()
+    assert caught.value.code == "SESSION_CLOSED"
+
+
+# Dry runs and repeated requests
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing() -> None:
+    court = done()
+    before, events = court.state(), court.count("audit_events")
+    verdict = court.judge(dry_run=True)
+    assert (verdict["verdict"], verdict["dry_run"], verdict["exit_code"]) == ("ACCEPT", True, 0)
+    assert (court.state(), court.count("audit_events")) == (before, events)
+    real = court.judge()
+    assert [verdict[name] for name in ("checks", "head", "reason")] == [
+        real[name] for name in ("checks", "head", "reason")
+    ]
+
+
+def test_a_dry_run_runs_commands_only_when_it_is_told_to() -> None:
+    court = Court("A", plan=True)
+    court.criterion("C1", command=("true",), reason="asked for")
+    ran: list[Any] = []
+    meanwhile(court, lambda: ran.append(1))
+    dry = court.judge(dry_run=True)
+    assert (ran, ("V10", "C1") in court.found(dry)) == ([], True)
+    run = court.judge(dry_run=True, run_commands=True)
+    assert (ran, ("V10", "C1") in court.found(run)) == ([1], False)
+    assert court.count("evidence") == 0
+
+
+def test_a_request_that_was_answered_runs_no_command_again() -> None:
+    court = Court("A", plan=True)
+    court.criterion("C1", command=("true",), reason="asked for")
+    ran: list[Any] = []
+    meanwhile(court, lambda: ran.append(1))
+    first = court.judge(request_id="once")
+    again = court.judge(request_id="once")
+    assert again == {**first, "repeated": True}
+    assert ran == [1]
+    with pytest.raises(verdicts.Refused) as caught:
+        court.judge(request_id="once", command_timeout=7)
+    assert caught.value.code == "REQUEST_ID_REUSED"
+
+
+# What is run is kept
+
+
+def test_a_commands_output_is_evidence_with_its_hash() -> None:
+    court = Court("A", plan=True)
+    court.runs("C1", "print('12 passed')", reason="asked for")
+    court.runs("C2", "raise SystemExit(1)", reason="asked for")
+    verdict = court.judge()
+    assert verdict["evidence"] == [f"S1:E{verdict['seq']}", f"S1:E{verdict['seq']}.2"]
+    found = court.rows("SELECT id, kind, subject, outcome, size, content FROM evidence ORDER BY part")
+    assert found == [
+        (verdict["evidence"][0], "command", "C1", "exit 0", 10, "12 passed\n"),
+        (verdict["evidence"][1], "command", "C2", "exit 1", 0, ""),
+    ]
+    assert ("V10", "C2") in court.found(verdict)
+    assert ("V10", "C1") not in court.found(verdict)
+
+
+def test_a_deferred_criterion_is_not_run() -> None:
+    court = done()
+    court.runs("C1", "raise SystemExit(1)", reason="asked for late")
+    court.do("criterion set", id="C1", session_id=SESSION, status="deferred", by=PM, reason="next release")
+    verdict = court.judge()
+    assert (verdict["verdict"], verdict["evidence"]) == ("ACCEPT", [])
+    assert court.found(verdict, "info")[:1] == [("V08", "C1")]
+
+
+def test_a_program_without_a_runner_rejects_instead_of_guessing() -> None:
+    court = done()
+    court.runs("C1", "pass", reason="asked for late")
+    court.context.run = None
+    assert court.found(court.judge()) == [("V10", "C1")]
+
+
+def test_a_replay_runs_no_command_and_comes_to_the_same_head() -> None:
+    court = Court("A", plan=True)
+    court.runs("C1", "print('x' * 3_000_000)", reason="asked for")
+    court.complete("A")
+    court.bazinga()
+    assert court.judge(request_id="r")["verdict"] == "ACCEPT"
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a replay runs nothing")
+
+    fresh = Context(memory.connect(), path="x", clock=never, door="x", channel="x", deadline_s=1.0, run=never)
+    replaying.replay(fresh, replaying.events(court.context))
+    for table in ("audit_events", "evidence", "criteria", "agent_reports", "router_decisions", "requests"):
+        sql = f"SELECT * FROM {table}"
+        assert fresh.connection.execute(sql).fetchall() == court.rows(sql)
+
+
+# The record itself
+
+
+def tampered(court: Court, *statements: str) -> Answer:
+    """What the verdict says after somebody with time and the file has changed it."""
+    connection: sqlite3.Connection = court.context.connection
+    triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        connection.execute(statement)
+    for _, sql in triggers:
+        connection.execute(sql)
+    return court.judge(dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("UPDATE agent_reports SET summary = 'forged' WHERE seq = 8", "V13"),
+        ("UPDATE audit_events SET actor = 'forged' WHERE session_id = 'S1' AND seq = 5", "V13"),
+        ("UPDATE audit_events SET input = '{}' WHERE session_id = 'S1' AND seq = 4", "V13"),
+        ("DELETE FROM audit_events WHERE session_id = 'S1' AND seq = 4", "V06"),
+        ("DELETE FROM audit_events WHERE session_id = 'S1' AND seq = 4", "V13"),
+        ("DELETE FROM router_decisions WHERE seq = 8", "V06"),
+        ("DELETE FROM router_decisions WHERE seq = 8", "V13"),
+        ("DELETE FROM agent_reports WHERE seq = 8", "V13"),
+        ("DELETE FROM agent_reports WHERE seq = 8", "V06"),
+        ("INSERT INTO acknowledgements VALUES ('S1', 5, 1, 'A', 'forged')", "V13"),
+        ("INSERT INTO acknowledgements VALUES ('S1', 99, 1, 'A', 'forged')", "V13"),
+        ("UPDATE blockers SET reason = 'forged'", "V13"),
+        ("UPDATE agent_reports SET role = 'tech_lead' WHERE role = 'qa_expert'", "V14"),
+        ("UPDATE handoffs SET document = '{}' WHERE turn = (SELECT max(turn) FROM handoffs)", "V15"),
+        ("UPDATE texts SET content = 'forged'", "V15"),
+        ("DELETE FROM texts", "V15"),
+        ("UPDATE evidence SET content = 'forged'", "V15"),
+        ("UPDATE blockers SET resolved_seq = NULL, resolved_at = NULL, resolved_by = NULL, resolution = NULL", "V07"),
+        ("UPDATE task_groups SET status = 'completed', awaited_role = NULL WHERE id = 'B'", "V03"),
+        ("UPDATE criteria SET evidence = 'S1:R999' WHERE id = 'C2'", "V08"),
+    ],
+)
+def test_what_was_changed_from_outside_is_found(statement: str, check: str) -> None:
+    court = Court("A", "B", plan=True)
+    court.runs("C1", "pass", reason="asked for")
+    court.criterion("C2", reason="asked for")
+    court.block("A")
+    court.says("tech_lead", "APPROVED", "A", raw_text="the whole message")
+    court.says("developer", "MERGE_SUCCESS", "A")
+    court.do("criterion set", id="C2", session_id=SESSION, status="met", by=PM, reason="seen", evidence="S1:R8")
+    court.judge()
+    clean = {id_ for id_, _ in court.found(court.judge(dry_run=True))}
+    assert clean == {"V01", "V02", "V04", "V10"}
+    found = {id_ for id_, _ in court.found(tampered(court, statement))}
+    assert check in found - clean
+
+
+def test_a_missing_guard_is_found_and_its_repair_is_mentioned() -> None:
+    court = done()
+    court.context.connection.execute("DROP TRIGGER task_groups_completed_is_claimed")
+    verdict = court.judge()
+    assert court.found(verdict) == [("V13", "task_groups_completed_is_claimed")]
+
+
+def test_nothing_is_wrong_with_a_session_that_was_played_by_the_rules() -> None:
+    court = incident()
+    seen = snapshot.read(court.context.connection, SESSION)
+    assert seen is not None
+    read = seen.snapshot
+    assert (read.gaps, read.chain, read.guards, read.roles, read.evidence) == ((), (), (), (), ())
+    assert not court.context.connection.in_transaction
+
+
+def test_reading_writes_nothing_and_needs_no_right_to() -> None:
+    court = done()
+    connection = court.context.connection
+    before = connection.total_changes
+    connection.create_function(constants.WRITE_FUNCTION, 0, None)
+    assert court.judge(dry_run=True)["verdict"] == "ACCEPT"
+    assert connection.total_changes == before
+
+
+# What people see
+
+
+def test_status_shows_the_verdict_and_whether_it_is_fresh() -> None:
+    court = Court("A", plan=True)
+    assert court.do("status", session_id=SESSION)["verdict"] is None
+    court.bazinga()
+    waiting = court.do("status", session_id=SESSION)
+    assert (waiting["awaited"]["role"], waiting["next"][0]) == ("validator", "orchestrator validate S1")
+    verdict = court.judge()
+    shown = court.do("status", session_id=SESSION)["verdict"]
+    assert shown == {
+        "id": verdict["report_id"], "verdict": "REJECT", "reason": verdict["reason"], "seq": verdict["seq"],
+        "at": shown["at"], "fresh": True,
+    }  # fmt: skip
+    court.says("developer", "READY_FOR_QA", "A")
+    assert court.do("status", session_id=SESSION)["verdict"]["fresh"] is False
+
+
+def test_the_timeline_tells_of_the_verdict() -> None:
+    court = done()
+    verdict = court.judge()
+    (event,) = operations.call(court.context, "audit timeline", session_id=SESSION, since=verdict["seq"] - 1)["events"]
+    assert event["kind"] == "validate"
+    assert "ACCEPT" in event["text"]
+    assert "session S1: active -> ended by system:validator" in event["text"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "level"),
+    [("minimal", "warning"), (None, None)],
+    ids=["loosened from outside", "as it was"],
+)
+def test_a_loosened_testing_mode_is_listed(changed: str | None, level: str | None) -> None:
+    court = Court("A", plan=True, testing_mode="minimal")
+    court.do("session testing-mode", id=SESSION, mode="full", by=PM, reason="be careful")
+    found = court.found(court.judge(dry_run=True), "info")
+    assert ("V11", SESSION) in found
+    if changed:
+        connection = court.context.connection
+        connection.execute(
+            "INSERT INTO status_changes VALUES ('S1', 90, 1, 'session_testing_mode', 'S1', 'full', 'minimal', 'eve',"
+            " 't', 'hurry', 'manual')"
+        )
+    assert (("V11", SESSION) in court.found(court.judge(dry_run=True), "warning")) is (level == "warning")
+
+
+def test_a_group_that_went_past_qa_is_listed() -> None:
+    court = Court("A", plan=True)
+    court.says("developer", "READY_FOR_REVIEW", "A")
+    court.says("tech_lead", "APPROVED", "A")
+    court.says("developer", "MERGE_SUCCESS", "A")
+    court.bazinga()
+    verdict = court.judge()
+    assert (verdict["verdict"], ("V16", "A") in court.found(verdict, "info")) == ("ACCEPT", True)
+
+
+def test_a_mandatory_review_is_listed() -> None:
+    court = Court()
+    court.group("A", security_sensitive=True)
+    court.plan()
+    court.complete("A", "senior_software_engineer")
+    court.bazinga()
+    verdict = court.judge()
+    assert (verdict["verdict"], ("V11", "A") in court.found(verdict, "info")) == ("ACCEPT", True)
+
+
+def test_a_dropped_dependency_is_listed() -> None:
+    court = Court("A", "B")
+    court.group("C", depends_on=("A",))
+    court.plan()
+    court.complete("B")
+    court.do("group set-status", id="A", session_id=SESSION, status="cancelled", by=PM, reason="no need")
+    court.do("group undepend", id="C", on="A", session_id=SESSION, by=PM, reason="A is cancelled")
+    court.complete("C")
+    court.bazinga()
+    verdict = court.judge()
+    assert (verdict["verdict"], ("V05", "C") in court.found(verdict, "info")) == ("ACCEPT", True)
