@@ -141,7 +141,11 @@ def test_a_session_and_number_that_are_given_stand(connection: sqlite.Connection
     assert connection.execute("SELECT session_id, seq FROM refusals").fetchall() == [("S9", one.seq)]
 
 
-@pytest.mark.parametrize("value", [1.0, float("nan"), b"x", {1: "a"}, {"a": [{"b": 0.5}]}, object()], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [1.0, float("nan"), b"x", {1: "a"}, {"a": [{"b": 0.5}]}, pytest.param(object(), id="an object")],
+    ids=repr,
+)
 def test_what_has_no_exact_text_is_never_hashed(connection: sqlite.Connection, value: object) -> None:
     with pytest.raises(TypeError), step.open_step(connection, "S1", AT) as one:
         one.seal(*VIA, {"value": value})
