@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orchestrator.app.context import Context
-from orchestrator.errors import UsageError
+from orchestrator.errors import OrchestratorError, UsageError
 from orchestrator.store import discovery, sqlite
 
 DEFAULT_DEADLINE_S = 10.0
@@ -62,13 +62,18 @@ def open_context(
         EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW.
     """
     environment = os.environ if environment is None else environment
-    path = discovery.find(explicit, environment, folder or os.getcwd())
+    path = discovery.find(explicit, environment, folder or discovery.working_folder(explicit, environment))
     seconds = deadline(environment)
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
     connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous)
     return Context(
         connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
     )
+
+
+def environment_problem(error: Exception, path: str) -> OrchestratorError | None:
+    """What an error in the middle of a call says about the database; None where it says nothing about it."""
+    return sqlite.environment_problem(error, path)
 
 
 def run_command(argv: Sequence[str], **settings: Any) -> Any:

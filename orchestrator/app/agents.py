@@ -90,15 +90,17 @@ def insert(work: Work, agent: str, role: str, parent: str | None, kind: str, max
 
 
 def deactivate(
-    context: Context, *, id: str, by: str, reason: str, request_id: str | None = None, at: str | None = None
+    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
 ) -> Answer:
     """Take an agent out of service; what it did stays, and it acts no more.
 
     Raises:
-        Refused: UNKNOWN_AGENT, NOT_PERMITTED, REASON_REQUIRED, HUMAN_REQUIRED.
+        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, REASON_REQUIRED, HUMAN_REQUIRED.
     """
     given = {"id": id, "by": by, "reason": reason}
-    return perform(context, Call("agent deactivate", STORE_CHAIN, by, given, request_id, at=at), deactivate_action)
+    call = Call("agent deactivate", STORE_CHAIN, by or "", given, request_id, at=at)
+    return perform(context, call, deactivate_action)
 
 
 def deactivate_action(work: Work) -> Answer:
@@ -115,8 +117,12 @@ def deactivate_action(work: Work) -> Answer:
         )
     if agent.kind != "ai":
         raise groups.require_person(f"Deactivating {agent.id}")
-    if agent.id == MANAGER:
-        raise Refused("NOT_PERMITTED", "The project manager cannot be deactivated.", "orchestrator agent tree")
+    if agent.id == agent.role:
+        # Spawns stand under it, so a session that does without the role says so instead.
+        raise Refused(
+            "NOT_PERMITTED", f"{agent.id} stands for its role and cannot be deactivated.",
+            f"orchestrator session create ID --disable-role {agent.role}",
+        )
     if not (given.get("reason") or "").strip():
         raise Refused("REASON_REQUIRED", "Deactivating an agent needs a reason.", "Repeat with --reason TEXT")
     work.step.execute("UPDATE agents SET active = 0 WHERE id = :agent", {"agent": agent.id})

@@ -117,6 +117,14 @@ class Call(NamedTuple):
     at: str | None = None
 
     @property
+    def group(self) -> str | None:
+        """The group that the call names, if it names one."""
+        group: str | None = self.input.get("group_id") or (
+            self.input.get("id") if self.kind.startswith("group ") else None
+        )
+        return group
+
+    @property
     def fingerprint(self) -> str:
         """SHA-256 of the command and its parsed arguments."""
         asked = {name: value for name, value in _given(self).items() if name != FOUND}
@@ -131,6 +139,7 @@ class Work:
         self.context = context
         self.step = step
         self.call = call
+        self.actor = call.actor
         self.reader = context.reader
         self.decisions: list[Answer] = []
         self.unsettled = False
@@ -195,7 +204,7 @@ def _attempt(context: Context, call: Call, action: Action, at: str) -> Answer:
             step.rollback()
             return {**answer, "dry_run": True} if call.dry_run else answer
         _remember(work, answer)
-        step.seal(call.kind, call.actor, context.channel, event_input(call))
+        step.seal(call.kind, work.actor, context.channel, event_input(call))
         return answer
 
 
@@ -276,9 +285,8 @@ def refused_input(call: Call, door: str) -> dict[str, Any]:
 
 def _insert_refusal(work: Work, problem: OrchestratorError) -> Answer:
     given = work.call.input
-    group = given.get("group_id") or (given.get("id") if work.call.kind.startswith("group ") else None)
     recorded = {
-        "group_id": _cut(group),
+        "group_id": _cut(work.call.group),
         "role": problem.data.pop("_role", None) or _cut(given.get("current_agent")),
         "turn": problem.data.pop("_turn", None),
         "code": problem.code,

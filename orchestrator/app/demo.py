@@ -196,7 +196,8 @@ def _result(answer: Answer) -> str:
 
 
 def _parts(answer: Answer) -> Iterator[str]:
-    spawns = [spawn for decision in (answer, *answer.get("followed_by", ())) for spawn in decision.get("spawns", ())]
+    spawns = [spawn for decision in (answer, *answer.get("followed_by", ()))
+              if "turn" not in decision for spawn in decision.get("spawns", ())]
     target = answer["next_agent"] or "nobody"
     yield f"{answer['action']}" if spawns or not answer["next_agent"] else f"{answer['action']} {target}"
     if spawns:

@@ -28,16 +28,16 @@ def depend(
 
 
 def undepend(
-    context: Context, *, id: str, on: str, session_id: str, by: str, reason: str,
+    context: Context, *, id: str, on: str, session_id: str, by: str | None = None, reason: str = "",
     request_id: str | None = None, at: str | None = None,
 ) -> Answer:
     """Drop a dependency on a group that is cancelled or deferred, with the reason.
 
     Raises:
-        Refused: UNKNOWN_GROUP, UNKNOWN_ID, DEPENDENCY_INVALID {why}, NOT_PERMITTED, REASON_REQUIRED.
+        Refused: UNKNOWN_GROUP, UNKNOWN_ID, DEPENDENCY_INVALID {why}, ACTOR_REQUIRED, NOT_PERMITTED, REASON_REQUIRED.
     """
     given = {"id": id, "on": on, "by": by, "reason": reason}
-    return perform(context, Call("group undepend", session_id, by, given, request_id, at=at), undepend_action)
+    return perform(context, Call("group undepend", session_id, by or "", given, request_id, at=at), undepend_action)
 
 
 def depend_action(work: Work) -> Answer:
@@ -47,7 +47,7 @@ def depend_action(work: Work) -> Answer:
     group = work.reader.group(work.step.chain, group_id)
     if group is None or group.status not in ("pending", "in_progress"):
         raise Refused(
-            "GROUP_CLOSED", f"Group {group_id} waits for nothing any more.", f"orchestrator group show {group_id}"
+            "GROUP_CLOSED", f"Group {group_id} waits for nothing any more.", _look(work, group_id)
         )
     if on in _targets(work, group_id):
         raise Refused("ALREADY_EXISTS", f"Group {group_id} depends on {on} already; nothing changed.", "")
@@ -84,6 +84,10 @@ def _targets(work: Work, group_id: str) -> list[str]:
     return [row[0] for row in rows]
 
 
+def _look(work: Work, group_id: str) -> str:
+    return f"orchestrator group show {group_id} --session-id {work.step.chain}"
+
+
 def undepend_action(work: Work) -> Answer:
     """Drop an edge; a replay calls it with a recorded event's input."""
     by = _manager(work)
@@ -91,14 +95,14 @@ def undepend_action(work: Work) -> Answer:
     reason = (work.call.input.get("reason") or "").strip()
     if on not in _targets(work, group_id):
         raise Refused(
-            "UNKNOWN_ID", f"Group {group_id} does not depend on {on}.", f"orchestrator group show {group_id}",
+            "UNKNOWN_ID", f"Group {group_id} does not depend on {on}.", _look(work, group_id),
             kind="dependency",
         )
     other = work.reader.group(work.step.chain, on)
     if other is None or other.status not in ("cancelled", "deferred_external"):
         raise Refused(
             "DEPENDENCY_INVALID", f"Only a dependency on a cancelled or deferred group can be dropped; {on} is"
-            f" {other.status if other else 'missing'}.", f"orchestrator group show {on}", why="open",
+            f" {other.status if other else 'missing'}.", _look(work, on), why="open",
         )
     if not reason:
         raise Refused("REASON_REQUIRED", "Dropping a dependency needs a reason.", "Repeat with --reason TEXT")

@@ -109,6 +109,10 @@ def create_action(work: Work) -> Answer:
     session = open_session(work)
     by = given.get("by") or MANAGER
     _require_planner(work, by)
+    if session.kind == "chat":
+        raise Refused(
+            "NOT_PERMITTED", f"Session {session.id} is a chat: it has one group.", "orchestrator session create ID"
+        )
     group_id = given["id"]
     if work.reader.group(session.id, group_id) is not None:
         raise Refused(
@@ -176,17 +180,23 @@ def _require_planner(work: Work, by: str) -> None:
             "NOT_PERMITTED", f"{by} is {agent.role}; groups are planned by the project manager.",
             "Repeat with --by project_manager",
         )
+    if work.call.input.get("security_sensitive") and agent.role != MANAGER:
+        raise Refused(
+            "NOT_PERMITTED", f"{by} is {agent.role}; the security flag is the project manager's to set.",
+            "Repeat with --by project_manager",
+        )
 
 
 def actor(work: Work, by: str | None) -> Agent:
     """The registered, active actor that a change names.
 
     Raises:
-        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, HUMAN_REQUIRED (a person's name is only a claim).
+        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED (started for another session or group).
     """
     if not by:
         raise Refused("ACTOR_REQUIRED", "This change needs an actor.", "Repeat with --by AGENT")
     agent: Agent = spawning.require_agent(work, by)
+    spawning.refuse_outside(work, agent, work.call.group)
     return agent
 
 
@@ -194,7 +204,7 @@ def require_person(what: str) -> Refused:
     """The refusal of what only a person may do, where no human channel stands behind the call."""
     return Refused(
         "HUMAN_REQUIRED", f"{what} is a person's to do; a name alone proves no person.",
-        "A person does it at a terminal or on the reply page",
+        "Only a person may do this, and no human channel is part of this version yet",
     )
 
 

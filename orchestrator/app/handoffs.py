@@ -9,7 +9,6 @@ from orchestrator.app import paging, reading, scope, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import handoff as handoffs
 from orchestrator.core import strictjson
-from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.errors import Refused
 from orchestrator.store import queries
@@ -18,6 +17,11 @@ from orchestrator.store.queries import Row
 MERGING = ("merge", "merge_fail")
 """Effects that only an agent sent to merge may report."""
 
+_GROUP_COLUMNS = ("id", "name", "kind", "complexity", "security_sensitive")
+_BLOCKER_COLUMNS = ("id", "type", "class", "reason", "opened_by", "opened_role", "opened_at", "opened_seq")
+"""What never changes of a row: the only part that a frozen hand-off may show."""
+
+_CRITERION_COLUMNS = ("id", "text", "metric", "operator", "target", "command", "created_by", "created_seq")
 _REPORT_COLUMNS = ("seq", "id", "agent_id", "role", "response_status", "summary")
 
 
@@ -29,9 +33,10 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
         turn: the newest one where left out.
 
     Returns:
-        `handoff`: the frozen document with goal, group, role text, context values, blockers, reports, allowed
-        statuses and the command to report with; `hash`, and whether document and decision still agree with it
-        (`verified`); `open`, whether the turn is still awaited; `markdown`.
+        `handoff`: the frozen document with goal, group, role text, context values, blockers, reports and groups as
+        they stood then, allowed statuses and the command to report with (None when the turn is over); `hash`, and
+        whether document and decision still agree with it (`verified`); `open`, whether the turn is still awaited;
+        `markdown`.
 
     Raises:
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, UNKNOWN_ID (kind handoff).
@@ -42,7 +47,10 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     group = reading.require_group(context, session_id, group_id) if group_id is not None else None
     frozen = _frozen(context, session_id, group_id, turn)
     document = strictjson.stored(frozen["document"])
+    is_open = session["status"] != "ended" and (group or session)["turn"] == frozen["turn"]
     full = document | _filled(context, session, group, document)
+    if not is_open:
+        full["report_command"] = None
     given = turns.spawn(context.reader, session_id, group_id, frozen["turn"])
     computed = hashlib.sha256(frozen["document"].encode()).hexdigest()
     return {
@@ -52,8 +60,8 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
         "verified": computed == frozen["hash"] and given is not None and given[1]["handoff_hash"] == computed,
         "decision_id": given[0]["id"] if given else None,
         "model": given[1]["model"] if given else None,
-        "open": (group or session)["turn"] == frozen["turn"],
-        "markdown": handoffs.render(full),
+        "open": is_open,
+        "markdown": handoffs.render(full, is_open=is_open),
     }
 
 
@@ -84,17 +92,17 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
     role, turn, group_id = document["role"], document["turn"], document["group_id"]
     filled: Answer = {
         "goal": session["goal"],
-        "group": group,
-        "criteria": scope.standing(context.reader, session["id"], turn),
+        "group": group and {name: group[name] for name in _GROUP_COLUMNS},
+        "criteria": _criteria(context, session["id"], turn),
         "context": [_item(context, session["id"], name, seq) for name, seq in document["context"]],
-        "blockers": _blockers(context, session["id"], document["blockers"]),
+        "blockers": _blockers(context, session["id"], document),
         "reports": _reports(context, session["id"], document["reports"]),
         "statuses": _statuses(workflow, role, document["action"]),
         "role_text": _role_text(context, version_id, role),
         "report_command": handoffs.report_command(session["id"], group_id, role, turn),
     }
-    if role == MANAGER:
-        filled["groups"] = _groups(context, session["id"])
+    if "groups" in document:
+        filled["groups"] = _groups(context, session["id"], document["groups"])
     return filled
 
 
@@ -104,9 +112,30 @@ def _item(context: Context, session_id: str, name: str, seq: int) -> Answer:
     return {"name": name, "producer": report["agent_id"] if report else None, "seq": seq, "value": value}
 
 
-def _blockers(context: Context, session_id: str, ids: list[str]) -> list[Row]:
-    found = (queries.row(context.reader, queries.BLOCKER, id=id_, session=session_id) for id_ in ids)
-    return [blocker for blocker in found if blocker]
+def _criteria(context: Context, session_id: str, turn: int) -> list[Answer]:
+    """The criteria that held then, without what was found about them since."""
+    rows = scope.standing(context.reader, session_id, turn)
+    return [{name: row[name] for name in _CRITERION_COLUMNS} for row in rows]
+
+
+def _blockers(context: Context, session_id: str, document: dict[str, Any]) -> list[Row]:
+    """The blockers that were open then; whether they are resolved by now is not part of it."""
+    key = {"session": session_id}
+    external = dict(document.get("external", ()))
+    found = (queries.row(context.reader, queries.BLOCKER, id=id_, **key) for id_ in document["blockers"])
+    return [
+        {name: row[name] for name in _BLOCKER_COLUMNS}
+        | {"external_dependency": _dependency(context, session_id, external.get(row["id"]))}
+        for row in found
+        if row
+    ]
+
+
+def _dependency(context: Context, session_id: str, seq: int | None) -> str | None:
+    if seq is None:
+        return None
+    value = _item(context, session_id, "external_dependency", seq)["value"]
+    return None if value is None else str(value).strip()
 
 
 def _reports(context: Context, session_id: str, seqs: list[int]) -> list[Row]:
@@ -129,6 +158,10 @@ def _role_text(context: Context, version_id: int, role: str) -> str:
     return str(row[0]).strip() if row else ""
 
 
-def _groups(context: Context, session_id: str) -> list[Row]:
+def _groups(context: Context, session_id: str, frozen: list[list[Any]]) -> list[Answer]:
+    """The groups as they stood then; their names never change."""
     rows = queries.rows(context.reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
-    return [{name: row[name] for name in ("id", "name", "status", "awaited_role")} for row in rows]
+    names = {row["id"]: row["name"] for row in rows}
+    return [
+        {"id": id_, "name": names.get(id_), "status": status, "awaited_role": awaited} for id_, status, awaited in frozen
+    ]

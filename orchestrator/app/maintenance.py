@@ -24,6 +24,15 @@ def find(explicit: str | None, environment: Mapping[str, str], folder: Path) -> 
     return discovery.find(explicit, environment, folder)
 
 
+def working_folder(explicit: str | None, environment: Mapping[str, str]) -> Path:
+    """The current folder, or any where it was deleted and none is needed.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE.
+    """
+    return Path(discovery.working_folder(explicit, environment))
+
+
 def place(explicit: str | None, environment: Mapping[str, str], folder: Path) -> str:
     """Where `init` creates the database, or upgrades it."""
     return discovery.place(explicit, environment, folder)
@@ -89,13 +98,16 @@ def backup(path: str, target: str) -> Answer:
     """Copy a database while it is in use.
 
     Raises:
-        UsageError: USAGE, no target. Refused: ALREADY_EXISTS.
+        UsageError: USAGE, no target. Refused: ALREADY_EXISTS. EnvironmentProblem: NO_FOLDER.
     """
-    from orchestrator.store import maintenance
+    from orchestrator.store import maintenance, problems
 
     if not target:
         raise UsageError("USAGE", "The copy's file name is empty.", "orchestrator db backup FILE")
-    return {"success": True, "db": path, "backup": str(maintenance.backup(path, os.path.abspath(target)))}
+    place = os.path.abspath(target)
+    if not os.path.isdir(os.path.dirname(place)):
+        raise problems.no_folder(place)
+    return {"success": True, "db": path, "backup": str(maintenance.backup(path, place))}
 
 
 def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -> Answer:

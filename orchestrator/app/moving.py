@@ -25,7 +25,7 @@ def set_status(
     id: str,
     status: str,
     session_id: str,
-    by: str | None,
+    by: str | None = None,
     reason: str = "",
     request_id: str | None = None,
     at: str | None = None,
@@ -34,15 +34,15 @@ def set_status(
 
     Args:
         status: pending, in_progress, completed, deferred_external or cancelled.
-        by: the acting agent; the project manager for most moves.
+        by: the acting agent, required; the project manager for most moves.
         reason: required for every move.
 
     Returns:
         `group`, and what the machinery did (`followed_by`).
 
     Raises:
-        Refused: UNKNOWN_AGENT, UNKNOWN_STATUS, ILLEGAL_MOVE, NOT_PERMITTED, HUMAN_REQUIRED, REASON_REQUIRED,
-            COMPLETION_PATH_MISSING, DEFERRAL_NOT_CONFIRMED, in this order; for `completed` the guard speaks first.
+        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, UNKNOWN_STATUS, ILLEGAL_MOVE, NOT_PERMITTED, HUMAN_REQUIRED,
+            REASON_REQUIRED, COMPLETION_PATH_MISSING, DEFERRAL_NOT_CONFIRMED, in this order; for `completed` the guard speaks first.
 
     Source: seed 004, Proposed Solution 3 and 4.
     """
@@ -62,6 +62,11 @@ def set_status_action(work: Work) -> Answer:
             f"orchestrator group list --session-id {session.id}",
         )
     agent = groups.actor(work, given.get("by"))
+    if session.kind == "chat":
+        raise Refused(
+            "NOT_PERMITTED", f"Session {session.id} is a chat: closing the session closes its group.",
+            f"orchestrator session end {session.id} --by project_manager --reason ...",
+        )
     to, reason = given["status"].strip().lower(), (given.get("reason") or "").strip()
     _check_move(work, group, to, agent, reason)
     version = work.context.version(session.workflow_version_id)
@@ -140,7 +145,7 @@ def _cancel(work: Work, session: Session, version: Version, group: Group, by: st
 
 def _reopen(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
     blocker = next((b for b in work.reader.blockers(session.id, group.id) if b.external), None)
-    target = Target(blocking.builder(version.workflow, group), "respawn")
+    target = blocking.to_builder(version.workflow, group, "respawn")
     if group.status == "deferred_external" and blocker is not None:
         target = blocking.opener(version.workflow, group, blocker, "respawn")
         changes.resolve_blocker(work, blocker.id, by=by, resolution="resumed", note=reason)

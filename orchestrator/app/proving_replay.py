@@ -114,11 +114,16 @@ def loops(world: World, search: Search) -> Iterator[tuple[str, list[Move]]]:
     with a way back to it wherever a rung leads elsewhere, until nothing leads back, a person is asked, or everything
     is as it was once before, all counters included.
     """
+    found: list[set[str]] = []
     for there, circle, start in _circles(search):
+        names = [proving_search.cause_of(edge.move) for edge in circle]
+        # A loop with more on the way round says nothing new.
+        if any(each <= set(names) for each in found):
+            continue
         path = Path(world, search)
         if path.follow(there) and _endless(path, circle, start):
-            names = ", ".join(proving_search.cause_of(edge.move) for edge in circle)
-            yield f"{names}: for ever, with all counters where they were, and no person is asked", list(world.path)
+            found.append(set(names))
+            yield f"{', '.join(names)}: for ever, with all counters where they were, and no person is asked", list(world.path)
 
 
 def _endless(path: Path, circle: list[Edge], start: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app import groups, settling, spawning
 from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core import handoff, strictjson
 from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.errors import Refused
 
@@ -52,12 +53,7 @@ def redispatch_action(work: Work) -> Answer:
         answer = settling.escalate(work, session, version, group, rung, "redispatch", f"redispatched again: {reason}")
     else:
         agent = group.awaited_agent_id if group else None
-        previous = work.reader.one(
-            "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :turn"
-            " AND handoff_hash IS NOT NULL ORDER BY part LIMIT 1",
-            session=session.id,
-            turn=waiting.turn,
-        )
+        previous = _previous(work, group, waiting.turn)
         answer = spawning.decide(
             work,
             session,
@@ -69,7 +65,8 @@ def redispatch_action(work: Work) -> Answer:
                 target=Target(waiting.awaited_role, _action(waiting), agent),
                 cause="redispatch",
                 rules=(Fired("redispatch", reason),),
-                include_context=_context(previous),
+                include_context=tuple(previous["include_context"]),
+                model=previous["model"],
             ),
         )
     settling.settle(work, "redispatch")
@@ -81,12 +78,19 @@ def _action(waiting: Group | Session) -> str:
     return waiting.awaited_action if waiting.awaited_action not in (None, "wait") else "spawn"
 
 
-def _context(previous: tuple[object, ...] | None) -> tuple[str, ...]:
-    from orchestrator.core import strictjson
-
-    if previous is None:
-        return ()
-    return tuple(strictjson.stored(previous[0])["include_context"])
+def _previous(work: Work, group: Group | None, turn: int | None) -> Answer:
+    """What the open turn was given: context and model; nothing where it only names its role to the project manager."""
+    command = handoff.command(work.step.chain, group and group.id, turn or 0)
+    rows = work.context.connection.execute(
+        "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :turn ORDER BY part",
+        {"session": work.step.chain, "turn": turn},
+    )
+    for (text,) in rows.fetchall():
+        answer = strictjson.stored(text)
+        for spawn in answer.get("spawns") or (answer,):
+            if spawn.get("handoff") == command:
+                return {"include_context": answer["include_context"], "model": spawn["model"]}
+    return {"include_context": (), "model": None}
 
 
 def _group(work: Work, session: Session, group_id: str | None) -> Group | None:
@@ -103,7 +107,8 @@ def _group(work: Work, session: Session, group_id: str | None) -> Group | None:
 
 def _check_waiting(work: Work, session: Session, group: Group | None) -> None:
     if group is not None and group.status not in ("pending", "in_progress"):
-        raise Refused("GROUP_CLOSED", f"Group {group.id} is {group.status}.", f"orchestrator group show {group.id}")
+        look = f"orchestrator group show {group.id} --session-id {session.id}"
+        raise Refused("GROUP_CLOSED", f"Group {group.id} is {group.status}.", look)
     waiting = group or session
     if waiting.awaited_role == PERSON:
         raise Refused(

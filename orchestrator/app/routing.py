@@ -130,6 +130,7 @@ def _checked(work: Work, case: Case, waiting: Group | Session) -> tuple[Case, st
         _check_acknowledged(work, report)
         if report.role == VALIDATOR:
             return case, VALIDATOR
+        _refuse_in_chat(case)
         return case, spawning.acting_agent(work, report.role, case.group, report.agent_id)
     except (Refused, InvalidInput) as problem:
         problem.data.update(_turn=waiting.turn, _role=report.role)
@@ -171,8 +172,13 @@ def _reserved(role: str) -> Refused:
     return Refused(
         "RESERVED_ROLE",
         f"{role} reports nothing through route; its verdicts come from its own command.",
-        "Repeat with --dry-run to preview the transition",
+        _reserved_way(role),
     )
+
+
+def _reserved_way(role: str) -> str:
+    # The program's own parts have no transitions to preview.
+    return "Report as one of the team's roles" if role.startswith("system:") else "Repeat with --dry-run to preview it"
 
 
 def _group(work: Work, session: Session, report: Report) -> Group | None:
@@ -232,17 +238,18 @@ def _case(
     effect = transition.effect if transition else "none"
     reader, group_id = work.reader, group.id if group else None
     other = group is not None and report.role != group.awaited_role
-    refusals = reader.turn_refusals(session.id, group_id, group.turn) if group and other else []
     facts = Facts(
         session=session,
         group=group,
         blockers=reader.blockers(session.id, group.id) if group else (),
         open_dependencies=reader.open_dependencies(session.id, group.id) if group and group.status == "pending" else (),
         question_id=reader.question(session.id, group.id) if group else None,
-        visits=reader.visits(session, group, report.role, transition.status, own=effect in OWN_COUNTS)
+        visits=reader.visits(
+            session, group, report.role, transition.status, own=effect in OWN_COUNTS, most=settling.most_visits(version)
+        )
         if transition
         else 0,
-        refusal=refusals[0][0] if refusals else None,
+        refusal=reader.newest_refusal(session.id, group_id, group.turn) if group and other else None,
         clarifications=reader.count(
             "SELECT count(*) FROM questions INDEXED BY ix_questions_session WHERE session_id = :session"
             " AND opened_seq > :since AND kind = 'clarification'",
@@ -273,14 +280,25 @@ def _check_acknowledged(work: Work, report: Report) -> None:
         )
     for group_id, reason in report.acknowledge.items():
         if work.reader.group(work.step.chain, group_id) is None:
-            raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", "orchestrator group list")
+            look = f"orchestrator group list --session-id {work.step.chain}"
+            raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", look)
         if not isinstance(reason, str) or not reason.strip():
             raise Refused(
                 "REASON_REQUIRED", f"Acknowledging {group_id} needs a reason.", f"--acknowledge {group_id}=REASON"
             )
 
 
+def _refuse_in_chat(case: Case) -> None:
+    plans = case.transition.effect in ("plan", "continue") or case.transition.action == "spawn_batch"
+    if case.session.kind == "chat" and plans:
+        raise Refused(
+            "NOT_PERMITTED", f"Session {case.session.id} is a chat: it has one group, and nothing to plan.",
+            "orchestrator session create ID",
+        )
+
+
 def _accept(work: Work, session: Session, version: Version, case: Case, agent: str) -> Answer:
+    work.actor = agent
     written = consequences.write_report(work, case, agent)
     case = written.case
     decision = engine.decide(case)
@@ -347,9 +365,12 @@ def _settled(work: Work, record: spawning.Record, rule: str) -> spawning.Record:
     extras: dict[str, Any] = {**record.extras, "groups": kinds, "causes": causes}
     if rule == "phase_check":
         extras["phase_check"] = fanout.phase(kinds)
+    # What a batch gives its builders is not the manager's; a phase check's context is for whoever it calls.
+    context = record.include_context if record.target.action == "check_phase" else ()
     fired = Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}")
     return record._replace(
-        target=Target(MANAGER, "spawn"), extras=extras, rules=(*record.rules, fired), session_level=True
+        target=Target(MANAGER, "spawn"), extras=extras, rules=(*record.rules, fired), session_level=True,
+        model=None, include_context=context,
     )
 
 

@@ -8,7 +8,7 @@ from orchestrator.app import changes, groups, moving, settling
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import lifecycle_table, names
 from orchestrator.core.routing.admission import STRICTNESS
-from orchestrator.core.routing.facts import MANAGER, ROUTER, TECH_LEAD, VALIDATOR
+from orchestrator.core.routing.facts import DEVELOPER, MANAGER, QA, ROUTER, SENIOR, TECH_LEAD, VALIDATOR
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import Refused, UsageError
 
@@ -47,6 +47,7 @@ def create(
     """
     names.check_id("session", id)
     disabled = _roles(disabled_roles)
+    _check_reachable(disabled, testing_mode)
     given = {
         "id": id, "kind": kind, "mode": mode, "testing_mode": testing_mode, "goal": goal,
         "turn_timeout": turn_timeout, "disabled_roles": list(disabled), "by": by,
@@ -62,6 +63,18 @@ def _roles(given: tuple[str, ...]) -> tuple[str, ...]:
         if role in (MANAGER, TECH_LEAD, VALIDATOR):
             raise UsageError("USAGE", f"{role} cannot be disabled: a session always needs it.", "Leave it out")
     return roles
+
+
+def _check_reachable(disabled: tuple[str, ...], testing_mode: str) -> None:
+    """Whether a group can be built, and tested as the mode demands, without the disabled roles."""
+    if {DEVELOPER, SENIOR} <= set(disabled):
+        what = f"{DEVELOPER} and {SENIOR} are both disabled: nobody builds."
+        raise UsageError("USAGE", what, "Leave one of them out")
+    if QA in disabled and testing_mode == "full":
+        raise UsageError(
+            "USAGE", f"Without {QA} no group can pass the tests that mode full demands.",
+            "Repeat with --testing-mode minimal",
+        )
 
 
 def create_action(work: Work) -> Answer:
@@ -115,43 +128,47 @@ def _row(work: Work) -> dict[str, Any]:
 
 
 def pause(
-    context: Context, *, id: str, by: str, reason: str, request_id: str | None = None, at: str | None = None
+    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
 ) -> Answer:
     """Pause a session: reports are still accepted and decided, but nobody is started until `session resume`.
 
     Raises:
-        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, NOT_PERMITTED, REASON_REQUIRED, UNKNOWN_AGENT.
+        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, NOT_PERMITTED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT.
     """
     return _move(context, "session pause", id, by, reason, request_id, at)
 
 
 def resume(
-    context: Context, *, id: str, by: str, reason: str, request_id: str | None = None, at: str | None = None
+    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
 ) -> Answer:
     """Resume a paused session: what was held back is emitted now, as far as slots allow.
 
     Raises:
-        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, QUESTION_OPEN, NOT_PERMITTED, REASON_REQUIRED, UNKNOWN_AGENT.
+        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, QUESTION_OPEN, NOT_PERMITTED, REASON_REQUIRED, ACTOR_REQUIRED,
+            UNKNOWN_AGENT.
     """
     return _move(context, "session resume", id, by, reason, request_id, at)
 
 
 def end(
-    context: Context, *, id: str, by: str, reason: str, request_id: str | None = None, at: str | None = None
+    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
 ) -> Answer:
     """End a session: a chat is closed; abandoning an orchestration is a person's to do.
 
     Raises:
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED, UNKNOWN_AGENT.
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT.
     """
     return _move(context, "session end", id, by, reason, request_id, at)
 
 
 def _move(
-    context: Context, kind: str, id: str, by: str, reason: str, request_id: str | None, at: str | None
+    context: Context, kind: str, id: str, by: str | None, reason: str, request_id: str | None, at: str | None
 ) -> Answer:
     given = {"id": id, "by": by, "reason": reason}
-    return perform(context, Call(kind, id, by, given, request_id, at=at), ACTIONS[kind])
+    return perform(context, Call(kind, id, by or "", given, request_id, at=at), ACTIONS[kind])
 
 
 def _acting(work: Work, what: str) -> tuple[str, str]:
@@ -192,6 +209,10 @@ def resume_action(work: Work) -> Answer:
         )
     changes.move_session(work, "paused", "active", by=by, reason=reason, cause="manual")
     settling.settle(work, "session", closed=True)
+    return _settled(work)
+
+
+def _settled(work: Work) -> Answer:
     answer: Answer = {"success": True, "session": _row(work), "seq": work.seq}
     if work.decisions:
         answer["followed_by"] = work.decisions
@@ -215,6 +236,13 @@ def end_action(work: Work) -> Answer:
         raise Refused("REASON_REQUIRED", "Ending a session needs a reason.", "Repeat with --reason TEXT")
     if session.kind != "chat":
         raise groups.require_person(f"Abandoning session {session.id}")
+    if agent.kind == "human":
+        raise groups.require_person(f"Closing session {session.id} as {agent.id}")
+    if agent.role not in (MANAGER, "orchestrator"):
+        raise Refused(
+            "NOT_PERMITTED", f"{agent.id} is {agent.role}; closing a chat is the project manager's or a person's.",
+            "Repeat with --by project_manager",
+        )
     group = work.reader.group(session.id, session.id)
     if group is not None and group.status == "in_progress":
         moving.cancel(work, group, by=agent.id, reason=reason, cause="session")
@@ -225,15 +253,16 @@ def end_action(work: Work) -> Answer:
 
 
 def set_testing_mode(
-    context: Context, *, id: str, mode: str, by: str, reason: str, request_id: str | None = None, at: str | None = None
+    context: Context, *, id: str, mode: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
 ) -> Answer:
     """Change how much a session tests. Tightening is the project manager's; loosening needs a person.
 
     Raises:
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED, HUMAN_REQUIRED, REASON_REQUIRED.
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED.
     """
     given = {"id": id, "mode": mode, "by": by, "reason": reason}
-    return perform(context, Call("session testing-mode", id, by, given, request_id, at=at), testing_mode_action)
+    return perform(context, Call("session testing-mode", id, by or "", given, request_id, at=at), testing_mode_action)
 
 
 def testing_mode_action(work: Work) -> Answer:
@@ -245,6 +274,11 @@ def testing_mode_action(work: Work) -> Answer:
         raise UsageError("USAGE", f"There is no testing mode {names.shown(mode)}.", f"One of: {', '.join(STRICTNESS)}")
     if mode == session.testing_mode:
         return {"success": True, "session": _row(work), "unchanged": True}
+    if mode == "full" and QA in session.disabled_roles:
+        raise Refused(
+            "NOT_PERMITTED", f"Session {session.id} does without {QA}, so no group could pass what mode full demands.",
+            f"orchestrator status {session.id}",
+        )
     if STRICTNESS[mode] < STRICTNESS[session.testing_mode]:
         raise groups.require_person(f"Loosening the testing mode from {session.testing_mode} to {mode}")
     changes.record_change(
@@ -257,15 +291,17 @@ def testing_mode_action(work: Work) -> Answer:
 
 
 def upgrade_workflow(
-    context: Context, *, id: str, by: str, reason: str, request_id: str | None = None, at: str | None = None
+    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
 ) -> Answer:
     """Move a session to the active workflow version, unless its open state does not exist there.
 
     Raises:
-        Refused: UPGRADE_REFUSED {open}, UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED, REASON_REQUIRED.
+        Refused: UPGRADE_REFUSED {open}, UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED, REASON_REQUIRED,
+            ACTOR_REQUIRED.
     """
     given = {"id": id, "by": by, "reason": reason}
-    return perform(context, Call("session upgrade-workflow", id, by, given, request_id, at=at), upgrade_action)
+    return perform(context, Call("session upgrade-workflow", id, by or "", given, request_id, at=at), upgrade_action)
 
 
 def upgrade_action(work: Work) -> Answer:
@@ -292,7 +328,8 @@ def upgrade_action(work: Work) -> Answer:
         "UPDATE sessions SET workflow_version_id = :version WHERE id = :session",
         {"version": new.id, "session": session.id},
     )
-    return {"success": True, "session": _row(work), "seq": work.seq}
+    settling.settle(work, "session")
+    return _settled(work)
 
 
 ACTIONS = {"session pause": pause_action, "session resume": resume_action, "session end": end_action}

@@ -38,7 +38,7 @@ def settle(work: Work, cause: str, *, closed: bool = False) -> None:
         if session.status != "active":
             return
         board = load_board(work, session, version)
-        if _release(work, session, version, board, "slot" if cause == "report" else cause):
+        if _release(work, session, version, board, _cause(cause)):
             continue
         starts = fanout.batch(version.workflow, session, board)
         if starts:
@@ -96,7 +96,7 @@ def _release(work: Work, session: Session, version: Version, board: fanout.Board
         slotless = group.awaited_role == MANAGER
         if slotless or board.running < board.limit:
             target = Target(group.awaited_role, group.awaited_action or "spawn", group.awaited_agent_id)
-            _emit(work, session, version, group, target, cause)
+            _emit(work, session, version, group, target, "slot" if group.held == "slot" else cause)
             return True
         if group.held != "slot":
             work.step.execute(
@@ -176,9 +176,8 @@ def after_refusal(work: Work, refused: dict[str, Any]) -> None:
     waiting = group or session
     if waiting.awaited_role is None or refused["role"] != waiting.awaited_role or refused["turn"] != waiting.turn:
         return
-    visits = version.workflow.rules.loop_max_visits
-    own = [role for _, role in work.reader.turn_refusals(session.id, group and group.id, waiting.turn)]
-    if own.count(waiting.awaited_role) < visits:
+    visits, role = version.workflow.rules.loop_max_visits, waiting.awaited_role
+    if work.reader.turn_refusals(session.id, group and group.id, waiting.turn, role, visits) < visits:
         return
     rung = next_rung(version, str(waiting.awaited_role)) if group else PERSON
     reason = f"{visits} reports of {waiting.awaited_role} were refused in turn {waiting.turn}"
@@ -236,11 +235,19 @@ def ask(
     return question
 
 
+def most_visits(version: Version) -> int:
+    """So many visits need to be counted for the loop guard to reach its last rung."""
+    rules = version.workflow.rules
+    return rules.loop_max_visits + len(rules.loop_on_exhausted)
+
+
 def set_status_rung(work: Work, version: Version, group: Group, target: str | None) -> str | None:
     """The rung that an agent's repeated `set-status` on one group has reached, if any; never the target itself."""
     since = max(group.progress_seq, group.answered_seq)
-    visits = work.reader.count(reader.STATUS_SETTINGS, session=work.step.chain, group=group.id, since=since) + 1
-    return _rung_of_visits(version, visits, target)
+    visits = work.reader.count(
+        reader.STATUS_SETTINGS, session=work.step.chain, group=group.id, since=since, most=most_visits(version)
+    )
+    return _rung_of_visits(version, visits + 1, target)
 
 
 def redispatch_rung(work: Work, session: Session, version: Version, group: Group | None) -> str | None:
@@ -248,9 +255,9 @@ def redispatch_rung(work: Work, session: Session, version: Version, group: Group
     scope = group or session
     since = max(scope.progress_seq, scope.answered_seq)
     visits = work.reader.count(
-        reader.REDISPATCHES, session=session.id, group=group and group.id, since=since
-    ) + 1
-    rung = _rung_of_visits(version, visits, scope.awaited_role)
+        reader.REDISPATCHES, session=session.id, group=group and group.id, since=since, most=most_visits(version)
+    )
+    rung = _rung_of_visits(version, visits + 1, scope.awaited_role)
     return PERSON if rung and group is None else rung
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator.app import changes
@@ -66,21 +68,47 @@ def instance(role: str, session: str, group: str | None) -> str:
 
 
 def register_instance(work: Work, role: str, group: str | None, agent_id: str | None = None) -> str:
-    """Register the instance that a spawn names, once, under its role's agent; return its id."""
-    agent = agent_id or instance(role, work.step.chain, group)
-    if work.reader.agent(agent) is None:
-        work.step.insert(
-            "agents",
-            id=agent,
-            role=role,
-            parent_id=role if work.reader.agent(role) else None,
-            kind="ai",
-            session_id=work.step.chain,
-            group_id=None if role == MANAGER else group,
-            created_at=work.at,
-            created_seq=work.seq,
-        )
+    """Register the instance that a spawn names, once, under its role's agent; return its id.
+
+    An instance that is deactivated is never started again: the next number stands in for it.
+    """
+    group = None if role == MANAGER else group
+    for agent in _candidates(agent_id, instance(role, work.step.chain, group)):
+        known = work.reader.agent(agent)
+        if known is None:
+            break
+        # The second instance of one group may be named as the first one of another.
+        if known.active and known.role == role and within(known, work.step.chain, group):
+            return agent
+    work.step.insert(
+        "agents",
+        id=agent,
+        role=role,
+        parent_id=role if work.reader.agent(role) else None,
+        kind="ai",
+        session_id=work.step.chain,
+        group_id=group,
+        created_at=work.at,
+        created_seq=work.seq,
+    )
     return agent
+
+
+def _candidates(agent_id: str | None, first: str) -> Iterator[str]:
+    if agent_id is not None:
+        yield agent_id
+    yield first
+    yield from (f"{first}.{number}" for number in itertools.count(2))
+
+
+def within(agent: Agent, chain: str, group: str | None) -> bool:
+    """Whether an agent may act there: one that was started for a session or group acts in that alone.
+
+    Args:
+        group: the group that is acted for; None where the call names none.
+    """
+    session_fits = agent.session_id in (None, chain)
+    return session_fits and (group is None or agent.group_id in (None, group))
 
 
 def decide(work: Work, session: Session, version: Version, record: Record) -> Answer:
@@ -182,6 +210,8 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     hash_ = freeze(work, session, version, group_id, role, agent, action, record.include_context)
     answer["handoff"] = handoff.command(session.id, group_id, work.seq)
     answer["handoff_hash"] = hash_
+    alone = ("agent_id", "model", "turn", "handoff", "handoff_hash")
+    answer["spawns"] = [{"group_id": group_id, "agent": role, **{name: answer[name] for name in alone}}]
     return hash_
 
 
@@ -220,6 +250,7 @@ def freeze(
         " AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10",
         {"session": session.id, "group": group_id},
     )
+    blockers = work.reader.blockers(session.id, group_id) if group_id else ()
     document = handoff.document(
         session_id=session.id,
         group_id=group_id,
@@ -230,13 +261,41 @@ def freeze(
         workflow_version=version.workflow.hash,
         context=found,
         missing_context=missing,
-        blockers=[blocker.id for blocker in work.reader.blockers(session.id, group_id)] if group_id else [],
+        blockers=[blocker.id for blocker in blockers],
         reports=[row[0] for row in rows] if group_id else [],
+        **_moment(work, group_id, role, any(blocker.external for blocker in blockers)),
     )
     text = strictjson.canonical(document)
     hash_ = hashlib.sha256(text.encode()).hexdigest()
     work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)
     return hash_
+
+
+def _moment(work: Work, group_id: str | None, role: str, external: bool) -> dict[str, Any]:
+    """What the document itself must hold, because the rows will say something else later."""
+    connection, key = work.context.connection, {"session": work.step.chain, "group": group_id}
+    if external:
+        marked = connection.execute(
+            "SELECT id, external_seq FROM blockers INDEXED BY ix_blockers_open WHERE session_id = :session"
+            " AND group_id = :group AND task_id IS NULL AND resolved_seq IS NULL AND external = 1"
+            " ORDER BY opened_seq DESC, id DESC",
+            key,
+        )
+        return {"external": [list(row) for row in marked]}
+    if group_id is not None or role != MANAGER:
+        return {}
+    most = handoff.GROUPS_LISTED
+    groups = connection.execute(
+        "SELECT id, status, awaited_role FROM task_groups WHERE session_id = :session"
+        " ORDER BY created_seq, id LIMIT :most",
+        {**key, "most": most + 1},
+    ).fetchall()
+    found: dict[str, Any] = {"groups": [list(row) for row in groups[:most]]}
+    if len(groups) > most:
+        found["group_counts"] = dict(
+            connection.execute("SELECT status, count(*) FROM task_groups WHERE session_id = :session GROUP BY 1", key)
+        )
+    return found
 
 
 def context_items(work: Work, group_id: str | None, names: tuple[str, ...]) -> tuple[list[list[Any]], list[str]]:
@@ -292,16 +351,17 @@ def acting_agent(work: Work, role: str, group: Group | None, given: str | None) 
     """Who reports: the agent that the call names, else the awaited instance, else the agent whose id is the role.
 
     Raises:
-        Refused: UNKNOWN_AGENT, NOT_PERMITTED (the agent has another role), ACTOR_REQUIRED.
+        Refused: UNKNOWN_AGENT, NOT_PERMITTED (the agent has another role, session or group), ACTOR_REQUIRED.
     """
     if given is not None:
         agent = require_agent(work, given)
+        refuse_outside(work, agent, group and group.id)
         if agent.role != role:
             what = f"Agent {given} is {agent.role}, not {role}."
             raise Refused("NOT_PERMITTED", what, f"orchestrator agent show {given}")
         return agent.id
     if group is not None and group.awaited_role == role and group.awaited_agent_id:
-        return group.awaited_agent_id
+        return require_agent(work, group.awaited_agent_id).id
     known = work.reader.agent(role)
     if known is None or not known.active:
         raise Refused("ACTOR_REQUIRED", f"No active agent stands for {role}; name one.", "Repeat with --agent-id AGENT")
@@ -319,6 +379,20 @@ def require_agent(work: Work, agent_id: str) -> Agent:
         what = "is not registered" if agent is None else "is deactivated"
         raise Refused("UNKNOWN_AGENT", f"Agent {agent_id} {what}.", "orchestrator agent list")
     return agent
+
+
+def refuse_outside(work: Work, agent: Agent, group: str | None) -> None:
+    """Refuse an agent that was started for another session or group.
+
+    Raises:
+        Refused: NOT_PERMITTED.
+    """
+    if not within(agent, work.step.chain, group):
+        where = f"group {agent.group_id} of session" if agent.group_id else "session"
+        raise Refused(
+            "NOT_PERMITTED", f"Agent {agent.id} acts in {where} {agent.session_id} only.",
+            f"orchestrator agent show {agent.id}",
+        )
 
 
 def await_validator(work: Work) -> None:

@@ -187,9 +187,12 @@ def _overdue(session: Row, row: Row, now: str) -> bool:
 
 
 def _next(seen: Snapshot, spawns: list[Answer], state: str) -> list[str]:
-    """The commands that go on from here."""
+    """What goes on from here: commands, and the questions that wait for a person."""
     session = seen.session["id"]
-    commands = [f"orchestrator answer {question['id']}" for question in seen.questions]
+    commands = [
+        f"A person must answer question {question['id']}; answering is not part of this version yet"
+        for question in seen.questions
+    ]
     if state == PAUSED:
         commands.append(f"orchestrator session resume {session}")
     if seen.session["awaited_role"] == VALIDATOR:

@@ -105,6 +105,11 @@ def _question_closed(row: Row) -> Told:
     return Told("question_closed", row["id"], row["group_id"], text, (row["closed_by"],))
 
 
+def _evidence(row: Row) -> Told:
+    text = f"evidence {row['id']} ({row['kind']} of {row['subject']}): {row['outcome']}"
+    return Told("evidence", row["id"], row["group_id"], text)
+
+
 def _refusal(row: Row) -> Told:
     tried = f" {row['status']}" if row["status"] else ""
     who = row["role"] or row["actor"] or "somebody"
@@ -121,5 +126,6 @@ _TELL: dict[str, Any] = {
     "blocker_resolved": _blocker_resolved,
     "question_asked": _question_asked,
     "question_closed": _question_closed,
+    "evidence": _evidence,
     "refusal": _refusal,
 }

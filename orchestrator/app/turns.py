@@ -14,18 +14,7 @@ def decision_shape(row: Row) -> Row:
     answer = strictjson.stored(row["answer"])
     shown = {name: value for name, value in row.items() if name != "answer"}
     rules = strictjson.stored(row["rules"])
-    return {**shown, "rules": rules, "reason": answer.get("reason"), "spawns": _started(answer)}
-
-
-def _started(answer: Answer) -> list[Answer]:
-    """Whom a decision started, one entry each, whether alone or in a batch."""
-    if answer.get("spawns"):
-        return list(answer["spawns"])
-    if "handoff" not in answer:
-        return []
-    alone = {name: answer.get(name) for name in ("agent_id", "model", "turn", "handoff", "handoff_hash")}
-    of_session = answer["handoff"] == handoff.command(answer["session_id"], None, answer["turn"])
-    return [{**alone, "agent": answer["next_agent"], "group_id": None if of_session else answer["group_id"]}]
+    return {**shown, "rules": rules, "reason": answer.get("reason"), "spawns": answer.get("spawns", [])}
 
 
 def spawn(reader: Reader, session: str, group: str | None, turn: int) -> tuple[Row, Answer] | None:

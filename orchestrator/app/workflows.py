@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import MANAGER, PERSON
@@ -35,6 +36,7 @@ def load(
 
     Raises:
         InvalidInput: WORKFLOW_INVALID with every problem; the active version stays.
+        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED.
     """
     given = {"content": content, "agent_texts": agent_texts, "source": source, "by": by}
     return perform(context, Call("workflow load", STORE_CHAIN, by, given, request_id, at=at), load_action)
@@ -73,6 +75,7 @@ def check(
 def load_action(work: Work) -> Answer:
     """Load; a replay calls it with a recorded event's input."""
     given = work.call.input
+    _require_loader(work)
     report, files, found = check(given["content"], given["agent_texts"], given["source"])
     rows = [problem if isinstance(problem, dict) else problem._asdict() for problem in found]
     if any(row["severity"] == "error" for row in rows) or report.document is None:
@@ -93,6 +96,15 @@ def load_action(work: Work) -> Answer:
     )
     return {"success": True, "version": version_row(work.context, version), "loaded": row is None, "activated": True,
             "problems": rows, "seq": work.seq}
+
+
+def _require_loader(work: Work) -> None:
+    agent = groups.actor(work, work.call.input.get("by"))
+    if agent.role != MANAGER and agent.kind == "ai":
+        raise Refused(
+            "NOT_PERMITTED", f"{agent.id} is {agent.role}; workflows are the project manager's or a person's to load.",
+            "Repeat with --by project_manager",
+        )
 
 
 def version_hash(transitions_hash: str, files: list[Any]) -> str:

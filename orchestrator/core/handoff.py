@@ -6,9 +6,15 @@ an agent was told, and no context is stored twice.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from orchestrator.core import strictjson
+
+GROUPS_LISTED = 200
+"""How many groups a hand-off for a whole session names; where there are more, it counts them by status too."""
+
+_LONG_FENCE = re.compile(r"`{3,}")
 
 
 def document(
@@ -24,6 +30,9 @@ def document(
     missing_context: list[str],
     blockers: list[str],
     reports: list[int],
+    external: list[list[Any]] | None = None,
+    groups: list[list[Any]] | None = None,
+    group_counts: dict[str, int] | None = None,
 ) -> dict[str, Any]:
     """The hand-off as it is frozen.
 
@@ -32,7 +41,13 @@ def document(
         missing_context: names that the transition asks for and no report gave.
         blockers: ids of the group's open blockers, newest first.
         reports: seqs of the group's latest reports, newest first: guidance and findings.
+        external: pairs of a blocker's id and the seq of the report that says what outside it waits for.
+        groups: for a session as a whole, each group's id, status and awaited role at that moment.
+        group_counts: the number of groups by status, where `groups` does not name all of them.
+
+    What may change later stands in the document itself; what is None is left out.
     """
+    moment = {"external": external, "groups": groups, "group_counts": group_counts}
     return {
         "session_id": session_id,
         "group_id": group_id,
@@ -45,6 +60,7 @@ def document(
         "missing_context": missing_context,
         "blockers": blockers,
         "reports": reports,
+        **{name: value for name, value in moment.items() if value is not None},
     }
 
 
@@ -63,13 +79,22 @@ def report_command(session_id: str, group_id: str | None, role: str, turn: int) 
     )
 
 
-def render(full: dict[str, Any]) -> str:
-    """The hand-off as Markdown, from the document with its references filled in."""
+def render(full: dict[str, Any], *, is_open: bool = True) -> str:
+    """The hand-off as Markdown, from the document with its references filled in.
+
+    What agents wrote stands in fences or between quotes on one line, so that it cannot pass for a part of the
+    hand-off; only the role's own text, which is loaded with the workflow, stands as it is, at the end.
+
+    Args:
+        is_open: whether the turn is still awaited; of one that is not, no report is asked for.
+    """
     group = full.get("group") or {}
-    title = f"Group {group['id']}: {group['name']}" if group else f"Session {full['session_id']}"
-    who = f"You are {full['role']} ({full['agent_id']}), turn {full['turn']}: {full['action']}."
-    lines = [f"# {title}", "", who, ""]
-    lines += _section("Goal", [full["goal"]] if full["goal"] else ["(none given)"])
+    title = f"Group {group['id']}: {_quoted(group['name'])}" if group else f"Session {full['session_id']}"
+    lines = [f"# {title}", ""]
+    if not is_open:
+        lines += [f"Turn {full['turn']} is over; this is what the agent was told.", ""]
+    lines += [f"You are {full['role']} ({full['agent_id']}), turn {full['turn']}: {full['action']}.", ""]
+    lines += _section("Goal", [_fence(full["goal"]) if full["goal"] else "(none given)"])
     if group:
         flags = [group["kind"], f"complexity {group['complexity']}"]
         flags += ["security-sensitive"] if group["security_sensitive"] else []
@@ -77,15 +102,15 @@ def render(full: dict[str, Any]) -> str:
     lines += _section("Success criteria", [_criterion(c) for c in full["criteria"]])
     lines += _section("Open blockers", [_blocker(b) for b in full["blockers"]])
     for item in full["context"]:
-        lines += _section(
-            f"Context: {item['name']} (from {item['producer']}, step {item['seq']})", [_block(item["value"])]
-        )
-    lines += _section("Asked for, but given by nobody", [f"- {name}" for name in full["missing_context"]])
+        title = f"Context: {_word(item['name'])} (from {item['producer']}, step {item['seq']})"
+        lines += _section(title, [_block(item["value"])])
+    lines += _section("Missing context", [f"- {_word(name)}" for name in full["missing_context"]])
     lines += _section("Earlier reports on this group, newest first", [_report(r) for r in full["reports"]])
-    lines += _section("Groups", [_group_line(g) for g in full.get("groups", [])])
-    lines += _section("You may report", [f"- {s['status']}: {s['description']}" for s in full["statuses"]])
-    lines += _section("Report with", [_fence(full["report_command"])])
-    lines += _section("Your role", [full["role_text"]])
+    lines += _section("Groups", _groups(full))
+    lines += _section("You may report", [f"- {s['status']}: {_one_line(s['description'])}" for s in full["statuses"]])
+    if is_open:
+        lines += _section("Report with", [_fence(full["report_command"])])
+    lines += _section("Your role", [full["role_text"]] if full["role_text"] else [])
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -96,34 +121,59 @@ def _section(title: str, body: list[str]) -> list[str]:
 def _criterion(criterion: dict[str, Any]) -> str:
     decided = []
     if criterion["operator"]:
-        decided.append(f"{criterion['metric']} {criterion['operator']} {criterion['target']}")
+        decided.append(f"{_quoted(criterion['metric'])} {criterion['operator']} {_quoted(criterion['target'])}")
     if criterion["command"]:
-        decided.append(" ".join(criterion["command"]))
+        decided.append(_quoted(" ".join(criterion["command"])))
     by = f" (decided by: {', '.join(decided)})" if decided else ""
-    return f"- {criterion['id']}, {criterion['status']}: {criterion['text']}{by}"
+    return f"- {criterion['id']}: {_quoted(criterion['text'])}{by}"
 
 
 def _blocker(blocker: dict[str, Any]) -> str:
-    external = f", external: {blocker['external_dependency']}" if blocker["external"] else ""
-    return f"- {blocker['id']} ({blocker['class']} {blocker['type']}{external}): {blocker['reason']}"
+    dependency = blocker["external_dependency"]
+    external = f", external: {_quoted(dependency)}" if dependency else ""
+    return f"- {blocker['id']} ({blocker['class']} {_word(blocker['type'])}{external}): {_quoted(blocker['reason'])}"
 
 
 def _report(report: dict[str, Any]) -> str:
-    summary = f": {report['summary']}" if report["summary"] else ""
+    summary = f": {_quoted(report['summary'])}" if report["summary"] else ""
     return f"- step {report['seq']}, {report['agent_id']}: {report['response_status']}{summary}"
+
+
+def _groups(full: dict[str, Any]) -> list[str]:
+    lines = [_group_line(group) for group in full.get("groups", ())]
+    counts = full.get("group_counts")
+    if counts:
+        by_status = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+        lines.append(f"- the first {len(lines)} of {sum(counts.values())}; in all: {by_status}")
+    return lines
 
 
 def _group_line(group: dict[str, Any]) -> str:
     awaited = f", awaits {group['awaited_role']}" if group["awaited_role"] else ""
-    return f"- {group['id']} ({group['name']}): {group['status']}{awaited}"
+    return f"- {group['id']} ({_quoted(group['name'])}): {group['status']}{awaited}"
 
 
 def _block(value: object) -> str:
-    return value if isinstance(value, str) else _fence(strictjson.canonical(value), "json")
+    return _fence(value) if isinstance(value, str) else _fence(strictjson.canonical(value), "json")
 
 
 def _fence(text: str, language: str = "") -> str:
-    mark = "```"
-    while mark in text:
-        mark += "`"
+    """The text between fences that are longer than any run of backticks in it."""
+    mark = "`" * max((len(run) + 1 for run in _LONG_FENCE.findall(text)), default=3)
     return f"{mark}{language}\n{text}\n{mark}"
+
+
+def _quoted(text: object) -> str:
+    """The text between quotes, on one line."""
+    escaped = str(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{_one_line(escaped)}"'
+
+
+def _one_line(text: str) -> str:
+    """The text with line breaks, and whatever else does not print, spelt out."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def _word(name: str) -> str:
+    """A name as it is, or quoted where it is not one word."""
+    return name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.:@/-]*", name) else _quoted(name)

@@ -6,7 +6,9 @@ in a shared folder further up is never taken for ours.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -48,7 +50,7 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
     named = _named(explicit, env, cwd)
     if named is not None:
         if not os.path.isfile(named.path):
-            raise problems.no_database(named.path, f"({named.why}) does not exist or is no file")
+            raise _unusable(named)
         return named
     found = _search(env, cwd)
     if found is not None:
@@ -59,6 +61,30 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
         " or the home folder.",
         f"orchestrator init, or name the file by --db or {VARIABLE}",
     )
+
+
+def _unusable(named: Found) -> errors.OrchestratorError:
+    try:
+        found = os.stat(named.path)
+    except OSError as error:
+        closed = error.errno in (errno.EACCES, errno.EPERM)
+        missing = problems.no_database(named.path, f"({named.why}) does not exist")
+        return problems.unreadable(named.path) if closed else missing
+    return problems.no_file(named.path, folder=stat.S_ISDIR(found.st_mode))
+
+
+def working_folder(explicit: str | None, env: Mapping[str, str]) -> str:
+    """The current folder; where it was deleted, any other will do for a database that is named by its whole path.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE.
+    """
+    try:
+        return os.getcwd()
+    except OSError:
+        if os.path.isabs(explicit if explicit is not None else env.get(VARIABLE, "")):
+            return os.path.sep
+        raise problems.no_working_folder() from None
 
 
 def place(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> str:

@@ -49,9 +49,15 @@ def doctor(path: str | None, env: Mapping[str, str], cwd: Path, synchronous: str
         found = discovery.locate(path, env, cwd)
     except errors.OrchestratorError as problem:
         return Report(None, "no database was found", facts, [from_error(problem)])
-    findings = [*_power_cut(synchronous, found.path), *_examine(found.path, facts)]
+    findings = _ours([*_power_cut(synchronous, found.path), *_examine(found.path, facts)])
     order = ("error", "warning", "info")
     return Report(found.path, found.why, facts, sorted(findings, key=lambda each: order.index(each.severity)))
+
+
+def _ours(findings: list[Problem]) -> list[Problem]:
+    """Without advice on the rights of a file that is none of ours."""
+    foreign = any(each.id == "NO_DATABASE" for each in findings)
+    return [each for each in findings if not (foreign and each.id in ("PERMISSIONS", "READ_ONLY"))]
 
 
 def writer(real: str) -> int | None:

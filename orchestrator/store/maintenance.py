@@ -62,9 +62,15 @@ def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem
         found: list[Problem] = []
         for part in (_pages, _references, schema_problems, _revision, _orphans):
             found += _guarded(part, connection)
-        return found
+        return _once(found)
     finally:
         connection.close()
+
+
+def _once(found: list[Problem]) -> list[Problem]:
+    """Of many findings that the file is damaged the first: the way on is the same for all."""
+    damaged = [each for each in found if each.id == "CORRUPT"]
+    return [each for each in found if each.id != "CORRUPT" or each is damaged[0]]
 
 
 def schema_problems(connection: sqlite.Connection) -> Iterator[Problem]:
@@ -141,7 +147,7 @@ def _references(connection: sqlite.Connection) -> Iterator[Problem]:
         counts[table, parent] = counts.get((table, parent), 0) + 1
     for (table, parent), count in counts.items():
         message = f"{count} rows of {table} refer to rows of {parent} that do not exist."
-        yield Problem("REFERENCE_BROKEN", "error", table, message, _verify(connection))
+        yield Problem("REFERENCE_BROKEN", "error", table, message, _restore(connection))
 
 
 def _revision(connection: sqlite.Connection) -> Iterator[Problem]:
@@ -149,7 +155,7 @@ def _revision(connection: sqlite.Connection) -> Iterator[Problem]:
     revisions = [row[0] for row in connection.execute("SELECT version_num FROM alembic_version")]
     if revisions != [f"{version:04}"]:
         message = f"The file says version {version}, and its migrations say {', '.join(revisions) or 'none'}."
-        yield Problem("VERSION_MISMATCH", "error", "alembic_version", message, _verify(connection))
+        yield Problem("VERSION_MISMATCH", "error", "alembic_version", message, _restore(connection))
 
 
 def _orphans(connection: sqlite.Connection) -> Iterator[Problem]:
@@ -182,7 +188,7 @@ def _orphans_of(
     sql = f'SELECT count(*) FROM "{table}" t WHERE {condition}NOT EXISTS (SELECT 1 FROM {parent})'
     (count,) = connection.execute(sql).fetchone()
     if count:
-        yield Problem("ORPHANS", "error", table, f"{count} rows of {table} lack {what}.", _verify(connection))
+        yield Problem("ORPHANS", "error", table, f"{count} rows of {table} lack {what}.", _restore(connection))
 
 
 def _schema_problem(what: str, key: Key, words: str, path: str) -> Problem:
@@ -194,5 +200,5 @@ def _schema_problem(what: str, key: Key, words: str, path: str) -> Problem:
     return Problem(f"{kind.upper()}_{what}", "error", name, f"The {kind} {name} {words}.", command)
 
 
-def _verify(connection: sqlite.Connection) -> str:
-    return f"orchestrator audit verify --db {problems.quoted(connection.path)}"
+def _restore(connection: sqlite.Connection) -> str:
+    return f"restore a backup of {problems.quoted(connection.path)}"

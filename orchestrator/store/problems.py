@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Sequence
 
 from orchestrator import errors
@@ -17,6 +18,44 @@ def no_database(path: str, why: str = "does not exist") -> errors.EnvironmentPro
 def not_ours(path: str) -> errors.EnvironmentProblem:
     """The file is a database, but another program's; it is left alone."""
     return _problem("NO_DATABASE", f"{path} is the database of another program.", "doctor", path)
+
+
+def no_file(path: str, *, folder: bool) -> errors.EnvironmentProblem:
+    """Something else than a file stands at the path."""
+    what = "is a folder" if folder else "is no regular file"
+    inside = f"{path.rstrip('/')}/{constants.FILE}"
+    way = f"orchestrator init --db {quoted(inside)}" if folder else "name a file by --db"
+    return errors.EnvironmentProblem("NO_DATABASE", f"{path} {what}.", way, db=path)
+
+
+def unreadable(path: str) -> errors.EnvironmentProblem:
+    """The file is there, but this user may not read it, or not enter a folder above it."""
+    closed = path
+    while (above := _folder(closed)) != closed and not os.access(above, os.X_OK):
+        closed = above
+    what, right = ("read it", "u+r") if closed == path else (f"enter the folder {closed}", "u+rx")
+    return errors.EnvironmentProblem(
+        "NO_DATABASE",
+        f"The database {path} is closed to this user, who may not {what}.",
+        f"chmod {right} {quoted(closed)}, as its owner",
+        db=path,
+    )
+
+
+def no_folder(path: str) -> errors.EnvironmentProblem:
+    """The folder that a copy is to lie in does not exist."""
+    folder = _folder(path)
+    way = f"mkdir -p {quoted(folder)}"
+    return errors.EnvironmentProblem("NO_FOLDER", f"There is no folder {folder}.", way, path=path)
+
+
+def no_working_folder() -> errors.EnvironmentProblem:
+    """The folder that the call was made in has been deleted."""
+    return errors.EnvironmentProblem(
+        "NO_DATABASE",
+        "The working folder does not exist any more, so no database can be looked for.",
+        "change into a folder that exists, or name the file by --db and its whole path",
+    )
 
 
 def outdated(path: str, found: int) -> errors.EnvironmentProblem:
@@ -91,6 +130,11 @@ def from_os(error: OSError, path: str) -> errors.EnvironmentProblem:
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return read_only(path)
     return no_database(path, f"cannot be opened ({error.strerror or error})")
+
+
+def from_os_reading(error: OSError, path: str) -> errors.EnvironmentProblem:
+    """`from_os` for a call that only reads."""
+    return unreadable(path) if error.errno in (errno.EACCES, errno.EPERM) else from_os(error, path)
 
 
 def quoted(text: str) -> str:

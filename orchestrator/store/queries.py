@@ -100,6 +100,7 @@ STEP_ROWS: dict[str, str] = {
     "question_closed": """SELECT *, closed_seq AS seq FROM questions INDEXED BY ix_questions_session
         WHERE session_id = :session AND closed_seq IS NOT NULL AND closed_seq > :since AND closed_seq <= :until
         ORDER BY closed_seq, id""",
+    "evidence": f"SELECT id, seq, group_id, kind, subject, outcome FROM evidence WHERE {_SPAN} ORDER BY seq, part",
     "refusal": f"SELECT * FROM refusals WHERE {_SPAN} ORDER BY seq, part",
 }
 """What a step may have written, in the order in which it is told; each takes a span of seqs."""

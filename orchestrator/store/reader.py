@@ -34,17 +34,19 @@ OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
     WHERE session_id = :session AND group_id IS :group AND closed_seq IS NULL ORDER BY opened_seq LIMIT 1"""
 VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
     WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
-    AND seq > :since LIMIT 100)"""
+    AND seq > :since LIMIT :most)"""
 SESSION_VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
     WHERE session_id = :session AND group_id IS NULL AND role = :role AND response_status = :status
-    AND seq > :since LIMIT 100)"""
+    AND seq > :since LIMIT :most)"""
 REDISPATCHES = """SELECT count(*) FROM (SELECT 1 FROM router_decisions INDEXED BY ix_router_decisions_redispatch
-    WHERE session_id = :session AND group_id IS :group AND seq > :since AND cause = 'redispatch' LIMIT 100)"""
+    WHERE session_id = :session AND group_id IS :group AND seq > :since AND cause = 'redispatch' LIMIT :most)"""
 STATUS_SETTINGS = """SELECT count(*) FROM (SELECT 1 FROM status_changes INDEXED BY ix_status_changes_entity
     WHERE session_id = :session AND entity = 'group' AND entity_id = :group AND seq > :since
-    AND cause = 'set_status' LIMIT 100)"""
-TURN_REFUSALS = """SELECT code, role FROM refusals INDEXED BY ix_refusals_turn
-    WHERE session_id = :session AND group_id IS :group AND turn = :turn ORDER BY seq DESC LIMIT 100"""
+    AND cause = 'set_status' LIMIT :most)"""
+NEWEST_REFUSAL = """SELECT code FROM refusals INDEXED BY ix_refusals_turn
+    WHERE session_id = :session AND group_id IS :group AND turn = :turn ORDER BY seq DESC LIMIT 1"""
+TURN_REFUSALS = """SELECT count(*) FROM (SELECT 1 FROM refusals INDEXED BY ix_refusals_turn
+    WHERE session_id = :session AND group_id IS :group AND turn = :turn AND role = :role LIMIT :most)"""
 CLARIFICATIONS = """SELECT count(*) FROM questions INDEXED BY ix_questions_session
     WHERE session_id = :session AND opened_seq > :since AND kind = 'clarification'"""
 IN_PROGRESS = """SELECT id FROM task_groups INDEXED BY ix_task_groups_awaited
@@ -101,6 +103,8 @@ class Agent(NamedTuple):
     parent_id: str | None
     kind: str
     active: int
+    session_id: str | None = None
+    group_id: str | None = None
 
 
 class Reader:
@@ -139,7 +143,8 @@ class Reader:
     def agent(self, agent: str) -> Agent | None:
         """The registered agent, or None."""
         row = self.connection.execute(
-            "SELECT id, role, parent_id, kind, active FROM agents WHERE id = :agent", {"agent": agent}
+            "SELECT id, role, parent_id, kind, active, session_id, group_id FROM agents WHERE id = :agent",
+            {"agent": agent},
         ).fetchone()
         return Agent(*row) if row else None
 
@@ -158,22 +163,26 @@ class Reader:
         row = self.connection.execute(OPEN_QUESTION, {"session": session, "group": group}).fetchone()
         return row[0] if row else None
 
-    def visits(self, session: Session, group: Group | None, role: str, status: str, *, own: bool) -> int:
-        """Accepted reports like this one since the last progress (`own`: since the last answered question)."""
+    def visits(self, session: Session, group: Group | None, role: str, status: str, *, own: bool, most: int) -> int:
+        """Accepted reports like this one since the last progress (`own`: since the last answered question).
+
+        Not more than `most` are counted.
+        """
         scope = group or session
         since = scope.answered_seq if own else max(scope.progress_seq, scope.answered_seq)
-        parameters = {"session": session.id, "role": role, "status": status, "since": since}
+        parameters = {"session": session.id, "role": role, "status": status, "since": since, "most": most}
         if group is None:
             return self.count(SESSION_VISITS, **parameters)
         return self.count(VISITS, group=group.id, **parameters)
 
-    def turn_refusals(self, session: str, group: str | None, turn: int | None) -> list[tuple[str, str | None]]:
-        """Code and role of what was refused in the open turn, newest first."""
-        if turn is None:
-            return []
-        return self.connection.execute(
-            TURN_REFUSALS, {"session": session, "group": group, "turn": turn}
-        ).fetchall()
+    def newest_refusal(self, session: str, group: str | None, turn: int | None) -> str | None:
+        """The code of what was last refused in the open turn."""
+        row = self.connection.execute(NEWEST_REFUSAL, {"session": session, "group": group, "turn": turn}).fetchone()
+        return row[0] if row else None
+
+    def turn_refusals(self, session: str, group: str | None, turn: int | None, role: str, most: int) -> int:
+        """How often a role was refused in the open turn; not more than `most` are counted."""
+        return self.count(TURN_REFUSALS, session=session, group=group, turn=turn, role=role, most=most)
 
     def manager_turns(self, session: Session) -> tuple[int, ...]:
         """The open turns of the project manager in this session."""

@@ -95,7 +95,8 @@ def prepare(connection: sqlite3.Connection, *, write: bool = True, synchronous: 
         return
     if synchronous not in SYNCHRONOUS:
         raise errors.UsageError(
-            "INVALID_SETTING", f"synchronous is FULL or NORMAL, not {synchronous!r}.", "unset ORCHESTRATOR_SYNCHRONOUS"
+            "USAGE", f"ORCHESTRATOR_SYNCHRONOUS is FULL or NORMAL, not {synchronous!r}.",
+            "unset ORCHESTRATOR_SYNCHRONOUS",
         )
     connection.create_function(constants.WRITE_FUNCTION, 0, _one)
     connection.executescript(
@@ -242,6 +243,11 @@ def translate(error: sqlite3.Error, path: str | pathlib.Path) -> errors.Orchestr
     return problems.no_database(name, "cannot be opened") if code == _CANTOPEN else None
 
 
+def environment_problem(error: Exception, path: str | pathlib.Path) -> errors.OrchestratorError | None:
+    """What any error in the middle of a call means for the file; None where it is none of SQLite's, or our fault."""
+    return translate(error, path) if isinstance(error, sqlite3.Error) else None
+
+
 def real_path(path: str | pathlib.Path) -> str:
     """The absolute path of the file itself; beside it SQLite keeps its -wal and -shm."""
     try:
@@ -285,14 +291,14 @@ def _check_file(real: str, write: bool) -> tuple[int, int]:
     except (FileNotFoundError, NotADirectoryError):
         raise problems.no_database(real) from None
     except OSError as error:
-        raise problems.no_database(real, f"cannot be opened ({error.strerror})") from error
+        raise problems.from_os_reading(error, real) from error
     if not stat.S_ISREG(found.st_mode):
-        raise problems.no_database(real, "is no file")
+        raise problems.no_file(real, folder=stat.S_ISDIR(found.st_mode))
     if 0 < found.st_size < _HEADER_BYTES:
         # SQLite takes a file of one byte for an empty one, and would write over it.
         raise problems.corrupt(real, "file is not a database")
     if not os.access(real, os.R_OK):
-        raise problems.no_database(real, "may not be read by this user")
+        raise problems.unreadable(real)
     if write and (locked := locked_files(real)):
         raise problems.read_only(real, locked)
     return found.st_dev, found.st_ino

@@ -39,6 +39,7 @@ STEPS: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "cancel": ("group set-status", lambda: _set_status("cancelled")),
     "create a group": ("group create", lambda: {"id": "X", "session_id": SESSION, "request_id": "r"}),
     "load a workflow": ("workflow load", _workflow),
+    "reject": ("validate", lambda: {"session_id": SESSION, "request_id": "r"}),
 }
 
 
@@ -47,8 +48,27 @@ def test_a_step_killed_at_any_statement_is_whole_or_absent(
     tmp_path: pathlib.Path, words: str, arguments: Callable[[], dict[str, Any]]
 ) -> None:
     template = field.create(tmp_path / "template.db", groups=2)
+    assert_whole_or_absent(template, words, arguments())
+
+
+def test_an_accept_killed_at_any_statement_is_whole_or_absent(tmp_path: pathlib.Path) -> None:
+    template = field.create(tmp_path / "template.db", groups=2)
+    with field.opened(template) as context:
+        given = {"session_id": SESSION, "id": "C1", "text": "it runs", "command": ("true",), "reason": "asked for"}
+        field.call(context, "criterion add", **given)
+        said = {"session_id": SESSION, "current_agent": "project_manager", "status": "BAZINGA"}
+        field.call(context, "route", **said, acknowledge={"G0": "a prototype", "G1": "a prototype"})
+    assert_whole_or_absent(template, "validate", {"session_id": SESSION, "request_id": "r"})
+    with field.plain(tmp_path / "killed.db") as connection:
+        assert connection.execute("SELECT outcome FROM sessions").fetchall() == [("accepted",)]
+        assert connection.execute("SELECT DISTINCT status FROM task_groups").fetchall() == [("completed",)]
+        assert connection.execute("SELECT count(*) FROM evidence").fetchall() == [(1,)]
+
+
+def assert_whole_or_absent(template: pathlib.Path, words: str, given: dict[str, Any]) -> None:
+    """Kill the step at one statement after the other, and ask for it again each time."""
     before = field.everything(template)
-    given, path, statement = arguments(), tmp_path / "killed.db", 1
+    path, statement = template.with_name("killed.db"), 1
     while (ended := killed_at(statement, copy(template, path), words, given)).signal == signal.SIGKILL:
         assert field.damages(path) == []
         applied = field.everything(path) != before

@@ -56,11 +56,15 @@ def refuse_state(facts: Facts, report: Report, transition: Transition | None) ->
         return Refusal(
             "GROUP_CLOSED",
             f"Group {group.id} is {group.status} and takes no more reports.",
-            f"orchestrator group set-status {group.id} in_progress --session-id {session.id} --by project_manager"
-            " --reason ...",
+            _reopening(session.id, group.id) if report.role == MANAGER else "Discard the answer",
             {"group_status": group.status},
         )
     return None
+
+
+def _reopening(session_id: str, group_id: str) -> str:
+    options = f"--session-id {session_id} --by project_manager --reason TEXT"
+    return f"orchestrator group set-status {group_id} in_progress {options}"
 
 
 def refuse_turn(facts: Facts, report: Report, transition: Transition | None) -> Refusal | None:
@@ -77,44 +81,46 @@ def refuse_turn(facts: Facts, report: Report, transition: Transition | None) -> 
         )
     if group.status == "pending":
         failed = transition is not None and transition.effect == "merge_fail"
-        return _refuse_first(facts, report, group) or (_refuse_merge(group, transition) if failed else None)
+        return _refuse_first(facts, report, group) or (_refuse_merge(facts, group, transition) if failed else None)
     if group.held:
-        return _out_of_turn(group, f"Group {group.id} is held ({group.held}): {group.awaited_role} is not started yet.")
+        held = f"Group {group.id} is held ({group.held}): {group.awaited_role} is not started yet."
+        return _out_of_turn(facts, group, held)
     if report.turn is not None and report.turn != group.turn:
         return _stale(report, group.turn)
     fallback = report.role == TECH_LEAD and facts.refusal == "UNKNOWN_STATUS"
     if group.awaited_role != report.role and not fallback:
         return _out_of_turn(
-            group, f"Group {group.id} waits for {group.awaited_role or 'nobody'}, not for {report.role}."
+            facts, group, f"Group {group.id} waits for {group.awaited_role or 'nobody'}, not for {report.role}."
         )
-    return _refuse_merge(group, transition)
+    return _refuse_merge(facts, group, transition)
 
 
 def _refuse_first(facts: Facts, report: Report, group: Group) -> Refusal | None:
     if report.turn is not None:
         return _stale(report, None)
     if facts.open_dependencies:
-        return dependencies_open(group, facts.open_dependencies)
+        return _dependencies_open(facts, group, facts.open_dependencies)
     if facts.blockers:
-        return dependencies_open(group, tuple(blocker.id for blocker in facts.blockers))
+        return _dependencies_open(facts, group, tuple(blocker.id for blocker in facts.blockers))
     return None
 
 
-def dependencies_open(group: Group, open_: tuple[str, ...]) -> Refusal:
+def _dependencies_open(facts: Facts, group: Group, open_: tuple[str, ...]) -> Refusal:
     """The refusal of a start before what the group waits for is done."""
     return Refusal(
         "DEPENDENCIES_OPEN",
         f"Group {group.id} cannot start before {', '.join(open_)}.",
-        f"orchestrator group show {group.id}",
+        f"orchestrator group show {group.id} --session-id {facts.session.id}",
         {"open": list(open_)},
     )
 
 
-def _refuse_merge(group: Group, transition: Transition | None) -> Refusal | None:
+def _refuse_merge(facts: Facts, group: Group, transition: Transition | None) -> Refusal | None:
     merging = transition is not None and transition.effect in ("merge", "merge_fail")
     if not merging or group.awaited_action == "spawn_merge":
         return None
     return _out_of_turn(
+        facts,
         group,
         f"Group {group.id} was not sent to merge (awaited: {group.awaited_action}); a merge follows an approval.",
         expected_action="spawn_merge",
@@ -142,12 +148,13 @@ def _refuse_manager(facts: Facts, report: Report, transition: Transition | None)
         return _refuse_first(facts, report._replace(turn=None), group) if _starts(transition) else None
     if group.status == "in_progress" and group.awaited_role != MANAGER and not report.interrupt:
         return _out_of_turn(
+            facts,
             group,
             f"Group {group.id} waits for {group.awaited_role}; a report of the project manager on it would take that"
             " turn away.",
             suggestion="Repeat the call with --interrupt to supersede the open turn",
         )
-    return _refuse_merge(group, transition) if group.status == "in_progress" else None
+    return _refuse_merge(facts, group, transition) if group.status == "in_progress" else None
 
 
 def _starts(transition: Transition | None) -> bool:
@@ -158,12 +165,13 @@ def refuse_status(workflow: Workflow, facts: Facts, report: Report) -> Refusal:
     """The refusal of a status that the role does not have, with the way on."""
     statuses = workflow.statuses_of(report.role)
     near = names.nearest(report.status, statuses)
-    group = f" -g {facts.group.id}" if facts.group else ""
+    group = f" --group-id {facts.group.id}" if facts.group else ""
+    again = f"orchestrator route {report.role} {near} --session-id {facts.session.id}{group}"
+    listed = f"Repeat with one of: {', '.join(statuses)}" if statuses else "orchestrator workflow show"
     return Refusal(
         "UNKNOWN_STATUS",
         f"{report.role} has no status {report.status or '(empty)'} in this workflow.",
-        f"orchestrator route {report.role} {near or (statuses[0] if statuses else 'STATUS')}"
-        f" --session-id {facts.session.id}{group}",
+        again if near else listed,
         {
             "valid_statuses": list(statuses),
             "did_you_mean": near,
@@ -199,12 +207,12 @@ def refuse_content(case: Case) -> Refusal | None:
 
 
 def _out_of_turn(
-    group: Group, message: str, *, expected_action: str | None = None, suggestion: str | None = None
+    facts: Facts, group: Group, message: str, *, expected_action: str | None = None, suggestion: str | None = None
 ) -> Refusal:
     return Refusal(
         "OUT_OF_TURN",
         message,
-        suggestion or f"orchestrator group show {group.id}",
+        suggestion or f"orchestrator group show {group.id} --session-id {facts.session.id}",
         {
             "expected_agent": group.awaited_role,
             "expected_action": expected_action or group.awaited_action,

@@ -96,7 +96,8 @@ def deferral_reason(case: Case) -> str:
 def _nothing_blocked(case: Case, what: str) -> Refusal:
     group = case.group
     assert group is not None  # noqa: S101 - admission refuses what returns to somebody without a group
-    return Refusal("NOTHING_BLOCKED", f"Group {group.id} {what}.", f"orchestrator group show {group.id}", {})
+    look = f"orchestrator group show {group.id} --session-id {case.session.id}"
+    return Refusal("NOTHING_BLOCKED", f"Group {group.id} {what}.", look, {})
 
 
 def settles(case: Case) -> tuple[str, ...]:
@@ -115,6 +116,11 @@ def builder(workflow: Workflow, group: Group) -> str:
     return group.builder_role or first_builder(workflow, group)
 
 
+def to_builder(workflow: Workflow, group: Group, action: str) -> Target:
+    """The group's builder, and the very agent that built it last."""
+    return Target(builder(workflow, group), action, group.builder_agent_id)
+
+
 def first_builder(workflow: Workflow, group: Group) -> str:
     """The role that a fresh group is given."""
     if group.kind == "research":
@@ -128,4 +134,4 @@ def opener(workflow: Workflow, group: Group, blocker: Blocker, action: str) -> T
     """Whom a lifted blocker returns its group to: its opener, or the builder where a person or manager opened it."""
     if blocker.cause == "report" and blocker.opened_role and blocker.opened_role != MANAGER:
         return Target(blocker.opened_role, action, blocker.opened_by)
-    return Target(builder(workflow, group), action)
+    return to_builder(workflow, group, action)

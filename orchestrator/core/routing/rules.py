@@ -64,8 +64,8 @@ def rework(case: Case, target: Target) -> Proposal | None:
     """Rework goes to the group's own builder, whatever role the file names."""
     if case.transition.effect != "rework" or case.group is None:
         return None
-    role = blocking.builder(case.workflow, case.group)
-    return Proposal(f"{role} built group {case.group.id}", Target(role, case.transition.action))
+    target = blocking.to_builder(case.workflow, case.group, case.transition.action)
+    return Proposal(f"{target.agent} built group {case.group.id}", target)
 
 
 def fallback(case: Case, target: Target) -> Proposal | None:

@@ -23,6 +23,7 @@ class Spawn(TypedDict):
     model: str | None
     turn: int
     handoff: str
+    handoff_hash: str
 
 
 class Routed(TypedDict):

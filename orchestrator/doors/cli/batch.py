@@ -11,7 +11,7 @@ from orchestrator import bootstrap, errors
 from orchestrator.app import arguments, operations
 from orchestrator.app.context import Context
 from orchestrator.core import names, strictjson
-from orchestrator.doors.cli import calling, output
+from orchestrator.doors.cli import calling, output, printed
 from orchestrator.doors.cli.options import Command, Given, Result, argument
 
 DOOR = "batch"
@@ -35,6 +35,11 @@ class _Runner:
             self.context, self.writes = writing, True
         return self.context
 
+    def repeating(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """The answer, its commands with the --db of the batch."""
+        found: dict[str, Any] = answer if self.db is None else printed.repeat(answer, self.db)
+        return found
+
     def close(self) -> None:
         self.context.connection.close()
 
@@ -50,7 +55,7 @@ def _batch(given: Given) -> Result:
     try:
         listening = True
         for number, line in _lines(stream):
-            answer = _answer(runner, line, number)
+            answer = runner.repeating(_answer(runner, line, number))
             failed += not answer["success"]
             if listening:
                 listening = output.write(output.line(answer), _recorded(answer, number))
@@ -107,6 +112,9 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
         return {**output.failure(problem, session), "op": words, "exit_code": problem.exit_code}
     except Exception as problem:
         _abandon(runner)
+        known = bootstrap.environment_problem(problem, runner.context.path)
+        if known is not None:
+            return {**output.failure(known, None), "op": words, "exit_code": known.exit_code}
         what = errors.OrchestratorError("INTERNAL", calling.unexpected(problem), "Report this line as a fault")
         return {**output.failure(what, None), "op": words, "exit_code": errors.EXIT_INTERNAL}
 

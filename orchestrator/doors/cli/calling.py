@@ -33,6 +33,8 @@ def operation(words: str, given: Given) -> Result:
         problem.data.setdefault("_session", hinted(problem, session_of(words, bound)))
         problem.data.setdefault("db", context.path)
         raise
+    except Exception as error:
+        raise bootstrap.environment_problem(error, context.path) or error from error
     finally:
         context.connection.close()
 

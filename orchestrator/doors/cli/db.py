@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from orchestrator import bootstrap
@@ -13,7 +12,7 @@ from orchestrator.doors.cli.options import Command, Given, Result, argument, fla
 
 
 def _path(given: Given) -> str:
-    return maintenance.find(given.db, os.environ, Path.cwd())
+    return maintenance.find(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
 
 
 def _upgrade(given: Given) -> Result:
@@ -37,7 +36,7 @@ def _backup(given: Given) -> Result:
 
 
 def _doctor(given: Given) -> Result:
-    return _result(maintenance.doctor(given.db, os.environ, Path.cwd()))
+    return _result(maintenance.doctor(given.db, os.environ, maintenance.working_folder(given.db, os.environ)))
 
 
 def _result(answer: dict[str, Any]) -> Result:

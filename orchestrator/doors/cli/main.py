@@ -128,7 +128,7 @@ def _version() -> int:
 def _answered(command: Command, given: Given, result: Result) -> int:
     if result.printed:
         return result.exit_code
-    answer = result.answer
+    answer = _repeating(result.answer, given.db)
     recorded = output.recorded_step(answer)
     if given.json and not result.raw:
         output.write(output.line(output.success(answer, answer.get("db"))), recorded)
@@ -140,16 +140,41 @@ def _answered(command: Command, given: Given, result: Result) -> int:
     words = result.text
     if words is None:
         words = command.show(answer) if command.show else text.render(command.words, answer)
+    if words and given.db is not None and not result.raw:
+        words = _repeating({"text": words}, given.db)["text"]
     if words:
         output.write(output.text(words, sys.stdout), recorded)
     return result.exit_code
 
 
+def _repeating(answer: dict[str, Any], db: str | None) -> dict[str, Any]:
+    """The answer, its commands with the --db that this call was given."""
+    if db is None:
+        return answer
+    from orchestrator.doors.cli import printed
+
+    found: dict[str, Any] = printed.repeat(answer, db)
+    return found
+
+
+def _named_db(argv: list[str]) -> str | None:
+    """The --db of a call that failed, wherever it stands."""
+    own = argv[: argv.index("--")] if "--" in argv else argv
+    for place, word in enumerate(own):
+        if word.startswith("--db="):
+            return word.partition("=")[2] or None
+        if word == "--db" and place + 1 < len(own):
+            return own[place + 1] or None
+    return None
+
+
 def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
     code = problem.data.pop("_exit_code", problem.exit_code)
+    db = _named_db(argv)
+    problem.suggestion = _repeating({"suggestion": problem.suggestion}, db)["suggestion"]
     if _json(argv) and problem.code != "OUTPUT_FAILED":
         try:
-            output.write(output.line(output.failure(problem, problem.data.get("_session"))))
+            output.write(output.line(_repeating(output.failure(problem, problem.data.get("_session")), db)))
         except errors.EnvironmentProblem as second:
             output.complain(_sentence(second))
     else:

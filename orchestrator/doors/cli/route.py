@@ -83,7 +83,9 @@ def show(answer: dict[str, Any]) -> str:
     lines += [
         f"  rule {visible(rule.get('name'))}: {visible(rule.get('reason'))}" for rule in answer.get("rules") or ()
     ]
-    lines += [_spawn(spawn) for spawn in answer.get("spawns") or ()]
+    if "turn" not in answer:
+        # The first line names the one agent that a decision starts alone.
+        lines += [_spawn(spawn) for spawn in answer.get("spawns") or ()]
     for name in _SHOWN:
         if answer.get(name):
             lines.append(f"  {name.replace('_', ' ')}: {visible(answer[name])}")

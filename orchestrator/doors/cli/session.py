@@ -65,8 +65,8 @@ _RESUME = Command(
 
 _END = Command(
     "session end",
-    "End a session. Abandoning an orchestration is a person's to do.",
-    "orchestrator session end CHAT-1 --by user --reason 'answered'",
+    "End a session: a chat, by the project manager. Abandoning an orchestration is a person's to do.",
+    "orchestrator session end CHAT-1 --by project_manager --reason 'answered'",
     (*THIS_SESSION, *CHANGE),
 )
 

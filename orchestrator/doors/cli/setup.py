@@ -18,7 +18,7 @@ def _init(given: Given) -> Result:
     file = given.arguments.get("workflow")
     if file is not None:
         setup.read_workflow(Path(file))
-    path = maintenance.place(given.db, os.environ, Path.cwd())
+    path = maintenance.place(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
     moved = setup.create_database(path, bootstrap.now())
     context = bootstrap.open_context(path, write=True, door=calling.DOOR)
     try:

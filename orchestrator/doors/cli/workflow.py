@@ -8,6 +8,7 @@ from typing import Any
 
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import BY, OF_SESSION, REQUEST, Command, Given, Result, argument, flag, option
+from orchestrator.doors.cli.text import layout
 from orchestrator.errors import EXIT_INVALID, EXIT_OK, InvalidInput, UsageError
 
 _AGENTS = option("agents", "A folder of agent files; the shipped ones where left out.", metavar="FOLDER")
@@ -71,7 +72,7 @@ def _check(given: Given) -> Result:
     answer = {**answer, "warnings": [], "errors": answer["errors"], "warning_count": answer["warnings"]}
     if not ok:
         details = {key: value for key, value in answer.items() if key != "warnings"}
-        message = f"{source} has {answer['errors']} errors."
+        message = f"{source} has {layout.counted(answer['errors'], 'error')}."
         raise InvalidInput("WORKFLOW_INVALID", message, "Mend every listed problem and check again", **details)
     return Result({"db": None, **answer})
 

@@ -63,7 +63,9 @@ class Agents(Caller):
         """
         return self._call("agent tree", session_id=session_id, all=all)
 
-    def agent_deactivate(self, id: str, *, by: str, reason: str, request_id: str | None = None) -> Answer:
+    def agent_deactivate(
+        self, id: str, *, by: str | None = None, reason: str = "", request_id: str | None = None
+    ) -> Answer:
         """Take an agent out of service; what it did stays, and it acts no more.
 
         As `orchestrator agent deactivate`; see `orchestrator.app.agents.deactivate`.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator import bootstrap
 from orchestrator.app import arguments, operations
 from orchestrator.app.context import Context
+from orchestrator.errors import OrchestratorError
 
 Answer = dict[str, Any]
 
@@ -18,4 +20,9 @@ class Caller:
 
     def _call(self, words: str, **given: Any) -> Answer:
         bound = arguments.bind(words, {name: value for name, value in given.items() if value is not None})
-        return operations.call(self._context, words, **arguments.complete(self._context, words, bound))
+        try:
+            return operations.call(self._context, words, **arguments.complete(self._context, words, bound))
+        except OrchestratorError:
+            raise
+        except Exception as error:
+            raise bootstrap.environment_problem(error, self._context.path) or error from error

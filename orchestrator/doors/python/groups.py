@@ -62,7 +62,7 @@ class Groups(Caller):
         status: str,
         *,
         session_id: str | None = None,
-        by: str | None,
+        by: str | None = None,
         reason: str = "",
         request_id: str | None = None,
     ) -> Answer:
@@ -93,7 +93,14 @@ class Groups(Caller):
         )
 
     def group_undepend(
-        self, id: str, on: str, *, session_id: str | None = None, by: str, reason: str, request_id: str | None = None
+        self,
+        id: str,
+        on: str,
+        *,
+        session_id: str | None = None,
+        by: str | None = None,
+        reason: str = "",
+        request_id: str | None = None,
     ) -> Answer:
         """Drop a dependency on a group that is cancelled or deferred, with the reason.
 

@@ -52,21 +52,27 @@ class Sessions(Caller):
         """
         return self._call("session show", id=id)
 
-    def session_pause(self, id: str | None = None, *, by: str, reason: str, request_id: str | None = None) -> Answer:
+    def session_pause(
+        self, id: str | None = None, *, by: str | None = None, reason: str = "", request_id: str | None = None
+    ) -> Answer:
         """Pause a session: reports are still accepted and decided, but nobody is started until `session resume`.
 
         As `orchestrator session pause`; see `orchestrator.app.sessions.pause`.
         """
         return self._call("session pause", id=id, by=by, reason=reason, request_id=request_id)
 
-    def session_resume(self, id: str | None = None, *, by: str, reason: str, request_id: str | None = None) -> Answer:
+    def session_resume(
+        self, id: str | None = None, *, by: str | None = None, reason: str = "", request_id: str | None = None
+    ) -> Answer:
         """Resume a paused session: what was held back is emitted now, as far as slots allow.
 
         As `orchestrator session resume`; see `orchestrator.app.sessions.resume`.
         """
         return self._call("session resume", id=id, by=by, reason=reason, request_id=request_id)
 
-    def session_end(self, id: str | None = None, *, by: str, reason: str, request_id: str | None = None) -> Answer:
+    def session_end(
+        self, id: str | None = None, *, by: str | None = None, reason: str = "", request_id: str | None = None
+    ) -> Answer:
         """End a session: a chat is closed; abandoning an orchestration is a person's to do.
 
         As `orchestrator session end`; see `orchestrator.app.sessions.end`.
@@ -74,7 +80,7 @@ class Sessions(Caller):
         return self._call("session end", id=id, by=by, reason=reason, request_id=request_id)
 
     def session_testing_mode(
-        self, id: str, mode: str, *, by: str, reason: str, request_id: str | None = None
+        self, id: str, mode: str, *, by: str | None = None, reason: str = "", request_id: str | None = None
     ) -> Answer:
         """Change how much a session tests. Tightening is the project manager's; loosening needs a person.
 
@@ -83,7 +89,7 @@ class Sessions(Caller):
         return self._call("session testing-mode", id=id, mode=mode, by=by, reason=reason, request_id=request_id)
 
     def session_upgrade_workflow(
-        self, id: str | None = None, *, by: str, reason: str, request_id: str | None = None
+        self, id: str | None = None, *, by: str | None = None, reason: str = "", request_id: str | None = None
     ) -> Answer:
         """Move a session to the active workflow version, unless its open state does not exist there.
 

@@ -532,11 +532,15 @@ def test_status_shows_the_verdict_and_whether_it_is_fresh() -> None:
 
 def test_the_timeline_tells_of_the_verdict() -> None:
     court = done()
+    court.runs("C1", "pass", reason="asked for late")
     verdict = court.judge()
     (event,) = operations.call(court.context, "audit timeline", session_id=SESSION, since=verdict["seq"] - 1)["events"]
     assert event["kind"] == "validate"
     assert "ACCEPT" in event["text"]
     assert "session S1: active -> ended by system:validator" in event["text"]
+    assert f"evidence S1:E{verdict['seq']} (command of C1): exit 0" in event["text"]
+    why = court.do("why", id=verdict["decision"]["decision_id"])
+    assert (why["about"], why["report"]["id"]) == ("decision", verdict["report_id"])
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def _followed(answer: Answer) -> list[str]:
 def _decided(decision: Answer) -> str:
     """A decision in one line: who was started on what, or who is called."""
     rules = ", ".join(rule["name"] for rule in decision["rules"])
-    if decision.get("spawns"):
+    if decision.get("spawns") and "turn" not in decision:
         starts = [f"{each['agent']} on {each['group_id']}, turn {each['turn']}" for each in decision["spawns"]]
         return f"{decision['action']} {'; '.join(starts)} ({rules})"
     person = "a person" if decision["action"] == "pause_for_user" else "nobody"

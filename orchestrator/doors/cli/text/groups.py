@@ -31,8 +31,9 @@ def _facts(row: Answer) -> list[str]:
             ("Awaits", layout.awaited(row["awaited"])),
             (
                 "Came back",
-                f"{counts['revision_count']} times: {counts['qa_attempts']} failed tests,"
-                f" {counts['tl_review_attempts']} rejections, {counts['merge_attempts']} failed merges"
+                f"{layout.times(counts['revision_count'])}: {layout.counted(counts['qa_attempts'], 'failed test')},"
+                f" {layout.counted(counts['tl_review_attempts'], 'rejection')},"
+                f" {layout.counted(counts['merge_attempts'], 'failed merge')}"
                 if counts["revision_count"]
                 else None,
             ),

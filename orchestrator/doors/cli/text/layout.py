@@ -82,6 +82,16 @@ def awaited(waiting: Mapping[str, Any] | None) -> str | None:
     return f"{waiting['role']} ({waiting['agent_id']}), {waiting['action']}{turn}, since {waiting['since']}{held}"
 
 
+def counted(count: int, name: str) -> str:
+    """`1 group`, `2 groups`."""
+    return f"{count} {name}" if count == 1 else f"{count} {name}s"
+
+
+def times(count: int) -> str:
+    """`once`, `2 times`."""
+    return "once" if count == 1 else f"{count} times"
+
+
 def more(answer: Mapping[str, Any]) -> list[str]:
     """The line that says how to read on."""
     if not answer.get("has_more"):

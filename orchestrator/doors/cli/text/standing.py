@@ -18,6 +18,24 @@ _STATES = {
 }
 
 
+_CAUSES = {
+    "confirmation_needed": "Work is done and waits for the project manager to confirm it.",
+    "blocked": "A group is blocked.",
+    "held": "A group is held back: nobody is started on it yet.",
+    "path_missing": "A group is with the project manager, and parts of its completion path are missing.",
+    "waiting_on_deferred": "A group depends on one that is deferred.",
+    "waiting_on_cancelled": "A group depends on one that is cancelled.",
+}
+_STALLED = {"nothing_pending": "No group is left to start.", "nothing_completed": "No group is completed."}
+_NOTES = {
+    "confirmation_needed": "to be confirmed",
+    "path_missing": "completion path not met",
+    "held": "held back",
+    "waiting_on_deferred": "depends on a deferred group",
+    "waiting_on_cancelled": "depends on a cancelled group",
+}
+
+
 def status(answer: Answer) -> list[str]:
     """The answer of `status`: one session, or every open one in a table."""
     if "sessions" in answer:
@@ -26,8 +44,25 @@ def status(answer: Answer) -> list[str]:
     lines += layout.section("Groups", _groups(answer.get("groups", [])))
     lines += layout.section("At work now", [line for spawn in answer["spawns"] for line in _spawn(spawn)])
     lines += layout.section("Questions to a person", [line for each in answer["questions"] for line in _question(each)])
-    lines += layout.section("What does not go on by itself", [visible(cause) for cause in answer.get("causes", [])])
-    return lines + layout.section("Next", [visible(command) for command in answer["next"]])
+    lines += layout.section("What does not go on by itself", _causes(answer))
+    return lines + layout.section("Next", [visible(command) for command in answer["next"] if command not in _shown(answer)])
+
+
+def _shown(answer: Answer) -> set[str]:
+    """What the sections above have said of how it goes on."""
+    named = ("handoff", "report_command", "redispatch")
+    commands = {spawn[name] for spawn in answer["spawns"] for name in named if name in spawn}
+    return commands | {step for step in answer["next"] if any(_asks(step, each["id"]) for each in answer["questions"])}
+
+
+def _asks(step: str, question: str) -> bool:
+    return step.startswith(f"A person must answer question {question};")
+
+
+def _causes(answer: Answer) -> list[str]:
+    """Why nothing goes on without the project manager, in words; a session that has just begun lacks nothing."""
+    names = [cause for cause in answer.get("causes", ()) if cause in _CAUSES or answer["stalled"]]
+    return [_CAUSES.get(name) or _STALLED.get(name) or name for name in names] if answer["state"] != "ended" else []
 
 
 def _overview(sessions: list[Answer]) -> list[str]:
@@ -71,7 +106,7 @@ def progress(found: Answer) -> str:
         return "no groups"
     parts = ", ".join(f"{count} {name}" for name, count in found["by_status"].items())
     rework = f"; rework {found['rework']}" if found["rework"] else ""
-    return f"{found['groups']} groups: {parts}{rework}"
+    return f"{layout.counted(found['groups'], 'group')}: {parts}{rework}"
 
 
 def _groups(groups: list[Answer]) -> list[str]:
@@ -91,8 +126,8 @@ def _note(group: Answer) -> str:
     notes = ["OVERDUE"] if group["overdue"] else []
     notes += [f"blocked by {', '.join(group['blockers'])}"] if group["blockers"] else []
     cause = group["cause"]
-    notes += [cause] if cause not in (None, "running", "pending", "blocked") else []
-    notes += [f"came back {group['rework']} times"] if group["rework"] else []
+    notes += [_NOTES[cause]] if cause in _NOTES else []
+    notes += [f"came back {layout.times(group['rework'])}"] if group["rework"] else []
     return ", ".join(notes)
 
 
@@ -112,7 +147,7 @@ def _spawn(spawn: Answer) -> list[str]:
 def _question(question: Answer) -> list[str]:
     on = f" on {question['group_id']}" if question["group_id"] else ""
     first = f"{question['id']} ({question['kind']}{on}), since {question['asked_at']}: {question['text']}"
-    return [visible(first), *layout.fields((("answer", f"orchestrator answer {question['id']}"),), layout.INDENT)]
+    return [visible(first), f"{layout.INDENT}a person must answer it; answering is not part of this version yet"]
 
 
 def session(answer: Answer) -> list[str]:
