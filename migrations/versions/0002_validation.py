@@ -15,7 +15,7 @@ branch_labels = None
 depends_on = None
 
 GUARDS = pathlib.Path(__file__).with_suffix(".sql")
-OLDER_TABLES = ("sessions",)
+OLDER_TABLES = ("sessions", "alembic_version")
 """Tables of an older version that got a guard here; the guards of new tables go with their tables."""
 
 

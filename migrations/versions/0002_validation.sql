@@ -86,3 +86,18 @@ WHEN OLD.removed_seq IS NULL AND NEW.removed_seq IS NULL AND (NEW.removed_by IS 
 BEGIN
   SELECT RAISE(ABORT, 'NEVER_CHANGED: a criterion is removed once, with the step that does it');
 END;
+
+CREATE TRIGGER alembic_version_insert_needs_orchestrator BEFORE INSERT ON alembic_version
+BEGIN
+  SELECT CASE WHEN orchestrator_write() = 1 THEN 1 ELSE RAISE(ABORT, 'WRITE_REFUSED: only the orchestrator writes to this database') END;
+END;
+
+CREATE TRIGGER alembic_version_update_needs_orchestrator BEFORE UPDATE ON alembic_version
+BEGIN
+  SELECT CASE WHEN orchestrator_write() = 1 THEN 1 ELSE RAISE(ABORT, 'WRITE_REFUSED: only the orchestrator writes to this database') END;
+END;
+
+CREATE TRIGGER alembic_version_delete_needs_orchestrator BEFORE DELETE ON alembic_version
+BEGIN
+  SELECT CASE WHEN orchestrator_write() = 1 THEN 1 ELSE RAISE(ABORT, 'WRITE_REFUSED: only the orchestrator writes to this database') END;
+END;

@@ -128,7 +128,8 @@ def bind(words: str, given: dict[str, Any]) -> dict[str, Any]:
         name for name, each in known.items() if each.default is REQUIRED and name not in found and name != "session_id"
     ]
     if missing and not _may_be_session(words, missing):
-        raise UsageError("USAGE", f"{words} needs {', '.join(missing)}.", f"orchestrator {words} --help")
+        message = f"{words} needs {', '.join(missing)}."
+        raise UsageError("USAGE", message, f"orchestrator {words} --help", _missing=missing)
     return found
 
 
@@ -246,6 +247,9 @@ def _check_of(words: str, name: str, kinds: tuple[type, ...]) -> Check | None:
         return _agent_id(name) if group == "agent" else _id(group)
     if name == "session_id" and group == "audit":
         return _chain
+    if group == "audit" and name in ("group_id", "agent"):
+        # A filter that nothing can have matches nothing.
+        return _text_check(name, kinds)
     if name in AGENT_IDS:
         return _agent_id(name)
     if name in IDS:
@@ -305,6 +309,15 @@ def _acknowledge(value: dict[str, Any]) -> None:
     for group, reason in value.items():
         names.check_id("group", group)
         _check_text("acknowledge", reason)
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Whether a value is one of those that a parameter takes.
+
+    Raises:
+        UsageError: USAGE, naming them and the nearest.
+    """
+    _choice(name, choices)(value)
 
 
 def _choice(name: str, choices: tuple[str, ...]) -> Check:

@@ -106,7 +106,10 @@ class Context:
 
 
 class Call(NamedTuple):
-    """One call of a use case that writes."""
+    """One call of a use case that writes.
+
+    `refused` is set where the input is not whole, so that only what was said of its refusal can be told again.
+    """
 
     kind: str
     chain: str
@@ -115,6 +118,7 @@ class Call(NamedTuple):
     request_id: str | None = None
     dry_run: bool = False
     at: str | None = None
+    refused: Mapping[str, Any] | None = None
 
     @property
     def group(self) -> str | None:
@@ -220,7 +224,7 @@ def event_input(call: Call) -> dict[str, Any]:
     """
     found = _given(call)
     for name in AGENT_JSON:
-        if name in found:
+        if name in found and not isinstance(found[name], str):
             found[name] = strictjson.canonical(found[name])
     return {**found, "request_id": call.request_id} if call.request_id else found
 
@@ -275,12 +279,30 @@ def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at
             settling.after_refusal(work, recorded)
             if work.decisions:
                 problem.data["followed_by"] = work.decisions
-        step.seal("refusal", call.actor, context.channel, refused_input(call, context.door))
+        step.seal("refusal", call.actor[:MAX_DETAIL], context.channel, _refused_input(work, problem, recorded))
 
 
-def refused_input(call: Call, door: str) -> dict[str, Any]:
-    """What a refusal's event keeps: the call that was refused, and the chain that it named."""
-    return {"call": call.kind, "chain": call.chain, "door": door, "input": event_input(call)}
+def _refused_input(work: Work, problem: OrchestratorError, recorded: Answer) -> dict[str, Any]:
+    """What a refusal's event keeps: the call that was refused, and the chain that it named.
+
+    A call with longer texts is kept cut. It cannot be judged again, so how it was refused is kept beside it.
+    """
+    call = work.call
+    whole = event_input(call)
+    kept = _shortened(whole)
+    found = {"call": call.kind, "chain": _cut(call.chain), "door": work.context.door, "input": kept}
+    if call.refused is None and kept == whole:
+        return found
+    said = {"code": problem.code, "detail": _cut(problem.message), "role": recorded["role"], "turn": recorded["turn"]}
+    return {**found, "cut": True, "refused": said}
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:MAX_DETAIL]
+    if isinstance(value, Mapping):
+        return {name[:MAX_DETAIL]: _shortened(each) for name, each in value.items()}
+    return [_shortened(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _insert_refusal(work: Work, problem: OrchestratorError) -> Answer:

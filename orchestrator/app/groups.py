@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import changes, settling, spawning
+from orchestrator.app import acting, changes, settling
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names
 from orchestrator.core.routing.facts import (
@@ -195,8 +195,8 @@ def actor(work: Work, by: str | None) -> Agent:
     """
     if not by:
         raise Refused("ACTOR_REQUIRED", "This change needs an actor.", "Repeat with --by AGENT")
-    agent: Agent = spawning.require_agent(work, by)
-    spawning.refuse_outside(work, agent, work.call.group)
+    agent: Agent = acting.require_agent(work, by)
+    acting.refuse_outside(work, agent, work.call.group)
     return agent
 
 

@@ -163,5 +163,6 @@ def _groups(context: Context, session_id: str, frozen: list[list[Any]]) -> list[
     rows = queries.rows(context.reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
     names = {row["id"]: row["name"] for row in rows}
     return [
-        {"id": id_, "name": names.get(id_), "status": status, "awaited_role": awaited} for id_, status, awaited in frozen
+        {"id": id_, "name": names.get(id_), "status": status, "awaited_role": awaited}
+        for id_, status, awaited in frozen
     ]

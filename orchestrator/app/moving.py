@@ -42,7 +42,8 @@ def set_status(
 
     Raises:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, UNKNOWN_STATUS, ILLEGAL_MOVE, NOT_PERMITTED, HUMAN_REQUIRED,
-            REASON_REQUIRED, COMPLETION_PATH_MISSING, DEFERRAL_NOT_CONFIRMED, in this order; for `completed` the guard speaks first.
+            REASON_REQUIRED, COMPLETION_PATH_MISSING, DEFERRAL_NOT_CONFIRMED, in this order; for `completed` the guard
+            speaks first.
 
     Source: seed 004, Proposed Solution 3 and 4.
     """

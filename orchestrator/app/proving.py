@@ -116,7 +116,8 @@ def configurations(groups: tuple[int, ...], thorough: bool) -> Iterator[Setting]
         if thorough and setting.reach == PLAIN:
             yield setting._replace(name=f"{setting.name}, wide", reach=WIDE)
             yield setting._replace(name=f"{setting.name}, tested less", session={"testing_mode": "minimal"})
-            yield setting._replace(name=f"{setting.name}, without QA", session={"disabled_roles": ["qa_expert"]})
+            without = {"testing_mode": "minimal", "disabled_roles": ["qa_expert"]}
+            yield setting._replace(name=f"{setting.name}, without QA", session=without)
         elif thorough and setting.reach == LEAN and len(setting.groups) == 2:
             yield setting._replace(name=f"{setting.name}, plain", reach=PLAIN)
 

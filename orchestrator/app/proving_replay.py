@@ -123,7 +123,8 @@ def loops(world: World, search: Search) -> Iterator[tuple[str, list[Move]]]:
         path = Path(world, search)
         if path.follow(there) and _endless(path, circle, start):
             found.append(set(names))
-            yield f"{', '.join(names)}: for ever, with all counters where they were, and no person is asked", list(world.path)
+            what = f"{', '.join(names)}: for ever, with all counters where they were, and no person is asked"
+            yield what, list(world.path)
 
 
 def _endless(path: Path, circle: list[Edge], start: int) -> bool:

@@ -189,7 +189,7 @@ _VISITS = f"""SELECT r.group_id, r.role, r.response_status, count(*) FROM agent_
     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"""
 _COUNTERS = f"""SELECT qa_attempts, tl_review_attempts, merge_attempts, iterations,
     (SELECT count(*) FROM status_changes c WHERE c.session_id = g.session_id AND c.entity = 'group'
-        AND c.entity_id = g.id AND c.cause = 'set_status' AND c.seq > max(g.progress_seq, g.answered_seq))
+        AND c.entity_id = g.id AND c.cause = 'set_status' AND c.seq > g.answered_seq)
     FROM task_groups g WHERE g.session_id = '{SESSION}' ORDER BY created_seq"""
 
 

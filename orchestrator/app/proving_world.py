@@ -85,10 +85,10 @@ class LimitedReader(reader.Reader):
             qa_attempts=attempts, tl_review_attempts=attempts, merge_attempts=attempts, iterations=rounds
         )
 
-    def visits(self, session: Session, group: Group | None, role: str, status: str, *, own: bool) -> int:
+    def visits(self, session: Session, group: Group | None, role: str, status: str, *, own: bool, most: int) -> int:
         """The visits of the limit."""
         if self.limit is None or self.rules is None:
-            return super().visits(session, group, role, status, own=own)
+            return super().visits(session, group, role, status, own=own, most=most)
         return self.rules.loop_max_visits - 2 + self.limit.rung if self.limit.rung else 0
 
     def count(self, sql: str, **parameters: object) -> int:

@@ -98,13 +98,16 @@ def call_of(event: Event) -> tuple[Call, str | None]:
         EnvironmentProblem: CORRUPT, as `replay`.
     """
     given: Any = strictjson.stored(event.input)
-    kind, chain, door = event.kind, event.chain, None
+    kind, chain, door, refused = event.kind, event.chain, None, None
     if kind == REFUSAL:
+        refused = given.get("refused")
         kind, chain, door, given = given["call"], given["chain"], given["door"], given["input"]
     if kind not in ACTIONS:
         raise EnvironmentProblem(
             "CORRUPT", f"The record has an event of kind {kind}, unknown to this program.", "orchestrator doctor"
         )
+    if refused is not None:
+        return Call(kind, chain, event.actor, given, at=event.at, refused=refused), door
     for name in AGENT_JSON:
         if name in given:
             given[name] = strictjson.stored(given[name])
@@ -122,11 +125,19 @@ def _tell(context: Context, event: Event) -> Told:
 
 
 def _action(call: Call) -> Action:
+    if call.refused is not None:
+        return _refuse_as_before
     module, _, name = ACTIONS[call.kind].partition(":")
     if call.chain == STORE_CHAIN and module not in STORE_MODULES:
         return _refuse_for_want_of_a_session
     action: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
     return action
+
+
+def _refuse_as_before(work: Work) -> Answer:
+    """The refusal of a call that was kept cut, or could not be read, and so cannot be judged again."""
+    said = work.call.refused or {}
+    raise Refused(said["code"], said["detail"], "", _role=said["role"], _turn=said["turn"])
 
 
 def _refuse_for_want_of_a_session(work: Work) -> Answer:

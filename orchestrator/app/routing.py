@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import consequences, settling, spawning
+from orchestrator.app import acting, consequences, settling, spawning
 from orchestrator.app import metadata as meta
 from orchestrator.app import summary as standing
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
@@ -106,7 +106,7 @@ def report_action(work: Work) -> Answer:
     version = work.context.version(session.workflow_version_id)
     group = _group(work, session, report)
     if report.agent_id is not None:
-        spawning.require_agent(work, report.agent_id)
+        acting.require_agent(work, report.agent_id)
     repeated = _repeated_turn(work, group, report)
     if repeated is not None:
         return repeated
@@ -131,7 +131,7 @@ def _checked(work: Work, case: Case, waiting: Group | Session) -> tuple[Case, st
         if report.role == VALIDATOR:
             return case, VALIDATOR
         _refuse_in_chat(case)
-        return case, spawning.acting_agent(work, report.role, case.group, report.agent_id)
+        return case, acting.acting_agent(work, report.role, case.group, report.agent_id)
     except (Refused, InvalidInput) as problem:
         problem.data.update(_turn=waiting.turn, _role=report.role)
         raise

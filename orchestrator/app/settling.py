@@ -243,9 +243,9 @@ def most_visits(version: Version) -> int:
 
 def set_status_rung(work: Work, version: Version, group: Group, target: str | None) -> str | None:
     """The rung that an agent's repeated `set-status` on one group has reached, if any; never the target itself."""
-    since = max(group.progress_seq, group.answered_seq)
+    # Since the last answer, not the last progress: an approval after every reopening would otherwise go on for ever.
     visits = work.reader.count(
-        reader.STATUS_SETTINGS, session=work.step.chain, group=group.id, since=since, most=most_visits(version)
+        reader.STATUS_SETTINGS, session=work.step.chain, group=group.id, since=group.answered_seq, most=most_visits(version)
     )
     return _rung_of_visits(version, visits + 1, target)
 

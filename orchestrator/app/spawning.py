@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from orchestrator.app import changes
+from orchestrator.app import acting, changes
 from orchestrator.app.context import Answer, Version, Work
 from orchestrator.core import handoff, strictjson
 from orchestrator.core.routing import fanout
@@ -25,8 +25,6 @@ from orchestrator.core.routing.facts import (
     Session,
     Target,
 )
-from orchestrator.errors import Refused
-from orchestrator.store.reader import Agent
 
 _AWAIT = (
     "awaited_role = :role, awaited_agent_id = :agent, awaited_action = :action, turn = :turn, awaited_since = :at,"
@@ -78,7 +76,7 @@ def register_instance(work: Work, role: str, group: str | None, agent_id: str | 
         if known is None:
             break
         # The second instance of one group may be named as the first one of another.
-        if known.active and known.role == role and within(known, work.step.chain, group):
+        if known.active and known.role == role and acting.within(known, work.step.chain, group):
             return agent
     work.step.insert(
         "agents",
@@ -99,16 +97,6 @@ def _candidates(agent_id: str | None, first: str) -> Iterator[str]:
         yield agent_id
     yield first
     yield from (f"{first}.{number}" for number in itertools.count(2))
-
-
-def within(agent: Agent, chain: str, group: str | None) -> bool:
-    """Whether an agent may act there: one that was started for a session or group acts in that alone.
-
-    Args:
-        group: the group that is acted for; None where the call names none.
-    """
-    session_fits = agent.session_id in (None, chain)
-    return session_fits and (group is None or agent.group_id in (None, group))
 
 
 def decide(work: Work, session: Session, version: Version, record: Record) -> Answer:
@@ -345,54 +333,6 @@ def await_manager(work: Work, group: Group) -> None:
     """The group waits for the project manager, who is named in the next call to them; nobody is started for it."""
     agent = register_instance(work, MANAGER, None)
     _await(work, group, MANAGER, agent, "wait", turn=work.seq)
-
-
-def acting_agent(work: Work, role: str, group: Group | None, given: str | None) -> str:
-    """Who reports: the agent that the call names, else the awaited instance, else the agent whose id is the role.
-
-    Raises:
-        Refused: UNKNOWN_AGENT, NOT_PERMITTED (the agent has another role, session or group), ACTOR_REQUIRED.
-    """
-    if given is not None:
-        agent = require_agent(work, given)
-        refuse_outside(work, agent, group and group.id)
-        if agent.role != role:
-            what = f"Agent {given} is {agent.role}, not {role}."
-            raise Refused("NOT_PERMITTED", what, f"orchestrator agent show {given}")
-        return agent.id
-    if group is not None and group.awaited_role == role and group.awaited_agent_id:
-        return require_agent(work, group.awaited_agent_id).id
-    known = work.reader.agent(role)
-    if known is None or not known.active:
-        raise Refused("ACTOR_REQUIRED", f"No active agent stands for {role}; name one.", "Repeat with --agent-id AGENT")
-    return known.id
-
-
-def require_agent(work: Work, agent_id: str) -> Agent:
-    """The registered, active agent.
-
-    Raises:
-        Refused: UNKNOWN_AGENT.
-    """
-    agent = work.reader.agent(agent_id)
-    if agent is None or not agent.active:
-        what = "is not registered" if agent is None else "is deactivated"
-        raise Refused("UNKNOWN_AGENT", f"Agent {agent_id} {what}.", "orchestrator agent list")
-    return agent
-
-
-def refuse_outside(work: Work, agent: Agent, group: str | None) -> None:
-    """Refuse an agent that was started for another session or group.
-
-    Raises:
-        Refused: NOT_PERMITTED.
-    """
-    if not within(agent, work.step.chain, group):
-        where = f"group {agent.group_id} of session" if agent.group_id else "session"
-        raise Refused(
-            "NOT_PERMITTED", f"Agent {agent.id} acts in {where} {agent.session_id} only.",
-            f"orchestrator agent show {agent.id}",
-        )
 
 
 def await_validator(work: Work) -> None:

@@ -80,8 +80,9 @@ def load_action(work: Work) -> Answer:
     rows = [problem if isinstance(problem, dict) else problem._asdict() for problem in found]
     if any(row["severity"] == "error" for row in rows) or report.document is None:
         errors = sum(row["severity"] == "error" for row in rows)
+        noun = "error" if errors == 1 else "errors"
         raise InvalidInput(
-            "WORKFLOW_INVALID", f"{given['source']} has {errors} errors; the active version stays.",
+            "WORKFLOW_INVALID", f"{given['source']} has {errors} {noun}; the active version stays.",
             f"orchestrator workflow check {given['source']}", problems=rows,
         )
     hash_ = version_hash(report.hash, files)

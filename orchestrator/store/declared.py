@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import sqlalchemy as sa
 
-from orchestrator.store import guards, schema
+from orchestrator.store import guards, guards_tables, schema
 
 Key = tuple[str, str]
 """Type (table, index, view, trigger) and name."""
@@ -34,12 +34,15 @@ def creation() -> Iterator[str]:
             yield str(sa.schema.CreateIndex(index).compile(dialect=dialect))
     for _, sql in (*guards.VIEWS, *guards.TRIGGERS):
         yield sql
+    yield guards_tables.VERSION_TABLE
+    for _, sql in guards_tables.VERSION_TRIGGERS:
+        yield sql
 
 
 def stored(connection: sqlite3.Connection) -> dict[Key, str]:
     """The SQL of everything in a file, in order of creation; without Alembic's own table."""
     rows = connection.execute(
-        "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name <> 'alembic_version'"
+        "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name <> 'alembic_version'"
         " ORDER BY rowid"
     )
     return {(kind, name): sql for kind, name, sql in rows}

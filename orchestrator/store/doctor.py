@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from orchestrator import errors
 from orchestrator.store import backup, constants, discovery, problems, sqlite
-from orchestrator.store.maintenance import Problem, from_error, schema_problems
+from orchestrator.store.maintenance import Problem, from_error, schema_problems, version_problems
 
 DEADLINE_S = 0.3
 LOCKS = Path("/proc/locks")
@@ -54,10 +54,13 @@ def doctor(path: str | None, env: Mapping[str, str], cwd: Path, synchronous: str
     return Report(found.path, found.why, facts, sorted(findings, key=lambda each: order.index(each.severity)))
 
 
+_ADVICE = ("PERMISSIONS", "READ_ONLY", "JOURNAL_MODE")
+
+
 def _ours(findings: list[Problem]) -> list[Problem]:
-    """Without advice on the rights of a file that is none of ours."""
+    """Without advice on a file that is none of ours."""
     foreign = any(each.id == "NO_DATABASE" for each in findings)
-    return [each for each in findings if not (foreign and each.id in ("PERMISSIONS", "READ_ONLY"))]
+    return [each for each in findings if not (foreign and each.id in _ADVICE)]
 
 
 def writer(real: str) -> int | None:
@@ -111,6 +114,7 @@ def _content(connection: sqlite.Connection, facts: dict[str, str | int | None]) 
         if message != "ok":
             yield _with_cure(problems.corrupt(connection.path, message), connection.path, facts)
     yield from schema_problems(connection)
+    yield from version_problems(connection)
 
 
 def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Problem]:

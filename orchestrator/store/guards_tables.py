@@ -78,6 +78,19 @@ def _tripwires(table: sa.Table) -> list[Statement]:
     ]
 
 
+VERSION_TABLE = (
+    "CREATE TABLE alembic_version"
+    " (version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
+)
+"""Alembic's own table, as Alembic makes it."""
+
+VERSION_TRIGGERS: tuple[Statement, ...] = tuple(
+    _tripwire(f"alembic_version_{event.lower()}_needs_orchestrator", f"BEFORE {event} ON alembic_version")
+    for event in ("INSERT", "UPDATE", "DELETE")
+)
+"""Its tripwires: migrations write through the orchestrator's connection, and going back to nothing deletes the row."""
+
+
 def has_hidden_rowid(table: sa.Table) -> bool:
     """Whether rows have a number beside their key, through which REPLACE could reach them."""
     key = list(table.primary_key.columns)

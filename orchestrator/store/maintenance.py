@@ -12,12 +12,15 @@ from typing import NamedTuple
 
 from orchestrator import errors
 from orchestrator.store import backup as backups
-from orchestrator.store import constants, problems, sqlite
+from orchestrator.store import constants, guards_tables, problems, sqlite
 from orchestrator.store.declared import Key, declared, normalised, stored
 from orchestrator.store.step import open_step
 
 REPAIR_EVENT = "repair"
 REPAIRABLE = ("view", "trigger", "index")
+
+VERSION_MARK = "alembic_version"
+_REVISION = f"{constants.SCHEMA_VERSION:04}"
 
 _UNCHECKED_GROUPS = frozenset(("refusals", "agents", "task_groups"))
 """Their group need not exist: it is what somebody claimed, or the row is the group."""
@@ -60,7 +63,7 @@ def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem
         return [from_error(problem)]
     try:
         found: list[Problem] = []
-        for part in (_pages, _references, schema_problems, _revision, _orphans):
+        for part in (_pages, _references, schema_problems, version_problems, _orphans):
             found += _guarded(part, connection)
         return _once(found)
     finally:
@@ -88,8 +91,20 @@ def schema_problems(connection: sqlite.Connection) -> Iterator[Problem]:
             yield Problem("SCHEMA_FOREIGN", "warning", name, f"The {kind} {name} is none of this program's.", command)
 
 
+def version_problems(connection: sqlite.Connection) -> Iterator[Problem]:
+    """Whether the migrations' own mark says the version that the file says."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    revisions = _revisions(connection)
+    if revisions != [f"{version:04}"]:
+        message = f"The file says version {version}, and its migrations say {', '.join(revisions or ()) or 'none'}."
+        command = f"orchestrator db check --repair --db {problems.quoted(connection.path)}"
+        yield Problem("VERSION_MISMATCH", "error", VERSION_MARK, message, command)
+
+
 def repair(path: str | Path, at: str, actor: str, channel: str = "cli") -> list[str]:
     """Create missing or altered triggers, views and indexes again, as one step that every later verify mentions.
+
+    The migrations' mark is set to the file's version again, where every table is as that version has it.
 
     Returns:
         The names of what was created again; empty where nothing was to do, and then nothing is written.
@@ -102,15 +117,22 @@ def repair(path: str | Path, at: str, actor: str, channel: str = "cli") -> list[
         with open_step(connection, constants.STORE_CHAIN, at) as step:
             wanted, found = declared(), stored(connection)
             broken = [key for key, sql in wanted.items() if _differs(key, sql, found)]
-            before = {f"{kind} {name}": found.get((kind, name)) for kind, name in broken}
+            before: dict[str, object] = {f"{kind} {name}": found.get((kind, name)) for kind, name in broken}
+            if mark_is_wrong := _mark_is_wrong(connection, wanted, found):
+                before[VERSION_MARK] = _revisions(connection)
             # A view that triggers use is dropped after them.
             for kind, name in reversed(broken):
                 step.execute(f"DROP {kind} IF EXISTS {name}", {})
+            if _revisions(connection) is None:
+                step.execute(guards_tables.VERSION_TABLE, {})
             for key in broken:
                 step.execute(wanted[key], {})
-            if broken:
+            if mark_is_wrong:
+                step.execute("DELETE FROM alembic_version", {})
+                step.execute("INSERT INTO alembic_version VALUES (:version)", {"version": _REVISION})
+            if before:
                 step.seal(REPAIR_EVENT, actor, channel, {"found": before})
-            return [name for _, name in broken]
+            return [*(name for _, name in broken), *([VERSION_MARK] if mark_is_wrong else [])]
     finally:
         connection.close()
 
@@ -122,6 +144,19 @@ def from_error(problem: errors.OrchestratorError, severity: str = "error") -> Pr
 
 def _differs(key: Key, sql: str, found: dict[Key, str]) -> bool:
     return key[0] in REPAIRABLE and (key not in found or normalised(found[key]) != normalised(sql))
+
+
+def _revisions(connection: sqlite.Connection) -> list[str] | None:
+    """What the migrations' mark says; None where even its table is gone."""
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (VERSION_MARK,)).fetchone() is None:
+        return None
+    return [row[0] for row in connection.execute("SELECT version_num FROM alembic_version ORDER BY 1")]
+
+
+def _mark_is_wrong(connection: sqlite.Connection, wanted: dict[Key, str], found: dict[Key, str]) -> bool:
+    tables = [key for key in wanted if key[0] == "table"]
+    whole = all(normalised(found.get(key, "")) == normalised(wanted[key]) for key in tables)
+    return whole and next(version_problems(connection), None) is not None
 
 
 def _guarded(part: Callable[[sqlite.Connection], Iterator[Problem]], connection: sqlite.Connection) -> list[Problem]:
@@ -148,14 +183,6 @@ def _references(connection: sqlite.Connection) -> Iterator[Problem]:
     for (table, parent), count in counts.items():
         message = f"{count} rows of {table} refer to rows of {parent} that do not exist."
         yield Problem("REFERENCE_BROKEN", "error", table, message, _restore(connection))
-
-
-def _revision(connection: sqlite.Connection) -> Iterator[Problem]:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    revisions = [row[0] for row in connection.execute("SELECT version_num FROM alembic_version")]
-    if revisions != [f"{version:04}"]:
-        message = f"The file says version {version}, and its migrations say {', '.join(revisions) or 'none'}."
-        yield Problem("VERSION_MISMATCH", "error", "alembic_version", message, _restore(connection))
 
 
 def _orphans(connection: sqlite.Connection) -> Iterator[Problem]:

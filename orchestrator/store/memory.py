@@ -13,7 +13,7 @@ def _template() -> bytes:
     import sqlalchemy as sa
     from sqlalchemy.pool import StaticPool
 
-    from orchestrator.store import guards, schema
+    from orchestrator.store import guards, guards_tables, schema
 
     raw = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     # Rows are few and tables many: small pages make a third of the bytes to clone, and to keep for a savepoint.
@@ -22,6 +22,8 @@ def _template() -> bytes:
     with engine.begin() as connection:
         schema.metadata.create_all(connection)
         guards.create_all(connection)
+    for statement in (guards_tables.VERSION_TABLE, *(sql for _, sql in guards_tables.VERSION_TRIGGERS)):
+        raw.execute(statement)
     return raw.serialize()
 
 

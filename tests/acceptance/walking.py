@@ -164,11 +164,13 @@ class Walk:
     def _begin(self) -> None:
         pick = self.random.choice
         self.good = self.random.random()
+        disabled = pick(((), (), ("qa_expert",), ("investigator", "senior_software_engineer")))
+        modes = ("minimal", "disabled") if "qa_expert" in disabled else ("full", "full", "minimal", "disabled")
         self._do(Op("session create", {
             "id": SESSION,
             "mode": pick(("parallel", "parallel", "simple")),
-            "testing_mode": pick(("full", "full", "minimal", "disabled")),
-            "disabled_roles": pick(((), (), ("qa_expert",), ("investigator", "senior_software_engineer"))),
+            "testing_mode": pick(modes),
+            "disabled_roles": disabled,
         }))
         for number in range(pick((1, 2, 3, 6))):
             self._do(Op("group create", {

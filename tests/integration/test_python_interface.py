@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -52,8 +53,9 @@ def test_a_decision_is_the_same_as_the_command_lines(made: pathlib.Path, script:
     with Orchestrator.open(made) as o:
         given = {"current_agent": "developer", "status": "READY_FOR_QA", "group_id": "A", "dry_run": True}
         decision = o.route(**given)  # type: ignore[arg-type]
-    words = ["route", "developer", "READY_FOR_QA", "-g", "A", "--dry-run", "--json", "--db", str(made)]
-    done = subprocess.run([sys.executable, str(script), *words], capture_output=True, check=True)
+    words = ["route", "developer", "READY_FOR_QA", "-g", "A", "--dry-run", "--json"]
+    environment = os.environ | {"ORCHESTRATOR_DB": str(made)}
+    done = subprocess.run([sys.executable, str(script), *words], capture_output=True, check=True, env=environment)
     printed = json.loads(done.stdout)
     assert {**decision, "schema": 1, "db": str(made), "warnings": []} == printed
 

@@ -79,6 +79,11 @@ def _transition(t: Transition, entry: dict[str, Any]) -> Iterator[Finding]:
     if "effect" not in entry and vocabulary.known_effect(t.role, t.status) is None:
         message = f"The meaning of {t.role} {t.status} is not known, so it has the effect 'none'."
         yield Finding("W222", at, message, f"Write its effect: one of {', '.join(vocabulary.EFFECT_ORDER)}.")
+    entitled = vocabulary.ENTITLED.get(t.effect, REPORTING_ROLES)
+    if t.role not in entitled:
+        message = f"{t.role} {t.status} has the effect {t.effect!r}, which is the word of {', '.join(entitled)}."
+        hint = "Completion trusts effects, whoever reports them: give it another effect, or move it to that role."
+        yield Finding("W224", (*at, "effect"), message, hint)
 
 
 def _role_exists(path: Path, role: str | None, known: tuple[str, ...]) -> Iterator[Finding]:

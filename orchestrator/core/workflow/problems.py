@@ -42,6 +42,7 @@ CATALOGUE: dict[str, tuple[str, str]] = {
     "W221": (WARNING, "An alias does not hide a status that another role has."),
     "W222": (WARNING, "The effect of a status is written out or well known."),
     "W223": (WARNING, "A rule speaks of statuses that some role has."),
+    "W224": (WARNING, "What completes or unblocks a group is said only by the role that answers for it."),
     "W301": (ERROR, "Every role with statuses can be reached."),
     "W302": (ERROR, "From every role an end or a question can be reached."),
     "W303": (ERROR, "Every role that may be started has statuses to answer with."),

@@ -25,7 +25,7 @@ def to_text(report: Report) -> str:
     """The report for a terminal: one problem a paragraph, a summary at the end."""
     parts = [_paragraph(report.source, problem) for problem in report.problems]
     errors, warnings = count(report)
-    verdict = "is valid" if report.ok else "is not valid and was not loaded"
+    verdict = "is valid" if report.ok else "has errors"
     parts.append(f"{report.source} {verdict}: {_many(errors, 'error')}, {_many(warnings, 'warning')}.")
     return "\n".join(parts) + "\n"
 

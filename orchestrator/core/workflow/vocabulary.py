@@ -89,6 +89,15 @@ EFFECT_ORDER: Final = (
 EFFECTS: Final = frozenset(EFFECT_ORDER)
 # What the router counts per group, and so what `escalation_check` can act on.
 COUNTED_EFFECTS: Final = frozenset({"test_fail", "reject", "merge_fail"})
+# Whose word completion and blockers trust for these.
+ENTITLED: Final = {
+    "approve": (TECH_LEAD,),
+    "guide": (TECH_LEAD,),
+    "merge": BUILDERS,
+    "plan": (PROJECT_MANAGER,),
+    "confirm": (PROJECT_MANAGER,),
+    "defer": (PROJECT_MANAGER,),
+}
 
 NEWEST: Final = "newest"
 ALL: Final = "all"

@@ -181,6 +181,7 @@ class WorkflowCheck(Answer):
     errors: int
     warning_count: int
     problems: list[Problem]
+    proof: NotRequired[dict[str, Any]]
 
 
 class WorkflowShow(Answer):

@@ -11,7 +11,7 @@ from orchestrator import bootstrap, errors
 from orchestrator.app import arguments, operations
 from orchestrator.app.context import Context
 from orchestrator.core import names, strictjson
-from orchestrator.doors.cli import calling, output, printed
+from orchestrator.doors.cli import batch_arguments, calling, output, printed
 from orchestrator.doors.cli.options import Command, Given, Result, argument
 
 DOOR = "batch"
@@ -92,7 +92,7 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def _recorded(answer: dict[str, Any], number: int) -> str | None:
-    step = output.recorded_step(answer) if answer["success"] else None
+    step = output.recorded_step(answer, answer["op"]) if answer["success"] else None
     return f"{step}, line {number}" if step else None
 
 
@@ -101,7 +101,9 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
     bound: dict[str, Any] = {}
     try:
         words, given = _parsed(line, number)
-        bound = arguments.bind(words, given)
+        if words in batch_arguments.OWN:
+            return _own(runner, words, given)
+        bound = arguments.bind(words, batch_arguments.fitted(words, given))
         context = runner.for_operation(words)
         bound = arguments.complete(context, words, bound)
         found = operations.call(context, words, **bound)
@@ -117,6 +119,17 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
             return {**output.failure(known, None), "op": words, "exit_code": known.exit_code}
         what = errors.OrchestratorError("INTERNAL", calling.unexpected(problem), "Report this line as a fault")
         return {**output.failure(what, None), "op": words, "exit_code": errors.EXIT_INTERNAL}
+
+
+def _own(runner: _Runner, words: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a command that is no operation; a document of its own comes under `document`."""
+    from orchestrator.doors.cli import main
+
+    command = main.find(words)
+    call = batch_arguments.own(command, given, runner.db or runner.context.path)
+    found = calling.run(command, call._replace(json=True))
+    answer = {**found.answer, "document": strictjson.loads(found.text or "", words)} if found.raw else found.answer
+    return {**output.success(answer, answer.get("db")), "op": words, "exit_code": found.exit_code}
 
 
 def _abandon(runner: _Runner) -> None:
@@ -158,7 +171,9 @@ COMMANDS = {
     "batch": Command(
         "batch",
         "Run many commands in one process: JSON lines in, one JSON line out for each, in order. A line that fails does"
-        " not stop the others; exit 1 where one failed.",
+        " not stop the others; exit 1 where one failed. `op` is a command's words, `args` its arguments and options by"
+        " their names with underscores (a list for what is repeated, true for a flag):\n\n"
+        '{"op": "group create", "args": {"id": "A", "session_id": "S1", "depends_on": ["B"]}}',
         "orchestrator batch commands.jsonl",
         (argument("file", "The file of lines; stdin where left out.", required=False),),
         None,

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator import bootstrap
 from orchestrator.app import arguments, operations
 from orchestrator.doors.cli.options import Command, Given, Result
-from orchestrator.errors import OrchestratorError
+from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
 
 DOOR = "cli"
 _NO_HINT = ("UNKNOWN_SESSION", "AMBIGUOUS_SESSION", "INVALID_ID", "INVALID_TEXT", "USAGE")
@@ -24,7 +24,10 @@ def operation(words: str, given: Given) -> Result:
     Raises:
         OrchestratorError: what the operation refuses; `session_id` and `db` in its data tell where.
     """
-    bound = arguments.bind(words, given.arguments)
+    try:
+        bound = arguments.bind(words, given.arguments)
+    except UsageError as problem:
+        raise _spelt(words, problem) from None
     context = bootstrap.open_context(given.db, write=operations.OPERATIONS[words].writes, door=DOOR)
     try:
         bound = arguments.complete(context, words, bound)
@@ -35,6 +38,34 @@ def operation(words: str, given: Given) -> Result:
         raise
     except Exception as error:
         raise bootstrap.environment_problem(error, context.path) or error from error
+    finally:
+        context.connection.close()
+
+
+def _spelt(words: str, problem: UsageError) -> UsageError:
+    """The problem with missing parameters as they are written on the command line."""
+    missing = problem.data.get("_missing")
+    if missing:
+        from orchestrator.doors.cli import main, values
+
+        spelt = {each.key: values.spelt(each) for each in reversed(main.find(words).parameters)}
+        problem.message = f"{words} needs {', '.join(spelt.get(name, name) for name in missing)}."
+    return problem
+
+
+def record_unread(words: str, given: Given, problem: InvalidInput) -> None:
+    """Record that a writing call could not be read, where its database and session are known."""
+    operation_ = operations.OPERATIONS.get(words)
+    if operation_ is None or not operation_.writes:
+        return
+    try:
+        context = bootstrap.open_context(given.db, write=True, door=DOOR)
+    except OrchestratorError:
+        return
+    from orchestrator.app import unread
+
+    try:
+        unread.record(context, words, given.arguments, problem)
     finally:
         context.connection.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestrator.doors.cli import calling
 from orchestrator.doors.cli.options import (
     BY,
     CHANGE,
@@ -12,10 +13,23 @@ from orchestrator.doors.cli.options import (
     TEXT,
     WORDS,
     Command,
+    Given,
+    Result,
     argument,
     flag,
     option,
 )
+
+
+def _create(given: Given) -> Result:
+    found = calling.operation("group create", given)
+    if given.json or found.answer["group"]["status"] != "pending":
+        return found
+    from orchestrator.doors.cli import following, text
+
+    lines = [text.render("group create", found.answer), *following.after_create(found.answer, given)]
+    return found._replace(text="\n".join(lines))
+
 
 _CREATE = Command(
     "group create",
@@ -33,6 +47,8 @@ _CREATE = Command(
         BY,
         REQUEST,
     ),
+    None,
+    _create,
 )
 
 _LIST = Command(

@@ -72,7 +72,11 @@ def _called(argv: list[str]) -> int:
         return raw
     from orchestrator.doors.cli import calling
 
-    given = values.given(command, raw, os.environ)
+    try:
+        given = values.given(command, raw, os.environ)
+    except errors.InvalidInput as problem:
+        calling.record_unread(command.words, values.unread(command, raw, os.environ), problem)
+        raise
     return _answered(command, given, calling.run(command, given))
 
 
@@ -129,7 +133,7 @@ def _answered(command: Command, given: Given, result: Result) -> int:
     if result.printed:
         return result.exit_code
     answer = _repeating(result.answer, given.db)
-    recorded = output.recorded_step(answer)
+    recorded = output.recorded_step(answer, command.words)
     if given.json and not result.raw:
         output.write(output.line(output.success(answer, answer.get("db"))), recorded)
         return result.exit_code
@@ -187,20 +191,25 @@ def _sentence(problem: errors.OrchestratorError) -> str:
 
     lines = [f"error {problem.code}: {shapes.visible(problem.message)}"]
     for each in problem.data.get("problems") or ():
-        lines.append(f"  {_problem(each)}")
+        shown = _problem(each, problem.message)
+        lines += [f"  {shown}"] if shown else []
     if problem.suggestion:
         lines.append(f"try: {shapes.visible(problem.suggestion)}")
     return "\n".join(lines)
 
 
-def _problem(each: Any) -> str:
+def _problem(each: Any, said: str) -> str:
+    """A problem in one line, without what the error's own sentence has said."""
     from orchestrator.doors.cli import shapes
 
     if not isinstance(each, dict):
         return shapes.visible(each)
-    place = each.get("path", "")
+    place, message = each.get("path", ""), str(each.get("message", ""))
+    if message and message.rstrip(".") in said:
+        place, message = "" if place == "$" or place in said else place, ""
     identity = " ".join(str(each[key]) for key in ("severity", "id") if each.get(key))
-    return shapes.visible(": ".join(part for part in (identity, place, str(each.get("message", ""))) if part))
+    parts = [part for part in (identity, place, message) if part]
+    return shapes.visible(": ".join(parts)) if parts else ""
 
 
 def _crashed(problem: Exception, argv: list[str]) -> int:

@@ -11,6 +11,7 @@ import os
 import sys
 from typing import Any
 
+from orchestrator.app import operations
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 SCHEMA = 1
@@ -106,9 +107,10 @@ def _output_failed(error: OSError, recorded: str | None) -> EnvironmentProblem:
     )
 
 
-def recorded_step(answer: dict[str, Any]) -> str | None:
+def recorded_step(answer: dict[str, Any], words: str) -> str | None:
     """The id of the step that an answer speaks of, or None for one that wrote nothing."""
-    if answer.get("dry_run"):
+    operation = operations.OPERATIONS.get(words)
+    if answer.get("dry_run") or operation is None or not operation.writes:
         return None
     seq = answer.get("seq")
     found = answer.get("decision_id") or (f"step {seq}" if seq is not None else None)

@@ -23,21 +23,35 @@ from orchestrator.doors.cli.options import (
     argument,
     option,
 )
-from orchestrator.errors import UsageError
+from orchestrator.errors import InvalidInput, UsageError
 
 _FROM_DOCUMENT = ("status", "summary", "details", "metadata", "acknowledge")
 
 
 def _route(given: Given) -> Result:
     arguments = dict(given.arguments)
-    _take_document(arguments)
+    try:
+        take_document(arguments)
+    except InvalidInput as problem:
+        calling.record_unread("route", given, problem)
+        raise
     for name, flag in (("current_agent", "--current-agent ROLE"), ("status", "--status CODE")):
         if name not in arguments:
             raise UsageError("USAGE", f"route needs {flag}.", "orchestrator route ROLE STATUS -g GROUP")
-    return calling.operation("route", given._replace(arguments=arguments))
+    found = calling.operation("route", given._replace(arguments=arguments))
+    if given.json:
+        return found
+    from orchestrator.doors.cli import following
+
+    return found._replace(text="\n".join([show(found.answer), *following.after_route(found.answer, given)]))
 
 
-def _take_document(arguments: dict[str, Any]) -> None:
+def take_document(arguments: dict[str, Any]) -> None:
+    """Take the parts of a report out of `report` or `output`, the bytes of a document or of a message.
+
+    Raises:
+        UsageError: USAGE, both are given, or they contradict the other arguments. InvalidInput: what is wrong in them.
+    """
     report, message = arguments.pop("report", None), arguments.pop("output", None)
     if report is None and message is None:
         return

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+
+from orchestrator.doors.cli import calling, values
 from orchestrator.doors.cli.options import (
     BY,
     CHANGE,
     INTEGER,
     LIMIT,
     REQUEST,
+    SESSION,
     TEXT,
     THIS_SESSION,
     WORDS,
     Command,
+    Given,
+    Result,
     argument,
     flag,
     option,
@@ -70,15 +76,32 @@ _END = Command(
     (*THIS_SESSION, *CHANGE),
 )
 
+
+def _testing_mode(given: Given) -> Result:
+    """One word is the mode, of two the first is the session."""
+    arguments = dict(given.arguments)
+    first = arguments.pop("first", None)
+    if "mode" not in arguments and first is not None:
+        arguments["mode"] = first
+    elif first is not None:
+        if arguments.get("id") == os.environ.get("ORCHESTRATOR_SESSION"):
+            arguments.pop("id", None)
+        values.agree(arguments, "id", first, "SESSION and --session-id")
+    return calling.operation("session testing-mode", given._replace(arguments=arguments))
+
+
 _TESTING_MODE = Command(
     "session testing-mode",
     "Change how much a session tests. Tightening is the project manager's, loosening a person's.",
     "orchestrator session testing-mode S1 full --by project_manager --reason 'release candidate'",
     (
-        argument("session", "The session.", target="id"),
-        argument("mode", "full, minimal or disabled."),
+        argument("session", "The session; else --session-id.", target="first", required=False),
+        argument("mode", "full, minimal or disabled.", required=False),
+        SESSION._replace(target="id"),
         *CHANGE,
     ),
+    None,
+    _testing_mode,
 )
 
 _UPGRADE = Command(

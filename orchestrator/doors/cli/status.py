@@ -15,6 +15,7 @@ from orchestrator.doors.cli.options import (
     flag,
     option,
 )
+from orchestrator.errors import UsageError
 
 
 def _handoff(given: Given) -> Result:
@@ -26,6 +27,19 @@ def _handoff(given: Given) -> Result:
     import json
 
     return found._replace(text=json.dumps(found.answer["handoff"], indent=2))
+
+
+def _status(given: Given) -> Result:
+    arguments = dict(given.arguments)
+    watched, interval = arguments.pop("watch", False), arguments.pop("interval", None)
+    asked = given._replace(arguments=arguments)
+    if not watched:
+        if interval is not None:
+            raise UsageError("USAGE", "--interval belongs to --watch.", "orchestrator status --watch")
+        return calling.operation("status", asked)
+    from orchestrator.doors.cli import watching
+
+    return watching.watch(asked, interval)
 
 
 _GROUP = argument("group", "The group; the session itself where left out.", target="group_id", required=False)
@@ -42,7 +56,11 @@ COMMANDS = {
                 argument("session", "The session; else all open ones, briefly.", target="session_id", required=False),
                 SESSION,
                 flag("brief", "Leave out the groups one by one."),
+                flag("watch", "Print it again and again, until the session has ended."),
+                option("interval", "Seconds between two looks of --watch; 2 where left out.", kind=INTEGER),
             ),
+            None,
+            _status,
         ),
         Command(
             "why",

@@ -22,6 +22,7 @@ from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import COMMON, FLAG, PAIRS, WORDS, Command, Parameter
 
 PROGRAM = "orchestrator"
+HELP = {"help_option_names": ["--help", "-h"]}
 ABOUT = (
     "Decides who acts next in a team of software agents, records why, and lets nothing be finished that is not.\n\n"
     "Example: orchestrator route developer READY_FOR_QA -s S1 -g A --json"
@@ -77,7 +78,7 @@ def build(
         command = commands.get(words)
         if command:
             text = f"{command.help}\n\nExample: {command.example}"
-            app.command(name or words, help=text, short_help=line)(_callback(command, call))
+            app.command(name or words, help=text, short_help=line, context_settings=HELP)(_callback(command, call))
         else:
             app.command(name or words, help=line)(_nothing)
     return root
@@ -90,6 +91,7 @@ def _app(text: str, *, completion: bool = False) -> typer.Typer:
         pretty_exceptions_enable=False,
         add_completion=completion,
         no_args_is_help=True,
+        context_settings=HELP,
     )
 
 
@@ -143,9 +145,9 @@ def _default(parameter: Parameter) -> Any:
 
 
 def _usage(problem: click.UsageError, argv: list[str]) -> errors.UsageError:
-    if isinstance(problem, click.NoArgsIsHelpError):
-        return errors.UsageError("USAGE", "No command is named.", "orchestrator --help")
     path = problem.ctx.command_path if problem.ctx else PROGRAM
+    if isinstance(problem, click.NoArgsIsHelpError):
+        return errors.UsageError("USAGE", "No command is named.", f"{path} --help")
     message = problem.format_message().rstrip(".")
     near = _meant(problem, path.removeprefix(PROGRAM).strip(), argv)
     if near:

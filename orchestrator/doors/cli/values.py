@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from orchestrator.app import arguments as checks
 from orchestrator.core import names
 from orchestrator.doors.cli import options
 from orchestrator.doors.cli.options import Command, Given, Parameter
@@ -15,6 +16,7 @@ STDIN = "-"
 TEXT_LIMIT = 8 * 1024 * 1024
 """The largest file or stdin that is read, in bytes."""
 
+_PLAIN = (options.WORD, options.FLAG)
 _OFF = ("", "0", "false", "no", "off")
 
 
@@ -37,11 +39,20 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
     for parameter in command.parameters:
         if parameter.name in values:
             value = _READERS[parameter.kind](parameter, values[parameter.name])
+            if parameter.choices:
+                checks.check_choice(parameter.name, value, parameter.choices)
             agree(arguments, parameter.key, value, f"{spelt(parameter)} and another argument")
     for parameter in command.parameters:
         if parameter.variable and environment.get(parameter.variable):
             arguments.setdefault(parameter.key, environment[parameter.variable])
     return Given(arguments, bool(own["json"]) or wants_json(environment), own["db"], bool(own["debug"]))
+
+
+def unread(command: Command, raw: dict[str, Any], environment: Mapping[str, str]) -> Given:
+    """What a call names, where another of its values cannot be read."""
+    plain = {each.key: raw[each.name] for each in command.parameters if each.kind in _PLAIN and each.name in raw}
+    variables = {each.key: environment[each.variable] for each in command.parameters if environment.get(each.variable)}
+    return Given({**variables, **plain}, False, raw.get("db"), False)
 
 
 def agree(arguments: dict[str, Any], name: str, value: Any, who: str) -> None:

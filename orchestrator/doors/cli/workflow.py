@@ -6,7 +6,7 @@ import json
 import pathlib
 from typing import Any
 
-from orchestrator.doors.cli import calling, shapes
+from orchestrator.doors.cli import calling, output, shapes
 from orchestrator.doors.cli.options import BY, OF_SESSION, REQUEST, Command, Given, Result, argument, flag, option
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import EXIT_INVALID, EXIT_OK, InvalidInput, UsageError
@@ -14,24 +14,32 @@ from orchestrator.errors import EXIT_INVALID, EXIT_OK, InvalidInput, UsageError
 _AGENTS = option("agents", "A folder of agent files; the shipped ones where left out.", metavar="FOLDER")
 
 
-def _sources(given: Given) -> tuple[str, dict[str, str], str]:
+def _sources(arguments: dict[str, Any]) -> tuple[str, dict[str, str], str]:
     """Text of the workflow file, the agent files that go with it, and their folder."""
     from orchestrator import resources
     from orchestrator.app import setup
 
-    named = given.arguments.get("agents")
+    named = arguments.get("agents")
     folder = pathlib.Path(named) if named is not None else resources.path("agents")
     if not folder.is_dir():
         raise UsageError("USAGE", f"--agents: {named} is no folder.", "Name a folder of agent files")
-    content, _ = setup.read_workflow(pathlib.Path(given.arguments["file"]))
+    content, _ = setup.read_workflow(pathlib.Path(arguments["file"]))
     return content, setup.agent_texts(folder), str(folder)
 
 
+def loading(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of `workflow load` from the names `file` and `agents`.
+
+    Raises:
+        UsageError: USAGE, there is no such folder. InvalidInput: WORKFLOW_INVALID, the file cannot be read.
+    """
+    content, texts, _ = _sources(arguments)
+    return {"content": content, "agent_texts": texts, "source": pathlib.Path(arguments["file"]).name}
+
+
 def _load(given: Given) -> Result:
-    content, texts, _ = _sources(given)
-    name = pathlib.Path(given.arguments["file"]).name
     chosen = {key: value for key, value in given.arguments.items() if key in ("by", "request_id")}
-    arguments = {**chosen, "content": content, "agent_texts": texts, "source": name}
+    arguments = {**chosen, **loading(given.arguments)}
     found = calling.operation("workflow load", given._replace(arguments=arguments))
     return found._replace(text=_loaded(found.answer))
 
@@ -47,34 +55,79 @@ def _finding(problem: dict[str, Any]) -> str:
     return shapes.visible(f"{problem['severity']} {problem['id']}: {problem['message']} ({problem['path']})")
 
 
+def _differs(problem: str) -> bool:
+    """Whether it is a difference between the workflow and its agent files."""
+    return problem.startswith("A1")
+
+
 def _check(given: Given) -> Result:
     from orchestrator.app import workflows
     from orchestrator.core.workflow import report as reports
     from orchestrator.core.workflow.problems import ERROR, Problem
 
-    content, texts, folder = _sources(given)
+    content, texts, folder = _sources(given.arguments)
     source = given.arguments["file"]
     report, _, found = workflows.check(content, texts, source, folder)
     strict = given.arguments.get("strict", False)
     problems = tuple(Problem(**each) if isinstance(each, dict) else each for each in found)
     if strict:
-        problems = tuple(each._replace(severity=ERROR) for each in problems)
+        problems = tuple(each._replace(severity=ERROR) if _differs(each.id) else each for each in problems)
     ok = all(each.severity != ERROR for each in problems)
     whole = report._replace(problems=problems, ok=ok)
     notation = given.arguments.get("format") or ("json" if given.json else "text")
     code = EXIT_OK if ok else EXIT_INVALID
+    proof = _proof(content, texts) if ok and given.arguments.get("prove") else None
+    if proof is not None and not proof.ok:
+        code = EXIT_INVALID
     if notation == "sarif":
         return Result({"db": None}, json.dumps(_sarif(whole), indent=2), code, raw=True)
     if notation == "text":
-        return Result({"db": None}, reports.to_text(whole), code, raw=True)
-    answer = reports.to_json(whole)
+        return Result({"db": None}, "\n".join([reports.to_text(whole).rstrip(), *_proved(proof)]), code, raw=True)
+    answer: dict[str, Any] = reports.to_json(whole)
     # The envelope's own `warnings` are sentences; the report's is a number.
     answer = {**answer, "warnings": [], "errors": answer["errors"], "warning_count": answer["warnings"]}
-    if not ok:
-        details = {key: value for key, value in answer.items() if key != "warnings"}
-        message = f"{source} has {layout.counted(answer['errors'], 'error')}."
-        raise InvalidInput("WORKFLOW_INVALID", message, "Mend every listed problem and check again", **details)
-    return Result({"db": None, **answer})
+    if proof is not None:
+        answer |= {"ok": proof.ok, "proof": proof.answer()}
+    if code == EXIT_OK:
+        document = {"db": None, **answer}
+        return Result(document, json.dumps(output.success(document, None), indent=2))
+    problem = _invalid(source, answer)
+    if given.json:
+        raise problem
+    return Result({"db": None}, json.dumps(output.failure(problem, None), indent=2), code, raw=True)
+
+
+def _invalid(source: str, answer: dict[str, Any]) -> InvalidInput:
+    details = {key: value for key, value in answer.items() if key != "warnings"}
+    message = f"{source} has {layout.counted(answer['errors'], 'error')}."
+    if not answer["errors"]:
+        message = f"{source}: {layout.counted(len(answer['proof']['counterexamples']), 'counterexample')} found."
+    return InvalidInput("WORKFLOW_INVALID", message, "Mend every listed problem and check again", **details)
+
+
+def _proof(content: str, texts: dict[str, str]) -> Any:
+    from orchestrator.app import proving
+
+    return proving.prove(content, texts)
+
+
+def _proved(proof: Any) -> list[str]:
+    """What the search showed: its configurations, then each counterexample as lines of a batch."""
+    if proof is None:
+        return []
+    rows = [
+        (each.name, each.states, each.depth, each.complete, f"{each.seconds:.1f} s") for each in proof.configurations
+    ]
+    lines = ["", *layout.table(("CONFIGURATION", "STATES", "DEPTH", "COMPLETE", "TIME"), rows), ""]
+    for each in proof.counterexamples:
+        how = "" if each.replayed else " (not reached with exact counters)"
+        lines += [shapes.visible(f"{each.invariant}, {each.configuration}: {each.message}{how}")]
+        lines += [f"  {line}" for line in each.lines]
+    searched = layout.counted(proof.states, "state")
+    if not proof.ok:
+        return [*lines, f"Refuted: {layout.counted(len(proof.counterexamples), 'counterexample')} in {searched}."]
+    left = "" if proof.complete else "; time ran out before all was searched"
+    return [*lines, f"Nothing wrong in {searched}{left}."]
 
 
 def _sarif(whole: Any) -> dict[str, Any]:
@@ -123,7 +176,8 @@ COMMANDS = {
             (
                 argument("file", "The transitions file."),
                 _AGENTS,
-                flag("strict", "Warnings are errors."),
+                flag("strict", "What the agent files and the workflow differ in is an error."),
+                flag("prove", "Search what can happen in small sessions for a state that must not be; about a minute."),
                 option("format", "How it is printed.", choices=("text", "json", "sarif")),
             ),
             None,

@@ -315,8 +315,8 @@ def test_a_handoff_shows_the_criteria_of_its_time() -> None:
     scope.do("criterion remove", id="C1", session_id=SESSION, by=PM, reason="late")
     found = scope.do("handoff", session_id=SESSION, group_id="A")
     assert [each["id"] for each in found["handoff"]["criteria"]] == ["C1", "C2"]
-    assert "- C1, open: text of C1 (decided by: coverage ge 80)" in found["markdown"]
-    assert "- C2, open: text of C2 (decided by: pytest -q)" in found["markdown"]
+    assert '- C1: "text of C1" (decided by: "coverage" ge "80")' in found["markdown"]
+    assert '- C2: "text of C2" (decided by: "pytest -q")' in found["markdown"]
 
 
 @pytest.mark.parametrize(

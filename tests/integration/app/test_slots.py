@@ -21,8 +21,8 @@ def slots(count: int, *groups: str, plan: bool = True, **session: Any) -> Table:
 
 
 def started(answer: dict[str, Any]) -> list[str]:
-    """The groups that a step started, in its own decision and in what followed."""
-    decisions = (answer, *answer.get("followed_by", ()))
+    """The groups that a step's batches started, in its own decision and in what followed."""
+    decisions = [each for each in (answer, *answer.get("followed_by", ())) if "turn" not in each]
     return [spawn["group_id"] for decision in decisions for spawn in decision.get("spawns", ())]
 
 

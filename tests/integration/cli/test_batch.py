@@ -26,7 +26,7 @@ NOT_ROOT = hasattr(os, "geteuid") and os.geteuid() != 0
         pytest.param(b'\xff{"op": "status"}', 4, "BATCH_LINE_INVALID", None, id="no UTF-8"),
         pytest.param(b'{"op": "status", "args": {"brief": NaN}}', 4, "BATCH_LINE_INVALID", None, id="NaN"),
         pytest.param(b'{"op": "stats"}', 64, "USAGE", "stats", id="unknown operation"),
-        pytest.param(b'{"op": "init"}', 64, "USAGE", "init", id="a command that is no operation"),
+        pytest.param(b'{"op": "demo"}', 64, "USAGE", "demo", id="a command that is no operation"),
         pytest.param(b'{"op": "group show"}', 64, "USAGE", "group show", id="missing parameter"),
         pytest.param(b'{"op": "status", "args": {"brif": true}}', 64, "USAGE", "status", id="unknown parameter"),
         pytest.param(b'{"op": "status", "args": {"brief": "yes"}}', 64, "USAGE", "status", id="wrong type"),

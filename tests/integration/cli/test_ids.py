@@ -55,12 +55,21 @@ def test_a_batch_refuses_what_is_no_id(lines: Lines) -> None:
             {"session_id": "S1", "current_agent": "pm", "status": "BAZINGA", "acknowledge": {"A/": "ok"}},
             id="acknowledged group",
         ),
-        pytest.param("audit decisions", {"session_id": "S1", "group_id": "%"}, id="filter"),
+        pytest.param("audit decisions", {"session_id": "%"}, id="session of a list"),
     ],
 )
 def test_every_id_of_a_call_is_looked_at(op: str, arguments: dict[str, object], lines: Lines) -> None:
     (answer,) = lines((op, arguments))
     assert (answer["code"], answer["op"]) == ("INVALID_ID", op)
+
+
+@pytest.mark.parametrize("value", ["", "%", "a b", "ü"])
+@pytest.mark.parametrize("name", ["group_id", "agent", "status"])
+@pytest.mark.parametrize("plural", ["decisions", "refusals", "events"])
+def test_a_filter_that_nothing_can_have_matches_nothing(plural: str, name: str, value: str, lines: Lines) -> None:
+    words = f"audit {'timeline' if plural == 'events' else plural}"
+    (answer,) = lines((words, {"session_id": "S1", name: value}))
+    assert (answer["success"], answer[plural]) == (True, [])
 
 
 @pytest.mark.parametrize("name", NO_IDS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import pytest
 
 from tests.integration.cli.conftest import Ask, Lines, Run
@@ -33,12 +35,14 @@ def test_the_environment_names_the_session_and_an_option_overrules_it(ask: Ask, 
     assert len(ask("agent", "list", ORCHESTRATOR_SESSION="S2")["agents"]) > 5
 
 
-def test_without_an_open_session_the_way_to_one_is_named_and_the_attempt_recorded(ask: Ask) -> None:
+def test_without_an_open_session_the_way_to_one_is_named_and_the_attempt_recorded(
+    ask: Ask, tmp_path: pathlib.Path
+) -> None:
     fresh = ("--db", "empty.db")
     assert ask("init", *fresh)["success"] is True
     answer = ask("route", "developer", "PARTIAL", "-g", "A", *fresh)
     assert (answer["code"], answer["_exit"], answer["sessions"]) == ("UNKNOWN_SESSION", 3, [])
-    assert answer["suggestion"] == "orchestrator session create ID"
+    assert answer["suggestion"] == f"orchestrator --db {tmp_path / 'empty.db'} session create ID"
     refused = ask("audit", "refusals", "-s", "@store", *fresh)["refusals"]
     assert [(row["code"], row["role"], row["group_id"]) for row in refused] == [("UNKNOWN_SESSION", "developer", "A")]
 

@@ -134,7 +134,14 @@ def test_a_dry_run_records_nothing(ask: Ask) -> None:
     assert ask("group", "show", "A")["group"]["status"] == "pending"
 
 
+def test_one_agent_that_is_started_is_named_once(run: Run, ask: Ask) -> None:
+    shown = run(*ROUTE, "developer", "READY_FOR_QA").stdout.decode()
+    assert (shown.count("qa_expert"), shown.splitlines()[0]) == (1, "spawn: qa_expert on A, turn 4")
+    (spawn,) = ask("audit", "decisions")["decisions"][-1]["spawns"]
+    assert (spawn["agent"], spawn["turn"]) == ("qa_expert", 4)
+
+
 def test_the_hand_off_is_printed_as_markdown_or_json(run: Run, lines: Lines) -> None:
     lines(("route", {"session_id": "S1", "group_id": "A", "current_agent": "developer", "status": "READY_FOR_QA"}))
-    assert run("handoff", "A").stdout.startswith(b"# Group A: Login\n")
+    assert run("handoff", "A").stdout.startswith(b'# Group A: "Login"\n')
     assert json.loads(run("handoff", "A", "--format", "json").stdout)["group_id"] == "A"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from orchestrator import errors
-from orchestrator.store import constants, declared, doctor, maintenance, problems, sqlite, step
+from orchestrator.store import constants, declared, doctor, guards_tables, maintenance, problems, sqlite, step
 from tests.integration.store.conftest import AT, Start, Unprivileged
 
 Damage = Callable[[sqlite3.Connection], object]
@@ -226,6 +226,43 @@ def test_a_repair_creates_again_what_is_broken_and_leaves_an_event(database: pat
     assert step.verify_event(row)
     assert (row[3], "CREATE INDEX ix_questions_open ON questions (id)" in row[6]) == ("alice", True)
     connection.close()
+
+
+VERSION_DAMAGE = {
+    "deleted": ("DELETE FROM alembic_version",),
+    "another": ("UPDATE alembic_version SET version_num = '0001'",),
+    "one more": ("INSERT INTO alembic_version VALUES ('0009')",),
+    "no table": ("DROP TABLE alembic_version",),
+}
+
+
+@pytest.mark.parametrize("statements", VERSION_DAMAGE.values(), ids=list(VERSION_DAMAGE.keys()))
+def test_a_mark_of_another_version_is_found_and_set_again(database: pathlib.Path, statements: tuple[str, ...]) -> None:
+    tripwires = [f"DROP TRIGGER {name}" for name, _ in guards_tables.VERSION_TRIGGERS]
+    tamper(database, *tripwires, *statements)
+    for problems_found in (maintenance.check(database), report(database).findings):
+        (found,) = (each for each in problems_found if each.id == "VERSION_MISMATCH")
+        assert (found.severity, found.subject) == ("error", "alembic_version")
+        assert found.suggestion == f"orchestrator db check --repair --db {database}"
+    repaired = maintenance.repair(database, AT, "alice")
+    assert sorted(repaired) == sorted(["alembic_version", *(name for name, _ in guards_tables.VERSION_TRIGGERS)])
+    assert (maintenance.check(database), report(database).findings) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        pytest.param("DELETE FROM alembic_version", id="delete"),
+        pytest.param("UPDATE alembic_version SET version_num = '0009'", id="update"),
+        pytest.param("REPLACE INTO alembic_version SELECT version_num FROM alembic_version", id="replace"),
+    ],
+)
+def test_a_stranger_cannot_write_the_mark(database: pathlib.Path, statement: str) -> None:
+    raw = sqlite3.connect(database, isolation_level=None)
+    with pytest.raises(sqlite3.OperationalError, match="no such function: orchestrator_write"):
+        raw.execute(statement)
+    raw.close()
+    assert maintenance.check(database) == []
 
 
 def test_a_repair_of_nothing_writes_nothing(database: pathlib.Path) -> None:

@@ -45,7 +45,8 @@ def status(answer: Answer) -> list[str]:
     lines += layout.section("At work now", [line for spawn in answer["spawns"] for line in _spawn(spawn)])
     lines += layout.section("Questions to a person", [line for each in answer["questions"] for line in _question(each)])
     lines += layout.section("What does not go on by itself", _causes(answer))
-    return lines + layout.section("Next", [visible(command) for command in answer["next"] if command not in _shown(answer)])
+    shown = _shown(answer)
+    return lines + layout.section("Next", [visible(command) for command in answer["next"] if command not in shown])
 
 
 def _shown(answer: Answer) -> set[str]:

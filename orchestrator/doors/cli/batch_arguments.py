@@ -1,0 +1,137 @@
+"""The arguments of a batch's line, by the names of the use case or of the command line's options."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from orchestrator.app import arguments
+from orchestrator.core import names
+from orchestrator.doors.cli import catalogue, options, route, values, workflow
+from orchestrator.doors.cli.options import Command, Given, Parameter
+from orchestrator.errors import UsageError
+
+Arguments = dict[str, Any]
+
+OWN = frozenset(("workflow check", "metadata check", "doctor", "db current", "db check", "schema", "init"))
+"""Commands that are no operations and may be lines."""
+_FILES = (options.DOCUMENT, options.OBJECT_FILE)
+
+
+def fitted(words: str, given: Arguments) -> Arguments:
+    """The parameters of an operation, taken from what a line gives.
+
+    Raises:
+        UsageError: USAGE, a file cannot be read, or two names of one parameter contradict each other.
+        InvalidInput: METADATA_INVALID.
+    """
+    if words == "route":
+        given = _of_route(given)
+    elif words == "workflow load" and "file" in given:
+        given = _of_load(given)
+    known = arguments.parameters(words)
+    if given.keys() <= known.keys():
+        return given
+    spellings = _spellings(words)
+    found: Arguments = {}
+    for name, value in given.items():
+        key = name if name in known else spellings.get(name, name)
+        values.agree(found, key, value, f"{words}: {name} and another argument")
+    return found
+
+
+def own(command: Command, given: Arguments, db: str | None) -> Given:
+    """The call of a command that is no operation.
+
+    Raises:
+        UsageError: USAGE, an argument that the command does not have or that does not fit.
+    """
+    known = {spelling: each for each in command.parameters for spelling in _names(each)}
+    raw: Arguments = {}
+    for name, value in given.items():
+        if name not in known:
+            message = f"{command.words} has no parameter {names.shown(name)}."
+            raise UsageError("USAGE", message, f"orchestrator {command.words} --help")
+        raw[known[name].name] = _fit(command, known[name], value)
+    missing = [each.name for each in command.parameters if each.required and each.name not in raw]
+    if missing:
+        message = f"{command.words} needs {', '.join(missing)}."
+        raise UsageError("USAGE", message, f"orchestrator {command.words} --help")
+    return values.given(command, {name: value for name, value in raw.items() if value is not False}, {})._replace(db=db)
+
+
+def _fit(command: Command, parameter: Parameter, value: Any) -> Any:
+    if parameter.kind == options.WORDS and isinstance(value, str):
+        value = value.split()
+    fits = {options.FLAG: isinstance(value, bool), options.WORDS: _is_words(value)}
+    if not fits.get(parameter.kind, isinstance(value, str)):
+        message = f"{command.words}: {parameter.name} does not fit: {names.shown(value)}."
+        raise UsageError("USAGE", message, f"orchestrator {command.words} --help")
+    if value == values.STDIN and parameter.kind in _FILES:
+        raise _stdin(parameter.name)
+    return value
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _stdin(name: str) -> UsageError:
+    return UsageError("USAGE", f"{name} cannot be read from stdin, where the lines come from.", "Name a file")
+
+
+def _spellings(words: str) -> dict[str, str]:
+    """Parameters of the use case by what the command line calls them."""
+    if words not in catalogue.COMMANDS:
+        return {}
+    from orchestrator.doors.cli import main
+
+    return {spelling: each.key for each in main.find(words).parameters for spelling in _names(each)}
+
+
+def _names(parameter: Parameter) -> tuple[str, ...]:
+    flags = tuple(flag[2:].replace("-", "_") for flag in parameter.flags if flag.startswith("--"))
+    return (parameter.name, *flags)
+
+
+def _of_route(given: Arguments) -> Arguments:
+    found = dict(given)
+    if isinstance(found.get("acknowledge"), list):
+        found["acknowledge"] = _pairs(found["acknowledge"])
+    if isinstance(found.get("metadata"), str):
+        found["metadata"] = values.as_object(_bytes("metadata", found["metadata"]), "metadata")
+    for name in ("report", "output"):
+        if name in found:
+            found[name] = _bytes(name, found[name])
+    route.take_document(found)
+    return found
+
+
+def _pairs(given: list[Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in given:
+        group, equals, reason = each.partition("=") if isinstance(each, str) else ("", "", "")
+        if not equals or not group or group in found:
+            message = f"acknowledge takes GROUP=REASON, each group once, not {names.shown(each)}."
+            raise UsageError("USAGE", message, '"acknowledge": {"GROUP": "REASON"}')
+        found[group] = reason
+    return found
+
+
+def _bytes(name: str, given: Any) -> bytes:
+    """A document: an object as it is, or the content of the file of this name."""
+    if isinstance(given, dict):
+        return json.dumps(given).encode()
+    if not isinstance(given, str):
+        raise UsageError("USAGE", f"{name} must be the name of a file, or an object.", "Name a file")
+    if given == values.STDIN:
+        raise _stdin(name)
+    return values.read_file(given, name)
+
+
+def _of_load(given: Arguments) -> Arguments:
+    rest = {name: value for name, value in given.items() if name not in ("file", "agents")}
+    for name in ("file", "agents"):
+        if name in given and not isinstance(given[name], str):
+            raise UsageError("USAGE", f"workflow load: {name} must be a text.", "orchestrator workflow load --help")
+    return {**rest, **workflow.loading(given)}

@@ -1,0 +1,57 @@
+"""What follows from a decision, in plain words: whom to hand what, and who is at work meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli import calling
+from orchestrator.doors.cli.options import Given
+from orchestrator.doors.cli.text.layout import visible
+
+Answer = dict[str, Any]
+
+PLANNED = "PLANNING_COMPLETE"
+
+
+def after_route(answer: Answer, given: Given) -> list[str]:
+    """The lines below a decision; a wait says who is working, which the record is asked for."""
+    if answer.get("dry_run"):
+        return []
+    lines = []
+    if answer.get("group_status") == "completed":
+        lines.append(f"Group {visible(answer['group_id'])} is completed.")
+    last = ([answer, *(answer.get("followed_by") or ())])[-1]
+    return [*lines, *_next(last, given)]
+
+
+def _next(decision: Answer, given: Given) -> list[str]:
+    action, session = decision.get("action"), decision["session_id"]
+    if action == "validate_then_end":
+        return [f"The validator is awaited: orchestrator validate {session}"]
+    if action == "pause_for_user":
+        question = visible(decision.get("question_id"))
+        return [f"A person must answer question {question}; answering is not part of this version yet"]
+    if decision.get("handoff"):
+        return [f"Next: {visible(decision['handoff'])}"]
+    if action == "wait":
+        return _at_work(_status(session, given))
+    return []
+
+
+def _at_work(standing: Answer) -> list[str]:
+    names = [f"{each['agent']} on {each['group_id'] or 'the session'}" for each in standing["spawns"]]
+    return [f"At work: {visible(', '.join(names))}"] if names else []
+
+
+def after_create(answer: Answer, given: Given) -> list[str]:
+    """What follows when a group was created: while nothing is planned, that the plan is reported."""
+    session = answer["group"]["session_id"]
+    if _status(session, given)["session"]["planned"]:
+        return []
+    command = f"orchestrator route project_manager {PLANNED} --session-id {session}"
+    return [f"Once every group is created, the plan is reported: {command}"]
+
+
+def _status(session: str, given: Given) -> Answer:
+    asked = given._replace(arguments={"session_id": session, "brief": True})
+    return calling.operation("status", asked).answer

@@ -1,0 +1,176 @@
+"""Who may act: active agents, in the session and group that they were started for, and what is theirs to do."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from orchestrator.app import setup
+from tests.integration.app.table import SESSION, Table, document
+
+PM = "project_manager"
+
+
+def retire(table: Table, agent: str) -> None:
+    table.do("agent deactivate", id=agent, by=PM, reason="it hangs")
+
+
+def again(table: Table, group: str | None = "A") -> dict[str, Any]:
+    return table.do("redispatch", session_id=SESSION, group_id=group, reason="it is gone")
+
+
+# Deactivated agents
+
+
+@pytest.mark.parametrize("role", [PM, "tech_lead", "developer", "qa_expert", "orchestrator"])
+def test_who_stands_for_a_role_stays_active(role: str) -> None:
+    refusal = Table().refusal("agent deactivate", id=role, by=PM, reason="r")
+    assert (refusal.code, refusal.suggestion) == (
+        "NOT_PERMITTED", f"orchestrator session create ID --disable-role {role}",
+    )  # fmt: skip
+
+
+def test_a_deactivated_instance_reports_no_more() -> None:
+    table = Table("A", plan=True)
+    retire(table, "developer@S1:A")
+    assert table.code("developer", "READY_FOR_QA", "A") == "UNKNOWN_AGENT"
+    assert table.code("developer", "READY_FOR_QA", "A", agent_id="developer@S1:A") == "UNKNOWN_AGENT"
+
+
+def test_another_agent_of_the_role_may_report_instead() -> None:
+    table = Table("A", plan=True)
+    table.do("agent register", id="dev-2", role="developer")
+    retire(table, "developer@S1:A")
+    assert table.says("developer", "READY_FOR_QA", "A", agent_id="dev-2")["next_agent"] == "qa_expert"
+
+
+def test_a_redispatch_starts_a_fresh_instance_every_time() -> None:
+    table = Table("A", plan=True)
+    for expected in ("developer@S1:A.2", "developer@S1:A.3"):
+        retire(table, str(table.row("A", "awaited_agent_id")[0]))
+        assert again(table)["agent_id"] == expected
+    assert table.says("developer", "READY_FOR_QA", "A")["next_agent"] == "qa_expert"
+    assert table.rows("SELECT agent_id FROM agent_reports WHERE role = 'developer'") == [("developer@S1:A.3",)]
+
+
+def test_a_fresh_instance_never_takes_that_of_a_group_of_such_a_name() -> None:
+    table = Table("A", "A.2", plan=True)
+    retire(table, "developer@S1:A")
+    assert again(table)["agent_id"] == "developer@S1:A.3"
+
+
+def test_a_manager_who_is_deactivated_is_replaced_too() -> None:
+    table = Table()
+    retire(table, "project_manager@S1")
+    assert again(table, None)["agent_id"] == "project_manager@S1.2"
+
+
+# Instances act where they were started
+
+
+@pytest.mark.parametrize(
+    ("group", "agent"),
+    [
+        pytest.param("A", "developer@S1:B", id="of another group"),
+        pytest.param("A", "developer@S2:A", id="of another session"),
+    ],
+)
+def test_an_instance_reports_for_its_own_group_only(group: str, agent: str) -> None:
+    table = Table("A", "B", plan=True)
+    table.do("session create", id="S2")
+    table.group("A", session="S2")
+    table.says(PM, "PLANNING_COMPLETE", session="S2")
+    assert table.code("developer", "READY_FOR_QA", group, agent_id=agent) == "NOT_PERMITTED"
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        pytest.param("session pause", {"id": SESSION, "reason": "r"}, id="pause"),
+        pytest.param("session create", {"id": "S3"}, id="create"),
+        pytest.param("group create", {"id": "C", "session_id": SESSION}, id="group"),
+        pytest.param("group set-status", {"id": "A", "session_id": SESSION, "status": "cancelled", "reason": "r"},
+                     id="set-status"),
+        pytest.param("agent register", {"id": "dev-2", "role": "developer"}, id="register"),
+    ],
+)  # fmt: skip
+def test_a_manager_of_another_session_changes_nothing_here(words: str, given: dict[str, Any]) -> None:
+    table = Table("A")
+    table.do("session create", id="S2")
+    assert table.refusal(words, by="project_manager@S2", **given).code == "NOT_PERMITTED"
+
+
+def test_a_manager_acts_in_all_groups_of_their_session() -> None:
+    table = Table("A", "B", plan=True)
+    table.do("group set-status", id="B", session_id=SESSION, status="cancelled", by="project_manager@S1", reason="r")
+    assert table.status("B") == "cancelled"
+
+
+# Nobody, and no reason
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "group set-status": {"id": "A", "session_id": SESSION, "status": "cancelled"},
+    "session pause": {"id": SESSION},
+    "session resume": {"id": SESSION},
+    "session testing-mode": {"id": SESSION, "mode": "full"},
+    "session upgrade-workflow": {"id": SESSION},
+    "group undepend": {"id": "B", "on": "A", "session_id": SESSION},
+    "agent deactivate": {"id": "dev-2"},
+    "session end": {"id": "C1"},
+}
+
+
+@pytest.mark.parametrize("words", CHANGES)
+@pytest.mark.parametrize(("by", "code"), [({}, "ACTOR_REQUIRED"), ({"by": PM}, "REASON_REQUIRED")], ids=["by", "why"])
+def test_a_change_without_an_actor_or_a_reason_is_refused_and_recorded(
+    words: str, by: dict[str, str], code: str
+) -> None:
+    table = Table("A")
+    table.group("B", depends_on=("A",))
+    if words == "group undepend":
+        table.move("A", "cancelled")
+    table.do("agent register", id="dev-2", role="developer")
+    table.do("session create", id="C1", kind="chat")
+    assert table.refusal(words, **CHANGES[words], **by).code == code
+
+
+# What is whose
+
+
+@pytest.mark.parametrize(
+    ("by", "code"),
+    [
+        pytest.param("developer", "NOT_PERMITTED", id="developer"),
+        pytest.param("orchestrator", "NOT_PERMITTED", id="orchestrator"),
+        pytest.param("nobody", "UNKNOWN_AGENT", id="nobody known"),
+        pytest.param("", "ACTOR_REQUIRED", id="nobody"),
+    ],
+)
+def test_a_workflow_is_not_loaded_by(by: str, code: str) -> None:
+    given = {"content": "{}", "agent_texts": {}, "source": "x.json"}
+    assert Table().refusal("workflow load", **given, by=by).code == code
+
+
+@pytest.mark.parametrize("by", [PM, "user", "system:router"])
+def test_a_workflow_is_loaded_by(by: str) -> None:
+    table, made = Table(), document()
+    made["_version"] = "9"
+    given = {"content": json.dumps(made), "agent_texts": setup.agent_texts(), "source": "x.json"}
+    assert table.do("workflow load", **given, by=by)["activated"]
+
+
+def test_the_security_flag_is_not_the_orchestrator_s() -> None:
+    table = Table()
+    table.group("A", by="orchestrator")
+    given = {"id": "B", "session_id": SESSION, "by": "orchestrator", "security_sensitive": True}
+    assert table.refusal("group create", **given).code == "NOT_PERMITTED"
+
+
+def test_the_event_of_a_report_names_its_agent_and_that_of_a_refusal_whom_the_caller_named() -> None:
+    table = Table("A", plan=True)
+    table.says(" DEV ", "READY_FOR_QA", "A")
+    table.refused(" QA ", "DONE", "A")
+    events = "SELECT kind, actor FROM audit_events WHERE session_id = 'S1' ORDER BY seq DESC LIMIT 2"
+    assert table.rows(events) == [("refusal", " QA "), ("route", "developer@S1:A")]

@@ -1,0 +1,79 @@
+"""`workflow check`: notations, strictness, and the search for what must not be."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+from orchestrator.app import proving
+from orchestrator.doors.cli import workflow
+from orchestrator.doors.cli.options import Given
+from tests.integration.cli.conftest import Run
+
+ROOT = pathlib.Path(__file__).parents[3]
+SHIPPED = str(ROOT / "workflow" / "transitions.json")
+
+
+@pytest.mark.parametrize("notation", ["text", "json", "sarif"])
+def test_the_shipped_pair_passes_the_strict_check(notation: str, run: Run) -> None:
+    assert run("workflow", "check", SHIPPED, "--strict", "--format", notation).returncode == 0
+
+
+@pytest.mark.parametrize("words", [("--format", "json"), ("--json",)], ids=" ".join)
+def test_json_is_json(words: tuple[str, ...], run: Run) -> None:
+    answer = json.loads(run("workflow", "check", SHIPPED, *words).stdout)
+    assert (answer["success"], answer["ok"], answer["errors"]) == (True, True, 0)
+
+
+@pytest.mark.parametrize("words", [("--format", "json"), ("--json",)], ids=" ".join)
+def test_a_file_with_errors_is_json_too(words: tuple[str, ...], run: Run, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "bad.json").write_text("{}")
+    done = run("workflow", "check", "bad.json", *words)
+    answer = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, answer["code"], answer["ok"]) == (4, b"", "WORKFLOW_INVALID", False)
+
+
+def test_another_notation_is_refused(run: Run) -> None:
+    done = run("workflow", "check", SHIPPED, "--format", "jsn", "--json")
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["code"], answer["choices"]) == (64, "USAGE", ["text", "json", "sarif"])
+
+
+def test_strict_makes_errors_of_what_the_agent_files_differ_in(run: Run, tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / "few"
+    folder.mkdir()
+    shipped = ROOT / "agents" / "developer.md"
+    (folder / shipped.name).write_bytes(shipped.read_bytes())
+    words = ("workflow", "check", SHIPPED, "--agents", str(folder))
+    assert run(*words).returncode == 0
+    done = run(*words, "--strict")
+    assert (done.returncode, b"has errors" in done.stdout, b"error W" in done.stdout) == (4, True, False)
+
+
+SEARCHED = proving.Searched("one code group", 1, "plain", 12, 30, 4, True, 0.1)
+FOUND = proving.Counterexample("stall", "one code group", "nobody is awaited", ('{"op": "route"}',), True)
+
+
+@pytest.mark.parametrize(
+    ("found", "code", "last"),
+    [
+        pytest.param((), 0, "Nothing wrong in 12 states.", id="nothing"),
+        pytest.param((FOUND,), 4, "Refuted: 1 counterexample in 12 states.", id="a counterexample"),
+    ],
+)
+def test_a_search_says_what_it_found(
+    found: tuple[proving.Counterexample, ...], code: int, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def prove(content: str, texts: dict[str, str], **more: Any) -> proving.Proof:
+        return proving.Proof(not found, True, 12, (SEARCHED,), found)
+
+    monkeypatch.setattr(proving, "prove", prove)
+    given = Given({"file": SHIPPED, "prove": True}, False, None, False)
+    handler = workflow.COMMANDS["workflow check"].handler
+    assert handler is not None
+    result = handler(given)
+    lines = (result.text or "").splitlines()
+    assert (result.exit_code, lines[-1], '  {"op": "route"}' in lines) == (code, last, bool(found))
