@@ -245,7 +245,8 @@ def set_status_rung(work: Work, version: Version, group: Group, target: str | No
     """The rung that an agent's repeated `set-status` on one group has reached, if any; never the target itself."""
     # Since the last answer, not the last progress: an approval after every reopening would otherwise go on for ever.
     visits = work.reader.count(
-        reader.STATUS_SETTINGS, session=work.step.chain, group=group.id, since=group.answered_seq, most=most_visits(version)
+        reader.STATUS_SETTINGS, session=work.step.chain, group=group.id, since=group.answered_seq,
+        most=most_visits(version),
     )
     return _rung_of_visits(version, visits + 1, target)
 

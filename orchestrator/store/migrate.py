@@ -206,7 +206,8 @@ def _known(script: ScriptDirectory, revision: str) -> str:
 def _is_empty(path: str | Path) -> bool:
     if not os.path.exists(path):
         return True
-    connection = sqlite.open_file(path, write=False)
+    # Whoever died while creating the file may have left a journal, which only a writer can roll back.
+    connection = sqlite.open_file(path, write=os.access(path, os.W_OK))
     try:
         return sqlite.read_version(connection) == 0 and not sqlite.has_tables(connection)
     finally:

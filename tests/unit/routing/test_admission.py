@@ -261,7 +261,7 @@ def unknown(role: str, status: str, **facts: Any) -> Refusal:
 def test_an_unknown_status_is_refused_with_the_way_on() -> None:
     refusal = unknown(DEV, "READY_FOR_QQ")
     assert refusal.code == "UNKNOWN_STATUS"
-    assert refusal.suggestion == "orchestrator route developer READY_FOR_QA --session-id S1 -g G"
+    assert refusal.suggestion == "orchestrator route developer READY_FOR_QA --session-id S1 --group-id G"
     assert refusal.data == {
         "valid_statuses": list(build.shipped().statuses_of(DEV)),
         "did_you_mean": "READY_FOR_QA",
@@ -274,25 +274,19 @@ def test_an_unknown_status_is_refused_with_the_way_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "status", "at", "suggestion"),
-    [
-        pytest.param(DEV, "", "G", "orchestrator route developer READY_FOR_QA --session-id S1 -g G", id="empty"),
-        pytest.param(PM, "XYZ", None, "orchestrator route project_manager PLANNING_COMPLETE --session-id S1",
-                     id="no group"),
-    ],
-)  # fmt: skip
-def test_the_command_to_retry_names_a_status_of_the_role(
-    role: str, status: str, at: str | None, suggestion: str
-) -> None:
+    ("role", "status", "at"), [pytest.param(DEV, "", "G", id="empty"), pytest.param(PM, "XYZ", None, id="no group")]
+)
+def test_without_a_near_status_the_ones_of_the_role_are_listed(role: str, status: str, at: str | None) -> None:
     refusal = unknown(role, status, group=group() if at else None)
-    assert (refusal.suggestion, refusal.data["did_you_mean"]) == (suggestion, None)
+    listed = f"Repeat with one of: {', '.join(build.shipped().statuses_of(role))}"
+    assert (refusal.suggestion, refusal.data["did_you_mean"]) == (listed, None)
 
 
 def test_a_role_without_statuses_has_none_to_name() -> None:
     found = admission.refuse_status(
         build.workflow(lambda made: made.pop("qa_expert")), Facts(build.SESSION), Report(QA, "X", QA, "X")
     )
-    assert found.suggestion == "orchestrator route qa_expert STATUS --session-id S1"
+    assert found.suggestion == "orchestrator workflow show"
     assert found.data["valid_statuses"] == []
 
 

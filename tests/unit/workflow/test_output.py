@@ -23,7 +23,7 @@ def test_text_says_where_what_and_what_to_do() -> None:
         f"small.json:{line}: error W201: There is no role 'developr'. ($.tech_lead.APPROVED.next_agent)\n"
         "    Did you mean 'developer'? Roles: project_manager, tech_lead, developer, senior_software_engineer, "
         "qa_expert, investigator, requirements_engineer, validator.\n"
-        "small.json is not valid and was not loaded: 1 error, 0 warnings.\n"
+        "small.json has errors: 1 error, 0 warnings.\n"
     )
 
 
