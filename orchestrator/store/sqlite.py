@@ -278,7 +278,12 @@ def make_folder(folder: str) -> None:
 def locked_files(real: str) -> list[str]:
     """What of the file, its folder and its logs exists and may not be written by this user."""
     parts = (real, os.path.dirname(real), f"{real}-wal", f"{real}-shm")
-    return [part for part in parts if not os.access(part, os.W_OK) and os.path.exists(part)]
+    return [part for part in parts if _is_there(part) and not os.access(part, os.W_OK) and _is_there(part)]
+
+
+def _is_there(part: str) -> bool:
+    """Asked before and after the permission: other processes make and remove the logs at any time."""
+    return os.path.exists(part)
 
 
 def _one() -> int:
