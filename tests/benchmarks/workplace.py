@@ -34,7 +34,7 @@ class Workplace(NamedTuple):
 
 def create(folder: pathlib.Path) -> Workplace:
     """An initialised database in an empty folder."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ORCHESTRATOR_", "PYTHONDONT"))}
     workplace = Workplace(folder, kept | {"ORCHESTRATOR_DB": str(folder / "orchestrator.db")})
     workplace.command("init")
     return workplace
@@ -49,4 +49,10 @@ def session(workplace: Workplace, name: str) -> None:
 def first_report(name: str) -> tuple[str, ...]:
     """The words of the first report in a session's group, which can be given once."""
     words = "route --group-id A --current-agent developer --status READY_FOR_QA --json --session-id"
+    return (*words.split(), name)
+
+
+def second_report(name: str) -> tuple[str, ...]:
+    """The words of the report that answers the first one: as most reports, it moves no group to another status."""
+    words = "route --group-id A --current-agent qa_expert --status PASS --json --session-id"
     return (*words.split(), name)
