@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from orchestrator import bootstrap, resources
+from orchestrator import bootstrap
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, option
 
@@ -31,12 +31,11 @@ def _init(given: Given) -> Result:
 
 
 def _about_workflow(problems: list[dict[str, Any]], file: str | None) -> list[str]:
-    """One line about all warnings of the workflow, which `problems` lists."""
-    if not problems:
+    """One line about the warnings of a workflow that was named; those of the shipped one are known."""
+    if not problems or file is None:
         return []
-    source = file or str(resources.path("workflow") / "transitions.json")
     count = "1 warning" if len(problems) == 1 else f"{len(problems)} warnings"
-    return [f"{count} about the workflow: orchestrator workflow check {shlex.quote(source)}"]
+    return [f"{count} about the workflow: orchestrator workflow check {shlex.quote(file)}"]
 
 
 def _show(answer: dict[str, Any]) -> str:

@@ -48,14 +48,19 @@ def test_a_missing_trigger_is_found_and_repaired(used: pathlib.Path, ask: Ask, r
     assert ask("audit", "timeline", "-s", "store", "--order", "desc", "--limit", "1")["events"][0]["kind"] == "repair"
 
 
-def test_init_says_in_one_line_how_many_warnings_the_workflow_has(run: Run, tmp_path: pathlib.Path) -> None:
-    done = run("init", "--json", ORCHESTRATOR_DB=str(tmp_path / "new.db"))
-    answer = json.loads(done.stdout)
+def test_init_says_in_one_line_how_many_warnings_a_named_workflow_has(run: Run, tmp_path: pathlib.Path) -> None:
+    named = ("init", "--workflow", str(AGENTS.parent / "workflow" / "transitions.json"))
+    answer = json.loads(run(*named, "--json", ORCHESTRATOR_DB=str(tmp_path / "new.db")).stdout)
     (line,) = answer["warnings"]
     assert answer["problems"] != []
     assert line.startswith(f"{len(answer['problems'])} warnings about the workflow: orchestrator workflow check /")
-    again = run("init", ORCHESTRATOR_DB=str(tmp_path / "other.db"))
+    again = run(*named, ORCHESTRATOR_DB=str(tmp_path / "other.db"))
     assert again.stderr.decode() == f"warning: {line}\n"
+
+
+def test_init_does_not_greet_with_the_warnings_of_the_shipped_workflow(run: Run, tmp_path: pathlib.Path) -> None:
+    done = run("init", ORCHESTRATOR_DB=str(tmp_path / "new.db"))
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_init_again_answers_the_same_version(run: Run, tmp_path: pathlib.Path) -> None:
