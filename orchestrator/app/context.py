@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import Session
 from orchestrator.core.workflow import model
-from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused, UsageError
+from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.store import constants
 from orchestrator.store import step as steps
 from orchestrator.store.reader import Reader
@@ -147,7 +147,6 @@ class Work:
         self.reader = context.reader
         self.decisions: list[Answer] = []
         self.unsettled = False
-        self.after_refusal = False
         self.moved: dict[str, str] = {}
 
     @property
@@ -328,8 +327,3 @@ def _insert_refusal(work: Work, problem: OrchestratorError) -> Answer:
 
 def _cut(value: object) -> str | None:
     return None if value is None else str(value)[:MAX_DETAIL]
-
-
-def usage(message: str, suggestion: str = "", code: str = "USAGE") -> UsageError:
-    """A call whose words are wrong."""
-    return UsageError(code, message, suggestion)

@@ -250,14 +250,7 @@ def _case(
         if transition
         else 0,
         refusal=reader.newest_refusal(session.id, group_id, group.turn) if group and other else None,
-        clarifications=reader.count(
-            "SELECT count(*) FROM questions INDEXED BY ix_questions_session WHERE session_id = :session"
-            " AND opened_seq > :since AND kind = 'clarification'",
-            session=session.id,
-            since=session.answered_seq,
-        )
-        if effect == "clarify"
-        else 0,
+        clarifications=reader.clarifications(session) if effect == "clarify" else 0,
         open_code_groups=reader.in_progress(session.id, "code") if effect == "end_research" else (),
         manager_turns=reader.manager_turns(session) if report.role == MANAGER and report.turn is not None else (),
     )

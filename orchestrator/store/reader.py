@@ -184,6 +184,10 @@ class Reader:
         """How often a role was refused in the open turn; not more than `most` are counted."""
         return self.count(TURN_REFUSALS, session=session, group=group, turn=turn, role=role, most=most)
 
+    def clarifications(self, session: Session) -> int:
+        """Clarifications that were asked for since the last answer."""
+        return self.count(CLARIFICATIONS, session=session.id, since=session.answered_seq)
+
     def manager_turns(self, session: Session) -> tuple[int, ...]:
         """The open turns of the project manager in this session."""
         turns = [row[0] for row in self.connection.execute(MANAGER_TURNS, {"session": session.id})]
