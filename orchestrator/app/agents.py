@@ -125,7 +125,7 @@ def deactivate_action(work: Work) -> Answer:
         )
     if not (given.get("reason") or "").strip():
         raise Refused("REASON_REQUIRED", "Deactivating an agent needs a reason.", "Repeat with --reason TEXT")
-    work.step.execute("UPDATE agents SET active = 0 WHERE id = :agent", {"agent": agent.id})
+    work.step.update("agents", (agent.id,), {"active": 0})
     return {"success": True, "agent": _row(work, agent.id), "seq": work.seq}
 
 

@@ -5,28 +5,33 @@ Each function writes its rows into the step it is given; none decides.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from orchestrator.app.context import Work
-from orchestrator.core.routing.facts import ROUTER, Group
+from orchestrator.core.routing.facts import ROUTER, Blocker, Group
+from orchestrator.store.step import Value
 
 AWAITED = (
     "awaited_role", "awaited_agent_id", "awaited_action", "turn", "awaited_since", "held", "held_seq", "held_part",
 )
 """The columns that say whom a group or session waits for."""
 
-_CLEAR = ", ".join(f"{name} = NULL" for name in AWAITED)
+NOBODY: dict[str, Value] = dict.fromkeys(AWAITED)
+
+
+def update_group(work: Work, group_id: str, values: dict[str, Value], *, hold: bool = False) -> None:
+    """Set columns of a group that are not its status; held back, where another change of it may follow."""
+    work.step.update("task_groups", (group_id,), values, hold=hold)
 
 
 def clear_group(work: Work, group_id: str) -> None:
     """The group waits for nobody; its open turn is over."""
-    work.step.execute(
-        f"UPDATE task_groups SET {_CLEAR} WHERE session_id = :session AND id = :group",
-        {"session": work.step.chain, "group": group_id},
-    )
+    update_group(work, group_id, NOBODY)
 
 
 def clear_session(work: Work) -> None:
     """The session as such waits for nobody."""
-    work.step.execute(f"UPDATE sessions SET {_CLEAR} WHERE id = :session", {"session": work.step.chain})
+    work.update_session(NOBODY)
 
 
 def move_group(work: Work, group: Group, to: str, *, by: str, reason: str, cause: str) -> None:
@@ -36,13 +41,12 @@ def move_group(work: Work, group: Group, to: str, *, by: str, reason: str, cause
     lifecycle.check_group_move(group.status, to)
     work.moved[group.id] = to
     _record(work, "group", group.id, group.status, to, by, reason, cause)
+    values: dict[str, Value] = {
+        "status": to, "status_changed_by": by, "status_changed_at": work.at, "status_seq": work.seq,
+    }  # fmt: skip
     if to != "in_progress" and group.awaited_role is not None:
-        clear_group(work, group.id)
-    work.step.execute(
-        "UPDATE task_groups SET status = :to, status_changed_by = :by, status_changed_at = :at, status_seq = :seq"
-        " WHERE session_id = :session AND id = :group",
-        {"session": work.step.chain, "group": group.id, "to": to, "by": by, "at": work.at, "seq": work.seq},
-    )
+        values.update(NOBODY)
+    update_group(work, group.id, values)
 
 
 def move_session(
@@ -53,21 +57,15 @@ def move_session(
 
     lifecycle.check_session_move(from_, to)
     _record(work, "session", work.step.chain, from_, to, by, reason, cause)
-    if to == "ended":
-        clear_session(work)
-    work.step.execute(
-        "UPDATE sessions SET status = :to, status_changed_by = :by, status_changed_at = :at, status_seq = :seq,"
-        " outcome = :outcome, outcome_reason = :reason WHERE id = :session",
-        {
-            "session": work.step.chain,
-            "to": to,
-            "by": by,
-            "at": work.at,
-            "seq": work.seq,
-            "outcome": outcome,
-            "reason": reason if outcome else None,
-        },
-    )
+    work.update_session({
+        "status": to,
+        "status_changed_by": by,
+        "status_changed_at": work.at,
+        "status_seq": work.seq,
+        "outcome": outcome,
+        "outcome_reason": reason if outcome else None,
+        **(NOBODY if to == "ended" else {}),
+    })
 
 
 def _record(
@@ -133,30 +131,36 @@ def open_blocker(
 
 def resolve_blocker(work: Work, blocker: str, *, by: str, resolution: str, note: str = "") -> None:
     """Close a blocker for good."""
-    work.step.execute(
-        "UPDATE blockers SET resolved_at = :at, resolved_by = :by, resolved_seq = :seq, resolution = :resolution,"
-        " resolution_note = :note WHERE id = :blocker AND resolved_seq IS NULL",
-        {"at": work.at, "by": by, "seq": work.seq, "resolution": resolution, "note": note, "blocker": blocker},
+    work.step.update(
+        "blockers",
+        (blocker,),
+        {
+            "resolved_at": work.at,
+            "resolved_by": by,
+            "resolved_seq": work.seq,
+            "resolution": resolution,
+            "resolution_note": note,
+        },
     )
     work.unsettled = True
 
 
 def mark_external(work: Work, blocker: str, *, dependency: str, by: str) -> None:
     """Mark a blocker as caused outside the project, as the tech lead's guidance says."""
-    work.step.execute(
-        "UPDATE blockers SET external = 1, external_dependency = :dependency, external_by = :by, external_seq = :seq"
-        " WHERE id = :blocker AND resolved_seq IS NULL",
-        {"dependency": dependency, "by": by, "seq": work.seq, "blocker": blocker},
+    work.step.update(
+        "blockers", (blocker,),
+        {"external": 1, "external_dependency": dependency, "external_by": by, "external_seq": work.seq},
     )
 
 
-def unmark_external(work: Work, group_id: str) -> None:
-    """Take the external marks of a group away: another role than the project manager is awaited again."""
-    work.step.execute(
-        "UPDATE blockers SET external = 0, external_dependency = NULL, external_by = NULL, external_seq = NULL"
-        " WHERE session_id = :session AND group_id = :group AND resolved_seq IS NULL AND external = 1",
-        {"session": work.step.chain, "group": group_id},
-    )
+def unmark_external(work: Work, blockers: Iterable[Blocker]) -> None:
+    """Take the external marks of a group's open blockers away: another role than the project manager is awaited."""
+    for blocker in blockers:
+        if blocker.external:
+            work.step.update(
+                "blockers", (blocker.id,),
+                {"external": 0, "external_dependency": None, "external_by": None, "external_seq": None},
+            )
 
 
 def open_question(
@@ -181,8 +185,13 @@ def open_question(
 
 def close_questions(work: Work, group_id: str, *, by: str, answer: str) -> None:
     """Close a group's open questions without an answer, because what they asked about is gone."""
-    work.step.execute(
-        "UPDATE questions SET closed_at = :at, closed_by = :by, closed_seq = :seq, answer = :answer"
-        " WHERE session_id = :session AND group_id = :group AND closed_seq IS NULL",
-        {"at": work.at, "by": by, "seq": work.seq, "answer": answer, "session": work.step.chain, "group": group_id},
-    )
+    open_ = work.context.connection.execute(
+        "SELECT id FROM questions INDEXED BY ix_questions_open WHERE session_id = :session AND group_id = :group"
+        " AND closed_seq IS NULL ORDER BY opened_seq, id",
+        {"session": work.step.chain, "group": group_id},
+    ).fetchall()
+    for (question,) in open_:
+        work.step.update(
+            "questions", (question,),
+            {"closed_at": work.at, "closed_by": by, "closed_seq": work.seq, "answer": answer},
+        )

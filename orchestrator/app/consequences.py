@@ -170,15 +170,14 @@ def _count(work: Work, case: Case, group: Group, agent: str) -> None:
         sets["iterations"] = group.iterations + 1
     if effect in rules.PROGRESS:
         sets["progress_seq"] = work.seq
-        work.step.execute(
-            "UPDATE sessions SET progress_seq = :seq WHERE id = :session", {"seq": work.seq, "session": work.step.chain}
-        )
+        work.update_session({"progress_seq": work.seq})
     if role in BUILDERS and (group.builder_role, group.builder_agent_id) != (role, agent):
         sets["builder_role"], sets["builder_agent_id"] = role, agent
     if role == SENIOR and not group.senior:
         sets["senior"] = 1
     if sets:
-        groups.update(work, group.id, sets)
+        # An agent's report is most often followed by the start of the next one, which is another change of the row.
+        changes.update_group(work, group.id, sets, hold=role != MANAGER and not _asks_path(case))
 
 
 def _candidates(work: Work, case: Case) -> list[str]:
@@ -211,7 +210,7 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
         group = groups.create_investigation(work, case)
     waiting = None if (group is case.group and case.waiting is None) or decision.asks_session else group
     if group is not None and decision.target.agent == INVESTIGATOR and case.report.role != INVESTIGATOR:
-        groups.update(work, group.id, {"iterations": 0})
+        changes.update_group(work, group.id, {"iterations": 0})
     _by_effect(work, case, group, agent, extras)
     if decision.question is not None:
         extras["question_id"] = _ask(work, case, decision, agent, written, waiting)
@@ -225,7 +224,7 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
 def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: Answer) -> None:
     effect = case.transition.effect
     if effect in ("plan", "continue"):
-        work.step.execute("UPDATE sessions SET planned = 1 WHERE id = :session", {"session": work.step.chain})
+        work.update_session({"planned": 1})
     elif effect == "defer" and group is not None:
         _defer(work, case, group, agent)
     elif effect == "end_research" and case.report.role != VALIDATOR:

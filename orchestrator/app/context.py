@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from orchestrator.core import strictjson
-from orchestrator.core.routing.facts import Session
+from orchestrator.core.routing.facts import RULES_VERSION, Session
 from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.store import constants
@@ -35,6 +35,7 @@ class Context:
     """What every use case needs: the store's connection, the clock, and through which door it was called.
 
     `run` runs a command to its end, as `orchestrator.runner.commands.run` does; without it none is run.
+    `rules_version` is what decisions are marked with; a replay marks them as they are recorded.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Context:
         self.channel = channel
         self.deadline_s = deadline_s
         self.reader = Reader(connection)
+        self.rules_version = RULES_VERSION
         self._versions: dict[int, Version] = {}
 
     def version(self, version_id: int) -> Version:
@@ -148,6 +150,7 @@ class Work:
         self.decisions: list[Answer] = []
         self.unsettled = False
         self.moved: dict[str, str] = {}
+        self._session: Session | None = None
 
     @property
     def at(self) -> str:
@@ -160,8 +163,21 @@ class Work:
         return self.step.seq
 
     def session(self) -> Session:
-        """The step's session as it is now, its own writes included."""
-        return self.context.require_session(self.step.chain)
+        """The step's session as it is now, its own writes included.
+
+        Raises:
+            Refused: UNKNOWN_SESSION.
+        """
+        if self._session is None:
+            self._session = self.context.require_session(self.step.chain)
+        return self._session
+
+    def update_session(self, values: Mapping[str, steps.Value]) -> None:
+        """Set columns of the step's session."""
+        self.step.update("sessions", (self.step.chain,), values)
+        if self._session is not None:
+            known: dict[str, Any] = {name: value for name, value in values.items() if name in Session._fields}
+            self._session = self._session._replace(**known)
 
     def version(self) -> Version:
         """The workflow version that the step's session is pinned to."""

@@ -315,11 +315,7 @@ def _record(work: Work, entity: str, id_: str, old: str | None, new: str, by: st
 
 
 def _update(work: Work, id_: str, values: dict[str, Any]) -> None:
-    sets = ", ".join(f'"{name}" = :{name}' for name in values)
-    work.step.execute(
-        f"UPDATE criteria SET {sets} WHERE session_id = :session AND id = :id",
-        {**values, "session": work.step.chain, "id": id_},
-    )
+    work.step.update("criteria", (id_,), values)
 
 
 def _answer(work: Work, id_: str) -> Answer:

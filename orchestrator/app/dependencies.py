@@ -106,14 +106,22 @@ def undepend_action(work: Work) -> Answer:
         )
     if not reason:
         raise Refused("REASON_REQUIRED", "Dropping a dependency needs a reason.", "Repeat with --reason TEXT")
-    work.step.execute(
-        "UPDATE group_dependencies SET removed_seq = :seq, removed_by = :by, removed_reason = :reason"
-        " WHERE session_id = :session AND group_id = :group AND depends_on = :on AND removed_seq IS NULL",
-        {"seq": work.seq, "by": by, "reason": reason, "session": work.step.chain, "group": group_id, "on": on},
+    work.step.update(
+        "group_dependencies", (group_id, on, _added(work, group_id, on)),
+        {"removed_seq": work.seq, "removed_by": by, "removed_reason": reason},
     )
     settling.complete_freed(work, group_id)
     settling.settle(work, "group")
     return _answer(work, group_id)
+
+
+def _added(work: Work, group_id: str, on: str) -> int:
+    """The step that added the edge as it stands now."""
+    return work.reader.count(
+        "SELECT seq FROM group_dependencies WHERE session_id = :session AND group_id = :group AND depends_on = :on"
+        " AND removed_seq IS NULL",
+        session=work.step.chain, group=group_id, on=on,
+    )
 
 
 def _manager(work: Work) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app import acting, changes, settling
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names
@@ -19,15 +17,6 @@ from orchestrator.store.reader import Agent
 
 PRIORITIES = {"urgent": 0, "high": 1, "medium": 2, "low": 3}
 DEFAULT_COMPLEXITY = 3
-
-
-def update(work: Work, group_id: str, values: dict[str, Any]) -> None:
-    """Set columns of a group that are not its status; names come from the code, never from a caller."""
-    sets = ", ".join(f"{name} = :{name}" for name in values)
-    work.step.execute(
-        f"UPDATE task_groups SET {sets} WHERE session_id = :session AND id = :group",
-        {**values, "session": work.step.chain, "group": group_id},
-    )
 
 
 def insert(

@@ -12,6 +12,7 @@ from orchestrator.core import names
 from orchestrator.core.routing import engine, fanout
 from orchestrator.core.routing.facts import (
     MANAGER,
+    PERSON,
     VALIDATOR,
     Case,
     Decision,
@@ -102,7 +103,7 @@ def route(
 def report_action(work: Work) -> Answer:
     """The use case itself, on a step that is open; a replay calls it with a recorded event's input."""
     report = _normalise(work)
-    session = work.context.require_session(work.step.chain)
+    session = work.session()
     version = work.context.version(session.workflow_version_id)
     group = _group(work, session, report)
     if report.agent_id is not None:
@@ -295,6 +296,8 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     written = consequences.write_report(work, case, agent)
     case = written.case
     decision = engine.decide(case)
+    if not _starts_one(decision):
+        work.step.flush()
     applied = consequences.apply(work, case, decision, agent, written)
     if case.report.role == MANAGER:
         applied.extras.update(_await_manager_again(work, decision, applied))
@@ -302,6 +305,12 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     answer = spawning.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer
+
+
+def _starts_one(decision: Decision) -> bool:
+    """Whether the decision does nothing but send one agent to the group, so that nothing reads the group before."""
+    sends = decision.target.agent not in (None, PERSON) and decision.target.action not in ("spawn_batch", "check_phase")
+    return sends and decision.question is None
 
 
 def _record(
@@ -385,6 +394,7 @@ def _await_manager_again(work: Work, decision: Decision, applied: consequences.A
 def _finish(work: Work, case: Case, answer: Answer) -> None:
     """Let the machinery run where the step freed something, and say what followed."""
     if work.unsettled or case.report.role == MANAGER:
+        work.step.flush()
         settling.settle(work, "report")
     if len(work.decisions) > 1:
         answer["followed_by"] = work.decisions[1:]

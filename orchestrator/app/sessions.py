@@ -284,9 +284,7 @@ def testing_mode_action(work: Work) -> Answer:
     changes.record_change(
         work, "session_testing_mode", session.id, session.testing_mode, mode, by=by, reason=reason
     )
-    work.step.execute(
-        "UPDATE sessions SET testing_mode = :mode WHERE id = :session", {"mode": mode, "session": session.id}
-    )
+    work.update_session({"testing_mode": mode})
     return {"success": True, "session": _row(work), "seq": work.seq}
 
 
@@ -324,10 +322,7 @@ def upgrade_action(work: Work) -> Answer:
     changes.record_change(
         work, "session_workflow", session.id, old.workflow.hash, new.workflow.hash, by=by, reason=reason
     )
-    work.step.execute(
-        "UPDATE sessions SET workflow_version_id = :version WHERE id = :session",
-        {"version": new.id, "session": session.id},
-    )
+    work.update_session({"workflow_version_id": new.id})
     settling.settle(work, "session")
     return _settled(work)
 

@@ -99,10 +99,7 @@ def _release(work: Work, session: Session, version: Version, board: fanout.Board
             _emit(work, session, version, group, target, "slot" if group.held == "slot" else cause)
             return True
         if group.held != "slot":
-            work.step.execute(
-                "UPDATE task_groups SET held = 'slot' WHERE session_id = :session AND id = :group",
-                {"session": session.id, "group": group.id},
-            )
+            changes.update_group(work, group.id, {"held": "slot"})
     return False
 
 

@@ -17,23 +17,15 @@ from orchestrator.core.routing.facts import (
     NOTHING,
     PERSON,
     ROUTER,
-    RULES_VERSION,
     SENIOR,
     VALIDATOR,
+    Blocker,
     Fired,
     Group,
     Session,
     Target,
 )
-
-_AWAIT = (
-    "awaited_role = :role, awaited_agent_id = :agent, awaited_action = :action, turn = :turn, awaited_since = :at,"
-    " held = :held, held_seq = :held_seq, held_part = :held_part"
-)
-_BUILDS = (
-    "builder_role = :role, builder_agent_id = :agent,"
-    f" senior = CASE WHEN :role = '{SENIOR}' THEN 1 ELSE senior END"
-)
+from orchestrator.store.step import Value
 
 
 class Record(NamedTuple):
@@ -119,7 +111,7 @@ def decide(work: Work, session: Session, version: Version, record: Record) -> An
         cause=record.cause,
         rules=strictjson.canonical(answer["rules"]),
         workflow_version_id=version.id,
-        rules_version=RULES_VERSION,
+        rules_version=work.context.rules_version,
         handoff_hash=hash_,
         mandatory_review=int(record.mandatory_review),
         answer=strictjson.canonical(answer),
@@ -164,6 +156,7 @@ def _carry_out(
         return None
     if target.agent == PERSON:
         _await(work, record.waiting, PERSON, PERSON, target.action, turn=None)
+        _open_blockers(work, record.waiting and record.waiting.id, PERSON)
         return None
     if target.agent is None:
         return None
@@ -171,6 +164,7 @@ def _carry_out(
     if hold:
         agent = register_instance(work, target.agent, record.waiting and record.waiting.id, target.instance)
         _await(work, record.waiting, target.agent, agent, target.action, turn=None, held=hold, part=part)
+        _open_blockers(work, record.waiting and record.waiting.id, target.agent)
         answer["action"], answer["reason"] = "wait", "held" if hold == "slot" else hold
         answer["model"] = record.model or version.models.get(target.agent)
         return None
@@ -183,6 +177,7 @@ def _why_hold(work: Work, session: Session, version: Version, record: Record) ->
     group, role = record.waiting, record.target.agent
     if group is None or role in (MANAGER, PERSON) or group.running:
         return None
+    work.step.flush()
     running = work.reader.board(session, 0, 0).running
     return "slot" if running >= fanout.limit(version.workflow, session) else None
 
@@ -238,7 +233,7 @@ def freeze(
         " AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10",
         {"session": session.id, "group": group_id},
     )
-    blockers = work.reader.blockers(session.id, group_id) if group_id else ()
+    blockers = _open_blockers(work, group_id, role)
     document = handoff.document(
         session_id=session.id,
         group_id=group_id,
@@ -257,6 +252,15 @@ def freeze(
     hash_ = hashlib.sha256(text.encode()).hexdigest()
     work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)
     return hash_
+
+
+def _open_blockers(work: Work, group_id: str | None, awaited: str) -> tuple[Blocker, ...]:
+    """The group's open blockers. Their external marks end where another role than the project manager is awaited."""
+    blockers = work.reader.blockers(work.step.chain, group_id) if group_id else ()
+    if awaited == MANAGER or not any(blocker.external for blocker in blockers):
+        return blockers
+    changes.unmark_external(work, blockers)
+    return tuple(blocker._replace(external=0) for blocker in blockers)
 
 
 def _moment(work: Work, group_id: str | None, role: str, external: bool) -> dict[str, Any]:
@@ -305,28 +309,26 @@ def _await(
     part: int | None = None,
     builds: bool = False,
 ) -> None:
-    values = {
-        "role": role,
-        "agent": agent,
-        "action": action,
+    values: dict[str, Value] = {
+        "awaited_role": role,
+        "awaited_agent_id": agent,
+        "awaited_action": action,
         "turn": turn,
-        "at": work.at,
+        "awaited_since": work.at,
         "held": held,
         "held_seq": work.seq if held else None,
         "held_part": part if held else None,
-        "session": work.step.chain,
     }
     if group is None:
-        work.step.execute(f"UPDATE sessions SET {_AWAIT} WHERE id = :session", values)
+        work.update_session(values)
         return
-    if role not in (MANAGER,):
-        changes.unmark_external(work, group.id)
-    if group.running and (role in (MANAGER, PERSON)):
+    if builds:
+        values["builder_role"], values["builder_agent_id"] = role, agent
+        if role == SENIOR:
+            values["senior"] = 1
+    if group.running and role in (MANAGER, PERSON):
         work.unsettled = True
-    sets = f"{_AWAIT}, {_BUILDS}" if builds else _AWAIT
-    work.step.execute(
-        f"UPDATE task_groups SET {sets} WHERE session_id = :session AND id = :group", {**values, "group": group.id}
-    )
+    changes.update_group(work, group.id, values)
 
 
 def await_manager(work: Work, group: Group) -> None:

@@ -10,11 +10,12 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orchestrator.store import sqlite
+from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -24,58 +25,16 @@ Value = str | int | bytes | None
 FIRST_HASH = bytes(32)
 """What stands for the hash of the event before the first."""
 
-NUMBERED = frozenset(
-    ("acknowledgements", "agent_reports", "evidence", "refusals", "router_decisions", "status_changes")
-)
-"""Tables with a `part` column: one step may write several rows, numbered from 1."""
-
-COLUMNS = {
-    "acknowledgements": "session_id seq part group_id reason",
-    "agent_files": "workflow_version_id role name model reports_to content hash",
-    "agent_reports": "session_id seq part group_id role agent_id response_status raw_role raw_status effect turn"
-    " turn_assumed summary details metadata raw_hash reported_at",
-    "agents": "id role parent_id kind max_parallel_tasks=1 active=1 session_id group_id created_at created_seq",
-    "blockers": "id session_id group_id task_id type class reason opened_by opened_role opened_at opened_seq report_id"
-    " cause external=0 external_dependency external_by external_seq resolved_at resolved_by resolved_seq resolution"
-    " resolution_note",
-    "context_items": "session_id group_id name seq",
-    "criteria": "session_id id text metric operator target command created_by created_at created_seq status actual"
-    " reason evidence set_by set_at set_seq removed_seq removed_by removed_reason",
-    "deferrals": "session_id seq group_id blocker_id reason dependency confirmed_by confirmed_seq deferred_by"
-    " deferred_at",
-    "evidence": "session_id seq part group_id kind subject outcome hash size content path",
-    "group_dependencies": "session_id group_id depends_on seq added_by removed_seq removed_by removed_reason",
-    "handoffs": "session_id turn group_id agent_id document hash",
-    "questions": "id session_id group_id task_id kind text asked_by asked_at opened_seq decision closed_at closed_by"
-    " closed_seq answer note channel",
-    "refusals": "session_id seq part door actor claimed_session group_id role status turn code detail refused_at",
-    "requests": "session_id request_id command input_hash seq answer",
-    "router_decisions": "session_id seq part group_id current_agent response_status next_agent action timestamp"
-    " report_id cause rules workflow_version_id rules_version handoff_hash mandatory_review=0 answer",
-    "sessions": "id kind mode testing_mode goal workflow_version_id turn_timeout disabled_roles created_by created_at"
-    " status status_changed_by status_changed_at status_seq outcome outcome_reason planned=0 awaited_role"
-    " awaited_agent_id awaited_action turn awaited_since held held_seq held_part progress_seq=0 answered_seq=0",
-    "status_changes": "session_id seq part entity entity_id from_status to_status changed_by changed_at reason cause",
-    "task_groups": "session_id id name kind security_sensitive=0 complexity=3 priority=2 created_by created_at"
-    " created_seq status status_changed_by status_changed_at status_seq awaited_role awaited_agent_id awaited_action"
-    " turn awaited_since held held_seq held_part qa_attempts=0 tl_review_attempts=0 merge_attempts=0 iterations=0"
-    " senior=0 builder_role builder_agent_id progress_seq=0 answered_seq=0",
-    "texts": "hash content",
-    "workflow_activations": "seq workflow_version_id activated_by activated_at",
-    "workflow_transitions": "workflow_version_id current_agent response_status next_agent action include_context"
-    " escalation_check=0 model_override fallback_agent bypass_qa=0 max_parallel then_action effect",
-    "workflow_versions": "id hash name content transitions_hash loaded_at seq",
-}
-"""The columns that a step writes, in the order of the declared schema, with the defaults of the declared schema."""
-
-NO_SESSION = frozenset(("agents",))
-"""Tables whose `session_id` may be null: it is then left as given."""
+STATE = "state"
+"""The member of an event's `rows` with the digests of rows that may change: by table, by key."""
 
 LAST_EVENT = "SELECT seq, hash FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
 _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _PLAIN = frozenset((str, int, bytes, type(None)))
+
+_UPDATES: dict[tuple[str, ...], str] = {}
 
 
 def _encoder(*, sort_keys: bool) -> Callable[[object], str]:
@@ -96,9 +55,11 @@ _canonical = _encoder(sort_keys=True)
 
 
 class _Table(NamedTuple):
-    sql: str
-    defaults: dict[str, Value]
+    insert: str
+    names: tuple[str, ...]
+    defaults: tuple[Value, ...]
     filled: tuple[str, ...]
+    select: str
 
 
 class _Event(NamedTuple):
@@ -137,6 +98,9 @@ class Step:
         self._connection = connection
         self._deadline_s = deadline_s
         self._digests: dict[str, _Hash] = {}
+        self._states: dict[str, dict[tuple[Value, ...], list[Value] | None]] = {}
+        self._held: dict[str, Value] = {}
+        self._holds: tuple[str, tuple[Value, ...]] | None = None
         self._counts: dict[str, int] = {}
         self.sealed = False
         last = connection.execute(LAST_EVENT, (chain,)).fetchone()
@@ -153,29 +117,70 @@ class Step:
             TypeError: a float, or another value that no column holds; a column that the table has not.
             IntegrityError: a guard or constraint refused the row.
         """
-        sql, defaults, filled = _TABLES.get(table) or _table(table)
-        row = {**defaults, **columns}
-        if len(row) != len(defaults):
-            raise TypeError(f"{table} has no column {', '.join(sorted(row.keys() - defaults.keys()))}")
+        sql, names, defaults, filled, _ = _TABLES.get(table) or _table(table)
         part = self._counts.get(table, 0) + 1
         for name in filled:
             if name not in columns:
-                row[name] = self.chain if name == "session_id" else self.seq if name == "seq" else part
-        values = _plain(row) if not _PLAIN.issuperset(map(type, row.values())) else list(row.values())
+                columns[name] = self.chain if name == "session_id" else self.seq if name == "seq" else part
+        values = list(map(columns.get, names, defaults))
+        if not _PLAIN.issuperset(map(type, values)):
+            values = _plain(names, values)
+        if not columns.keys() <= set(names):
+            raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - set(names)))}")
         self._connection.execute(sql, values)
         self._counts[table] = part
+        keys = KEYS.get(table)
+        if keys is not None:
+            self._states.setdefault(table, {})[tuple([columns[name] for name in keys])] = values
+            return part
         digest = self._digests.get(table)
         if digest is None:
             digest = self._digests[table] = hashlib.sha256()
         digest.update(row_line(values))
         return part
 
+    def update(self, table: str, key: tuple[Value, ...], values: Mapping[str, Value], *, hold: bool = False) -> None:
+        """Change columns of one row; their names come from the code, never from a caller.
+
+        Args:
+            table: one of those whose rows may change.
+            key: the row's key, as `rows.KEYS` has it.
+            values: the columns to set.
+            hold: more may follow for the same row, so that one statement can do for both. Until then, or until
+                `flush`, the row is read as it was.
+
+        Raises:
+            IntegrityError: a guard or constraint refused the change.
+        """
+        if self._holds is not None:
+            if self._holds == (table, key):
+                values = {**self._held, **values}
+            else:
+                self.flush()
+        if hold:
+            self._holds, self._held = (table, key), dict(values)
+            return
+        self._holds = None
+        names = (table, *values)
+        sql = _UPDATES.get(names) or _update(names)
+        self._connection.execute(sql, (*values.values(), *self._key(table, key)))
+        self._states.setdefault(table, {})[key] = None
+
+    def _key(self, table: str, key: tuple[Value, ...]) -> tuple[Value, ...]:
+        return (self.chain, *key) if table in OF_SESSION else key
+
+    def flush(self) -> None:
+        """Write what is held back, before something reads it."""
+        if self._holds is not None:
+            table, key = self._holds
+            self.update(table, key, {})
+
     def count(self, table: str) -> int:
         """How many rows of the table this step has written so far."""
         return self._counts.get(table, 0)
 
     def execute(self, sql: str, parameters: Mapping[str, Value]) -> sqlite3.Cursor:
-        """Read, or update a table that may change. What it changes, the event's input must explain."""
+        """Run a statement that changes no row which an event covers: on the schema, or on the migrations' mark."""
         return self._connection.execute(sql, parameters)
 
     def seal(self, kind: str, actor: str, channel: str, input: Mapping[str, object]) -> bytes:
@@ -195,7 +200,8 @@ class Step:
             EnvironmentProblem: BUSY, where a rollback journal has to wait for readers.
         """
         check_exact(input)
-        rows = _canonical({table: digest.hexdigest() for table, digest in self._digests.items()})
+        self.flush()
+        rows = _canonical(self._covered())
         fields = (self.chain, self.seq, kind, actor, channel, self.at, _storable(_canonical(input)), rows)
         digest = event_hash(self.prev_hash, fields)
         connection = self._connection
@@ -203,6 +209,21 @@ class Step:
         sqlite.retry(lambda: connection.execute("COMMIT"), getattr(connection, "path", ""), self._deadline_s)
         self.sealed = True
         return digest
+
+    def _covered(self) -> dict[str, object]:
+        """The digests of the rows that this step wrote."""
+        found: dict[str, object] = {table: digest.hexdigest() for table, digest in self._digests.items()}
+        if self._states:
+            found[STATE] = {
+                table: {state_key(key): self._state(table, key, values) for key, values in rows.items()}
+                for table, rows in self._states.items()
+            }
+        return found
+
+    def _state(self, table: str, key: tuple[Value, ...], values: list[Value] | None) -> str:
+        if values is None:
+            values = self._connection.execute(_TABLES[table].select, self._key(table, key)).fetchone()
+        return hashlib.sha256(row_line(values)).hexdigest()
 
     def rollback(self) -> None:
         """Leave nothing of the step. After an error SQLite may have done so already."""
@@ -240,7 +261,12 @@ def open_step(
             connection.execute("ROLLBACK")
 
 
-def row_line(values: list[Value]) -> bytes:
+def state_key(key: tuple[Value, ...]) -> str:
+    """The name of a row among the states of its table: its key, as JSON where it has more than one column."""
+    return str(key[0]) if len(key) == 1 else _line(key)
+
+
+def row_line(values: Sequence[Value]) -> bytes:
     """The line of a row in its table's digest: its values as JSON, in the order of the columns.
 
     Nulls at the end are left out, so that a column added later changes no digest of an older row.
@@ -295,13 +321,11 @@ def _storable(text: str) -> str:
     return text
 
 
-def _plain(row: dict[str, Value]) -> list[Value]:
-    for name, value in row.items():
-        if isinstance(value, bool):
-            row[name] = int(value)
-        elif type(value) not in _PLAIN:
+def _plain(names: tuple[str, ...], values: list[Value]) -> list[Value]:
+    for name, value in zip(names, values, strict=True):
+        if not isinstance(value, bool) and type(value) not in _PLAIN:
             raise TypeError(f"{name} cannot hold {type(value).__name__} {value!r}")
-    return list(row.values())
+    return [int(value) if isinstance(value, bool) else value for value in values]
 
 
 def _table(table: str) -> _Table:
@@ -311,6 +335,25 @@ def _table(table: str) -> _Table:
         defaults[name] = int(default) if default else None
     fillable = ("session_id", "seq", "part") if table not in NO_SESSION else ("seq", "part")
     names = ", ".join(f'"{name}"' for name in defaults)
-    sql = f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(defaults))})"
-    found = _TABLES[table] = _Table(sql, defaults, tuple(name for name in fillable if name in defaults))
+    found = _TABLES[table] = _Table(
+        insert=f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(defaults))})",
+        names=tuple(defaults),
+        defaults=tuple(defaults.values()),
+        filled=tuple(name for name in fillable if name in defaults),
+        select=f"SELECT {names} FROM {table} WHERE {_where(table)}" if table in KEYS else "",
+    )
     return found
+
+
+def _where(table: str) -> str:
+    names = ("session_id", *KEYS[table]) if table in OF_SESSION else KEYS[table]
+    return " AND ".join(f"{name} = ?" for name in names)
+
+
+def _update(names: tuple[str, ...]) -> str:
+    table, *columns = names
+    if table not in _TABLES:
+        _table(table)
+    sets = ", ".join(f'"{name}" = ?' for name in columns)
+    sql = _UPDATES[names] = f"UPDATE {table} SET {sets} WHERE {_where(table)}"
+    return sql

@@ -1,7 +1,7 @@
 """Whether the record of one session is whole: every event hashes to what it says, every row is covered by its event.
 
-One pass over the events, beside it one over each table, all in the order of the steps. Rows that may change are looked
-at as they were written, as far as the columns of their origin tell.
+One pass over the events, beside it one over each table, all in the order of the steps. Rows that may change must be as
+the last step that wrote them left them.
 """
 
 from __future__ import annotations
@@ -10,20 +10,23 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from orchestrator.store import step
+from orchestrator.store import rows, step
+from orchestrator.store.constants import STORE_CHAIN
 
 _IN_PART = ("seq", "seq, part")
 _ORDER = {
     "acknowledgements": _IN_PART,
     "agent_reports": _IN_PART,
-    "blockers": ("opened_seq", "opened_seq, length(id), id"),
     "context_items": ("seq", "seq, name"),
     "deferrals": ("seq", "seq"),
     "evidence": _IN_PART,
+    "grandfathered_groups": ("seq", "seq, group_id"),
     "handoffs": ("turn", "turn, rowid"),
-    "questions": ("opened_seq", "opened_seq, length(id), id"),
+    "import_findings": _IN_PART,
+    "imported_logs": _IN_PART,
+    "imported_sessions": ("seq", "seq"),
     "refusals": _IN_PART,
     "requests": ("seq", "seq"),
     "router_decisions": _IN_PART,
@@ -31,20 +34,24 @@ _ORDER = {
 }
 """The tables whose rows are compared with the digests of their events: the column of the step, and the order in which
 a step wrote them."""
-_WRITTEN_LATER = {
-    "blockers": {
-        "external": "0", "external_dependency": "NULL", "external_by": "NULL", "external_seq": "NULL",
-        "resolved_at": "NULL", "resolved_by": "NULL", "resolved_seq": "NULL", "resolution": "NULL",
-        "resolution_note": "NULL",
-    },
-    "questions": {
-        "closed_at": "NULL", "closed_by": "NULL", "closed_seq": "NULL", "answer": "NULL", "note": "NULL",
-        "channel": "NULL",
-    },
-}  # fmt: skip
-"""Columns that are written after the row, with what a row has in them when it is written."""
+_OWNED = {
+    "agents": "session_id",
+    "blockers": "session_id",
+    "criteria": "session_id",
+    "group_dependencies": "session_id",
+    "questions": "session_id",
+    "sessions": "id",
+    "task_groups": "session_id",
+}
+"""The tables whose rows may change, with the column that names their session."""
 
+_STORE_STATES = """SELECT rows FROM audit_events WHERE session_id = :chain AND kind LIKE 'agent %'
+    AND rows LIKE '%"agents"%' ORDER BY seq"""
 _EVENTS = "SELECT * FROM audit_events WHERE session_id = :session ORDER BY seq"
+
+
+_States = dict[str, dict[str, tuple[int, str]]]
+"""By table and key: the last step that wrote the row, and the digest of what it left."""
 
 
 class Broken(NamedTuple):
@@ -57,6 +64,7 @@ class Broken(NamedTuple):
 def broken(connection: sqlite3.Connection, session: str) -> Iterator[Broken]:
     """Every step of a session's chain that does not verify, in order."""
     tables = {table: _Rows(connection, table, session) for table in _ORDER}
+    states: _States = {}
     last, expected = step.FIRST_HASH, 1
     for row in connection.execute(_EVENTS, {"session": session}):
         seq, written, prev_hash, own_hash = row[1], row[7], row[8], row[9]
@@ -66,21 +74,59 @@ def broken(connection: sqlite3.Connection, session: str) -> Iterator[Broken]:
             yield Broken(seq, "it does not follow the step before it")
         if not step.verify_event(row):
             yield Broken(seq, "its event was altered")
-        yield from _compared(seq, json.loads(written), tables)
+        covered = json.loads(written)
+        _fold(states, seq, covered)
+        yield from _compared(seq, covered, tables)
         last, expected = own_hash, seq + 1
-    for table, rows in tables.items():
-        yield from rows.uncovered(table, None)
+    for table, found in tables.items():
+        yield from found.uncovered(table, None)
+    for (written,) in connection.execute(_STORE_STATES, {"chain": STORE_CHAIN}):
+        _fold_known(states, json.loads(written))
+    for table in _OWNED:
+        yield from _states_of(connection, table, session, states.get(table, {}))
 
 
-def _compared(seq: int, written: dict[str, str], tables: dict[str, _Rows]) -> Iterator[Broken]:
-    for table, rows in tables.items():
-        yield from rows.uncovered(table, seq)
-        if rows.seq == seq:
+def _fold(states: _States, seq: int, covered: dict[str, Any]) -> None:
+    """The states of rows after one more step."""
+    for table, found in covered.get(step.STATE, {}).items():
+        states.setdefault(table, {}).update({key: (seq, digest) for key, digest in found.items()})
+
+
+def _fold_known(states: _States, covered: dict[str, Any]) -> None:
+    """The store's own changes of agents that the session started."""
+    known = states.get("agents", {})
+    for key, digest in covered[step.STATE]["agents"].items():
+        if key in known:
+            known[key] = (known[key][0], digest)
+
+
+def _states_of(
+    connection: sqlite3.Connection, table: str, session: str, expected: dict[str, tuple[int, str]]
+) -> Iterator[Broken]:
+    """The rows of a table that are not as the last step that wrote them left them."""
+    names = [word.partition("=")[0] for word in rows.COLUMNS[table].split()]
+    places = [names.index(name) for name in rows.KEYS[table]]
+    columns = ", ".join(f'"{name}"' for name in names)
+    for row in connection.execute(f"SELECT {columns} FROM {table} WHERE {_OWNED[table]} = ?", (session,)):
+        key = step.state_key(tuple(row[place] for place in places))
+        seq, digest = expected.pop(key, (0, None))
+        if digest is None:
+            yield Broken(seq, f"no event covers row {key} of {table}")
+        elif hashlib.sha256(step.row_line(row)).hexdigest() != digest:
+            yield Broken(seq, f"row {key} of {table} is not as step {seq} left it")
+    for key, (seq, _) in expected.items():
+        yield Broken(seq, f"row {key} of {table} is missing")
+
+
+def _compared(seq: int, written: dict[str, Any], tables: dict[str, _Rows]) -> Iterator[Broken]:
+    for table, found in tables.items():
+        yield from found.uncovered(table, seq)
+        if found.seq == seq:
             if table not in written:
                 yield Broken(seq, f"rows of {table} were added to it")
-            elif rows.digest != written[table]:
+            elif found.digest != written[table]:
                 yield Broken(seq, f"its rows of {table} were altered")
-            rows.advance()
+            found.advance()
         elif table in written:
             yield Broken(seq, f"its rows of {table} are missing")
 
@@ -90,9 +136,8 @@ class _Rows:
 
     def __init__(self, connection: sqlite3.Connection, table: str, session: str) -> None:
         column, order = _ORDER[table]
-        names = [word.partition("=")[0] for word in step.COLUMNS[table].split()]
-        later = _WRITTEN_LATER.get(table, {})
-        columns = ", ".join(later.get(name, f'"{name}"') for name in names)
+        names = [word.partition("=")[0] for word in rows.COLUMNS[table].split()]
+        columns = ", ".join(f'"{name}"' for name in names)
         sql = f"SELECT {column}, {columns} FROM {table} WHERE session_id = :session ORDER BY {order}"
         self._cursor = connection.execute(sql, {"session": session})
         self._row = self._cursor.fetchone()

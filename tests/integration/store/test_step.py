@@ -6,7 +6,8 @@ import hashlib
 import json
 import pathlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from orchestrator import errors
 from orchestrator.core import strictjson
-from orchestrator.store import constants, schema, sqlite, step
+from orchestrator.store import constants, rows, schema, sqlite, step
 from tests.integration.store.conftest import AT
 
 EVENTS = "SELECT * FROM audit_events WHERE session_id = ? ORDER BY seq"
@@ -43,7 +44,7 @@ def test_the_facts_about_tables_are_those_of_the_declared_schema() -> None:
                 words.append(f"{column.name}={default.arg.text}" if takes_default else column.name)  # type: ignore[union-attr]
         declared[table.name] = " ".join(words)
     del declared["audit_events"]
-    assert declared == step.COLUMNS
+    assert declared == rows.COLUMNS
 
 
 def test_the_columns_of_an_event_are_those_of_the_declared_schema() -> None:
@@ -51,13 +52,13 @@ def test_the_columns_of_an_event_are_those_of_the_declared_schema() -> None:
 
 
 def test_numbered_tables_are_those_with_a_part() -> None:
-    assert {table.name for table in schema.metadata.tables.values() if "part" in table.columns} == step.NUMBERED
+    assert {table.name for table in schema.metadata.tables.values() if "part" in table.columns} == rows.NUMBERED
 
 
 def test_only_tables_whose_session_may_be_absent_keep_it_absent() -> None:
     tables = schema.metadata.tables.values()
     found = {table.name for table in tables if "session_id" in table.columns and table.columns.session_id.nullable}
-    assert found == step.NO_SESSION
+    assert found == rows.NO_SESSION
 
 
 def test_the_chain_of_the_store_has_one_name() -> None:
@@ -115,10 +116,19 @@ def test_the_digest_of_a_row_is_that_of_the_row_read_back(connection: sqlite.Con
             "agents", id="pm-1", role="project_manager", kind="ai", active=True, created_at=AT, created_seq=one.seq
         )
         one.seal(*VIA, {})
-    (rows,) = connection.execute("SELECT rows FROM audit_events WHERE kind = 'test'").fetchone()
     row = connection.execute("SELECT * FROM agents").fetchone()
     assert list(row) == ["pm-1", "project_manager", None, "ai", 1, 1, None, None, AT, one.seq]
-    assert json.loads(rows) == {"agents": hashlib.sha256(step.row_line(list(row))).hexdigest()}
+    assert covered(connection, constants.STORE_CHAIN) == {"state": {"agents": {"pm-1": digest(row)}}}
+
+
+def covered(connection: sqlite.Connection, chain: str) -> dict[str, Any]:
+    sql = "SELECT rows FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
+    found: dict[str, Any] = json.loads(connection.execute(sql, (chain,)).fetchone()[0])
+    return found
+
+
+def digest(row: Sequence[step.Value]) -> str:
+    return hashlib.sha256(step.row_line(row)).hexdigest()
 
 
 def test_a_column_added_at_the_end_changes_no_older_digest() -> None:

@@ -1,0 +1,71 @@
+"""The rows that a step writes: their columns, their keys, and which of them may change afterwards."""
+
+from __future__ import annotations
+
+NUMBERED = frozenset(
+    (
+        "acknowledgements", "agent_reports", "evidence", "import_findings", "imported_logs", "refusals",
+        "router_decisions", "status_changes",
+    )
+)  # fmt: skip
+"""Tables with a `part` column: one step may write several rows, numbered from 1."""
+
+COLUMNS = {
+    "acknowledgements": "session_id seq part group_id reason",
+    "agent_files": "workflow_version_id role name model reports_to content hash",
+    "agent_reports": "session_id seq part group_id role agent_id response_status raw_role raw_status effect turn"
+    " turn_assumed summary details metadata raw_hash reported_at",
+    "agents": "id role parent_id kind max_parallel_tasks=1 active=1 session_id group_id created_at created_seq",
+    "blockers": "id session_id group_id task_id type class reason opened_by opened_role opened_at opened_seq report_id"
+    " cause external=0 external_dependency external_by external_seq resolved_at resolved_by resolved_seq resolution"
+    " resolution_note",
+    "context_items": "session_id group_id name seq",
+    "criteria": "session_id id text metric operator target command created_by created_at created_seq status actual"
+    " reason evidence set_by set_at set_seq removed_seq removed_by removed_reason",
+    "deferrals": "session_id seq group_id blocker_id reason dependency confirmed_by confirmed_seq deferred_by"
+    " deferred_at",
+    "evidence": "session_id seq part group_id kind subject outcome hash size content path",
+    "grandfathered_groups": "session_id group_id seq peer_id peer_status completed_at",
+    "group_dependencies": "session_id group_id depends_on seq added_by removed_seq removed_by removed_reason",
+    "handoffs": "session_id turn group_id agent_id document hash",
+    "import_findings": "session_id seq part group_id code text",
+    "imported_logs": "session_id seq part group_id peer_id agent kind logged_at content more",
+    "imported_sessions": "session_id seq peer_id peer_status peer_version source source_hash",
+    "questions": "id session_id group_id task_id kind text asked_by asked_at opened_seq decision closed_at closed_by"
+    " closed_seq answer note channel",
+    "refusals": "session_id seq part door actor claimed_session group_id role status turn code detail refused_at",
+    "requests": "session_id request_id command input_hash seq answer",
+    "router_decisions": "session_id seq part group_id current_agent response_status next_agent action timestamp"
+    " report_id cause rules workflow_version_id rules_version handoff_hash mandatory_review=0 answer",
+    "sessions": "id kind mode testing_mode goal workflow_version_id turn_timeout disabled_roles created_by created_at"
+    " status status_changed_by status_changed_at status_seq outcome outcome_reason planned=0 awaited_role"
+    " awaited_agent_id awaited_action turn awaited_since held held_seq held_part progress_seq=0 answered_seq=0",
+    "status_changes": "session_id seq part entity entity_id from_status to_status changed_by changed_at reason cause",
+    "task_groups": "session_id id name kind security_sensitive=0 complexity=3 priority=2 created_by created_at"
+    " created_seq status status_changed_by status_changed_at status_seq awaited_role awaited_agent_id awaited_action"
+    " turn awaited_since held held_seq held_part qa_attempts=0 tl_review_attempts=0 merge_attempts=0 iterations=0"
+    " senior=0 builder_role builder_agent_id progress_seq=0 answered_seq=0",
+    "texts": "hash content",
+    "workflow_activations": "seq workflow_version_id activated_by activated_at",
+    "workflow_transitions": "workflow_version_id current_agent response_status next_agent action include_context"
+    " escalation_check=0 model_override fallback_agent bypass_qa=0 max_parallel then_action effect",
+    "workflow_versions": "id hash name content transitions_hash loaded_at seq",
+}
+"""The columns that a step writes, in the order of the declared schema, with the defaults of the declared schema."""
+
+NO_SESSION = frozenset(("agents",))
+"""Tables whose `session_id` may be null: it is then left as given."""
+
+KEYS: dict[str, tuple[str, ...]] = {
+    "agents": ("id",),
+    "blockers": ("id",),
+    "criteria": ("id",),
+    "group_dependencies": ("group_id", "depends_on", "seq"),
+    "questions": ("id",),
+    "sessions": ("id",),
+    "task_groups": ("id",),
+}
+"""Tables whose rows may change, with their keys: where a session is part of the key, within that session."""
+
+OF_SESSION = frozenset(("criteria", "group_dependencies", "task_groups"))
+"""Those of them that have the session in their key."""
