@@ -302,6 +302,8 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     if case.report.role == MANAGER:
         applied.extras.update(_await_manager_again(work, decision, applied))
     record = _record(work, version, case, decision, applied)
+    if applied.group is case.group and not (written.opened or written.resolved or decision.marks_external):
+        record = record._replace(blockers=case.facts.blockers)
     answer = spawning.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer

@@ -45,6 +45,8 @@ class Record(NamedTuple):
     reason: str | None = None
     starts: tuple[fanout.Start, ...] = ()
     session_level: bool = False
+    blockers: tuple[Blocker, ...] | None = None
+    """The group's open blockers, where they are known."""
 
     @property
     def waiting(self) -> Group | None:
@@ -190,7 +192,8 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     answer["turn"] = work.seq
     answer["agent_id"] = agent
     group_id, action = group and group.id, record.target.action
-    hash_ = freeze(work, session, version, group_id, role, agent, action, record.include_context)
+    blockers = record.blockers if group is record.group else None
+    hash_ = freeze(work, session, version, group_id, role, agent, action, record.include_context, blockers)
     answer["handoff"] = handoff.command(session.id, group_id, work.seq)
     answer["handoff_hash"] = hash_
     alone = ("agent_id", "model", "turn", "handoff", "handoff_hash")
@@ -224,6 +227,7 @@ def freeze(
     agent: str,
     action: str,
     include_context: tuple[str, ...],
+    known_blockers: tuple[Blocker, ...] | None = None,
 ) -> str:
     """Freeze what a spawned agent gets, as references to rows that never change; return the document's hash."""
     found, missing = context_items(work, group_id, include_context)
@@ -233,7 +237,7 @@ def freeze(
         " AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10",
         {"session": session.id, "group": group_id},
     )
-    blockers = _open_blockers(work, group_id, role)
+    blockers = _open_blockers(work, group_id, role, known_blockers)
     document = handoff.document(
         session_id=session.id,
         group_id=group_id,
@@ -254,9 +258,14 @@ def freeze(
     return hash_
 
 
-def _open_blockers(work: Work, group_id: str | None, awaited: str) -> tuple[Blocker, ...]:
+def _open_blockers(
+    work: Work, group_id: str | None, awaited: str, known: tuple[Blocker, ...] | None = None
+) -> tuple[Blocker, ...]:
     """The group's open blockers. Their external marks end where another role than the project manager is awaited."""
-    blockers = work.reader.blockers(work.step.chain, group_id) if group_id else ()
+    if known is not None:
+        blockers = known
+    else:
+        blockers = work.reader.blockers(work.step.chain, group_id) if group_id else ()
     if awaited == MANAGER or not any(blocker.external for blocker in blockers):
         return blockers
     changes.unmark_external(work, blockers)

@@ -17,7 +17,6 @@ _BOM = b"\xef\xbb\xbf"
 _SUSPECT_ESCAPE = r"\\u(?:0000|[dD][89a-fA-F])"
 _NESTING = r'(?s)"[^"\\]*(?:\\.[^"\\]*)*"?|[\[{]|[\]}]'
 _PLAIN_KEY = r"[A-Za-z_][A-Za-z0-9_-]*"
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 class JsonProblem(ValueError):
@@ -103,7 +102,41 @@ def canonical(value: object) -> str:
         ValueError: NaN, an infinity, or a value that contains itself.
         TypeError: something that JSON has no form for.
     """
-    return _ENCODER.encode(value)
+    try:
+        return _canonical(value)
+    except (TypeError, ValueError, RecursionError):
+        _SEEN.clear()
+        raise
+
+
+def encoder(
+    *, sort_keys: bool, default: Callable[[Any], object] | None = None, seen: dict[int, object] | None = None
+) -> Callable[[object], str]:
+    """A writer of JSON without spaces, letters unescaped. The C encoder is made once: `json.dumps` makes one a call.
+
+    Args:
+        sort_keys: whether members stand in the order of their names.
+        default: what to write of a value that JSON has no form for.
+        seen: what notes the containers that are being written, so that one within itself is an error; without it none
+            is noticed, and NaN is let through. It must be emptied after an error.
+    """
+    strict = seen is not None
+    plain = json.JSONEncoder(
+        separators=(",", ":"), ensure_ascii=False, default=default, sort_keys=sort_keys, allow_nan=not strict,
+        check_circular=strict,
+    )  # fmt: skip
+    try:
+        make = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # absent where there is no C accelerator
+        text = json.encoder.encode_basestring
+        chunks = make(seen, default or plain.default, text, None, ":", ",", sort_keys, False, not strict)
+        chunks([], 0)
+    except (AttributeError, TypeError):
+        return plain.encode
+    return lambda value: "".join(chunks(value, 0))
+
+
+_SEEN: dict[int, object] = {}
+_canonical = encoder(sort_keys=True, seen=_SEEN)
 
 
 def at(path: str, key: str | int) -> str:

@@ -7,13 +7,13 @@ the hash of the event before it.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from orchestrator.core import strictjson
 from orchestrator.store import sqlite
 from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION
 
@@ -37,21 +37,8 @@ _PLAIN = frozenset((str, int, bytes, type(None)))
 _UPDATES: dict[tuple[str, ...], str] = {}
 
 
-def _encoder(*, sort_keys: bool) -> Callable[[object], str]:
-    """The core's canonical JSON. The C encoder is made once: `JSONEncoder.encode` makes one at every call."""
-    plain = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, default=bytes.hex, sort_keys=sort_keys)
-    try:
-        make = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # absent where there is no C accelerator
-        text = json.encoder.encode_basestring
-        chunks = make(None, bytes.hex, text, None, ":", ",", sort_keys, False, True)
-        chunks([], 0)
-    except (AttributeError, TypeError):
-        return plain.encode
-    return lambda value: "".join(chunks(value, 0))
-
-
-_line = _encoder(sort_keys=False)
-_canonical = _encoder(sort_keys=True)
+_line = strictjson.encoder(sort_keys=False, default=bytes.hex)
+_canonical = strictjson.encoder(sort_keys=True, default=bytes.hex)
 
 
 class _Table(NamedTuple):
