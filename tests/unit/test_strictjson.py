@@ -168,6 +168,32 @@ def test_canonical_refuses_what_json_has_no_form_for() -> None:
         strictjson.canonical({1, 2})
 
 
+def test_without_the_c_encoder_the_texts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = {"b": [1, None, True, 'é\n"\x00\u2028', b"\x01\xff"], "a": {"z": "", "y": -1}}
+    fast = [strictjson.encoder(sort_keys=order, default=bytes.hex)(value) for order in (True, False)]
+    monkeypatch.setattr(json.encoder, "c_make_encoder", None)
+    assert [strictjson.encoder(sort_keys=order, default=bytes.hex)(value) for order in (True, False)] == fast
+    assert fast[0] == '{"a":{"y":-1,"z":""},"b":[1,null,true,"é\\n\\"\\u0000\u2028","01ff"]}'
+
+
+@pytest.mark.parametrize("bad", [float("nan"), object(), frozenset()], ids=["nan", "object", "set"])
+def test_after_a_value_that_has_no_text_the_next_one_is_written(bad: object) -> None:
+    inner: list[object] = ["a", bad]
+    with pytest.raises((TypeError, ValueError)):
+        strictjson.canonical({"a": inner})
+    inner.pop()
+    assert strictjson.canonical({"a": inner}) == '{"a":["a"]}'
+
+
+def test_a_value_that_contains_itself_has_no_text_until_it_does_no_more() -> None:
+    inner: list[object] = []
+    inner.append(inner)
+    with pytest.raises(ValueError, match="[Cc]ircular"):
+        strictjson.canonical(inner)
+    inner[0] = 1
+    assert strictjson.canonical(inner) == "[1]"
+
+
 @given(VALUES)
 def test_what_canonical_writes_is_read_back_equal(value: object) -> None:
     text = strictjson.canonical(value)

@@ -303,15 +303,6 @@ def test_equal_inputs_have_one_text_which_is_the_canonical_json(value: dict[str,
     assert step._canonical(value) == strictjson.canonical(value)
 
 
-def test_without_the_c_encoder_the_texts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    value = {"b": [1, None, True, 'é\n"\x00\u2028'], "a": {"z": "", "y": -1}}
-    row = ["S1", b"\x01\xff", None]
-    fast = step._encoder(sort_keys=True)(value), step._encoder(sort_keys=False)(row)
-    monkeypatch.setattr(json.encoder, "c_make_encoder", None)
-    assert (step._encoder(sort_keys=True)(value), step._encoder(sort_keys=False)(row)) == fast
-    assert fast == (strictjson.canonical(value), '["S1","01ff",null]')
-
-
 @given(st.lists(st.none() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]))))
 def test_the_line_of_a_row_is_canonical_json_without_the_nulls_at_its_end(values: list[step.Value]) -> None:
     line = json.loads(step.row_line(values))
