@@ -188,7 +188,7 @@ def test_after_a_value_that_has_no_text_the_next_one_is_written(bad: object) -> 
 def test_a_value_that_contains_itself_has_no_text_until_it_does_no_more() -> None:
     inner: list[object] = []
     inner.append(inner)
-    with pytest.raises(ValueError, match="[Cc]ircular"):
+    with pytest.raises(ValueError, match=r"[Cc]ircular"):
         strictjson.canonical(inner)
     inner[0] = 1
     assert strictjson.canonical(inner) == "[1]"
