@@ -178,3 +178,10 @@ def test_returning_needs_a_group_and_a_blocker() -> None:
     external = build.decide("tech_lead", "UNBLOCKING_GUIDANCE", details=EXTERNAL)
     assert (external.target.agent, external.marks_external, external.resolves) == ("project_manager", None, ())
     assert build.decide("project_manager", "RESUME_BLOCKED").resolves == ()
+
+
+def test_who_stands_in_for_a_disabled_role_is_named_by_that_rule_before_the_testing_mode_is_asked() -> None:
+    without = session(testing_mode="minimal", disabled_roles=("qa_expert",))
+    decision = build.decide("developer", "READY_FOR_QA", session=without)
+    assert (decision.target, build.fired(decision)) == (Target("tech_lead", "spawn"), ["fallback"])
+    assert "skip_reason" not in decision.extras

@@ -1,0 +1,120 @@
+"""What is recorded of one group says nothing of another, nor of one that has its id in another session."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.integration.store import ledger
+from tests.integration.store.ledger import Ledger
+
+CHAIN = (("developer", "submit_test"), ("qa_expert", "test_pass"), ("tech_lead", "approve"), ("developer", "merge"))
+
+
+def new(book: Ledger) -> None:
+    """Nothing was reported."""
+
+
+def chain(book: Ledger) -> None:
+    book.reports(*CHAIN)
+
+
+def blocked(book: Ledger) -> None:
+    book.reports(("developer", "submit_test"), ("qa_expert", "block"))
+    book.block()
+
+
+def resolved(book: Ledger) -> None:
+    book.reports(("developer", "submit_test"), ("qa_expert", "block"))
+    book.resolve(book.block())
+    book.reports(("tech_lead", "approve"), ("developer", "merge"))
+
+
+def confirmed(book: Ledger) -> None:
+    resolved(book)
+    book.report("project_manager", "confirm", None)
+
+
+def acknowledged(book: Ledger) -> None:
+    book.report("project_manager", "confirm", None, acknowledge=("G",))
+
+
+def reopened(book: Ledger) -> None:
+    chain(book)
+    book.complete("G")
+    book.reopen("G")
+
+
+def dependent(book: Ledger) -> None:
+    book.group("D")
+    book.depend("G", "D")
+
+
+def failed(book: Ledger) -> None:
+    book.reports(("developer", "submit_test"), ("qa_expert", "test_fail"))
+
+
+STORIES = (new, chain, failed, blocked, resolved, confirmed, acknowledged, reopened, dependent)
+
+
+@pytest.fixture
+def book() -> Iterator[Ledger]:
+    written = Ledger(ledger.empty())
+    written.group("G")
+    yield written
+    written.connection.close()
+
+
+def paths(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    rows = connection.execute("SELECT * FROM completion_paths WHERE session_id = 'S1' AND group_id = 'G'")
+    return [tuple(row) for row in rows]
+
+
+def everything(book: Ledger, group: str) -> None:
+    """Record everything that there is of a group: it was completed, reopened, blocked, asked about."""
+    book.reports(*CHAIN, group=group)
+    book.complete(group)
+    book.reopen(group)
+    book.reports(("developer", "submit_review"), ("developer", "submit_test"), ("qa_expert", "test_fail"), group=group)
+    book.reports(*CHAIN, ("tech_lead", "reject"), ("project_manager", "rework"), group=group)
+    book.decide(group, mandatory_review=True)
+    book.resolve(book.block(group))
+    book.answer(book.ask(group))
+    book.block(group)
+    book.ask(group)
+
+
+def another_session(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "SESSION", "S2")
+    row = dict(book.connection.execute("SELECT * FROM sessions WHERE id = 'S1'").fetchone())
+    book.insert("sessions", **row | {"id": "S2", "testing_mode": "disabled"})
+    for group in ("G", "D", "X"):
+        book.group(group)
+    for group in ("G", "D"):
+        everything(book, group)
+    book.depend("G", "X")
+    book.depend("D", "X")
+    book.report("project_manager", "confirm", None, acknowledge=("G", "D"))
+
+
+def another_group(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    for group in ("H", "X"):
+        book.group(group)
+    everything(book, "H")
+    book.depend("H", "X")
+
+
+@pytest.mark.parametrize("other", [another_session, another_group])
+@pytest.mark.parametrize("story", STORIES)
+def test_what_is_recorded_elsewhere_says_nothing_of_a_group(
+    book: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    story: Callable[[Ledger], None],
+    other: Callable[[Ledger, pytest.MonkeyPatch], None],
+) -> None:
+    story(book)
+    before = paths(book.connection)
+    other(book, monkeypatch)
+    assert paths(book.connection) == before

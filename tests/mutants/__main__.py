@@ -1,0 +1,140 @@
+"""Take each guard of the program away in turn, and see whether a test fails: `python -m tests.mutants`.
+
+Exit 1 when a mutant survived, or could not be judged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import pathlib
+import signal
+import sys
+import time
+from collections.abc import Sequence
+
+from tests.mutants import catalogue, hosting, reach, redundant, table
+from tests.mutants.catalogue import Mutant
+from tests.mutants.hosting import Outcome, Trial
+from tests.mutants.table import Verdict
+
+RESULTS = pathlib.Path(__file__).with_name("RESULTS.md")
+
+
+def kinds(text: str) -> list[str]:
+    """Kinds between commas."""
+    chosen = text.split(",")
+    if not set(chosen) <= set(catalogue.KINDS):
+        raise argparse.ArgumentTypeError(f"there are {', '.join(catalogue.KINDS)}")
+    return chosen
+
+
+def positive(text: str) -> int:
+    """A whole number from 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("a whole number from 1")
+    return int(text)
+
+
+def arguments() -> argparse.Namespace:
+    """What the call asks for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Does a test notice a missing guard?")
+    parser.add_argument("--kind", type=kinds, help=f"only these, between commas: {', '.join(catalogue.KINDS)}")
+    parser.add_argument("--name", nargs="+", metavar="PATTERN", help="only these, such as 'guard:app.moving:*'")
+    parser.add_argument("--sample", type=positive, metavar="N", help="N mutants, evenly spread; the same each time")
+    parser.add_argument("--jobs", type=positive, default=1, help="mutants at a time (1)")
+    parser.add_argument("--timeout", type=positive, default=300, metavar="SECONDS", help="for one mutant (300)")
+    parser.add_argument("--tests", nargs="+", metavar="FILE", help="only these tests, all of them")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help=f"the results ({RESULTS.name})")
+    parser.add_argument("--list", action="store_true", help="only name the mutants")
+    return parser.parse_args()
+
+
+def chosen(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Mutant]:
+    """The mutants that the options leave."""
+    found = [mutant for mutant in mutants if options.kind is None or mutant.kind in options.kind]
+    if options.name is not None:
+        found = [mutant for mutant in found if any(fnmatch.fnmatchcase(mutant.name, each) for each in options.name)]
+    return spread(found, options.sample) if options.sample else found
+
+
+def spread(mutants: Sequence[Mutant], count: int) -> list[Mutant]:
+    """So many of them, evenly spread; all where there are not so many."""
+    if count >= len(mutants):
+        return list(mutants)
+    return [mutants[place * len(mutants) // count] for place in range(count)]
+
+
+def progress(text: str) -> None:
+    """Show how far it is, where somebody looks on."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def trials(mutants: Sequence[Mutant], tests: Sequence[str] | None) -> list[Trial]:
+    """What to run against each mutant; where there is no record, the program as it is comes first."""
+    if tests:
+        return [Trial("", None), *(Trial(mutant.name, None) for mutant in mutants)]
+    progress("recording which tests reach what ...")
+    known = reach.recorded()
+    for test in known.failing:
+        print(f"left out, as it fails without a mutant: {test}", flush=True)
+    return [Trial(mutant.name, known.tests(mutant)) for mutant in mutants]
+
+
+def weighed(verdict: Verdict) -> Verdict:
+    """The verdict, once it is known whether the guard stands behind another one."""
+    reason = redundant.reason(verdict.mutant) if verdict.lives else ""
+    return verdict._replace(outcome=Outcome(hosting.REDUNDANT, "", reason)) if reason else verdict
+
+
+def judge(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Verdict]:
+    """Try every mutant; tell of each that is not simply noticed as soon as it is known.
+
+    Raises:
+        SystemExit: the chosen tests fail without a mutant, so that they prove nothing.
+    """
+    by_name = {mutant.name: mutant for mutant in mutants}
+    tried = trials(mutants, options.tests)
+    found: dict[int, Verdict] = {}
+
+    def told(place: int, outcome: Outcome) -> None:
+        name = tried[place].name
+        if name:
+            found[place] = weighed(Verdict(by_name[name], outcome))
+            progress("")
+            if outcome.word != hosting.KILLED:
+                print(table.line(found[place]), flush=True)
+        elif outcome.word != hosting.SURVIVED:
+            raise hosting.Stop(f"without a mutant: {': '.join(outcome)}")
+        progress(f"{len(found)} of {len(mutants)} {name}")
+
+    hosting.run(tried, told, files=options.tests or (), jobs=options.jobs, timeout=options.timeout)
+    progress("")
+    return [found[place] for place in sorted(found)]
+
+
+def stop(*_: object) -> None:
+    """Whoever is asked to stop stops the forks as well."""
+    raise hosting.Stop("stopped")
+
+
+def main() -> int:
+    """Judge and print."""
+    options = arguments()
+    mutants = chosen(catalogue.everything(), options)
+    if options.list:
+        print("\n".join(f"{mutant.name}  {mutant.what}" for mutant in mutants))
+        return 0
+    signal.signal(signal.SIGTERM, stop)
+    started = time.monotonic()
+    verdicts = judge(mutants, options)
+    print(f"\n{table.summary(verdicts)}\n\n{(time.monotonic() - started) / 60:.0f} minutes")
+    whole = options.name is None and options.sample is None and options.tests is None
+    if options.markdown or whole:
+        table.write(options.markdown or RESULTS, verdicts)
+    return 0 if all(verdict.is_well for verdict in verdicts) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""Turn the running program into a mutant: one guard is taken away in memory, and no file is touched.
+
+The name of a mutant says all: `rule:2:rework`, `guard:app.moving:106`. Whoever has built a database already keeps it as
+it was; so a process becomes a mutant before it runs a test.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import gc
+import importlib
+from collections.abc import Callable, Iterator
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from tests.mutants import sqltext
+
+ADMISSION = "orchestrator.core.routing.admission"
+OWN = ("orchestrator.", "tests.")
+
+
+def alter(name: str) -> None:
+    """Take away what the mutant is named by, in this process and for good.
+
+    Raises:
+        ValueError: there is no such mutant.
+    """
+    kind, _, rest = name.partition(":")
+    if kind not in KINDS:
+        raise ValueError(f"no kind of mutant is called {kind}")
+    KINDS[kind](rest)
+    for each in gc.get_objects():
+        # What was worked out before may rest on the guard.
+        if isinstance(each, functools._lru_cache_wrapper) and str(each.__module__).startswith(OWN):
+            each.cache_clear()
+
+
+class _Passing(ast.NodeTransformer):
+    """The statement at a line is never reached. It stays there, so that the function's variables stay the same."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        return self._skipped(node)
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        return self._skipped(node)
+
+    def _skipped(self, node: ast.stmt) -> ast.stmt:
+        never = ast.If(ast.Constant(False), [node], [])
+        return ast.copy_location(never, node) if node.lineno == self.line else node
+
+
+class _Answerless(ast.NodeTransformer):
+    """A function answers None at once."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        if node.name == self.name:
+            node.body = [ast.copy_location(ast.Return(ast.Constant(None)), node.body[0])]
+        return node
+
+
+def _rewrite(name: str, change: ast.NodeTransformer) -> None:
+    """Give every function of a module the code that it has when the source is changed so."""
+    module = importlib.import_module(name)
+    path = str(module.__file__)
+    with open(path, encoding="utf-8") as stream:
+        source = stream.read()
+    old = dict(_codes(compile(source, path, "exec", dont_inherit=True)))
+    changed = ast.fix_missing_locations(change.visit(ast.parse(source, path)))
+    new = dict(_codes(compile(changed, path, "exec", dont_inherit=True)))
+    altered = {place: code for place, code in new.items() if code != old[place]}
+    if not altered:
+        raise ValueError(f"nothing to change in {name}")
+    for function in [each for each in gc.get_objects() if isinstance(each, FunctionType)]:
+        code = function.__code__
+        if code.co_filename == path and (code.co_firstlineno, code.co_qualname) in altered:
+            function.__code__ = altered[code.co_firstlineno, code.co_qualname]
+
+
+def _codes(code: CodeType) -> Iterator[tuple[tuple[int, str], CodeType]]:
+    """Every function's code within a code, by its first line and name."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield (each.co_firstlineno, each.co_qualname), each
+            yield from _codes(each)
+
+
+def _rule(rest: str) -> None:
+    rules, place = importlib.import_module("orchestrator.core.routing.rules"), int(rest.partition(":")[0])
+    stage, name, _ = rules.RULES[place]
+    silent = (stage, name, lambda case, target: None)
+    rules.RULES = (*rules.RULES[:place], silent, *rules.RULES[place + 1 :])
+
+
+def _admission(rest: str) -> None:
+    _rewrite(ADMISSION, _Answerless(rest))
+
+
+def _guard(rest: str) -> None:
+    module, _, line = rest.partition(":")
+    _rewrite(f"orchestrator.{module}", _Passing(int(line)))
+
+
+def _check(rest: str) -> None:
+    checks = importlib.import_module("orchestrator.core.validation.checks")
+    if rest not in checks.CHECKS:
+        raise ValueError(f"there is no check {rest}")
+    checks.CHECKS[rest] = lambda snapshot: iter(())
+
+
+def _workflow(rest: str) -> None:
+    checks = importlib.import_module("orchestrator.core.workflow.checks")
+    findings, load = checks._findings, checks.loader.load_text
+
+    def others(problems: Any) -> Iterator[Any]:
+        return (problem for problem in problems if problem.id != rest)
+
+    def loaded(data: bytes, source: str) -> Any:
+        answer = load(data, source)
+        return answer._replace(problems=tuple(others(answer.problems)))
+
+    checks._findings = lambda given: list(others(findings(given)))
+    checks.loader.load_text = loaded
+
+
+def _trigger(rest: str) -> None:
+    _restate(lambda statement: sqltext.silent(statement, rest))
+
+
+def _part(rest: str) -> None:
+    view, _, number = rest.partition(":")
+
+    def lacking(statement: str) -> str:
+        if not statement.startswith(f"CREATE VIEW {view} AS"):
+            return statement
+        return sqltext.without(statement, sqltext.terms(statement)[int(number)])
+
+    _restate(lacking)
+
+
+def _restate(change: Callable[[str], str]) -> None:
+    """Make databases with other statements, wherever they are made: as declared, and by migrations."""
+    guards = importlib.import_module("orchestrator.store.guards")
+    tables = importlib.import_module("orchestrator.store.guards_tables")
+    changed = [_changed(module, name, change) for module, name in (
+        (guards, "TRIGGERS"), (guards, "VIEWS"), (tables, "VERSION_TRIGGERS"),
+    )]  # fmt: skip
+    if not any(changed):
+        raise ValueError("no statement to change")
+    migrate = importlib.import_module("orchestrator.store.migrate")
+    statements = migrate.statements
+    migrate.statements = lambda file: (change(statement) for statement in statements(file))
+
+
+def _changed(module: ModuleType, name: str, change: Callable[[str], str]) -> bool:
+    old = getattr(module, name)
+    setattr(module, name, tuple((key, change(sql)) for key, sql in old))
+    return bool(old != getattr(module, name))
+
+
+KINDS: dict[str, Callable[[str], None]] = {
+    "rule": _rule,
+    "admission": _admission,
+    "check": _check,
+    "workflow": _workflow,
+    "guard": _guard,
+    "part": _part,
+    "trigger": _trigger,
+}
+"""How each kind of mutant is made, from the rest of its name."""

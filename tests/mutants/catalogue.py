@@ -1,0 +1,192 @@
+"""Every mutant, read off the program itself: triggers, rules, steps of admission, checks, refusals, terms of views."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orchestrator.core.routing import rules
+from orchestrator.core.validation import checks
+from orchestrator.core.workflow import problems
+from orchestrator.store import guards, guards_groups, guards_path, guards_tables
+from tests.mutants import altering, sqltext
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KINDS = tuple(altering.KINDS)
+REFUSING = ("app", "core/routing", "core/completion.py", "core/lifecycle.py", "core/lifecycle_table.py")
+"""Where a raised error, or a returned refusal, is a guard."""
+ERRORS = ("Refused", "InvalidInput", "UsageError")
+
+Line = tuple[str, int]
+"""A file, as its path from the root, and a line."""
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Mutant(NamedTuple):
+    """One guard to take away.
+
+    name: what `altering.install` takes; what: for people; lines: a test that executes none of them cannot notice;
+    words: where nothing is known of lines, the tests whose ids name one of these come first.
+    """
+
+    name: str
+    what: str
+    lines: tuple[Line, ...] = ()
+    words: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Which kind of guard it is."""
+        return self.name.partition(":")[0]
+
+
+def everything() -> list[Mutant]:
+    """Every mutant, in a fixed order."""
+    return [*_rules(), *_admission(), *_checks(), *_workflow(), *_guards(), *_parts(), *_triggers()]
+
+
+def _rules() -> Iterator[Mutant]:
+    functions = _functions("core/routing/rules.py")
+    for place, (stage, name, function) in enumerate(rules.RULES):
+        yield Mutant(f"rule:{place}:{name}", f"{stage} rule {name}", _answers(functions[function.__name__]))
+
+
+def _admission() -> Iterator[Mutant]:
+    for name, (file, function) in _functions("core/routing/admission.py").items():
+        if name.startswith(("refuse_", "_refuse_")):
+            yield Mutant(f"admission:{name}", _summary(function, name), _answers((file, function)))
+
+
+def _checks() -> Iterator[Mutant]:
+    functions = _functions("core/validation/checks.py")
+    for id_, function in sorted(checks.CHECKS.items()):
+        found = functions[function.__name__]
+        yield Mutant(f"check:{id_}", _summary(found[1], id_), _answers(found))
+
+
+def _workflow() -> Iterator[Mutant]:
+    named: dict[str, list[Line]] = {}
+    for file in _files("core/workflow"):
+        if file.name != "problems.py":
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if isinstance(node, ast.Constant) and node.value in problems.CATALOGUE:
+                    named.setdefault(node.value, []).append((_shown(file), node.lineno))
+    for id_, (_, demand) in problems.CATALOGUE.items():
+        yield Mutant(f"workflow:{id_}", demand, tuple(named.get(id_, ())))
+
+
+def _guards() -> Iterator[Mutant]:
+    makers = _makers()
+    for file in (file for part in REFUSING for file in _files(part)):
+        module = ".".join(file.relative_to(ROOT / "orchestrator").with_suffix("").parts)
+        tree = ast.parse(file.read_text("utf-8"))
+        for function, statement in _statements(tree):
+            if _refuses(function, statement, makers):
+                lines = tuple((_shown(file), line) for line in _extent(statement))
+                yield Mutant(f"guard:{module}:{statement.lineno}", f"{_code(statement)} in {function.name}", lines)
+
+
+def _parts() -> Iterator[Mutant]:
+    for view, sql in guards_path.VIEWS:
+        for number, term in enumerate(sqltext.terms(sql)):
+            taken = " ".join(sql[term.start : term.end].split())
+            shown = taken if len(taken) <= 70 else f"{taken[:67]}..."
+            yield Mutant(f"part:{view}:{number}", f"{shown} is {term.instead}", (), ("test_completion",))
+
+
+def _triggers() -> Iterator[Mutant]:
+    for name, sql in (*guards.TRIGGERS, *guards_tables.VERSION_TRIGGERS):
+        found = re.search(r"(\w+(?: OF [\w, ]+)?) ON (\w+)", sql)
+        event, table = (found[1], found[2]) if found else ("", "")
+        # A claim is put to a view; the tests speak of the groups that it is for.
+        about = "task_groups" if table in dict(guards_groups.VIEWS) else table
+        yield Mutant(f"trigger:{name}", f"{event} on {table}", (), (name, about))
+
+
+def _files(part: str) -> list[pathlib.Path]:
+    path = ROOT / "orchestrator" / part
+    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+
+
+def _shown(file: pathlib.Path) -> str:
+    return file.relative_to(ROOT).as_posix()
+
+
+def _functions(part: str) -> dict[str, tuple[str, Function]]:
+    (file,) = _files(part)
+    tree = ast.parse(file.read_text("utf-8"))
+    return {node.name: (_shown(file), node) for node in tree.body if isinstance(node, Function)}
+
+
+def _summary(function: Function, name: str) -> str:
+    return (ast.get_docstring(function) or name.strip("_").replace("_", " ")).splitlines()[0]
+
+
+def _answers(found: tuple[str, Function]) -> tuple[Line, ...]:
+    """The lines at which a function says something: other answers than None, and what it yields."""
+    file, function = found
+    lines = [
+        line
+        for node in ast.walk(function)
+        if isinstance(node, ast.Yield | ast.YieldFrom)
+        or (isinstance(node, ast.Return) and not (node.value is None or ast.unparse(node.value) == "None"))
+        for line in _extent(node)
+    ]
+    return tuple((file, line) for line in sorted(set(lines)))
+
+
+def _extent(node: ast.expr | ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _statements(tree: ast.Module) -> Iterator[tuple[Function, ast.stmt]]:
+    """Every raise and return, with the function that it stands in."""
+
+    def within(node: ast.AST, function: Function | None) -> Iterator[tuple[Function, ast.stmt]]:
+        for child in ast.iter_child_nodes(node):
+            if function is not None and isinstance(child, ast.Raise | ast.Return):
+                yield function, child
+            yield from within(child, child if isinstance(child, Function) else function)
+
+    return within(tree, None)
+
+
+def _makers() -> dict[str, str]:
+    """The functions that make an error or a refusal for others to raise or return: name -> what they make."""
+    made = {name: name for name in (*ERRORS, "Refusal")}
+    for file in _files(""):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, Function) and node.returns is not None:
+                answer = ast.unparse(node.returns).rpartition(".")[2]
+                if answer in (*ERRORS, "Refusal"):
+                    made[node.name] = answer
+    return made
+
+
+def _refuses(function: Function, statement: ast.stmt, makers: dict[str, str]) -> bool:
+    if isinstance(statement, ast.Raise):
+        if isinstance(statement.exc, ast.Name):
+            # What was caught and is raised again was a guard where it came from.
+            caught = [node.name for node in ast.walk(function) if isinstance(node, ast.ExceptHandler)]
+            return statement.exc.id not in caught
+        return makers.get(_called(statement.exc), "Refusal") != "Refusal"
+    returned = statement.value if isinstance(statement, ast.Return) else None
+    # Where every answer is a refusal, the function only words what its callers decide.
+    decides = function.returns is not None and ast.unparse(function.returns) == "Refusal | None"
+    return decides and makers.get(_called(returned)) == "Refusal"
+
+
+def _called(node: ast.expr | None) -> str:
+    return ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+
+
+def _code(statement: ast.stmt) -> str:
+    """The code that a refusal gives, else what makes it."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"[A-Z_]{4,}", node.value):
+            return node.value
+    made = statement.exc if isinstance(statement, ast.Raise) else getattr(statement, "value", None)
+    return _called(made) or ast.unparse(statement)

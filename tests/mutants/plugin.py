@@ -1,0 +1,69 @@
+"""What pytest is told for the mutants: properties of few examples, and a record of what each test reaches."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import hypothesis
+import pytest
+
+MEASURED = ("orchestrator.core", "orchestrator.app")
+EXAMPLES = 25
+"""Examples of a property that does not say how many it wants; failures are not made smaller."""
+REACH, RESULT = "MUTANTS_REACH", "MUTANTS_RESULT"
+"""Where the record is wanted, the environment names two files: for the lines, and for what passed and failed."""
+
+
+class Reach:
+    """Notes which lines of the program each test executes, and which tests pass."""
+
+    def __init__(self) -> None:
+        # Only a run that records needs it.
+        import coverage
+
+        self.coverage = coverage.Coverage(data_file=os.environ[REACH], source=list(MEASURED), config_file=False)
+        self.coverage.start()
+        self.failed: list[str] = []
+        self.passed: dict[str, float] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
+        self.coverage.switch_context(item.nodeid)
+        answer = yield
+        self.coverage.switch_context("")
+        return answer
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self.failed.append(report.nodeid)
+        elif report.when == "call" and report.passed:
+            self.passed[report.nodeid] = report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        self.coverage.stop()
+        with warnings.catch_warnings():
+            # A part of the program that no chosen test imports is no fault.
+            warnings.simplefilter("ignore")
+            self.coverage.save()
+        text = json.dumps({"failed": self.failed, "passed": self.passed})
+        pathlib.Path(os.environ[RESULT]).write_text(text, "utf-8")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set up what is wanted."""
+    phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+    hypothesis.settings.register_profile(
+        "mutants", deadline=None, max_examples=EXAMPLES, phases=phases, database=None
+    )
+    hypothesis.settings.load_profile("mutants")
+    if RESULT in os.environ:
+        config.pluginmanager.register(Reach())

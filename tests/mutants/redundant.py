@@ -1,0 +1,29 @@
+"""Guards that stand behind another one, so that no test can notice when they are gone: each with the reason.
+
+Whoever takes the guard in front away has the mutant in front to answer for. Nothing else may stand here.
+"""
+
+from __future__ import annotations
+
+import re
+
+from orchestrator.store.guards_tables import APPEND_ONLY
+from tests.mutants.catalogue import Mutant
+
+BEHIND: tuple[tuple[str, str], ...] = (
+    (
+        rf"trigger:({'|'.join(APPEND_ONLY)})_update_needs_orchestrator .*",
+        "rows that never change are refused to whoever asks, a stranger too",
+    ),
+    (
+        r"guard:app\.peers:\d+ _exists in import_action",
+        "the import looks before its step as well; the step looks again for another import between the two",
+    ),
+)
+"""A pattern for `name what` of mutants, and what stands in front."""
+
+
+def reason(mutant: Mutant) -> str:
+    """What stands in front of a mutant's guard; empty where nothing does."""
+    said = f"{mutant.name} {mutant.what}"
+    return next((why for pattern, why in BEHIND if re.fullmatch(pattern, said)), "")

@@ -1,0 +1,221 @@
+"""The mutants: all of them are found, a noticed one is killed, an unnoticed one is told of."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from orchestrator.core.routing import rules
+from orchestrator.core.validation import checks
+from orchestrator.core.workflow import problems
+from orchestrator.store import guards, guards_path, guards_tables
+from tests.mutants import __main__ as mutants
+from tests.mutants import catalogue, hosting, redundant, sqltext, table
+from tests.mutants.catalogue import Mutant
+from tests.mutants.hosting import Outcome
+from tests.mutants.table import Verdict
+
+RAISED = re.compile(r"^ +raise (?:errors\.)?(?:Refused|InvalidInput|UsageError)\(", re.MULTILINE)
+TRIALS = """
+import json, sys
+from tests.mutants import hosting
+found = {}
+trials = [hosting.Trial("", [test]) for test in sys.argv[1:]]
+hosting.run(trials, lambda place, outcome: found.update({place: outcome}), jobs=2, timeout=8)
+print(json.dumps([found[place] for place in sorted(found)]))
+"""
+FAKES = """
+import os, time
+def test_passes(tmp_path):
+    assert tmp_path.exists()
+def test_fails():
+    assert 1 == 2
+def test_hangs():
+    time.sleep(600)
+def test_dies():
+    os._exit(1)
+"""
+SHORT = {
+    "rule": "redirect rule escalation",
+    "admission": "refuse merge",
+    "check": "Every deferred group is acknowledged",
+    "workflow": "An action that starts no agent names none.",
+    "guard": "SESSION_CLOSED in refuse_state",
+    "trigger": "UPDATE OF kind on task_groups",
+    "part": "confirm_seq > resolved_seq is 0",
+}
+ASKED = (
+    "tests/unit/routing/test_redirect_rules.py",
+    "tests/unit/routing/test_admission.py",
+    "tests/unit/validation/test_checks.py",
+    "tests/unit/workflow/test_checks_table.py",
+    "tests/integration/store/test_guards_rows.py",
+    "tests/integration/store/test_completion_confirmation.py",
+)
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Mutant]:
+    """Every mutant by its name."""
+    return {mutant.name: mutant for mutant in catalogue.everything()}
+
+
+def of(found: dict[str, Mutant], kind: str) -> list[str]:
+    return [name.partition(":")[2] for name, mutant in found.items() if mutant.kind == kind]
+
+
+def run(*arguments: str, cwd: pathlib.Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(catalogue.ROOT)}
+    argv = [sys.executable, *arguments]
+    return subprocess.run(
+        argv, cwd=cwd or catalogue.ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+
+
+# --- finding them
+
+
+def test_every_trigger_is_a_mutant(found: dict[str, Mutant]) -> None:
+    assert of(found, "trigger") == [name for name, _ in (*guards.TRIGGERS, *guards_tables.VERSION_TRIGGERS)]
+
+
+def test_every_rule_check_and_problem_is_a_mutant(found: dict[str, Mutant]) -> None:
+    assert of(found, "rule") == [f"{place}:{name}" for place, (_, name, _) in enumerate(rules.RULES)]
+    assert of(found, "check") == sorted(checks.CHECKS)
+    assert of(found, "workflow") == list(problems.CATALOGUE)
+
+
+def test_every_step_of_admission_is_a_mutant(found: dict[str, Mutant]) -> None:
+    assert {"refuse_state", "refuse_turn", "refuse_status", "refuse_content"} <= set(of(found, "admission"))
+
+
+def test_every_error_that_a_use_case_raises_is_a_mutant(found: dict[str, Mutant]) -> None:
+    raised = set()
+    for file in (catalogue.ROOT / "orchestrator/app").glob("*.py"):
+        text = file.read_text("utf-8")
+        raised |= {f"app.{file.stem}:{text[: each.start()].count(chr(10)) + 1}" for each in RAISED.finditer(text)}
+    assert raised - set(of(found, "guard")) == set()
+    assert len(raised) > 50
+
+
+def test_every_view_that_decides_has_terms(found: dict[str, Mutant]) -> None:
+    assert {part.partition(":")[0] for part in of(found, "part")} == {name for name, _ in guards_path.VIEWS}
+
+
+@pytest.mark.parametrize("kind", ["rule", "admission", "check", "workflow", "guard"])
+def test_a_mutant_of_the_program_knows_its_lines(found: dict[str, Mutant], kind: str) -> None:
+    assert [mutant.name for mutant in found.values() if mutant.kind == kind and not mutant.lines] == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "taken"),
+    [
+        pytest.param("CASE WHEN a = 1 THEN 2 END", ["CASE WHEN 0 THEN 2 END"], id="one term"),
+        pytest.param(
+            "CASE WHEN a AND (b OR c) THEN 2 END",
+            ["CASE WHEN 1 AND (b OR c) THEN 2 END", "CASE WHEN a AND (0 OR c) THEN 2 END",
+             "CASE WHEN a AND (b OR 0) THEN 2 END"],
+            id="terms within brackets",
+        ),
+        pytest.param("CASE WHEN 1 THEN 2 END", [], id="what always holds"),
+        pytest.param("CASE x WHEN 'word' THEN 2 END", [], id="the words of a case"),
+        pytest.param("SELECT 1 FROM t WHERE 'AND' = a ORDER BY b", ["SELECT 1 FROM t WHERE 0 ORDER BY b"], id="a text"),
+        pytest.param("SELECT a AND b FROM t", ["SELECT 1 AND b FROM t", "SELECT a AND 1 FROM t"], id="a selected one"),
+    ],
+)  # fmt: skip
+def test_each_term_of_a_condition_is_taken_away(condition: str, taken: list[str]) -> None:
+    assert [sqltext.without(condition, term) for term in sqltext.terms(condition)] == taken
+
+
+def test_a_silent_trigger_keeps_its_name_and_place() -> None:
+    made = "CREATE TRIGGER a BEFORE UPDATE OF x ON t\nWHEN 1\nBEGIN\n  SELECT RAISE(ABORT, 'no');\nEND"
+    silent = "CREATE TRIGGER a BEFORE UPDATE OF x ON t\nWHEN 0\nBEGIN\n  SELECT 1;\nEND"
+    assert [sqltext.silent(made, name) for name in ("a", "b")] == [silent, made]
+
+
+def test_a_sample_is_spread_over_all() -> None:
+    every = [Mutant(f"rule:{number}", "") for number in range(10)]
+    assert [mutant.name for mutant in mutants.spread(every, 3)] == ["rule:0", "rule:3", "rule:6"]
+    assert mutants.spread(every, 20) == every
+
+
+# --- judging them
+
+
+def test_what_stands_behind_another_guard_is_told_apart_from_what_no_test_notices() -> None:
+    behind = Mutant("trigger:texts_update_needs_orchestrator", "UPDATE on texts")
+    lone = Mutant("trigger:agents_update_needs_orchestrator", "UPDATE on agents")
+    words = [
+        mutants.weighed(Verdict(mutant, Outcome(word))).outcome.word
+        for mutant in (behind, lone)
+        for word in (hosting.SURVIVED, hosting.KILLED)
+    ]
+    assert words == [hosting.REDUNDANT, hosting.KILLED, hosting.SURVIVED, hosting.KILLED]
+
+
+def test_every_reason_for_a_redundant_guard_fits_a_guard(found: dict[str, Mutant]) -> None:
+    reasons = {redundant.reason(mutant) for mutant in found.values()}
+    assert {why for _, why in redundant.BEHIND} <= reasons
+
+
+@pytest.mark.slow
+def test_each_end_of_a_trial_has_its_word(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "test_fakes.py").write_text(FAKES, "utf-8")
+    tests = [f"test_fakes.py::test_{name}" for name in ("passes", "fails", "hangs", "dies", "nowhere")]
+    done = run("-c", TRIALS, *tests, cwd=tmp_path)
+    assert [outcome[:2] for outcome in json.loads(done.stdout)] == [
+        [hosting.SURVIVED, ""],
+        [hosting.KILLED, tests[1]],
+        [hosting.HUNG, ""],
+        [hosting.BROKEN, ""],
+        [hosting.BROKEN, ""],
+    ]
+
+
+@pytest.mark.slow
+def test_tests_that_fail_anyway_prove_nothing(tmp_path: pathlib.Path) -> None:
+    failing = tmp_path / "test_fakes.py"
+    failing.write_text("def test_fails():\n    assert 1 == 2\n", "utf-8")
+    done = run("-m", "tests.mutants", "--name", "rule:0:*", "--tests", str(failing))
+    assert (done.stdout, done.returncode) == ("", 1)
+    assert done.stderr.startswith("without a mutant: killed: ")
+
+
+def test_results_are_counted_by_kind_and_written_section_by_section(tmp_path: pathlib.Path) -> None:
+    first = [
+        Verdict(Mutant("rule:0:a", "first"), Outcome(hosting.KILLED, "tests/unit/t.py::test_a", "no")),
+        Verdict(Mutant("rule:1:b", "second"), Outcome(hosting.SURVIVED)),
+        Verdict(Mutant("check:V01", "third"), Outcome(hosting.HUNG)),
+    ]
+    assert table.counts(first) == [("rule", 2, 1, 0, 0, 1, 0), ("check", 1, 1, 1, 0, 0, 0), ("all", 3, 2, 1, 0, 1, 0)]
+    file = tmp_path / "RESULTS.md"
+    table.write(file, first)
+    table.write(file, [Verdict(Mutant("check:V01", "third"), Outcome(hosting.BROKEN, "", "why"))])
+    text = file.read_text("utf-8")
+    assert re.findall(r"^## (\w+)", text, re.MULTILINE) == ["check", "rule"]
+    assert "| 0:a | first | unit/t.py::test_a |" in text
+    assert "| V01 | third | **broken** why |" in text
+
+
+@pytest.mark.slow
+def test_a_few_mutants_of_every_kind_are_noticed(found: dict[str, Mutant]) -> None:
+    names = [
+        next(mutant.name for mutant in found.values() if mutant.kind == kind and mutant.what.startswith(what))
+        for kind, what in SHORT.items()
+    ]
+    done = run("-m", "tests.mutants", "--name", *names, "--tests", *ASKED)
+    assert ("| all | 7 | 7 | 0 | 0 | 0 | 0 |" in done.stdout, done.returncode) == (True, 0), done.stdout
+
+
+@pytest.mark.slow
+def test_a_mutant_that_no_test_notices_is_told_of() -> None:
+    done = run("-m", "tests.mutants", "--name", "rule:*:escalation", "--tests", "tests/unit/test_blockers.py")
+    assert done.returncode == 1
+    assert "| all | 1 | 0 | 0 | 0 | 1 | 0 |" in done.stdout
+    assert re.search(r"^survived +rule:\d+:escalation", done.stdout, re.MULTILINE)
