@@ -35,6 +35,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "session testing-mode mode": ("full", "minimal", "disabled"),
     "priority": ("urgent", "high", "medium", "low"),
     "workflow graph format": ("mermaid", "dot", "svg"),
+    "audit export format": ("jsonl", "csv"),
 }
 RANGES = {
     "complexity": (1, 10),
@@ -46,7 +47,13 @@ RANGES = {
     "since": (0, 2**53),
     "until": (0, 2**53),
     "seq": (0, 2**53),
+    "timeout": (1, 3600),
 }
+
+_OTHER_NAMES = {
+    "id": ("group_id", "session_id"), "session_id": ("id",), "group_id": ("id",), "at": ("at_seq",),
+}  # fmt: skip
+"""Common names of parameters, and what they may mean."""
 
 _INFINITE = (float("inf"), float("-inf"))
 
@@ -214,7 +221,7 @@ def _other_name(words: str, name: str, known: dict[str, Parameter], given: dict[
     Raises:
         UsageError: USAGE, there is none.
     """
-    for other in {"id": ("group_id", "session_id"), "session_id": ("id",), "group_id": ("id",)}.get(name, ()):
+    for other in _OTHER_NAMES.get(name, ()):
         fits = other != "id" or words.startswith(f"{IDS[name]} ")
         if other in known and other not in given and fits:
             return other

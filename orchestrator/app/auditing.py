@@ -72,9 +72,9 @@ def decisions(
     Source: seed 004, Proposed Solution 3.
     """
     context.require_session(session_id)
-    asked = _filter(session_id, group_id, agent, status, since, until, limit, order)
+    asked = filtered(session_id, group_id, agent, status, since, until, limit, order)
     sql = queries.decisions(by_group=group_id is not None, descending=asked.descending)
-    return _list(context, "decisions", sql, asked, turns.decision_shape)
+    return listed(context, "decisions", sql, asked, turns.decision_shape)
 
 
 def refusals(
@@ -103,8 +103,8 @@ def refusals(
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: USAGE.
     """
-    asked = _filter(_chain(context, session_id), group_id, agent, status, since, until, limit, order)
-    return _list(context, "refusals", queries.refusals(descending=asked.descending), asked)
+    asked = filtered(chain_of(context, session_id), group_id, agent, status, since, until, limit, order)
+    return listed(context, "refusals", queries.refusals(descending=asked.descending), asked)
 
 
 def timeline(
@@ -134,45 +134,51 @@ def timeline(
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: USAGE.
     """
-    asked = _filter(_chain(context, session_id), group_id, agent, status, since, until, limit, order)
+    asked = filtered(chain_of(context, session_id), group_id, agent, status, since, until, limit, order)
     rows: list[Row] = []
     for event in _told(context, asked):
         if len(rows) == asked.limit:
-            return _paged("events", rows, True, asked)
+            return paged("events", rows, True, asked)
         rows.append(event)
-    return _paged("events", rows, False, asked)
+    return paged("events", rows, False, asked)
 
 
-def _chain(context: Context, named: str) -> str:
+def chain_of(context: Context, named: str) -> str:
     """The chain that is meant: a session's, or the store's, which `store` stands for unless a session is called so."""
     if named == STORE_CHAIN or (named == STORE_NAME and context.reader.session(named) is None):
         return STORE_CHAIN
     return context.require_session(named).id
 
 
-def _filter(
+def filtered(
     session: str, group: str | None, agent: str | None, status: str | None,
     since: int | None, until: int | None, limit: int, order: str,
 ) -> Filter:  # fmt: skip
+    """The filter of a list.
+
+    Raises:
+        UsageError: USAGE, the order or the limit.
+    """
     if order not in ORDERS:
         raise UsageError("USAGE", "The order is asc or desc.", "Repeat with --order asc")
-    if limit < 1:
-        raise UsageError("USAGE", "The limit must be 1 or more.", "Repeat with --limit 50")
+    paging.check_limit(limit)
     first, last = paging.seq_or(since, 0), paging.seq_or(until, queries.LAST_SEQ)
     return Filter(session, group, agent, status, first, last, limit, order == "desc")
 
 
-def _list(
+def listed(
     context: Context, name: str, sql: str, asked: Filter, shape: Callable[[Row], Row] | None = None
 ) -> Answer:
+    """A page of what a statement finds that takes a filter's parameters and a limit."""
     def fetch(most: int) -> list[Row]:
         return queries.rows(context.reader, sql, **asked.parameters(), limit=most)
 
     rows, has_more = paging.page(fetch, asked.limit, "seq")
-    return _paged(name, [shape(row) for row in rows] if shape else rows, has_more, asked)
+    return paged(name, [shape(row) for row in rows] if shape else rows, has_more, asked)
 
 
-def _paged(name: str, rows: list[Row], has_more: bool, asked: Filter) -> Answer:
+def paged(name: str, rows: list[Row], has_more: bool, asked: Filter) -> Answer:
+    """The answer of a page, with where the next one begins."""
     if not asked.descending:
         return paging.listed(name, rows, has_more, "seq", asked.since)
     answer: Answer = {"success": True, name: rows, "has_more": has_more, "next_since": asked.since}

@@ -22,13 +22,14 @@ _REPORT_COLUMNS = (
 )  # fmt: skip
 
 
-def why(context: Context, *, id: str, session_id: str | None = None) -> Answer:
+def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int | None = None) -> Answer:
     """Why a group is not finished, or why a decision was made.
 
     Args:
         id: a group of the session, or a decision: `S1:D12`, `S1:D12.2`, or `D12` with a session. A report's id
             stands for the decision on it.
         session_id: where a group or a short id belongs.
+        at_seq: as it was right after this step of the session; as it is now where left out.
 
     Returns:
         For a group `about: group`, the path with its `unmet` parts, whom it awaits and since which decision, and the
@@ -36,9 +37,14 @@ def why(context: Context, *, id: str, session_id: str | None = None) -> Answer:
         consequences. Both with `sentences`.
 
     Raises:
-        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, UNKNOWN_ID (kind decision). UsageError: USAGE without a session.
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, UNKNOWN_ID (kind decision). UsageError: USAGE without a session,
+            SEQ_OUT_OF_RANGE {first, last}.
     """
     owner, colon, short = id.rpartition(":")
+    if at_seq is not None:
+        from orchestrator.app import past
+
+        return past.ask(context, why, session_id=owner if colon else session_id, at_seq=at_seq, id=id)
     if colon:
         return _decision(context, owner, short, id)
     if session_id is None:
@@ -73,6 +79,7 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
         "blockers": open_blockers,
         "depends_on": reading.depends_on(reader, session_id, row["id"]),
         "decisions": decisions,
+        **reading.imported(reader, session_id, row["id"]),
     }
     return answer | {"sentences": _group_sentences(row, answer)}
 
@@ -95,7 +102,11 @@ def _awaited(context: Context, session_id: str, row: Row, decisions: list[Row]) 
 
 def _group_sentences(row: Row, answer: Answer) -> list[str]:
     sentences = [_standing(row, answer["awaited"])]
-    sentences += [f"{part['part']} is not met: {part['reason']}." for part in answer["unmet"]]
+    if answer["grandfathered"]:
+        sentences.append("It was completed before it was imported; nothing here proves it.")
+    else:
+        sentences += [f"{part['part']} is not met: {part['reason']}." for part in answer["unmet"]]
+    sentences += [f"Its import found (text, no proof): {each['text']}." for each in answer["import_findings"]]
     waits = [dependency for dependency in answer["depends_on"] if not dependency["satisfied"]]
     sentences += [f"It depends on group {each['id']}, which is {each['status']}." for each in waits]
     if answer["path_valid"] and row["status"] == "in_progress":
@@ -107,7 +118,8 @@ def _group_sentences(row: Row, answer: Answer) -> list[str]:
 
 def _standing(row: Row, awaited: Answer | None) -> str:
     if awaited is None:
-        return f"Group {row['id']} is {row['status']} since {row['status_changed_at']}, by {row['status_changed_by']}."
+        by = f"by {row['status_changed_by']}" if row["status_changed_by"] else "as it was imported"
+        return f"Group {row['id']} is {row['status']} since {row['status_changed_at']}, {by}."
     whom = "a person" if awaited["role"] == PERSON else f"{awaited['role']} ({awaited['agent_id']})"
     since = f"since {awaited['since']}" + (f", decision {awaited['decision_id']}" if awaited["decision_id"] else "")
     held = f"; it is held ({awaited['held']})" if awaited["held"] else ""

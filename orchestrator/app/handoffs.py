@@ -9,6 +9,7 @@ from orchestrator.app import paging, reading, scope, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import handoff as handoffs
 from orchestrator.core import strictjson
+from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.errors import Refused
 from orchestrator.store import queries
@@ -16,6 +17,9 @@ from orchestrator.store.queries import Row
 
 MERGING = ("merge", "merge_fail")
 """Effects that only an agent sent to merge may report."""
+
+FINDINGS_SHOWN = 200
+"""How many findings of an import a hand-off for a whole session names."""
 
 _GROUP_COLUMNS = ("id", "name", "kind", "complexity", "security_sensitive")
 _BLOCKER_COLUMNS = ("id", "type", "class", "reason", "opened_by", "opened_role", "opened_at", "opened_seq")
@@ -101,6 +105,8 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
         "role_text": _role_text(context, version_id, role),
         "report_command": handoffs.report_command(session["id"], group_id, role, turn),
     }
+    if imported := _imported(context, session["id"], group_id, role):
+        filled["imported"] = imported
     if "groups" in document:
         filled["groups"] = _groups(context, session["id"], document["groups"])
     return filled
@@ -151,6 +157,17 @@ def _statuses(workflow: Workflow, role: str, action: str) -> list[Answer]:
         for each in own
         if action == "spawn_merge" or each.effect not in MERGING
     ]
+
+
+def _imported(context: Context, session_id: str, group_id: str | None, role: str) -> list[Answer]:
+    """What the import of the session found out: about the group, or for the project manager about all of it."""
+    if group_id is not None:
+        found = queries.rows(context.reader, queries.GROUP_FINDINGS, session=session_id, group=group_id)
+    elif role == MANAGER:
+        found = queries.rows(context.reader, queries.IMPORT_FINDINGS, session=session_id, limit=FINDINGS_SHOWN)
+    else:
+        found = []
+    return [{name: each[name] for name in ("group_id", "code", "text")} for each in found]
 
 
 def _role_text(context: Context, version_id: int, role: str) -> str:

@@ -49,6 +49,7 @@ OPERATIONS: dict[str, Operation] = {
         _operation("criterion set", "criteria:set_criterion", writes=True),
         _operation("criterion remove", "criteria:remove", writes=True),
         _operation("criterion list", "scope:criteria"),
+        _operation("import peer", "peers:import_peer", writes=True),
         _operation("validate", "validating:validate", writes=True),
         _operation("agent register", "agents:register", writes=True),
         _operation("agent deactivate", "agents:deactivate", writes=True),
@@ -66,6 +67,14 @@ OPERATIONS: dict[str, Operation] = {
         _operation("audit decisions", "auditing:decisions"),
         _operation("audit timeline", "auditing:timeline"),
         _operation("audit refusals", "auditing:refusals"),
+        _operation("audit blockers", "blockages:blockers"),
+        _operation("audit gaps", "holes:gaps"),
+        _operation("audit stats", "stats:stats"),
+        _operation("audit query", "querying:query"),
+        _operation("audit verify", "verification:verify"),
+        _operation("audit head", "verification:head"),
+        _operation("audit replay", "replayed:replay"),
+        _operation("audit export", "exporting:export"),
     )
 }
 

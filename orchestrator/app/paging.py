@@ -21,8 +21,7 @@ def page(fetch: Callable[[int], list[Row]], limit: int, key: str) -> tuple[list[
     Raises:
         UsageError: USAGE, the limit is no positive number.
     """
-    if limit < 1:
-        raise UsageError("USAGE", "The limit must be 1 or more.", "Repeat with --limit 50")
+    check_limit(limit)
     found = fetch(min(limit, queries.LAST_SEQ) + 1)
     if len(found) <= limit:
         return found, False
@@ -32,6 +31,16 @@ def page(fetch: Callable[[int], list[Row]], limit: int, key: str) -> tuple[list[
     more, unread = page(fetch, limit * 2, key)
     step = [row for row in more if row[key] == more[0][key]]
     return step, unread or len(step) < len(more)
+
+
+def check_limit(limit: int) -> None:
+    """Refuse a limit that would never show a row.
+
+    Raises:
+        UsageError: USAGE, the limit is no positive number.
+    """
+    if limit < 1:
+        raise UsageError("USAGE", "The limit must be 1 or more.", "Repeat with --limit 50")
 
 
 def listed(

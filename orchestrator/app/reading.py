@@ -105,12 +105,19 @@ def groups(
     return paging.listed("groups", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=group_shape)
 
 
-def group(context: Context, *, id: str, session_id: str) -> Answer:
+def group(context: Context, *, id: str, session_id: str, at_seq: int | None = None) -> Answer:
     """One group: whom it awaits, how often it came back, what stands in its way, each part of its path.
 
+    Args:
+        at_seq: the group as it stood right after this step of the session; as it stands now where left out.
+
     Raises:
-        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP.
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP. UsageError: SEQ_OUT_OF_RANGE {first, last}.
     """
+    if at_seq is not None:
+        from orchestrator.app import past
+
+        return past.ask(context, group, session_id=session_id, at_seq=at_seq, id=id)
     row = require_group(context, session_id, id)
     reader, key = context.reader, {"session": session_id, "group": id}
     path_row, parts = path(reader, session_id, id)
@@ -128,7 +135,18 @@ def group(context: Context, *, id: str, session_id: str) -> Answer:
             "pm_path": bool(path_row.get("pm_path")),
             "awaiting_confirmation": bool(path_row.get("awaiting_confirmation")),
             "ever_blocked": bool(path_row.get("ever_blocked")),
+            **imported(reader, session_id, id),
         },
+    }
+
+
+def imported(reader: Reader, session: str, group: str) -> Answer:
+    """Whether a group counts as completed because it was imported so, and what its import found out."""
+    key = {"session": session, "group": group}
+    found = queries.rows(reader, queries.GROUP_FINDINGS, **key)
+    return {
+        "grandfathered": reader.one(queries.GRANDFATHERED, **key) is not None,
+        "import_findings": [{"code": each["code"], "text": each["text"]} for each in found],
     }
 
 

@@ -35,6 +35,7 @@ ACTIONS: dict[str, str] = {
     "criterion add": "criteria:add_action",
     "criterion set": "criteria:set_action",
     "criterion remove": "criteria:remove_action",
+    "import peer": "peers:import_action",
     "validate": "verdicts:record_action",
     "agent register": "agents:register_action",
     "agent deactivate": "agents:deactivate_action",
@@ -88,7 +89,7 @@ def replay(context: Context, recorded: Iterable[Event]) -> list[Told]:
     Raises:
         EnvironmentProblem: CORRUPT, an event of a kind that this program does not know.
     """
-    return [_tell(context, event) for event in recorded if event.kind != SCHEMA]
+    return [tell(context, event) for event in recorded if event.kind != SCHEMA]
 
 
 def call_of(event: Event) -> tuple[Call, str | None]:
@@ -115,7 +116,8 @@ def call_of(event: Event) -> tuple[Call, str | None]:
     return Call(kind, chain, event.actor, given, request, at=event.at), door
 
 
-def _tell(context: Context, event: Event) -> Told:
+def tell(context: Context, event: Event) -> Told:
+    """Tell one event again, as `replay`."""
     call, door = call_of(event)
     context.channel, context.door = event.channel, door or context.door
     try:

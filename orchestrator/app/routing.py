@@ -8,7 +8,7 @@ from orchestrator.app import acting, consequences, settling, spawning
 from orchestrator.app import metadata as meta
 from orchestrator.app import summary as standing
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
-from orchestrator.core import names
+from orchestrator.core import names, strictjson
 from orchestrator.core.routing import engine, fanout
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -220,8 +220,6 @@ def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | 
     )
     if row is None:
         return None
-    from orchestrator.core import strictjson
-
     answer: Answer = strictjson.stored(row[0])
     followed = work.context.connection.execute(
         "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :seq AND part > 1 ORDER BY part",
@@ -310,9 +308,9 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
 
 
 def _starts_one(decision: Decision) -> bool:
-    """Whether the decision does nothing but send one agent to the group, so that nothing reads the group before."""
-    sends = decision.target.agent not in (None, PERSON) and decision.target.action not in ("spawn_batch", "check_phase")
-    return sends and decision.question is None
+    """Whether the decision sends one agent to the group and does nothing else: nothing reads the group before that."""
+    agent, action = decision.target.agent, decision.target.action
+    return agent not in (None, PERSON) and action not in ("spawn_batch", "check_phase") and decision.question is None
 
 
 def _record(

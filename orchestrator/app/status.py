@@ -31,12 +31,15 @@ class Snapshot(NamedTuple):
     verdict: Row | None = None
 
 
-def status(context: Context, *, session_id: str | None = None, brief: bool = False) -> Answer:
+def status(
+    context: Context, *, session_id: str | None = None, brief: bool = False, at_seq: int | None = None
+) -> Answer:
     """Where a session stands, or all open ones briefly.
 
     Args:
         session_id: the session; every open one, in few words, where left out.
         brief: leave out the groups one by one and why they do not go on.
+        at_seq: the session as it stood right after this step; as it stands now where left out.
 
     Returns:
         `session`, `goal`, `state`, `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off,
@@ -45,8 +48,12 @@ def status(context: Context, *, session_id: str | None = None, brief: bool = Fal
         `sessions` and the most urgent `exit_code`.
 
     Raises:
-        Refused: UNKNOWN_SESSION.
+        Refused: UNKNOWN_SESSION. UsageError: SEQ_OUT_OF_RANGE {first, last}.
     """
+    if at_seq is not None:
+        from orchestrator.app import past
+
+        return past.ask(context, status, session_id=session_id, at_seq=at_seq, brief=brief)
     if session_id is None:
         return _overview(context)
     context.require_session(session_id)

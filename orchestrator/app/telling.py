@@ -110,6 +110,11 @@ def _evidence(row: Row) -> Told:
     return Told("evidence", row["id"], row["group_id"], text)
 
 
+def _import_finding(row: Row) -> Told:
+    text = f"the import found{_on(row['group_id'])} ({row['code']}; text, no proof): {row['text']}"
+    return Told("import_finding", None, row["group_id"], text)
+
+
 def _refusal(row: Row) -> Told:
     tried = f" {row['status']}" if row["status"] else ""
     who = row["role"] or row["actor"] or "somebody"
@@ -127,5 +132,6 @@ _TELL: dict[str, Any] = {
     "question_asked": _question_asked,
     "question_closed": _question_closed,
     "evidence": _evidence,
+    "import_finding": _import_finding,
     "refusal": _refusal,
 }

@@ -121,7 +121,8 @@ def _store(work: Work, report: Any, files: list[Any], hash_: str) -> int:
         "workflow_versions", id=version, hash=hash_, name=report.workflow.name, content=report.canonical_text,
         transitions_hash=report.hash, loaded_at=work.at, seq=work.seq,
     )
-    for transition in report.workflow.transitions.values():
+    # In the order of their key, which is the only one that their table keeps.
+    for _, transition in sorted(report.workflow.transitions.items()):
         _store_transition(work, version, transition)
     for file in files:
         work.step.insert(

@@ -106,6 +106,8 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
         lines += _section(title, [_block(item["value"])])
     lines += _section("Missing context", [f"- {_word(name)}" for name in full["missing_context"]])
     lines += _section("Earlier reports on this group, newest first", [_report(r) for r in full["reports"]])
+    title = "Found by the import (read from texts of a peer; no proof)"
+    lines += _section(title, [_found(each) for each in full.get("imported", ())])
     lines += _section("Groups", _groups(full))
     lines += _section("You may report", [f"- {s['status']}: {_one_line(s['description'])}" for s in full["statuses"]])
     if is_open:
@@ -137,6 +139,10 @@ def _blocker(blocker: dict[str, Any]) -> str:
 def _report(report: dict[str, Any]) -> str:
     summary = f": {_quoted(report['summary'])}" if report["summary"] else ""
     return f"- step {report['seq']}, {report['agent_id']}: {report['response_status']}{summary}"
+
+
+def _found(finding: dict[str, Any]) -> str:
+    return f"- {finding['group_id'] or 'session'} ({_word(finding['code'])}): {_quoted(finding['text'])}"
 
 
 def _groups(full: dict[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ Source: seed 004, Proposed Solution 4 (completion guard)
 
 from __future__ import annotations
 
-from orchestrator.store import guards_path
+from orchestrator.store import guards_imported, guards_path
 from orchestrator.store.guards_tables import Statement, differs, refuse, trigger
 
 REQUIRED = "tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group"
@@ -119,7 +119,8 @@ TRIGGERS: tuple[Statement, ...] = (
         "task_groups_begin_pending",
         "BEFORE INSERT ON task_groups",
         "ILLEGAL_MOVE: a group begins as pending, or a chat group as in_progress",
-        when="NEW.status IS NOT 'pending' AND NOT (NEW.status = 'in_progress' AND NEW.kind = 'chat')",
+        when="NEW.status IS NOT 'pending' AND NOT (NEW.status = 'in_progress' AND NEW.kind = 'chat')"
+        f" AND NOT ({guards_imported.IMPORTED_GROUP})",
     ),
     *_CLAIMS,
     refuse(

@@ -24,7 +24,11 @@ APPEND_ONLY = (
     "context_items",
     "deferrals",
     "evidence",
+    "grandfathered_groups",
     "handoffs",
+    "import_findings",
+    "imported_logs",
+    "imported_sessions",
     "refusals",
     "requests",
     "router_decisions",
@@ -62,9 +66,12 @@ def differs(*columns: str) -> str:
     return "(" + " OR ".join(f"NEW.{column} IS NOT OLD.{column}" for column in columns) + ")"
 
 
+REFUSED = "WRITE_REFUSED: only the orchestrator writes to this database"
+"""What whoever has not the write function is told."""
+
+
 def _tripwire(name: str, event: str) -> Statement:
-    message = "WRITE_REFUSED: only the orchestrator writes to this database"
-    check = f"SELECT CASE WHEN {constants.WRITE_FUNCTION}() = 1 THEN 1 ELSE RAISE(ABORT, '{message}') END"
+    check = f"SELECT CASE WHEN {constants.WRITE_FUNCTION}() = 1 THEN 1 ELSE RAISE(ABORT, '{REFUSED}') END"
     return trigger(name, event, check)
 
 

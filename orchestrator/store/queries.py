@@ -25,6 +25,14 @@ SESSIONS = "SELECT * FROM sessions WHERE id > :since ORDER BY id LIMIT :limit"
 OPEN_SESSIONS = """SELECT * FROM sessions INDEXED BY ix_sessions_open
     WHERE status <> 'ended' AND id > :since ORDER BY id LIMIT :limit"""
 
+GRANDFATHERED = """SELECT f.peer_status FROM grandfathered_groups f
+    JOIN task_groups t ON t.session_id = f.session_id AND t.id = f.group_id
+    WHERE f.session_id = :session AND f.group_id = :group AND t.status = 'completed' AND t.status_seq = f.seq"""
+IMPORT_FINDINGS = """SELECT group_id, code, text FROM import_findings
+    WHERE session_id = :session ORDER BY seq, part LIMIT :limit"""
+GROUP_FINDINGS = """SELECT group_id, code, text FROM import_findings INDEXED BY ix_import_findings_group
+    WHERE session_id = :session AND group_id = :group ORDER BY seq, part"""
+
 GROUP = "SELECT * FROM task_groups WHERE session_id = :session AND id = :group"
 GROUPS = """SELECT * FROM task_groups WHERE session_id = :session AND created_seq > :since
     AND (:status IS NULL OR status = :status) ORDER BY created_seq, id LIMIT :limit"""
@@ -101,6 +109,7 @@ STEP_ROWS: dict[str, str] = {
         WHERE session_id = :session AND closed_seq IS NOT NULL AND closed_seq > :since AND closed_seq <= :until
         ORDER BY closed_seq, id""",
     "evidence": f"SELECT id, seq, group_id, kind, subject, outcome FROM evidence WHERE {_SPAN} ORDER BY seq, part",
+    "import_finding": f"SELECT * FROM import_findings WHERE {_SPAN} ORDER BY seq, part",
     "refusal": f"SELECT * FROM refusals WHERE {_SPAN} ORDER BY seq, part",
 }
 """What a step may have written, in the order in which it is told; each takes a span of seqs."""

@@ -14,6 +14,12 @@ from orchestrator.store.tables_blocking import (
     deferrals,
     questions,
 )
+from orchestrator.store.tables_imported import (
+    grandfathered_groups,
+    import_findings,
+    imported_logs,
+    imported_sessions,
+)
 from orchestrator.store.tables_record import (
     acknowledgements,
     agent_reports,
@@ -56,8 +62,12 @@ __all__ = [
     "criteria",
     "deferrals",
     "evidence",
+    "grandfathered_groups",
     "group_dependencies",
     "handoffs",
+    "import_findings",
+    "imported_logs",
+    "imported_sessions",
     "metadata",
     "questions",
     "refusals",

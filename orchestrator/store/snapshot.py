@@ -24,8 +24,11 @@ SHOWN_FAULTS = 50
 """Of faults of one kind no more are named; one is enough to reject."""
 _COMMIT = "[0-9a-fA-F]{4,64}"
 
-_GROUPS = """SELECT id, kind, status, awaited_role, held FROM task_groups WHERE session_id = :session
-    ORDER BY created_seq, id"""
+_GROUPS = """SELECT t.id, t.kind, t.status, t.awaited_role, t.held, EXISTS (SELECT 1 FROM grandfathered_groups f
+        WHERE f.session_id = t.session_id AND f.group_id = t.id AND f.seq = t.status_seq AND t.status = 'completed')
+    FROM task_groups t WHERE t.session_id = :session ORDER BY t.created_seq, t.id"""
+_IMPORTED = """SELECT group_id, text FROM import_findings
+    WHERE session_id = :session AND group_id IS NOT NULL ORDER BY seq, part"""
 _PATHS = """SELECT group_id, chain, pm_path, missing, reviewed_met, confirmed_met, unblocked_met, ever_blocked,
     tested_why, reviewed_why, reviewed_seq, merged_why FROM completion_paths WHERE session_id = :session"""
 _CANCELLED = """SELECT entity_id, reason FROM status_changes INDEXED BY ix_status_changes_entity
@@ -167,8 +170,13 @@ class _Reading:
     def _groups(self, paths: dict[str, Any], testing_mode: str, confirmation: int) -> tuple[Group, ...]:
         acknowledged = dict(self._rows(_ACKNOWLEDGED, seq=confirmation))
         reasons = dict(self._rows(_CANCELLED))
+        imported: dict[str, list[str]] = {}
+        for group, text in self._rows(_IMPORTED):
+            imported.setdefault(group, []).append(text)
         return tuple(
-            _group(row, paths[row[0]], acknowledged.get(row[0]), reasons.get(row[0], ""), testing_mode)
+            _group(row, paths[row[0]], acknowledged.get(row[0]), reasons.get(row[0], ""), testing_mode)._replace(
+                imported=tuple(imported.get(row[0], ()))
+            )
             for row in self._rows(_GROUPS)
         )
 
@@ -224,7 +232,7 @@ class _Reading:
 
 
 def _group(row: Any, path: Any, acknowledged: str | None, reason: str, testing_mode: str) -> Group:
-    id_, kind, status, awaited_role, held = row
+    id_, kind, status, awaited_role, held, grandfathered = row
     _, chain, pm_path, missing, reviewed, confirmed, unblocked, ever_blocked, tested_why, *_ = path
     return Group(
         id=id_,
@@ -241,6 +249,7 @@ def _group(row: Any, path: Any, acknowledged: str | None, reason: str, testing_m
         ever_blocked=bool(ever_blocked),
         acknowledged=acknowledged,
         reason=reason,
+        grandfathered=bool(grandfathered),
         skipped_qa=testing_mode == "full" and tested_why == "qa_not_asked",
     )
 

@@ -74,7 +74,7 @@ def open_file(
     mode = _mode(real, write)
     try:
         connection = sqlite3.connect(
-            _uri(real, mode), timeout=0, isolation_level=None, uri=True, factory=Connection, cached_statements=256
+            uri(real, mode), timeout=0, isolation_level=None, uri=True, factory=Connection, cached_statements=256
         )
     except sqlite3.Error as error:
         raise translate(error, real) or error from error
@@ -317,7 +317,8 @@ def _identity(path: str) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _uri(real: str, mode: str) -> str:
+def uri(real: str, mode: str) -> str:
+    """A file as SQLite's URI, in which every character of its path is meant literally."""
     quoted = "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in os.fsencode(real))
     # The empty authority keeps a path that begins with two slashes a path.
     return f"file://{quoted}?{mode}"

@@ -1,7 +1,7 @@
-"""Whether the record of one session is whole: every event hashes to what it says, every row is covered by its event.
+"""Whether the record is whole: every event hashes to what it says, every row is as an event left it.
 
-One pass over the events, beside it one over each table, all in the order of the steps. Rows that may change must be as
-the last step that wrote them left them.
+One pass over the events, beside it one over each table, all in the order of chains and steps. What is held in memory
+is the newest state of the rows of one chain that may change.
 """
 
 from __future__ import annotations
@@ -9,49 +9,29 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from orchestrator.store import rows, step
+from orchestrator.store import coverage, findings, step
 from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.coverage import Expression, Span
+from orchestrator.store.findings import Found
 
-_IN_PART = ("seq", "seq, part")
-_ORDER = {
-    "acknowledgements": _IN_PART,
-    "agent_reports": _IN_PART,
-    "context_items": ("seq", "seq, name"),
-    "deferrals": ("seq", "seq"),
-    "evidence": _IN_PART,
-    "grandfathered_groups": ("seq", "seq, group_id"),
-    "handoffs": ("turn", "turn, rowid"),
-    "import_findings": _IN_PART,
-    "imported_logs": _IN_PART,
-    "imported_sessions": ("seq", "seq"),
-    "refusals": _IN_PART,
-    "requests": ("seq", "seq"),
-    "router_decisions": _IN_PART,
-    "status_changes": _IN_PART,
-}
-"""The tables whose rows are compared with the digests of their events: the column of the step, and the order in which
-a step wrote them."""
-_OWNED = {
-    "agents": "session_id",
-    "blockers": "session_id",
-    "criteria": "session_id",
-    "group_dependencies": "session_id",
-    "questions": "session_id",
-    "sessions": "id",
-    "task_groups": "session_id",
-}
-"""The tables whose rows may change, with the column that names their session."""
+ALL = 2**31
+"""More findings than anybody asks for."""
 
-_STORE_STATES = """SELECT rows FROM audit_events WHERE session_id = :chain AND kind LIKE 'agent %'
-    AND rows LIKE '%"agents"%' ORDER BY seq"""
-_EVENTS = "SELECT * FROM audit_events WHERE session_id = :session ORDER BY seq"
+_Known = dict[str, tuple[int, str]]
+"""By key: the last step that wrote the row, and the digest of what it left."""
+_END: tuple[Any, ...] = (None, None, b"")
+_BYTES_IN_JSON = "JSON cannot hold BLOB values"
+_AGENTS = "agents"
+_SESSIONS = "sessions"
+_OF_AGENTS = f""" AND t.kind LIKE 'agent %' AND t.rows LIKE '%"{_AGENTS}"%'"""
+_ANCHOR = "SELECT seq, hash FROM audit_events WHERE session_id = :chain AND seq <= :since ORDER BY seq DESC LIMIT 1"
+_BEFORE = "SELECT 1 FROM audit_events WHERE session_id = :chain AND seq <= :since AND hash = :hash AND :seq IN (seq, 0)"
 
-
-_States = dict[str, dict[str, tuple[int, str]]]
-"""By table and key: the last step that wrote the row, and the digest of what it left."""
+# `json.loads` looks for white space around what it reads, at every event.
+_scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
 
 
 class Broken(NamedTuple):
@@ -61,101 +41,304 @@ class Broken(NamedTuple):
     why: str
 
 
+class Head(NamedTuple):
+    """A chain's head as somebody noted it: a step's hash, and its number where that was noted too (else 0)."""
+
+    seq: int
+    hash: bytes
+
+
+class Looked(NamedTuple):
+    """How much was looked at, and whether the noted head was among it."""
+
+    chains: int
+    events: int
+    rows: int
+    head: bool
+
+
 def broken(connection: sqlite3.Connection, session: str) -> Iterator[Broken]:
-    """Every step of a session's chain that does not verify, in order."""
-    tables = {table: _Rows(connection, table, session) for table in _ORDER}
-    states: _States = {}
-    last, expected = step.FIRST_HASH, 1
-    for row in connection.execute(_EVENTS, {"session": session}):
-        seq, written, prev_hash, own_hash = row[1], row[7], row[8], row[9]
-        if seq != expected:
-            yield Broken(expected, "the step is missing")
-        elif prev_hash != last:
-            yield Broken(seq, "it does not follow the step before it")
-        if not step.verify_event(row):
-            yield Broken(seq, "its event was altered")
-        covered = json.loads(written)
-        _fold(states, seq, covered)
-        yield from _compared(seq, covered, tables)
-        last, expected = own_hash, seq + 1
-    for table, found in tables.items():
-        yield from found.uncovered(table, None)
-    for (written,) in connection.execute(_STORE_STATES, {"chain": STORE_CHAIN}):
-        _fold_known(states, json.loads(written))
-    for table in _OWNED:
-        yield from _states_of(connection, table, session, states.get(table, {}))
+    """What does not verify in a session's chain and in the store's, in order; read in the caller's transaction."""
+    for chain in (session, STORE_CHAIN):
+        found = Found(getattr(connection, "path", ""), ALL)
+        verify(connection, Span(chain), found)
+        where = "" if chain == session else "Among what belongs to no session: "
+        yield from (Broken(each.seq or 0, where + each.message) for each in found.kept)
 
 
-def _fold(states: _States, seq: int, covered: dict[str, Any]) -> None:
-    """The states of rows after one more step."""
-    for table, found in covered.get(step.STATE, {}).items():
-        states.setdefault(table, {}).update({key: (seq, digest) for key, digest in found.items()})
+def verify(connection: sqlite3.Connection, span: Span, found: Found, head: Head | None = None) -> Looked:
+    """Verify the chains of a span, each with all rows that belong to it; read in the caller's transaction.
+
+    Args:
+        span: one chain, or those of all sessions; a step after which to begin is trusted, with all before it.
+        found: what is found is noted here.
+        head: looked for among the events.
+    """
+    looked, part = _passed(connection, span, found, head, coverage.expression(connection))
+    found.merge(part)
+    return looked
 
 
-def _fold_known(states: _States, covered: dict[str, Any]) -> None:
-    """The store's own changes of agents that the session started."""
-    known = states.get("agents", {})
-    for key, digest in covered[step.STATE]["agents"].items():
-        if key in known:
-            known[key] = (known[key][0], digest)
-
-
-def _states_of(
-    connection: sqlite3.Connection, table: str, session: str, expected: dict[str, tuple[int, str]]
-) -> Iterator[Broken]:
-    """The rows of a table that are not as the last step that wrote them left them."""
-    names = [word.partition("=")[0] for word in rows.COLUMNS[table].split()]
-    places = [names.index(name) for name in rows.KEYS[table]]
-    columns = ", ".join(f'"{name}"' for name in names)
-    for row in connection.execute(f"SELECT {columns} FROM {table} WHERE {_OWNED[table]} = ?", (session,)):
-        key = step.state_key(tuple(row[place] for place in places))
-        seq, digest = expected.pop(key, (0, None))
-        if digest is None:
-            yield Broken(seq, f"no event covers row {key} of {table}")
-        elif hashlib.sha256(step.row_line(row)).hexdigest() != digest:
-            yield Broken(seq, f"row {key} of {table} is not as step {seq} left it")
-    for key, (seq, _) in expected.items():
-        yield Broken(seq, f"row {key} of {table} is missing")
-
-
-def _compared(seq: int, written: dict[str, Any], tables: dict[str, _Rows]) -> Iterator[Broken]:
-    for table, found in tables.items():
-        yield from found.uncovered(table, seq)
-        if found.seq == seq:
-            if table not in written:
-                yield Broken(seq, f"rows of {table} were added to it")
-            elif found.digest != written[table]:
-                yield Broken(seq, f"its rows of {table} were altered")
-            found.advance()
-        elif table in written:
-            yield Broken(seq, f"its rows of {table} are missing")
+def _passed(
+    connection: sqlite3.Connection, span: Span, found: Found, head: Head | None, line: Expression
+) -> tuple[Looked, Found]:
+    part = Found(found.path, found.most)
+    try:
+        return _Pass(connection, span, part, head, line).run(), part
+    except sqlite3.OperationalError as error:
+        if line is not coverage.plain or _BYTES_IN_JSON not in str(error):
+            raise
+        # Somebody put bytes where text belongs; they are looked at in a slower way.
+        return _passed(connection, span, found, head, coverage.careful)
 
 
 class _Rows:
-    """The rows of one table and session, step by step: the step that is next, and the digest of its rows."""
+    """The rows of a table in order: the one that is next, and how many there were."""
 
-    def __init__(self, connection: sqlite3.Connection, table: str, session: str) -> None:
-        column, order = _ORDER[table]
-        names = [word.partition("=")[0] for word in rows.COLUMNS[table].split()]
-        columns = ", ".join(f'"{name}"' for name in names)
-        sql = f"SELECT {column}, {columns} FROM {table} WHERE session_id = :session ORDER BY {order}"
-        self._cursor = connection.execute(sql, {"session": session})
-        self._row = self._cursor.fetchone()
-        self.seq: int | None = None
-        self.digest = ""
-        self.advance()
+    __slots__ = ("_cursor", "count", "row")
 
-    def advance(self) -> None:
-        """Go on to the next step; behind the last one `seq` is None."""
-        self.seq = None if self._row is None else self._row[0]
-        sha = hashlib.sha256()
-        while self._row is not None and self._row[0] == self.seq:
-            sha.update(step.row_line(list(self._row[1:])))
-            self._row = self._cursor.fetchone()
-        self.digest = sha.hexdigest()
+    def __init__(self, connection: sqlite3.Connection, sql: str, span: Span) -> None:
+        self._cursor = connection.execute(sql, span.parameters)
+        self.row: tuple[Any, ...] = next(self._cursor, _END)
+        self.count = 0
 
-    def uncovered(self, table: str, before: int | None) -> Iterator[Broken]:
-        """The steps before a step (None: all the rest) that no event tells of."""
-        while self.seq is not None and (before is None or self.seq < before):
-            yield Broken(self.seq, f"no event covers its rows of {table}")
-            self.advance()
+    def advance(self) -> tuple[Any, ...]:
+        """Go on to the next row, and return it."""
+        self.count += 1
+        self.row = next(self._cursor, _END)
+        return self.row
+
+    def digest(self, chain: bytes, seq: int) -> str | None:
+        """The digest of the rows of a step, which are passed; None where another step is next."""
+        row = self.row
+        if row[1] != seq or row[0] != chain:
+            return None
+        sha = hashlib.sha256(coverage.trimmed(row[2]))
+        row = self.advance()
+        while row[1] == seq and row[0] == chain:
+            sha.update(coverage.trimmed(row[2]))
+            row = self.advance()
+        return sha.hexdigest()
+
+    def skip(self) -> tuple[bytes, int]:
+        """Pass the rows of whatever step is next, and return its chain and number."""
+        chain, seq = self.row[:2]
+        self.digest(chain, seq)
+        return chain, seq
+
+
+class _Pass:
+    """One pass over the chains of a span."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, span: Span, found: Found, head: Head | None, line: Expression
+    ) -> None:
+        self._connection = connection
+        self._span = span
+        self._found = found
+        self._head = head or Head(0, b"")
+        self._head_seen = False
+        self._line = line
+        self._events = _Rows(connection, coverage.events(span, line), span)
+        self._written = {
+            table: _Rows(connection, coverage.written(table, span, line), span) for table in coverage.written_in(span)
+        }
+        self._changing = {
+            table: _Rows(connection, coverage.changing(table, span, line), span) for table in coverage.CHANGING
+        }
+        self._by_store = _states_by_store(connection, line) if span.chain != STORE_CHAIN else {}
+        self._chains = 0
+        self._chain, self._name = b"", ""
+        self._seq, self._hash = 0, step.FIRST_HASH
+        self._states: dict[str, _Known] = {}
+
+    def run(self) -> Looked:
+        """Verify every chain, and then what belongs to none."""
+        events = self._events
+        if self._span.chain is not None:
+            self._begin(self._span.chain.encode())
+        row = events.row
+        while row is not _END:
+            if row[0] != self._chain:
+                self._end()
+                self._begin(row[0])
+            self._event(row)
+            row = events.advance()
+        self._end()
+        self._orphans(None)
+        rows_seen = sum(each.count for each in (*self._written.values(), *self._changing.values()))
+        return Looked(self._chains, events.count, rows_seen, self._head_seen)
+
+    # Chains
+
+    def _begin(self, chain: bytes) -> None:
+        self._orphans(chain)
+        self._chain, self._name = chain, chain.decode("utf-8", "replace")
+        self._seq, self._hash = 0, step.FIRST_HASH
+        self._states = {}
+        self._chains += 1
+        if self._span.since:
+            self._begin_after(self._span.since)
+
+    def _begin_after(self, since: int) -> None:
+        """Take a step as it stands for the one before the first that is looked at."""
+        row = self._connection.execute(_ANCHOR, self._span.parameters).fetchone()
+        last, hash_ = row or (0, step.FIRST_HASH)
+        self._seq, self._hash = since, hash_
+        if last != since:
+            self._seq, self._hash = last, hash_
+            message = f"Step {since}, up to which the record was verified before, is missing; step {last} is the last."
+            self._note(findings.EVENT_MISSING, since, coverage.EVENTS, message)
+        given = {**self._span.parameters, **self._head._asdict()}
+        self._head_seen = self._connection.execute(_BEFORE, given).fetchone() is not None
+
+    def _end(self) -> None:
+        """What is left of a chain after its last event: rows that no event tells of, and the newest states."""
+        if not self._chains:
+            return
+        for table, found in self._written.items():
+            while found.row[0] == self._chain:
+                self._uncovered(table, found.skip()[1])
+        self._require_session()
+        for table, found in self._changing.items():
+            self._compare_states(table, found, self._states.pop(table, {}))
+        for table, known in self._states.items():
+            for key, (seq, _) in known.items():
+                message = f"Step {seq} wrote row {key} of {table}, which is not known."
+                self._note(findings.STATE_MISSING, seq, table, message, key)
+
+    def _require_session(self) -> None:
+        """A chain that knows of no session has none; one that knows of it misses its row by itself."""
+        there = self._changing[_SESSIONS].row[0] == self._chain or _SESSIONS in self._states
+        if not there and self._seq and self._name != STORE_CHAIN and not self._span.since:
+            message = f"There are events of session {self._name}, which does not exist."
+            self._note(findings.ROWS_ORPHANED, self._seq, coverage.EVENTS, message)
+
+    def _orphans(self, before: bytes | None) -> None:
+        """The rows of chains that have no event, up to a chain."""
+        for table, found in (*self._written.items(), *self._changing.items()):
+            while found.row is not _END and (before is None or found.row[0] < before):
+                chain, seq = found.skip()
+                name = chain.decode("utf-8", "replace")
+                message = f"Rows of {table} belong to {name or 'no session'}, of which there is no event at all."
+                self._found.at(findings.ROWS_ORPHANED, name, seq, table, name, message)
+
+    def _note(self, code: str, seq: int, table: str, message: str, subject: str = "") -> None:
+        self._found.at(code, self._name, seq, table, subject or f"step {seq}", message)
+
+    # Events
+
+    def _event(self, row: tuple[Any, ...]) -> None:
+        _, seq, line, prev_hash, own_hash, covered = row
+        if seq != self._seq + 1:
+            self._jump(seq)
+        elif prev_hash != self._hash:
+            message = f"Step {seq} does not follow the step before it."
+            self._note(findings.EVENT_UNLINKED, seq, coverage.EVENTS, message)
+        if hashlib.sha256(prev_hash + line).digest() != own_hash:
+            self._note(findings.EVENT_ALTERED, seq, coverage.EVENTS, f"The event of step {seq} was altered.")
+        if own_hash == self._head.hash and self._head.seq in (seq, 0):
+            self._head_seen = True
+        self._seq, self._hash = seq, own_hash
+        chain, written = self._chain, self._written
+        for table, digest in _parsed(covered).items():
+            if table == step.STATE:
+                self._fold(seq, digest)
+            elif table in written:
+                found = written[table].digest(chain, seq)
+                if found != digest:
+                    self._differs(table, seq, digest, found)
+            elif table not in coverage.BY_HASH:
+                self._note(findings.ROWS_MISSING, seq, table, f"Step {seq} wrote rows of {table}, which is not known.")
+
+    def _jump(self, seq: int) -> None:
+        expected = self._seq + 1
+        if seq > expected:
+            many = f"Steps {expected} to {seq - 1} are" if seq > expected + 1 else f"Step {expected} is"
+            self._note(findings.EVENT_MISSING, expected, coverage.EVENTS, f"{many} missing.")
+        else:
+            self._note(findings.EVENT_ADDED, seq, coverage.EVENTS, f"No chain has a step {seq} here.")
+
+    def _fold(self, seq: int, states: Any) -> None:
+        """The states of rows after one more step."""
+        for table, found in states.items() if type(states) is dict else ():
+            known = self._states.get(table)
+            if known is None:
+                known = self._states[table] = {}
+            for key, digest in found.items() if type(found) is dict else ():
+                known[key] = (seq, digest)
+
+    # Rows that stay
+
+    def _differs(self, table: str, seq: int, wanted: object, digest: str | None) -> None:
+        found = self._written[table]
+        if digest is None:
+            while found.row[0] == self._chain and found.row[1] < seq:
+                self._uncovered(table, found.skip()[1])
+            digest = found.digest(self._chain, seq)
+        if digest is None:
+            self._note(findings.ROWS_MISSING, seq, table, f"The rows of {table} that step {seq} wrote are missing.")
+        elif digest != wanted:
+            message = f"The rows of {table} are not those that step {seq} wrote, or not in its order."
+            self._note(findings.ROWS_ALTERED, seq, table, message)
+
+    def _uncovered(self, table: str, seq: int) -> None:
+        known = "its event tells of none" if 0 < seq <= self._seq else "there is no such step"
+        message = f"Rows of {table} say that step {seq} wrote them, and {known}."
+        self._note(findings.ROWS_UNCOVERED, seq, table, message)
+
+    # Rows that may change
+
+    def _compare_states(self, table: str, found: _Rows, expected: _Known) -> None:
+        row = found.row
+        while row[0] == self._chain:
+            key = step.state_key(row[3:])
+            self._compare_state(table, key, row, expected.pop(key, None))
+            row = found.advance()
+        for key, known in expected.items():
+            self._compare_elsewhere(table, key, known)
+
+    def _compare_state(self, table: str, key: str, row: tuple[Any, ...], known: tuple[int, str] | None) -> None:
+        if known is None:
+            message = f"No event tells of row {key} of {table}."
+            self._note(findings.STATE_UNCOVERED, row[1], table, message, key)
+            return
+        seq, digest = known
+        if table == _AGENTS:
+            digest = self._by_store.get(key, digest)
+        if hashlib.sha256(coverage.trimmed(row[2])).hexdigest() != digest:
+            message = f"Row {key} of {table} is not as step {seq}, the last that wrote it, left it."
+            self._note(findings.STATE_ALTERED, seq, table, message, key)
+
+    def _compare_elsewhere(self, table: str, key: str, known: tuple[int, str]) -> None:
+        """A row that was not among those of its chain: an older one, or a session's agent that the store changed."""
+        row = None
+        if self._span.since or (table == _AGENTS and self._span.chain == STORE_CHAIN):
+            given = coverage.key_of(table, self._name, key)
+            row = self._connection.execute(coverage.one(table, self._line), given).fetchone()
+        if row is None:
+            message = f"Row {key} of {table}, which step {known[0]} wrote, is missing."
+            self._note(findings.STATE_MISSING, known[0], table, message, key)
+        else:
+            self._compare_state(table, key, row, known)
+
+
+def _parsed(covered: bytes) -> dict[str, Any]:
+    """What an event covers; nothing where that was made unreadable."""
+    try:
+        found, _ = _scan(covered.decode(), 0)
+    except (ValueError, StopIteration, RecursionError):
+        return {}
+    return found if type(found) is dict else {}
+
+
+def _states_by_store(connection: sqlite3.Connection, line: Expression) -> dict[str, str]:
+    """The newest states of agents that steps of the store left."""
+    found: dict[str, str] = {}
+    span = Span(STORE_CHAIN)
+    for _, _, text, prev_hash, own_hash, covered in connection.execute(
+        coverage.events(span, line, _OF_AGENTS), span.parameters
+    ):
+        if hashlib.sha256(prev_hash + text).digest() == own_hash:
+            found.update(_parsed(covered).get(step.STATE, {}).get(_AGENTS, {}))
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import batches, cold, crowd, durable, growth
+from tests.benchmarks import batches, cold, crowd, durable, growth, judging, verified
 from tests.benchmarks.table import Row
 
 ROWS = (
@@ -15,5 +15,7 @@ ROWS = (
     Row(8, "eight processes in a hot loop", crowd.hot_loop),
     Row(9, "one `route` at a million decisions", growth.route),
     Row(10, "lists at a million decisions", growth.lists),
+    Row(11, "verifying the record", verified.verify),
+    Row(12, "a verdict over many groups", judging.validate),
     Row(13, "bytes grown per route", durable.sizes),
 )

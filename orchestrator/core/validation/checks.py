@@ -131,6 +131,8 @@ def completed_by_path(snapshot: Snapshot) -> Iterator[Line]:
     for group in snapshot.group("completed"):
         if group.grandfathered:
             yield ("warning", group.id, "was completed before it was imported; nothing here proves it", "")
+            for text in group.imported:
+                yield ("warning", group.id, f"import finding (text, no proof): {text}", "")
         elif group.pm_path and not group.chain:
             yield ("warning", group.id, _on_word(group), _why(snapshot, group))
         elif not group.chain:

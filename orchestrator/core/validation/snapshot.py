@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 
 
 class Group(NamedTuple):
-    """A group with its row of the completion view; `acknowledged` is the reason in the last BAZINGA."""
+    """A group with its row of the completion view; `acknowledged` is the reason in the last BAZINGA.
+
+    grandfathered: it was completed before it was imported, and never moved since; `imported`: what its import found.
+    """
 
     id: str
     kind: str
@@ -28,6 +31,7 @@ class Group(NamedTuple):
     reason: str
     grandfathered: bool = False
     skipped_qa: bool = False
+    imported: tuple[str, ...] = ()
 
 
 class Criterion(NamedTuple):

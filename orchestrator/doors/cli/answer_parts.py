@@ -6,6 +6,8 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from orchestrator.doors.cli.answer_imports import ImportFinding
+
 
 class Rule(TypedDict):
     """A rule that fired."""
@@ -229,6 +231,8 @@ class GroupWithAll(Group):
     pm_path: bool
     awaiting_confirmation: bool
     ever_blocked: bool
+    grandfathered: bool
+    import_findings: list[ImportFinding]
 
 
 class GroupStanding(TypedDict):

@@ -6,6 +6,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from orchestrator.doors.cli.answer_imports import Account, Found, ImportedSession, ImportFinding, Renamed
 from orchestrator.doors.cli.answer_parts import (
     Agent,
     AgentFile,
@@ -72,6 +73,20 @@ class Page(Answer):
     next_since: int | str | None
 
 
+class Import(Answer):
+    """`import peer`."""
+
+    file: str
+    file_hash: str
+    peer_version: int | None
+    sessions: list[ImportedSession]
+    tables: list[Account]
+    renamed: list[Renamed]
+    findings: list[Found]
+    dry_run: bool
+    repeated: bool
+
+
 class OneSession(Written):
     """A session that was changed."""
 
@@ -98,7 +113,20 @@ class OneGroup(Written):
     dependents: NotRequired[list[dict[str, Any]]]
 
 
-class GroupShow(Answer):
+class AsOf(TypedDict):
+    """The step that an answer about the past speaks of."""
+
+    seq: int
+    at: str
+
+
+class Past(Answer):
+    """What answers with --at have."""
+
+    as_of: NotRequired[AsOf]
+
+
+class GroupShow(Past):
     """`group show`."""
 
     group: GroupWithAll
@@ -215,7 +243,7 @@ class WorkflowGraph(Answer):
     positions: dict[str, list[str]]
 
 
-class Status(Answer, SessionHead):
+class Status(Past, SessionHead):
     """`status SESSION`."""
 
     spawns: list[dict[str, Any]]
@@ -232,7 +260,7 @@ class Overview(Answer):
     sessions: list[SessionHead]
 
 
-class WhyGroup(Answer):
+class WhyGroup(Past):
     """`why GROUP`."""
 
     about: Literal["group"]
@@ -245,10 +273,12 @@ class WhyGroup(Answer):
     path_valid: bool
     blockers: list[Blocker]
     decisions: list[DecisionRow]
+    grandfathered: bool
+    import_findings: list[ImportFinding]
     sentences: list[str]
 
 
-class WhyDecision(Answer):
+class WhyDecision(Past):
     """`why DECISION`."""
 
     about: Literal["decision"]

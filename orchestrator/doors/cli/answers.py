@@ -9,7 +9,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from orchestrator.doors.cli import answer_audits as audits
+from orchestrator.doors.cli import answer_records as records
 from orchestrator.doors.cli import answer_shapes as shapes
+from orchestrator.doors.cli import answer_verifying as verifying
 
 SHAPES: dict[str, Any] = {
     "init": shapes.Init,
@@ -37,6 +40,7 @@ SHAPES: dict[str, Any] = {
     "criterion list": shapes.Criteria,
     "criterion set": shapes.OneCriterion,
     "criterion remove": shapes.OneCriterion,
+    "import peer": shapes.Import,
     "validate": shapes.Validation,
     "agent register": shapes.OneAgent,
     "agent list": shapes.Agents,
@@ -53,6 +57,15 @@ SHAPES: dict[str, Any] = {
     "audit decisions": shapes.Decisions,
     "audit timeline": shapes.Timeline,
     "audit refusals": shapes.Refusals,
+    "audit verify": verifying.Verify,
+    "audit head": verifying.Heads,
+    "audit replay": records.Replay,
+    "audit export": records.Export,
+    "audit import": records.Import,
+    "audit blockers": audits.Blockers,
+    "audit gaps": audits.Gaps,
+    "audit stats": audits.Stats,
+    "audit query": audits.Query,
     "db upgrade": shapes.Moved,
     "db downgrade": shapes.Moved,
     "db current": shapes.Current,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from orchestrator import bootstrap
@@ -18,8 +19,11 @@ def run(command: Command, given: Given) -> Result:
     return command.handler(given) if command.handler else operation(command.words, given)
 
 
-def operation(words: str, given: Given) -> Result:
+def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = operations.call) -> Result:
     """Call an operation with the parameters that were given.
+
+    Args:
+        call: what stands in for the operation, where it answers in a way of its own.
 
     Raises:
         OrchestratorError: what the operation refuses; `session_id` and `db` in its data tell where.
@@ -31,7 +35,7 @@ def operation(words: str, given: Given) -> Result:
     context = bootstrap.open_context(given.db, write=operations.OPERATIONS[words].writes, door=DOOR)
     try:
         bound = arguments.complete(context, words, bound)
-        return result(operations.call(context, words, **bound), context.path)
+        return result(call(context, words, **bound), context.path)
     except OrchestratorError as problem:
         problem.data.setdefault("_session", hinted(problem, session_of(words, bound)))
         problem.data.setdefault("db", context.path)

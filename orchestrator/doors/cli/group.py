@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestrator.doors.cli import calling
 from orchestrator.doors.cli.options import (
+    AT,
     BY,
     CHANGE,
     INTEGER,
@@ -62,7 +63,7 @@ _SHOW = Command(
     "group show",
     "Show a group: who is awaited, what stands in its way, each part of its completion path.",
     "orchestrator group show A -s S1 --json",
-    (argument("id", "The group."), SESSION),
+    (argument("id", "The group."), SESSION, AT),
 )
 
 _SET_STATUS = Command(

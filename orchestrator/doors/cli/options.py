@@ -140,6 +140,7 @@ REASON = option("reason", "Why; kept in the record.", kind=TEXT)
 REQUEST = option("request_id", "Makes the call safe to repeat: the same id answers the same.", metavar="ID")
 LIMIT = option("limit", "How many rows at most.", kind=INTEGER, metavar="N")
 SINCE = option("since", "Only what comes after this step; an answer names the next one.", kind=INTEGER, metavar="SEQ")
+AT = option("at_seq", "As it stood right after this step of the session.", "--at", kind=INTEGER, metavar="SEQ")
 CHANGE = (BY, REASON, REQUEST)
 """What commands take that change something."""
 PAGE = (LIMIT, SINCE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestrator.doors.cli import calling, route
 from orchestrator.doors.cli.options import (
+    AT,
     CHANGE,
     GROUP,
     INTEGER,
@@ -37,6 +38,8 @@ def _status(given: Given) -> Result:
         if interval is not None:
             raise UsageError("USAGE", "--interval belongs to --watch.", "orchestrator status --watch")
         return calling.operation("status", asked)
+    if "at_seq" in arguments:
+        raise UsageError("USAGE", "--at and --watch exclude each other: the past does not change.", "Leave one out")
     from orchestrator.doors.cli import watching
 
     return watching.watch(asked, interval)
@@ -57,6 +60,7 @@ COMMANDS = {
                 SESSION,
                 flag("brief", "Leave out the groups one by one."),
                 flag("watch", "Print it again and again, until the session has ended."),
+                AT,
                 option("interval", "Seconds between two looks of --watch; 2 where left out.", kind=INTEGER),
             ),
             None,
@@ -66,7 +70,7 @@ COMMANDS = {
             "why",
             "Explain why a group is not finished, or why a decision was made, rule by rule.",
             "orchestrator why A -s S1",
-            (argument("id", "A group, or a decision such as S1:D12."), SESSION),
+            (argument("id", "A group, or a decision such as S1:D12."), SESSION, AT),
         ),
         Command(
             "handoff",

@@ -14,11 +14,15 @@ from types import TracebackType
 
 from orchestrator import bootstrap
 from orchestrator.doors.python.agents import Agents
+from orchestrator.doors.python.auditing import Auditing
 from orchestrator.doors.python.groups import Groups
+from orchestrator.doors.python.importing import Importing
 from orchestrator.doors.python.reading import Reading
+from orchestrator.doors.python.records import Records
 from orchestrator.doors.python.routing import Routing
 from orchestrator.doors.python.sessions import Sessions
 from orchestrator.doors.python.validation import Validation
+from orchestrator.doors.python.verifying import Verifying
 from orchestrator.doors.python.workflows import Workflows
 from orchestrator.errors import UsageError
 
@@ -26,7 +30,9 @@ DOOR = "python"
 _SQLITE = "sqlite:///"
 
 
-class Orchestrator(Routing, Sessions, Groups, Validation, Agents, Workflows, Reading):
+class Orchestrator(
+    Routing, Sessions, Groups, Validation, Agents, Workflows, Reading, Auditing, Verifying, Records, Importing
+):
     """One open database. A method for every operation; each answers a dict with the keys that the JSON has.
 
     Where `session_id` is left out, the only open session is meant. Not to be shared between threads.
@@ -67,6 +73,26 @@ class Orchestrator(Routing, Sessions, Groups, Validation, Agents, Workflows, Rea
             opened.close()
             raise
         return opened
+
+    @classmethod
+    def audit_import(cls, file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Orchestrator:
+        """Import an exported session into an empty database, created where it does not exist, and open it.
+
+        As `orchestrator audit import`; see `orchestrator.app.intake.import_file`.
+
+        Args:
+            file: the export, as `audit_export` has written it.
+            path: the database file or a URL `sqlite:///FILE`.
+
+        Raises:
+            InvalidInput: IMPORT_... {line}. Refused: ALREADY_EXISTS, NOT_EMPTY. UsageError: FILE_UNREADABLE.
+            EnvironmentProblem: as `open`, IMPORT_TOO_NEW, RULES_DIFFER.
+        """
+        from orchestrator.app import intake
+
+        database = os.path.abspath(_file(path) or "")
+        intake.import_file(database, os.fspath(file), bootstrap.now())
+        return cls.open(database)
 
     @property
     def path(self) -> str:

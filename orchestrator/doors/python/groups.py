@@ -49,12 +49,12 @@ class Groups(Caller):
         """
         return self._call("group list", session_id=session_id, status=status, limit=limit, since=since)
 
-    def group_show(self, id: str, *, session_id: str | None = None) -> Answer:
+    def group_show(self, id: str, *, session_id: str | None = None, at_seq: int | None = None) -> Answer:
         """One group: whom it awaits, how often it came back, what stands in its way, each part of its path.
 
         As `orchestrator group show`; see `orchestrator.app.reading.group`.
         """
-        return self._call("group show", id=id, session_id=session_id)
+        return self._call("group show", id=id, session_id=session_id, at_seq=at_seq)
 
     def group_set_status(
         self,

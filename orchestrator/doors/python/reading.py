@@ -8,19 +8,21 @@ from orchestrator.doors.python.calling import Answer, Caller
 class Reading(Caller):
     """Where things stand, and what happened."""
 
-    def status(self, session_id: str | None = None, *, brief: bool = False) -> Answer:
+    def status(
+        self, session_id: str | None = None, *, brief: bool = False, at_seq: int | None = None
+    ) -> Answer:
         """Where a session stands, or all open ones briefly.
 
         As `orchestrator status`; see `orchestrator.app.status.status`.
         """
-        return self._call("status", session_id=session_id, brief=brief)
+        return self._call("status", session_id=session_id, brief=brief, at_seq=at_seq)
 
-    def why(self, id: str, *, session_id: str | None = None) -> Answer:
+    def why(self, id: str, *, session_id: str | None = None, at_seq: int | None = None) -> Answer:
         """Why a group is not finished, or why a decision was made.
 
         As `orchestrator why`; see `orchestrator.app.explaining.why`.
         """
-        return self._call("why", id=id, session_id=session_id)
+        return self._call("why", id=id, session_id=session_id, at_seq=at_seq)
 
     def handoff(self, group_id: str | None = None, *, session_id: str | None = None, turn: int | None = None) -> Answer:
         """What the agent of a turn was given.

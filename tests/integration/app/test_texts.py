@@ -58,7 +58,7 @@ def test_no_reading_is_forgotten() -> None:
 
 
 def test_every_operation_on_sessions_groups_agents_and_the_record_has_a_text() -> None:
-    kinds = ("session", "group", "agent", "criterion", "validate", "audit", "status", "why", "handoff")
+    kinds = ("session", "group", "agent", "criterion", "import", "validate", "audit", "status", "why", "handoff")
     assert set(text._PLACES) == {words for words in operations.OPERATIONS if words.partition(" ")[0] in kinds}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pathlib
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.doors.cli import answers, catalogue, main
+from tests.integration.app import peer
 
 TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -83,6 +85,11 @@ STORY = (
     "criterion set C2 -s S1 --status met --by project_manager --reason x",
     "criterion remove C3 -s S1 --by project_manager --reason x",
     "criterion list -s S1 --all",
+    "import peer nowhere.db",
+    "import peer peer.db --dry-run",
+    "import peer peer.db",
+    "group show DONE -s P1",
+    "why DONE -s P1",
     "validate S1 --dry-run",
     "validate S1",
     "status S1",
@@ -96,6 +103,23 @@ STORY = (
     "audit decisions -s S1 --order desc --limit 1",
     "audit timeline -s S1",
     "audit refusals -s S1",
+    "status S1 --at 5",
+    "group show A -s S1 --at 5",
+    "why A -s S1 --at 5",
+    "audit verify",
+    "audit verify S1 --since 3",
+    "audit verify S1 --head 1:0000000000000000000000000000000000000000000000000000000000000000",
+    "audit head",
+    "audit replay S1 --strict",
+    "audit export S1 --output s1.jsonl",
+    "audit import s1.jsonl --db again.db",
+    "audit import s1.jsonl",
+    "audit blockers -s S1",
+    "audit blockers -s S1 --order desc --limit 1",
+    "audit gaps -s S1",
+    "audit stats -s S1",
+    "audit query PRAGMA --limit 1",
+    "audit query VALUES(1,2.5,NULL,X'ff')",
     "session pause S1 --by project_manager --reason x",
     "session resume S1 --by project_manager --reason x",
     "session upgrade-workflow S1 --by project_manager --reason x",
@@ -125,6 +149,9 @@ def test_real_answers_have_the_printed_shape(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "meta.json").write_text('{"status": "implemented"}')
+    with contextlib.closing(peer.create(tmp_path / "peer.db")) as made:
+        peer.insert(made, "sessions", [{"session_id": "P1", "status": "completed"}])
+        peer.insert(made, "task_groups", [peer.group("DONE", "completed", "P1")])
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ORCHESTRATOR_DB", str(database))
     found: dict[str, list[str]] = {}

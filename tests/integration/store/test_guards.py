@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from orchestrator.store import constants, guards, guards_tables, schema
+from orchestrator.store import constants, guards, guards_imported, guards_tables, schema
 from tests.integration.store import ledger
 
 TABLES = [table.name for table in schema.metadata.sorted_tables]
@@ -107,6 +107,7 @@ def test_a_status_may_be_tried_without_the_tripwire(book: ledger.Ledger) -> None
 
 PARTICULAR: dict[str, dict[str, Any]] = {
     "agents": {"kind": "ai"},
+    "audit_events": {"kind": guards_imported.EVENT},
     "blockers": {"class": "hard", "cause": "manual", "external": 0, "external_dependency": None},
     "criteria": {"status": "open", "metric": None, "operator": None, "target": None, "actual": None},
     "evidence": {"path": None},
@@ -150,7 +151,8 @@ def filled() -> Iterator[sqlite3.Connection]:
     """A database with one row in every table."""
     connection = ledger.empty()
     connection.execute("PRAGMA foreign_keys = OFF")
-    for table in TABLES:
+    # What was imported comes before the event of its step.
+    for table in sorted(TABLES, key=lambda name: (name == "audit_events", name != "imported_sessions")):
         put(connection, "INSERT", table, sample(table))
     yield connection
     connection.close()

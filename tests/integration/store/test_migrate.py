@@ -35,8 +35,8 @@ import sqlalchemy as sa
 from alembic import op
 from orchestrator.store import declared, guards, migrate
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 branch_labels = None
 depends_on = None
 
@@ -73,7 +73,7 @@ def later(repository: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
 
 def _later(repository: pathlib.Path, folder: pathlib.Path, after: str) -> pathlib.Path:
     shutil.copytree(repository / "migrations", folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "0003_nickname.py").write_text(NEXT.replace("AFTER", after))
+    (folder / "versions" / "0004_nickname.py").write_text(NEXT.replace("AFTER", after))
     return folder
 
 

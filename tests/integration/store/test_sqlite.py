@@ -146,9 +146,9 @@ def test_creating_keeps_what_exists(database: pathlib.Path) -> None:
 def test_without_wal_a_rollback_journal_serves_with_a_warning(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    uri = sqlite._uri
+    uri = sqlite.uri
     # This layer of SQLite has no shared memory, as on a network mount.
-    monkeypatch.setattr(sqlite, "_uri", lambda real, mode: f"{uri(real, mode)}&vfs=unix-dotfile")
+    monkeypatch.setattr(sqlite, "uri", lambda real, mode: f"{uri(real, mode)}&vfs=unix-dotfile")
     path = tmp_path / "orchestrator.db"
     (warning,) = sqlite.create(path)
     assert "rollback journal" in warning

@@ -11,6 +11,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.store import constants, declared, migrate, sqlite
+from tests.integration.app import peer
 from tests.integration.app.desk import Desk
 from tests.integration.store.conftest import AT
 
@@ -120,4 +121,18 @@ def test_a_downgrade_that_would_lose_criteria_or_evidence_names_them(tmp_path: p
     with pytest.raises(errors.EnvironmentProblem) as caught:
         migrate.downgrade(desk.path, "0001", AT)
     assert (caught.value.code, caught.value.data["rows"]) == ("DOWNGRADE_REFUSED", {"criteria": 1})
+    assert (contents(desk.path), objects(desk.path)) == (before, content)
+
+
+def test_a_downgrade_that_would_lose_what_was_imported_names_it(tmp_path: pathlib.Path) -> None:
+    desk = Desk(tmp_path)
+    desk.call("import peer", file=str(peer.incident(tmp_path / "peer.db")))
+    desk.context.connection.close()
+    before, content = contents(desk.path), objects(desk.path)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.downgrade(desk.path, "0002", AT)
+    assert (caught.value.code, caught.value.data["rows"]) == (
+        "DOWNGRADE_REFUSED",
+        {"grandfathered_groups": 3, "import_findings": 11, "imported_logs": 11, "imported_sessions": 2},
+    )
     assert (contents(desk.path), objects(desk.path)) == (before, content)

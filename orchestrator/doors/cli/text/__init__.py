@@ -36,12 +36,19 @@ _PLACES = {
     "criterion set": "verdicts:criterion",
     "criterion remove": "verdicts:criterion",
     "criterion list": "verdicts:criteria",
+    "import peer": "imports:peer",
     "validate": "verdicts:verdict",
     "why": "explained:why",
     "handoff": "explained:handoff",
     "audit decisions": "lists:decisions",
     "audit refusals": "lists:refusals",
     "audit timeline": "lists:timeline",
+    "audit verify": "verified:verified",
+    "audit head": "verified:heads",
+    "audit blockers": "audits:blockers",
+    "audit gaps": "audits:gaps",
+    "audit stats": "audits:stats",
+    "audit query": "audits:query",
 }
 
 
@@ -61,4 +68,6 @@ def render(words: str, answer: Answer) -> str:
     lines: Callable[[Answer], list[str]] = getattr(
         importlib.import_module(f"orchestrator.doors.cli.text.{module}"), function
     )
-    return "\n".join(lines(answer)).rstrip("\n")
+    past = answer.get("as_of")
+    head = [f"As of step {past['seq']}, {past['at']}:"] if past else []
+    return "\n".join([*head, *lines(answer)]).rstrip("\n")

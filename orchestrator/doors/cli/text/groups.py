@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text import imports, layout
 from orchestrator.doors.cli.text.layout import visible
 
 Answer = dict[str, Any]
@@ -15,6 +15,7 @@ def group(answer: Answer) -> list[str]:
     row = answer["group"]
     lines = [f"Group {visible(row['id'])} of {visible(row['session_id'])}: {visible(row['name'])}", *_facts(row)]
     lines += layout.section("Completion path", path(row["path"]))
+    lines += layout.section("Import findings (text, no proof)", imports.found(row))
     lines += layout.section("Depends on", [dependency(each) for each in row["depends_on"]])
     lines += layout.section("Blockers", [blocker(each) for each in row["blockers"]])
     return lines + layout.section("Questions", [_question(each) for each in row["questions"]])
@@ -26,7 +27,7 @@ def _facts(row: Answer) -> list[str]:
     counts = row["counters"]
     return layout.fields(
         (
-            ("Status", f"{row['status']} since {row['status_changed_at']}, by {row['status_changed_by']}"),
+            ("Status", f"{row['status']} since {row['status_changed_at']}, {_by(row)}"),
             ("Kind", kind),
             ("Awaits", layout.awaited(row["awaited"])),
             (
@@ -42,7 +43,13 @@ def _facts(row: Answer) -> list[str]:
     )
 
 
+def _by(row: Answer) -> str:
+    return f"by {row['status_changed_by']}" if row["status_changed_by"] else "as it was imported"
+
+
 def _verdict(row: Answer) -> str:
+    if row["grandfathered"]:
+        return "none here: it was completed before it was imported"
     if row["pm_path"]:
         return "valid: the project manager's acknowledgement"
     if row["path_valid"]:

@@ -1,0 +1,166 @@
+"""`audit export`: a session's record as a file, line by line, never held whole.
+
+`jsonl` is complete and can be imported. `csv` is for people and spreadsheets: one row for each event.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from orchestrator.app import auditing
+from orchestrator.app.context import Answer, Context
+from orchestrator.core import export_format
+from orchestrator.core.routing import facts
+from orchestrator.errors import EnvironmentProblem, Refused, UsageError
+from orchestrator.store import moment, records, snapshot
+from orchestrator.store.constants import SCHEMA_VERSION
+
+FORMATS = ("jsonl", "csv")
+CSV_COLUMNS = ("seq", "at", "kind", "actor", "channel", "groups", "wrote", "text", "input", "hash")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""A cell that begins so is computed, not shown, by a spreadsheet."""
+_PAGE = 500
+_EVENTS = "SELECT seq, input, hash FROM audit_events WHERE session_id = :session AND seq > :since AND seq <= :until"
+
+
+def export(context: Context, *, session_id: str, format: str = "jsonl", output: str | None = None) -> Answer:
+    """Write a session's record to a new file that only its owner may read.
+
+    Args:
+        format: jsonl, which can be imported, or csv, for spreadsheets.
+        output: the file; one that exists is never overwritten.
+
+    Returns:
+        `session_id`, `format`, `output`, `lines`, `bytes`, `head`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, ALREADY_EXISTS. UsageError: USAGE. EnvironmentProblem: OUTPUT_FAILED; no file is left.
+    """
+    if not output:
+        raise UsageError("USAGE", "The export needs a file to write to.", "Repeat with --output FILE")
+    chunks = stream(context, session_id, format)
+    first = next(chunks)
+    path = os.path.realpath(output)
+    _reserve(path)
+    partial = f"{path}.{os.getpid()}.partial"
+    try:
+        lines, size = _write(partial, path, first, chunks)
+    except BaseException as error:
+        for leftover in (partial, path):
+            if os.path.exists(leftover):
+                os.unlink(leftover)
+        if isinstance(error, OSError):
+            raise _failed(path, error) from error
+        raise
+    head = records.heads(context.connection, session_id)[session_id]
+    written = {"lines": lines, "bytes": size, "head": snapshot.head(*head)}
+    return {"success": True, "session_id": session_id, "format": format, "output": path, **written}
+
+
+def _reserve(path: str) -> None:
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        raise Refused(
+            "ALREADY_EXISTS", f"{path} exists already; an export overwrites nothing.", "name another file", path=path
+        ) from None
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+
+
+def _failed(path: str, error: OSError | ValueError) -> EnvironmentProblem:
+    reason = getattr(error, "strerror", None) or str(error)
+    message = f"The export could not be written to {path}: {reason}."
+    return EnvironmentProblem("OUTPUT_FAILED", message, "Name a file that can be written", path=path)
+
+
+def _write(partial: str, path: str, first: bytes, chunks: Iterator[bytes]) -> tuple[int, int]:
+    """Fill a file beside the reserved one and put it in its place: a kill leaves no half export under the name."""
+    lines = size = 0
+    with open(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
+        for chunk in itertools.chain((first,), chunks):
+            lines, size = lines + chunk.count(b"\n"), size + file.write(chunk)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+    return lines, size
+
+
+def stream(context: Context, session_id: str, format: str) -> Iterator[bytes]:
+    """A session's record in chunks of whole lines, as of one moment.
+
+    Raises:
+        Refused: UNKNOWN_SESSION. UsageError: USAGE, there is no such format.
+    """
+    if format not in FORMATS:
+        raise UsageError("USAGE", f"The format is {' or '.join(FORMATS)}.", "Repeat with --format jsonl")
+    with moment.of(context.connection, context.deadline_s):
+        context.require_session(session_id)
+        yield from _lines(context, session_id) if format == "jsonl" else _rows(context, session_id)
+
+
+def _lines(context: Context, session_id: str) -> Iterator[bytes]:
+    writer = export_format.Writer()
+    yield writer.line(export_format.HEADER, _header(context, session_id))
+    for entry in records.entries(context.connection, session_id):
+        if isinstance(entry, records.Outsider):
+            yield writer.line(export_format.AGENT, dict(zip(records.AGENT_COLUMNS, entry.values, strict=True)))
+        else:
+            yield writer.line(export_format.EVENT, _event(entry))
+    yield writer.end()
+
+
+def _header(context: Context, session_id: str) -> dict[str, Any]:
+    heads = records.heads(context.connection, session_id)
+    return {
+        "name": export_format.NAME,
+        "version": export_format.VERSION,
+        "schema": SCHEMA_VERSION,
+        "rules_version": facts.RULES_VERSION,
+        "session": session_id,
+        "heads": {chain: snapshot.head(*head) for chain, head in heads.items()},
+    }
+
+
+def _event(event: records.Recorded) -> dict[str, Any]:
+    shown = dict(zip(export_format.EVENT_MEMBERS, event[:10], strict=True))
+    shown |= {"prev_hash": event.prev_hash.hex(), "hash": event.hash.hex()}
+    return shown if event.rules_version is None else {**shown, "rules_version": event.rules_version}
+
+
+def _rows(context: Context, session_id: str) -> Iterator[bytes]:
+    yield _csv([CSV_COLUMNS])
+    since = 0
+    while True:
+        page = auditing.timeline(context, session_id=session_id, since=since, limit=_PAGE)
+        events = page["events"]
+        if not events:
+            return
+        until = events[-1]["seq"]
+        keys = {"session": session_id, "since": since, "until": until}
+        found = {row[0]: row[1:] for row in context.connection.execute(_EVENTS, keys)}
+        yield _csv([_row(event, *found[event["seq"]]) for event in events])
+        since = until
+
+
+def _row(event: dict[str, Any], given: str, hash_: bytes) -> list[Any]:
+    groups = dict.fromkeys(each["group_id"] for each in event["wrote"] if each["group_id"])
+    wrote = " ".join(str(each["id"]) for each in event["wrote"] if each["id"])
+    shown = {**event, "groups": " ".join(groups), "wrote": wrote, "input": given, "hash": hash_.hex()}
+    return [_harmless(shown[name]) for name in CSV_COLUMNS]
+
+
+def _harmless(value: Any) -> Any:
+    """The value of a cell; a text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _csv(rows: list[Any]) -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
+    return text.getvalue().encode("utf-8", "backslashreplace")

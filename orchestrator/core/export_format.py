@@ -1,0 +1,208 @@
+"""The lines of an exported session, and what is wrong with a file that should be one. No file is touched here.
+
+A file is JSON lines, each the canonical text of an object that has its own number (`line`) and one more member:
+
+    format    the first line: name and version of the format, schema and rules versions, session, heads, events
+    agent     an agent of another session that a later line names: the columns of its row
+    event     one event with its hashes, and the rules version of the decisions of its step
+    end       the last line: how many lines and events stand above it, and the SHA-256 over those lines
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, NoReturn
+
+from orchestrator.core import strictjson
+from orchestrator.errors import EnvironmentProblem, InvalidInput
+
+NAME = "orchestrator export"
+VERSION = 1
+LINE_LIMIT = 64 * 1024 * 1024
+"""Bytes of the longest line that is read."""
+
+REORDERED = "IMPORT_REORDERED"
+"""A later line stands too early. Whether the awaited one comes at all, only the rest of the file tells."""
+
+HEADER, AGENT, EVENT, END = "format", "agent", "event", "end"
+EVENT_MEMBERS = ("chain", "seq", "kind", "actor", "channel", "at", "input", "rows", "prev_hash", "hash")
+_AGAIN = "orchestrator audit export SESSION --output FILE, where the session is, and import that file"
+_BOM = b"\xef\xbb\xbf"
+
+
+class Writer:
+    """Makes the lines of a file, one after the other."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.events = 0
+        self._sha = hashlib.sha256()
+
+    def line(self, member: str, value: Any) -> bytes:
+        """The next line."""
+        self.lines += 1
+        self.events += member == EVENT
+        data = strictjson.canonical({"line": self.lines, member: value}).encode() + b"\n"
+        self._sha.update(data)
+        return data
+
+    def end(self) -> bytes:
+        """The last line, which tells a whole file from one that was cut."""
+        return self.line(END, {"lines": self.lines, "events": self.events, "sha256": self._sha.hexdigest()})
+
+
+class Line:
+    """One line that was read: its number, which member it has beside it, and the value of that."""
+
+    __slots__ = ("member", "number", "value")
+
+    def __init__(self, number: int, member: str, value: Any) -> None:
+        self.number = number
+        self.member = member
+        self.value = value
+
+
+class Reader:
+    """Takes the lines of a file, one after the other, and says what is wrong with the first that is wrong.
+
+    Nothing may be believed before `finish`: only there the file is known to be whole.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.events = 0
+        self.ended = False
+        self._sha = hashlib.sha256()
+
+    def take(self, data: bytes) -> Line:
+        """Read the next line.
+
+        Args:
+            data: its bytes, with the line break.
+
+        Raises:
+            InvalidInput: IMPORT_... by what is wrong, with the number of the line.
+            EnvironmentProblem: IMPORT_TOO_NEW, SCHEMA_TOO_NEW.
+        """
+        self.number += 1
+        if self.ended:
+            wrong("IMPORT_FOREIGN", "something stands behind the last line of the export", self.number)
+        found = self._parse(data)
+        member = self._member(found)
+        self._check_number(found)
+        value = found[member]
+        if member == END:
+            self._finish(value)
+        else:
+            self._sha.update(data)
+            self.events += member == EVENT
+        return Line(self.number, member, value)
+
+    def finish(self) -> None:
+        """Check that the last line was the last one of an export.
+
+        Raises:
+            InvalidInput: IMPORT_EMPTY, IMPORT_CUT.
+        """
+        if self.number == 0:
+            wrong("IMPORT_EMPTY", "the file is empty", 1)
+        if not self.ended:
+            wrong("IMPORT_CUT", "the file ends here, without the line that ends an export", self.number)
+
+    def _parse(self, data: bytes) -> dict[str, Any]:
+        text = self._text(data)
+        try:
+            found = strictjson.loads(text, f"line {self.number}", limit=None)
+        except strictjson.JsonProblem as problem:
+            if self.number > 1 and not text.endswith("}"):
+                wrong("IMPORT_CUT", "the line is cut", self.number)
+            wrong("IMPORT_NOT_JSON", f"the line is not JSON: {problem.message}", self.number)
+        if not isinstance(found, dict) or (self.number == 1 and found.get(HEADER) is None):
+            wrong("IMPORT_FOREIGN", "this is no line of an exported session", self.number)
+        if strictjson.canonical(found) != text and not self._is_newer(found):
+            wrong("IMPORT_ALTERED", "the line is not as an export writes it", self.number)
+        return found
+
+    def _text(self, data: bytes) -> str:
+        number = self.number
+        if number == 1 and data.startswith(_BOM):
+            wrong("IMPORT_BOM", "the file begins with a byte order mark, which an export does not have", number)
+        if len(data) > LINE_LIMIT:
+            wrong("IMPORT_FOREIGN", f"the line has more than {LINE_LIMIT} bytes", number)
+        if data.endswith(b"\r\n"):
+            wrong("IMPORT_LINE_ENDS", "the line ends with CR LF; an export's end with LF", number)
+        if not data.endswith(b"\n"):
+            wrong("IMPORT_CUT", "the line is cut", number)
+        try:
+            return data[:-1].decode()
+        except UnicodeDecodeError:
+            wrong("IMPORT_NOT_TEXT", "the line is not UTF-8", number)
+
+    def _is_newer(self, found: dict[str, Any]) -> bool:
+        """Whether a newer program wrote the header, which may then look like anything."""
+        given = found.get(HEADER)
+        return self.number == 1 and isinstance(given, dict) and given.get("version") not in (None, VERSION)
+
+    def _member(self, found: dict[str, Any]) -> str:
+        members = [name for name in found if name != "line"]
+        wanted = (HEADER,) if self.number == 1 else (AGENT, EVENT, END)
+        if self.number == 1:
+            check_header(found[HEADER])
+        if len(members) != 1 or members[0] not in (HEADER, *wanted) or type(found.get("line")) is not int:
+            wrong("IMPORT_FOREIGN", "this is no line of an exported session", self.number)
+        return members[0]
+
+    def _check_number(self, found: dict[str, Any]) -> None:
+        number = found["line"]
+        if number < self.number:
+            wrong("IMPORT_REPEATED", f"line {number} of the export stands here again", self.number)
+        if number > self.number:
+            wrong(REORDERED, f"line {number} of the export stands where line {self.number} belongs", self.number)
+
+    def _finish(self, value: Any) -> None:
+        self.ended = True
+        wanted = {"lines": self.number - 1, "events": self.events, "sha256": self._sha.hexdigest()}
+        if value != wanted:
+            wrong("IMPORT_ALTERED", "the lines above do not have the hash that the export ends with", self.number)
+
+
+def missing(number: int) -> NoReturn:
+    """Say that a line is nowhere in the file.
+
+    Raises:
+        InvalidInput: IMPORT_CUT.
+    """
+    wrong("IMPORT_CUT", f"line {number} of the export is missing", number)
+
+
+def is_line(data: bytes, number: int) -> bool:
+    """Whether a line of a file looks like the one of this number."""
+    return f'"line":{number},'.encode() in data or data.rstrip().endswith(f'"line":{number}}}'.encode())
+
+
+def check_header(given: Any) -> None:
+    """Whether a header is one of this format and version.
+
+    Raises:
+        InvalidInput: IMPORT_FOREIGN. EnvironmentProblem: IMPORT_TOO_NEW.
+    """
+    if not isinstance(given, dict) or given.get("name") != NAME or type(given.get("version")) is not int:
+        wrong("IMPORT_FOREIGN", "this is no exported session", 1)
+    if given["version"] > VERSION:
+        raise EnvironmentProblem(
+            "IMPORT_TOO_NEW",
+            f"Line 1: the file has format version {given['version']}, newer than this program's version {VERSION}.",
+            "install a newer agent-orchestrator",
+            line=1,
+        )
+    if type(given.get("schema")) is not int or not isinstance(given.get("session"), str):
+        wrong("IMPORT_FOREIGN", "this is no exported session", 1)
+
+
+def wrong(code: str, what: str, number: int, suggestion: str = _AGAIN) -> NoReturn:
+    """Say what is wrong with a line.
+
+    Raises:
+        InvalidInput: always.
+    """
+    raise InvalidInput(code, f"Line {number}: {what}; nothing was imported.", suggestion, line=number)

@@ -1,0 +1,54 @@
+"""What verifying found, and the heads of chains, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text.layout import visible
+
+Answer = dict[str, Any]
+
+_STORE = "@store"
+_SHOWN_AS = "store"
+
+
+def verified(answer: Answer) -> list[str]:
+    """The answer of `audit verify`."""
+    lines = [_verdict(answer), *layout.fields((("Head", answer["head"]),))]
+    lines += layout.section("Findings", [line for each in answer["findings"] for line in _finding(each)])
+    if answer["has_more"]:
+        listed = len(answer["findings"])
+        lines += ["", f"{listed} of {answer['total']} are listed: repeat with --limit {answer['total']}"]
+        lines += layout.section("Counts", layout.table(("CODE", "FINDINGS"), sorted(answer["counts"].items())))
+    return lines + layout.section("Notes", [visible(each["message"]) for each in answer["notes"]])
+
+
+def _verdict(answer: Answer) -> str:
+    what = "the whole database" if answer["session_id"] is None else _called(answer["session_id"])
+    after = f" after step {answer['since']}" if answer["since"] else ""
+    looked = f"{layout.counted(answer['events'], 'event')} and {layout.counted(answer['rows'], 'row')} of {what}{after}"
+    if answer["ok"]:
+        return visible(f"Nothing is wrong with {looked}.")
+    return visible(f"{layout.counted(answer['total'], 'finding')} in {looked}.")
+
+
+def _called(session: str) -> str:
+    return "the store" if session == _STORE else f"session {session}"
+
+
+def _finding(each: Answer) -> list[str]:
+    where = [
+        _called(each["session_id"]) if each["session_id"] else "",
+        f"step {each['seq']}" if each["seq"] is not None else "",
+        each["table"] or "",
+    ]
+    place = ", ".join(filter(None, where)) or each["subject"]
+    return [visible(f"{each['code']} {place}: {each['message']}"), visible(f"{layout.INDENT}try: {each['suggestion']}")]
+
+
+def heads(answer: Answer) -> list[str]:
+    """The answer of `audit head`."""
+    found = answer["heads"]
+    rows = [(_SHOWN_AS if each["session_id"] == _STORE else each["session_id"], each["head"]) for each in found]
+    return layout.table(("SESSION", "HEAD"), rows)

@@ -1,0 +1,245 @@
+"""How each table is covered by the events: by the step that wrote its rows, by the newest state of a row, by a hash.
+
+The statements give, for each row, its chain, its step and its line, in the order in which the steps wrote them. The
+line is made by SQLite, since a line made row by row in Python costs more than all else that verifying does.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from orchestrator.store import rows, step
+from orchestrator.store.constants import STORE_CHAIN
+
+Expression = Callable[[str, tuple[str, ...]], str]
+"""The SQL of a row's line, given the name of the row and its columns."""
+
+
+class Written(NamedTuple):
+    """A table whose rows stay as their step wrote them.
+
+    chain, seq: the chain and the step of a row; order: how a step wrote several of them.
+    source: where the rows come from, where the table itself is not in that order; the row is called `t`.
+    """
+
+    chain: str = "t.session_id"
+    seq: str = "t.seq"
+    order: str = "t.part"
+    source: str = ""
+
+
+class Changing(NamedTuple):
+    """A table whose rows may change: the chain of a row, the step that created it, and the indexed column of the chain.
+
+    Where `created` is empty the row was created with its session.
+    """
+
+    chain: str = "t.session_id"
+    created: str = "t.created_seq"
+    sort: str = "t.session_id"
+
+
+_STORE = f"'{STORE_CHAIN}'"
+# Sorted by keys alone and then looked up, so that no long row is carried through the sorting. Without the limit the
+# order of the inner statement would not have to be kept.
+_BY_TURN = "(SELECT rowid AS r FROM handoffs {where} ORDER BY session_id, turn, rowid LIMIT -1) k CROSS JOIN handoffs t"
+_BY_TURN += " ON t.rowid = k.r"
+_BY_REQUEST = "(SELECT session_id AS s, request_id AS r FROM requests {where} ORDER BY session_id, seq LIMIT -1) k"
+_BY_REQUEST += " CROSS JOIN requests t ON t.session_id = k.s AND t.request_id = k.r"
+_OF_VERSION = " t LEFT JOIN workflow_versions v ON v.id = t.workflow_version_id"
+
+WRITTEN = {
+    "acknowledgements": Written(),
+    "agent_files": Written(_STORE, "v.seq", "t.rowid", f"agent_files{_OF_VERSION}"),
+    "agent_reports": Written(),
+    "context_items": Written(order="t.name"),
+    "deferrals": Written(order=""),
+    "evidence": Written(),
+    "grandfathered_groups": Written(order="t.group_id"),
+    "handoffs": Written(seq="t.turn", source=_BY_TURN),
+    "import_findings": Written(),
+    "imported_logs": Written(),
+    "imported_sessions": Written(order=""),
+    "refusals": Written(),
+    "requests": Written(source=_BY_REQUEST),
+    "router_decisions": Written(),
+    "status_changes": Written(),
+    "workflow_activations": Written(_STORE, order=""),
+    "workflow_transitions": Written(
+        _STORE, "v.seq", "t.current_agent, t.response_status", f"workflow_transitions{_OF_VERSION}"
+    ),
+    "workflow_versions": Written(_STORE, order="t.id"),
+}
+"""Compared, step by step, with the digests that the events hold."""
+
+CHANGING = {
+    "agents": Changing(chain=f"coalesce(t.session_id, {_STORE})"),
+    "blockers": Changing(created="t.opened_seq"),
+    "criteria": Changing(),
+    "group_dependencies": Changing(created="t.seq"),
+    "questions": Changing(created="t.opened_seq"),
+    "sessions": Changing("t.id", "", "t.id"),
+    "task_groups": Changing(),
+}
+"""Compared, row by row, with the state that the last step left which wrote the row."""
+
+BY_HASH = frozenset(("texts",))
+"""Kept by their content's hash, which rows of other tables name."""
+
+EVENTS = "audit_events"
+_HASHED = ("session_id", "seq", "kind", "actor", "channel", "at", "input", "rows")
+
+
+class Span(NamedTuple):
+    """What is looked at: one chain, or (None) those of all sessions; only what comes after a step."""
+
+    chain: str | None
+    since: int = 0
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of every statement below."""
+        return {"chain": self.chain or STORE_CHAIN, "since": self.since}
+
+    def where(self, chain: str, seq: str) -> str:
+        """The condition on a row; the time of a statement on one chain grows with that chain alone."""
+        found = f"{chain} {'=' if self.chain else '<>'} :chain"
+        if not self.since:
+            return found
+        return f"{found} AND {seq} > :since" if seq else f"{found} AND 0"
+
+
+def events(span: Span, line: Expression, condition: str = "") -> str:
+    """Chain, step, line, hash before, own hash, and what each event covers."""
+    hashed = line("t", _HASHED)
+    return (
+        f"SELECT {key('t.session_id')}, {number('t.seq')}, {hashed}, {_bytes('t.prev_hash')}, {_bytes('t.hash')},"
+        " CAST(t.rows AS BLOB)"
+        f" FROM audit_events t WHERE {span.where('t.session_id', 't.seq')}{condition} ORDER BY t.session_id, t.seq"
+    )
+
+
+def written_in(span: Span) -> list[str]:
+    """The tables that chains of this span can have written rows of that stay."""
+    return [table for table, about in WRITTEN.items() if about.chain != _STORE or span.chain == STORE_CHAIN]
+
+
+def written(table: str, span: Span, line: Expression) -> str:
+    """Chain, step and line of every row of a table whose rows stay."""
+    about = WRITTEN[table]
+    columns = f"SELECT {key(about.chain)}, {number(about.seq)}, {line('t', names(table))}"
+    if "{where}" in about.source:
+        inner = span.where("session_id", about.seq.removeprefix("t."))
+        return f"{columns} FROM {about.source.format(where=f'WHERE {inner}')}"
+    order = ", ".join(filter(None, (about.chain if about.chain != _STORE else "", about.seq, about.order)))
+    where = span.where(about.chain, about.seq)
+    return f"{columns} FROM {about.source or f'{table} t'} WHERE {where} ORDER BY {order}"
+
+
+def changing(table: str, span: Span, line: Expression) -> str:
+    """Chain, creating step, line and key of every row of a table whose rows may change."""
+    about = CHANGING[table]
+    order = "" if span.chain else f" ORDER BY {about.sort}"
+    return f"{_changing(table, line)} WHERE {span.where(about.chain, about.created)}{order}"
+
+
+def one(table: str, line: Expression) -> str:
+    """The same of one row, by its key."""
+    names_ = ("session_id", *rows.KEYS[table]) if table in rows.OF_SESSION else rows.KEYS[table]
+    return f"{_changing(table, line)} WHERE {' AND '.join(f't.{name} = ?' for name in names_)}"
+
+
+def key_of(table: str, chain: str, state: str) -> tuple[Any, ...]:
+    """The parameters of `one`, from the name that a row has among the states of an event."""
+    parts = (state,) if len(rows.KEYS[table]) == 1 else tuple(json.loads(state))
+    return (chain, *parts) if table in rows.OF_SESSION else parts
+
+
+def names(table: str) -> tuple[str, ...]:
+    """The columns of a row's line."""
+    return tuple(word.partition("=")[0] for word in rows.COLUMNS[table].split())
+
+
+def _changing(table: str, line: Expression) -> str:
+    about = CHANGING[table]
+    listed = ", ".join(f"t.{name}" for name in rows.KEYS[table])
+    created = number(about.created) if about.created else "1"
+    return f"SELECT {key(about.chain)}, {created}, {line('t', names(table))}, {listed} FROM {table} t"
+
+
+def key(column: str) -> str:
+    """The SQL of a text as bytes, so that a value of any type and encoding can be read and compared."""
+    return f"CAST(ifnull({column}, '') AS BLOB)"
+
+
+def number(column: str) -> str:
+    """The SQL of a number, whatever the column holds."""
+    return f"CAST(ifnull({column}, 0) AS INTEGER)"
+
+
+def _bytes(column: str) -> str:
+    return f"CASE typeof({column}) WHEN 'blob' THEN {column} ELSE x'' END"
+
+
+# Lines
+
+_PROBE = "".join(map(chr, range(0x100))) + "\u2028\u20ac\U0001f600"
+
+
+def expression(connection: sqlite3.Connection) -> Expression:
+    """How this SQLite makes the line of a row, checked against the line that a step hashes."""
+    return plain if _agrees(connection) else _registered(connection)
+
+
+def plain(row: str, columns: tuple[str, ...]) -> str:
+    """A line by SQLite's own JSON; it stops at a value of bytes."""
+    return f"CAST(json_array({', '.join(_column(row, name) for name in columns)}) AS BLOB)"
+
+
+def careful(row: str, columns: tuple[str, ...]) -> str:
+    """The same where a column that should hold text holds bytes."""
+    given = (_column(row, name) for name in columns)
+    each = (f"CASE typeof({one}) WHEN 'blob' THEN lower(hex({one})) ELSE {one} END" for one in given)
+    return f"CAST(json_array({', '.join(each)}) AS BLOB)"
+
+
+def _column(row: str, name: str) -> str:
+    return f'{row}."{name}"'
+
+
+def _agrees(connection: sqlite3.Connection) -> bool:
+    values = ("text", _PROBE, 0, -(2**63), 2**63 - 1, None, 1)
+    sql = f"SELECT CAST(json_array({', '.join('?' * len(values))}) AS BLOB)"
+    try:
+        (found,) = connection.execute(sql, values).fetchone()
+    except sqlite3.OperationalError:
+        return False
+    return trimmed(found) == step.row_line(values)
+
+
+_FUNCTION = "orchestrator_row_line"
+
+
+def _registered(connection: sqlite3.Connection) -> Expression:
+    connection.create_function(_FUNCTION, -1, _line, deterministic=True)
+    return lambda row, columns: f"{_FUNCTION}({', '.join(_column(row, name) for name in columns)})"
+
+
+def _line(*values: step.Value) -> bytes:
+    return step.row_line(values).removesuffix(b"\n")
+
+
+_NULL_AT_END = b",null]"
+
+
+def trimmed(line: bytes) -> bytes:
+    """The line as it is hashed: without nulls at its end, and with the end of the line."""
+    if line.endswith(_NULL_AT_END):
+        line = line[:-1]
+        while line.endswith(b",null"):
+            line = line[:-5]
+        return line + b"]\n"
+    return line + b"\n"

@@ -1,0 +1,94 @@
+"""What verifying finds: stable codes, a sentence for each finding, and what to do about it; as many as asked for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from orchestrator.store import problems
+from orchestrator.store.constants import STORE_CHAIN
+
+EVENT_ALTERED = "EVENT_ALTERED"
+EVENT_MISSING = "EVENT_MISSING"
+EVENT_ADDED = "EVENT_ADDED"
+EVENT_UNLINKED = "EVENT_UNLINKED"
+HEAD_MISSING = "HEAD_MISSING"
+ROWS_ALTERED = "ROWS_ALTERED"
+ROWS_MISSING = "ROWS_MISSING"
+ROWS_UNCOVERED = "ROWS_UNCOVERED"
+ROWS_ORPHANED = "ROWS_ORPHANED"
+STATE_ALTERED = "STATE_ALTERED"
+STATE_MISSING = "STATE_MISSING"
+STATE_UNCOVERED = "STATE_UNCOVERED"
+TEXT_ALTERED = "TEXT_ALTERED"
+TEXT_MISSING = "TEXT_MISSING"
+TEXT_UNCOVERED = "TEXT_UNCOVERED"
+EVIDENCE_ALTERED = "EVIDENCE_ALTERED"
+EVIDENCE_FILE = "EVIDENCE_FILE"
+FILE_DAMAGED = "FILE_DAMAGED"
+TEMP_SHADOW = "TEMP_SHADOW"
+
+
+class Finding(NamedTuple):
+    """Something that is not as the record says: a stable code, where, a sentence, and what to do.
+
+    chain: a session's id, or the chain of the store; None where it is about the database as a whole.
+    seq: the step that it is about; None where it is about none.
+    table: the table; for views, triggers and indexes the name is in `subject` alone.
+    """
+
+    code: str
+    chain: str | None
+    seq: int | None
+    table: str | None
+    subject: str
+    message: str
+    suggestion: str
+
+
+class Found:
+    """The first findings, and how many there are of each code.
+
+    Args:
+        path: the database, for what to do about it.
+        most: how many findings are kept.
+    """
+
+    def __init__(self, path: str, most: int) -> None:
+        self.counts: dict[str, int] = {}
+        self.path = path
+        self.most = most
+        self._kept: list[Finding] = []
+
+    def add(self, finding: Finding) -> None:
+        """Note a finding that says itself what to do."""
+        self.counts[finding.code] = self.counts.get(finding.code, 0) + 1
+        if len(self._kept) < self.most:
+            self._kept.append(finding)
+
+    def at(self, code: str, chain: str | None, seq: int | None, table: str | None, subject: str, message: str) -> None:
+        """Note a finding about a step, or about rows that no step is known for."""
+        self.add(Finding(code, chain, seq, table, subject, message, self._suggestion(chain, seq)))
+
+    def _suggestion(self, chain: str | None, seq: int | None) -> str:
+        restore = f"restore a backup of {problems.quoted(self.path)} from before it was changed"
+        if chain is None or seq is None or seq < 1:
+            return restore
+        session = "store" if chain == STORE_CHAIN else problems.quoted(chain)
+        return f"orchestrator audit timeline -s {session} --since {seq - 1} --until {seq}; then {restore}"
+
+    @property
+    def kept(self) -> list[Finding]:
+        """The first findings, by chain and step, those about the whole database first."""
+        return sorted(self._kept, key=lambda each: (each.chain or "", each.seq or 0, each.table or "", each.subject))
+
+    @property
+    def total(self) -> int:
+        """How many findings there are."""
+        return sum(self.counts.values())
+
+    def merge(self, other: Found) -> None:
+        """Take over what another one found."""
+        for finding in other._kept[: max(0, self.most - len(self._kept))]:
+            self._kept.append(finding)
+        for code, count in other.counts.items():
+            self.counts[code] = self.counts.get(code, 0) + count

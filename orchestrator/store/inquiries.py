@@ -1,0 +1,81 @@
+"""What `audit blockers` and `audit stats` ask of the record: one statement each, which walks an index once.
+
+An absent filter is null and filters nothing; ids are compared as whole values.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+from orchestrator.store import queries
+
+OPEN, RESOLVED = "open", "resolved"
+BLOCKER_STATUSES = (OPEN, RESOLVED)
+
+_SPAN = "session_id = :session AND seq > :since AND seq <= :until"
+_GROUP = "(:group IS NULL OR group_id = :group)"
+
+REPORTS = f"""SELECT seq, coalesce(group_id, ''), role, agent_id, response_status, effect, turn, reported_at,
+    CASE WHEN details LIKE '%"usage"%' THEN details END
+    FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1 WHERE {_SPAN} AND {_GROUP} ORDER BY seq"""
+"""Reports in order; their details only where they may speak of usage."""
+TURNS = """SELECT h.turn, h.group_id, coalesce(a.role, ''), e.at
+    FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1 LEFT JOIN agents a ON a.id = h.agent_id
+    JOIN audit_events e ON e.session_id = h.session_id AND e.seq = h.turn
+    WHERE h.session_id = :session AND h.turn > :since AND h.turn <= :until
+    AND (:group IS NULL OR (h.group_id = :group AND h.group_id <> '')) ORDER BY h.turn, h.rowid"""
+"""Turns in order: of which group (none: the session), for which role, given out when."""
+CLOSINGS = f"""SELECT seq, CASE entity WHEN 'group' THEN entity_id END, changed_at FROM status_changes
+    WHERE {_SPAN} AND ((entity = 'group' AND to_status <> 'in_progress' AND (:group IS NULL OR entity_id = :group))
+    OR (entity = 'session' AND to_status = 'ended')) ORDER BY seq, part"""
+"""When groups stopped being in progress, and when the session (null) ended, in order."""
+DECISIONS = f"""SELECT rules FROM router_decisions INDEXED BY sqlite_autoindex_router_decisions_1
+    WHERE {_SPAN} AND {_GROUP}"""
+REFUSALS = f"""SELECT code, count(*) FROM refusals INDEXED BY sqlite_autoindex_refusals_1
+    WHERE {_SPAN} AND {_GROUP} GROUP BY code ORDER BY code"""
+QUESTIONS = f"""SELECT asked_at, CASE WHEN closed_seq <= :until THEN closed_at END
+    FROM questions INDEXED BY ix_questions_session
+    WHERE session_id = :session AND opened_seq > :since AND opened_seq <= :until AND {_GROUP}"""
+NEXT_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq > :until LIMIT 1"
+LAST_STEP = "SELECT at FROM audit_events WHERE session_id = :session AND seq <= :until ORDER BY seq DESC LIMIT 1"
+
+_BLOCKER_INDEXES = {OPEN: "ix_blockers_open"}
+_NEITHER = "b.resolved_seq IS NULL AND b.resolved_seq IS NOT NULL"
+_BLOCKER_FILTERS = {None: "1", OPEN: "b.resolved_seq IS NULL", RESOLVED: "b.resolved_seq IS NOT NULL"}
+
+
+def blockers(*, by_group: bool, status: str | None, descending: bool) -> str:
+    """The statement for a list of blockers, by the step that opened them.
+
+    Args:
+        by_group: whether one group's are asked for.
+        status: open or resolved; None for both, anything else matches nothing.
+    """
+    order = "DESC" if descending else "ASC"
+    return f"""SELECT b.*, coalesce(b.opened_role, o.role) AS opened_role, r.role AS resolved_role,
+        CASE WHEN b.resolved_seq IS NULL THEN '{OPEN}' ELSE '{RESOLVED}' END AS status, b.opened_seq AS seq
+        FROM blockers b INDEXED BY {_BLOCKER_INDEXES.get(status or "", "ix_blockers_group")}
+        LEFT JOIN agents o ON o.id = b.opened_by LEFT JOIN agents r ON r.id = b.resolved_by
+        WHERE b.session_id = :session AND {"b.group_id = :group" if by_group else ":group IS NULL"}
+        AND b.opened_seq > :since AND b.opened_seq <= :until AND {_BLOCKER_FILTERS.get(status, _NEITHER)}
+        AND (:agent IS NULL OR :agent IN (b.opened_by, b.opened_role, o.role, b.resolved_by, r.role))
+        ORDER BY b.opened_seq {order}, length(b.id) {order}, b.id {order} LIMIT :limit"""
+
+
+def stream(connection: sqlite3.Connection, sql: str, **parameters: object) -> Iterator[tuple[Any, ...]]:
+    """The rows of a statement one by one, as they are asked for; a text that is stored nowhere matches nothing."""
+    try:
+        yield from connection.execute(sql, parameters)
+    except UnicodeEncodeError:
+        return
+
+
+def last_moment(connection: sqlite3.Connection, session: str, until: int) -> str | None:
+    """When the last step up to `until` was taken; None where no later step is on record."""
+    key = {"session": session, "until": min(until, queries.LAST_SEQ)}
+    if connection.execute(NEXT_STEP, key).fetchone() is None:
+        return None
+    row = connection.execute(LAST_STEP, key).fetchone()
+    return str(row[0]) if row else None

@@ -1,0 +1,85 @@
+"""What the database is made of, compared with what this program declares: tables, indexes, views and triggers.
+
+A record is only as good as the guards that kept it, so each of them is compared by its text.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+
+from orchestrator.store import findings, guards_tables, maintenance
+from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.findings import Finding, Found
+
+_TEMPORARY = "SELECT type, name FROM sqlite_temp_master ORDER BY type, name"
+_MARK = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = :name"
+# What the comparison by name leaves out: names that only SQLite gives, and that of the migrations' table.
+_HIDDEN = r"""SELECT type, name FROM sqlite_master
+    WHERE (name LIKE 'sqlite\_%' ESCAPE '\' AND CASE type WHEN 'index' THEN sql IS NOT NULL
+        WHEN 'table' THEN name <> 'sqlite_sequence' AND name NOT LIKE 'sqlite\_stat_' ESCAPE '\' ELSE 1 END)
+    OR (name = :mark AND type <> 'table') ORDER BY type, name"""
+_FOREIGN = "SCHEMA_FOREIGN"
+_MARK_ALTERED = "TABLE_ALTERED"
+_REPAIRS = """SELECT seq, actor, at FROM audit_events WHERE session_id = :chain AND kind = :kind ORDER BY seq"""
+
+
+def compare(connection: sqlite3.Connection, found: Found) -> None:
+    """Note every part of the schema that is missing, altered or none of this program's, and a version that is not its.
+
+    Args:
+        connection: a connection of the store; read in the caller's transaction.
+        found: what is found is noted here.
+    """
+    for problem in (
+        *maintenance.schema_problems(connection),  # type: ignore[arg-type]  # any connection will do
+        *maintenance.version_problems(connection),  # type: ignore[arg-type]
+    ):
+        found.add(Finding(problem.id, None, None, None, problem.subject, problem.message, problem.suggestion))
+    for finding in (*_mark(connection), *_hidden(connection), *_shadows(connection)):
+        found.add(finding)
+
+
+def damages(connection: sqlite3.Connection, found: Found) -> None:
+    """Note where the pages of the file, or its indexes and tables, contradict each other; reads the whole file."""
+    for (message,) in connection.execute("PRAGMA integrity_check(20)"):
+        if message != "ok":
+            suggestion = f"restore a backup of {found.path}"
+            text = f"The file contradicts itself: {message}."
+            found.add(Finding(findings.FILE_DAMAGED, None, None, None, "file", text, suggestion))
+
+
+def repairs(connection: sqlite3.Connection) -> list[tuple[int, str]]:
+    """The steps in which triggers, views or indexes were made anew, each with a sentence."""
+    given = {"chain": STORE_CHAIN, "kind": maintenance.REPAIR_EVENT}
+    return [
+        (seq, f"Step {seq} of the store: triggers, views or indexes were made anew by {actor} at {at}.")
+        for seq, actor, at in connection.execute(_REPAIRS, given)
+    ]
+
+
+def _mark(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """The table of the migrations' mark, which the migrations' own library makes and lays out."""
+    name = maintenance.VERSION_MARK
+    row = connection.execute(_MARK, {"name": name}).fetchone()
+    if row is None or _bare(row[0]) != _bare(guards_tables.VERSION_TABLE):
+        message = f"The table {name} is not as this program made it."
+        yield Finding(_MARK_ALTERED, None, None, name, name, message, "orchestrator db check")
+
+
+def _hidden(connection: sqlite3.Connection) -> Iterator[Finding]:
+    for kind, name in connection.execute(_HIDDEN, {"mark": maintenance.VERSION_MARK}):
+        message = f"The {kind} {name} is none of this program's."
+        yield Finding(_FOREIGN, None, None, None, name, message, f"DROP {kind.upper()} {name}")
+
+
+def _bare(sql: object) -> str:
+    return re.sub(r"\s+", "", str(sql))
+
+
+def _shadows(connection: sqlite3.Connection) -> Iterator[Finding]:
+    """What hides parts of the database from this connection alone."""
+    for kind, name in connection.execute(_TEMPORARY):
+        message = f"A temporary {kind} {name} stands before what the database holds under that name."
+        yield Finding(findings.TEMP_SHADOW, None, None, None, name, message, f"DROP {kind.upper()} temp.{name}")

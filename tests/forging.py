@@ -1,0 +1,103 @@
+"""What somebody with the file and time can do to a record: drop what is in the way, change it, put it back, and forge.
+
+Guards are put back exactly, so that only what they guarded can tell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from orchestrator.store import coverage, step, verifying
+from orchestrator.store.coverage import Span
+
+_TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid"
+_EVENTS = "SELECT * FROM audit_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT 1000"
+_RESEAL = "UPDATE audit_events SET rows = ?, prev_hash = ?, hash = ? WHERE session_id = ? AND seq = ?"
+
+
+@contextmanager
+def unguarded(path: pathlib.Path) -> Iterator[sqlite3.Connection]:
+    """A raw connection without triggers, references and checks; the triggers stand again afterwards, word by word."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript("PRAGMA foreign_keys=OFF; PRAGMA ignore_check_constraints=ON")
+    triggers = connection.execute(_TRIGGERS).fetchall()
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    yield connection
+    for _, sql in triggers:
+        connection.execute(sql)
+    connection.close()
+
+
+def tamper(path: pathlib.Path, *statements: str) -> None:
+    """Run statements with the guards away."""
+    with unguarded(path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def recompute(connection: sqlite3.Connection, chain: str) -> None:
+    """Make every event of a chain cover the rows as they are now, and every hash fit: a perfect forgery.
+
+    Args:
+        connection: without guards.
+    """
+    span = Span(chain)
+    written = {
+        table: verifying._Rows(connection, coverage.written(table, span, coverage.plain), span)
+        for table in coverage.written_in(span)
+    }
+    last = connection.execute(step.LAST_EVENT, (chain,)).fetchone()[0]
+    mentioned: set[tuple[str, str]] = set()
+    before, hash_ = 0, step.FIRST_HASH
+    connection.execute("BEGIN IMMEDIATE")
+    while events := connection.execute(_EVENTS, (chain, before)).fetchall():
+        for event in events:
+            before = event[1]
+            covered = _covered(connection, written, event, mentioned)
+            if before == last:
+                _cover_the_rest(connection, span, covered, mentioned)
+            rows = json.dumps(covered, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            own = step.event_hash(hash_, (*event[:7], rows))
+            connection.execute(_RESEAL, (rows, hash_, own, chain, before))
+            hash_ = own
+    connection.execute("COMMIT")
+
+
+def _covered(
+    connection: sqlite3.Connection, written: dict[str, Any], event: tuple[Any, ...], mentioned: set[tuple[str, str]]
+) -> dict[str, Any]:
+    chain, seq, old = event[0], event[1], json.loads(event[7])
+    covered: dict[str, Any] = {table: old[table] for table in coverage.BY_HASH if table in old}
+    for table, found in written.items():
+        digest = found.digest(chain.encode(), seq)
+        if digest is not None:
+            covered[table] = digest
+    for table, states in old.get(step.STATE, {}).items():
+        for key in states:
+            given = coverage.key_of(table, chain, key)
+            row = connection.execute(coverage.one(table, coverage.plain), given).fetchone()
+            if row is not None:
+                covered.setdefault(step.STATE, {}).setdefault(table, {})[key] = _digest(row[2])
+                mentioned.add((table, key))
+    return covered
+
+
+def _cover_the_rest(
+    connection: sqlite3.Connection, span: Span, covered: dict[str, Any], mentioned: set[tuple[str, str]]
+) -> None:
+    for table in coverage.CHANGING:
+        for row in connection.execute(coverage.changing(table, span, coverage.plain), span.parameters):
+            key = step.state_key(row[3:])
+            if (table, key) not in mentioned:
+                covered.setdefault(step.STATE, {}).setdefault(table, {})[key] = _digest(row[2])
+
+
+def _digest(line: bytes) -> str:
+    return hashlib.sha256(coverage.trimmed(line)).hexdigest()
