@@ -234,7 +234,7 @@ def tasks_done(snapshot: Snapshot) -> Iterator[Line]:
 @check("V13")
 def record_verifies(snapshot: Snapshot) -> Iterator[Line]:
     """The chain of events verifies, and every guard stands in the database as declared."""
-    yield from _each(snapshot.chain, "error", f"orchestrator audit timeline --session-id {snapshot.session}")
+    yield from _each(snapshot.chain, "error", f"orchestrator audit verify {snapshot.session}")
     yield from _each(snapshot.guards, "error", "orchestrator db check --repair")
     yield from _each(snapshot.repairs, "warning")
 

@@ -80,7 +80,7 @@ COMMANDS = {
             "audit query",
             "Run one SQL statement that only reads (SELECT, WITH, VALUES, EXPLAIN, telling PRAGMAs). With --json rows"
             " are lists in the order of columns, bytes are hexadecimal digits, infinite numbers are texts.",
-            "orchestrator audit query 'SELECT session_id, count(*) FROM agent_reports GROUP BY 1' --limit 20",
+            "orchestrator audit query 'SELECT session_id,count(*) FROM agent_reports GROUP BY 1' --limit 20",
             (
                 argument("sql", "The statement; - reads stdin, @FILE a file.", kind=TEXT),
                 LIMIT._replace(help="How many rows at most; 1000 where left out."),
