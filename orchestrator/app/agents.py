@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app import groups
+from orchestrator.app import groups, human
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
@@ -54,7 +54,7 @@ def register(
 def register_action(work: Work) -> Answer:
     """Register; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.actor(work, given.get("by"))
+    actor = groups.actor(work, given.get("by"))
     role = names.role_name(given["role"])
     if role not in vocabulary.ROLES:
         raise Refused(
@@ -67,11 +67,11 @@ def register_action(work: Work) -> Answer:
             f"orchestrator agent show {given['id']}",
         )
     if given.get("kind") == "human":
-        raise groups.require_person(f"Registering {given['id']} as a person")
+        human.require(work, actor, f"Registering {given['id']} as a person")
     parent = given.get("parent") or (role if work.reader.agent(role) else None)
     if parent is not None and work.reader.agent(parent) is None:
         raise Refused("UNKNOWN_AGENT", f"There is no agent {parent} to report to.", "orchestrator agent tree")
-    insert(work, given["id"], role, parent, "ai", given.get("max_parallel_tasks") or 1)
+    insert(work, given["id"], role, parent, given.get("kind") or "ai", given.get("max_parallel_tasks") or 1)
     return {"success": True, "agent": _row(work, given["id"]), "seq": work.seq}
 
 
@@ -110,14 +110,14 @@ def deactivate_action(work: Work) -> Answer:
     agent = work.reader.agent(given["id"])
     if agent is None or not agent.active:
         raise Refused("UNKNOWN_AGENT", f"There is no active agent {given['id']}.", "orchestrator agent list")
-    if actor.role != MANAGER:
+    if agent.kind == "human" or actor.kind == "human":
+        human.require(work, actor, f"Deactivating {agent.id}")
+    elif actor.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{actor.id} is {actor.role}; agents are the project manager's to deactivate.",
             "Repeat with --by project_manager",
         )
-    if agent.kind != "ai":
-        raise groups.require_person(f"Deactivating {agent.id}")
-    if agent.id == agent.role:
+    if agent.kind == "system" or agent.id == agent.role:
         # Spawns stand under it, so a session that does without the role says so instead.
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} stands for its role and cannot be deactivated.",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from orchestrator.app import operations
+from orchestrator.app.argument_tables import AGENT_IDS, CHOICES, IDS, RANGES, TASK_IDS
 from orchestrator.app.context import Call, Context, Work, perform
 from orchestrator.core import names
 from orchestrator.errors import Refused, UsageError
@@ -21,34 +22,6 @@ OBJECT_LIMIT = 1024 * 1024
 _INTERNAL = ("context", "at")
 _KINDS: dict[str, type] = {"str": str, "int": int, "bool": bool, "dict": dict, "tuple": list}
 _WORDS = {str: "a text", int: "a whole number", bool: "true or false", dict: "an object", list: "a list"}
-
-AGENT_IDS = frozenset(("agent_id", "by", "parent", "agent"))
-IDS = {"session_id": "session", "group_id": "group", "group": "group", "on": "group", "depends_on": "group"}
-CHOICES: dict[str, tuple[str, ...]] = {
-    "session create kind": ("orchestration", "chat"),
-    "group create kind": ("code", "research"),
-    "agent register kind": ("ai", "human"),
-    "operator": ("ge", "gt", "le", "lt", "eq"),
-    "criterion set status": ("open", "met", "deferred"),
-    "mode": ("simple", "parallel"),
-    "testing_mode": ("full", "minimal", "disabled"),
-    "session testing-mode mode": ("full", "minimal", "disabled"),
-    "priority": ("urgent", "high", "medium", "low"),
-    "workflow graph format": ("mermaid", "dot", "svg"),
-    "audit export format": ("jsonl", "csv"),
-}
-RANGES = {
-    "complexity": (1, 10),
-    "max_parallel_tasks": (1, 1000),
-    "turn_timeout": (1, 525_600),
-    "command_timeout": (1, 86_400),
-    "limit": (1, 100_000),
-    "turn": (0, 2**53),
-    "since": (0, 2**53),
-    "until": (0, 2**53),
-    "seq": (0, 2**53),
-    "timeout": (1, 3600),
-}
 
 _OTHER_NAMES = {
     "id": ("group_id", "session_id"), "session_id": ("id",), "group_id": ("id",), "at": ("at_seq",),
@@ -147,6 +120,8 @@ def complete(context: Context, words: str, bound: dict[str, Any]) -> dict[str, A
         UsageError: AMBIGUOUS_SESSION {sessions}. Refused: UNKNOWN_SESSION, none is open.
     """
     known = parameters(words)
+    if words.startswith("blocker ") and "session_id" not in bound and ":" in bound.get("id", ""):
+        return {**bound, "session_id": bound["id"].partition(":")[0]}
     for name in ("session_id", "id"):
         wanted = known.get(name)
         of_session = name == "session_id" or _may_be_session(words, ["id"])
@@ -257,10 +232,11 @@ def _check_of(words: str, name: str, kinds: tuple[type, ...]) -> Check | None:
     if group == "audit" and name in ("group_id", "agent"):
         # A filter that nothing can have matches nothing.
         return _text_check(name, kinds)
-    if name in AGENT_IDS:
+    kind = _kind_of(group, name)
+    if kind == "agent":
         return _agent_id(name)
-    if name in IDS:
-        return _each(_id(IDS[name])) if list in kinds else _id(IDS[name])
+    if kind is not None:
+        return _each(_id(kind)) if list in kinds else _id(kind)
     if name == "acknowledge":
         return _acknowledge
     choices = CHOICES.get(f"{words} {name}") or CHOICES.get(name)
@@ -272,6 +248,13 @@ def _check_of(words: str, name: str, kinds: tuple[type, ...]) -> Check | None:
         return _request
     # The check of workflow files has words of its own for bytes that are no text.
     return None if name == "content" else _text_check(name, kinds)
+
+
+def _kind_of(group: str, name: str) -> str | None:
+    """What a parameter of an operation names by its id, if anything."""
+    if name in TASK_IDS or f"{group} {name}" in TASK_IDS:
+        return "task"
+    return "agent" if name in AGENT_IDS else IDS.get(name)
 
 
 def _text_check(name: str, kinds: tuple[type, ...]) -> Check | None:

@@ -128,7 +128,8 @@ def timeline(
         group_id, since, until, limit, order: as for decisions.
 
     Returns:
-        `events`: kind, actor, channel, at, seq, `wrote` [{what, id, group_id, text}] and `text`; `has_more`,
+        `events`: kind, actor, channel, at, seq, `called` (the command in words; null where what it wrote says it),
+        `wrote` [{what, id, group_id, text}] and `text`, both together; `has_more`,
         `next_since`, in descending order `next_until`.
 
     Raises:
@@ -226,14 +227,20 @@ def _named_group(event: Row) -> str | None:
 
 def _event(event: Row, told: list[telling.Told]) -> Row:
     shown = {name: value for name, value in event.items() if name != "input"}
-    sentences = [each.text for each in told]
-    if event["kind"] not in _SPEAKING or not told:
-        sentences.insert(0, _called(event))
-    return {**shown, "wrote": [each.shown() for each in told], "text": "; ".join(sentences)}
+    called = None if event["kind"] in _SPEAKING and told else _called(event)
+    sentences = [*([called] if called else []), *(each.text for each in told)]
+    return {**shown, "called": called, "wrote": [each.shown() for each in told], "text": "; ".join(sentences)}
 
 
 def _called(event: Row) -> str:
-    """What was called, by whom, on what."""
+    """What was called, by whom, on what: with the things that it names, and the words that say what they are."""
     given = strictjson.stored(event["input"])
-    named = next((given[name] for name in ("id", "group_id", "name") if isinstance(given.get(name), str)), "")
-    return f"{event['actor']}: {event['kind']} {named}".rstrip()
+    named = _first(given, "id", "group_id", "name")
+    on = [given["on"]] if isinstance(given.get("on"), str) else given.get("depends_on")
+    waits = f", depends on {', '.join(map(str, on))}" if isinstance(on, list) and on else ""
+    words = _first(given, "title", "text", "goal")
+    return f"{event['actor']}: {event['kind']} {named}".rstrip() + waits + (f" ({words})" if words else "")
+
+
+def _first(given: dict[str, Any], *names: str) -> str:
+    return next((given[name] for name in names if isinstance(given.get(name), str)), "")

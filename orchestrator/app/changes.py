@@ -108,14 +108,16 @@ def open_blocker(
     role: str | None,
     cause: str,
     report_id: str | None = None,
+    task_id: str | None = None,
 ) -> str:
-    """Open a blocker on a group (None: on the session) and return its id."""
+    """Open a blocker on a group (None: on the session) or on one of its tasks, and return its id."""
     blocker = number(work, "B", "blockers")
     work.step.insert(
         "blockers",
         id=blocker,
         session_id=work.step.chain,
         group_id=group_id,
+        task_id=task_id,
         type=type,
         opened_by=by,
         opened_role=role,
@@ -164,15 +166,28 @@ def unmark_external(work: Work, blockers: Iterable[Blocker]) -> None:
 
 
 def open_question(
-    work: Work, group_id: str | None, *, kind: str, text: str, by: str = ROUTER, decision: str | None = None
+    work: Work,
+    group_id: str | None,
+    *,
+    kind: str,
+    text: str,
+    by: str = ROUTER,
+    decision: str | None = None,
+    task_id: str | None = None,
 ) -> str:
-    """Open a question for a person and return its id; `decision` is what would have been decided, as JSON."""
+    """Open a question for a person and return its id.
+
+    Args:
+        decision: what would have been decided, as JSON.
+        task_id: the task that waits for the answer, where it is not the group or session that does.
+    """
     question = number(work, "Q", "questions")
     work.step.insert(
         "questions",
         id=question,
         session_id=work.step.chain,
         group_id=group_id,
+        task_id=task_id,
         kind=kind,
         text=text,
         asked_by=by,
@@ -183,10 +198,10 @@ def open_question(
     return question
 
 
-def close_questions(work: Work, group_id: str, *, by: str, answer: str) -> None:
-    """Close a group's open questions without an answer, because what they asked about is gone."""
+def close_questions(work: Work, group_id: str | None, *, by: str, answer: str) -> None:
+    """Close a group's open questions (None: the session's) without an answer: what they asked about is gone."""
     open_ = work.context.connection.execute(
-        "SELECT id FROM questions INDEXED BY ix_questions_open WHERE session_id = :session AND group_id = :group"
+        "SELECT id FROM questions INDEXED BY ix_questions_open WHERE session_id = :session AND group_id IS :group"
         " AND closed_seq IS NULL ORDER BY opened_seq, id",
         {"session": work.step.chain, "group": group_id},
     ).fetchall()

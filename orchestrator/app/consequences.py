@@ -10,8 +10,8 @@ import hashlib
 from typing import Any, NamedTuple
 
 from orchestrator.app import changes, completing, groups, moving, settling, spawning
+from orchestrator.app import metadata as meta
 from orchestrator.app.context import Answer, Work
-from orchestrator.app.metadata import blocker_of
 from orchestrator.core import strictjson
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
@@ -55,6 +55,7 @@ def write_report(work: Work, case: Case, agent: str) -> Written:
     group = case.group
     candidates = _candidates(work, case)
     _insert_report(work, case, agent)
+    meta.keep(work, case)
     _answer_turns(work, case)
     if group is not None:
         _start_group(work, case, group, agent)
@@ -146,7 +147,7 @@ def _start_group(work: Work, case: Case, group: Group, agent: str) -> None:
 def _open_blocker(work: Work, case: Case, agent: str) -> tuple[str, ...]:
     if case.transition.effect != "block":
         return ()
-    type_, severity, reason = blocker_of(work.call.input.get("metadata"), case.report)
+    type_, severity, reason = meta.blocker_of(case.report)
     blocker = changes.open_blocker(
         work,
         case.group.id if case.group else None,
@@ -215,7 +216,7 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
     if decision.question is not None:
         extras["question_id"] = _ask(work, case, decision, agent, written, waiting)
     if group is not None and group.id not in written.completed and decision.target.action == "check_phase":
-        _await_completion(work, group.id, extras)
+        await_completion(work, group.id, extras)
     if group is not None:
         extras["group_status"] = work.moved.get(group.id, group.status)
     return Applied(group, waiting, extras)
@@ -251,13 +252,19 @@ def _ask(
         "model": decision.model,
         "blockers": list(written.opened),
         "reporter": {"role": case.report.role, "agent_id": agent},
+        **({"resume": work.seq} if resumes(case) else {}),
     }
     return settling.ask(
         work, work.session(), waiting, question.kind, question.text, by=agent, decision=strictjson.canonical(stored)
     )
 
 
-def _await_completion(work: Work, group_id: str, extras: Answer) -> None:
+def resumes(case: Case) -> bool:
+    """Whether the report left a point to resume from."""
+    return case.report.stop is not None and case.report.stop.status == "partial"
+
+
+def await_completion(work: Work, group_id: str, extras: Answer) -> None:
     """A merged (or, in research, approved) group that is not completed awaits the project manager, never nobody."""
     group = work.reader.group(work.step.chain, group_id)
     if group is None or group.status != "in_progress":

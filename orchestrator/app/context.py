@@ -21,6 +21,10 @@ AGENT_JSON = ("details", "metadata")
 """Parameters that hold JSON of an agent's making."""
 FOUND = "found"
 """The part of a step's input that was found out before it, and that no caller asked for."""
+PERSON = "person"
+"""The part of a step's input that says through which human channel it came."""
+ELSEWHERE = "elsewhere"
+"""The part of a step's input that it found in other sessions, which a replay of its own session does not hold."""
 
 
 class Version(NamedTuple):
@@ -58,6 +62,12 @@ class Context:
         self.deadline_s = deadline_s
         self.reader = Reader(connection)
         self.rules_version = RULES_VERSION
+        self.credential: Any = None
+        """What proves a person behind the next calls, as `orchestrator.app.human` reads it."""
+        self.proof: Mapping[str, Any] | None = None
+        """What the input of the call under way says of its human channel."""
+        self.spoken: str | None = None
+        """The human channel that the call under way needed, and came through."""
         self._versions: dict[int, Version] = {}
 
     def version(self, version_id: int) -> Version:
@@ -116,7 +126,7 @@ class Call(NamedTuple):
     kind: str
     chain: str
     actor: str
-    input: Mapping[str, Any]
+    input: dict[str, Any]
     request_id: str | None = None
     dry_run: bool = False
     at: str | None = None
@@ -133,7 +143,7 @@ class Call(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the command and its parsed arguments."""
-        asked = {name: value for name, value in _given(self).items() if name != FOUND}
+        asked = {name: value for name, value in _given(self).items() if name not in (FOUND, PERSON, ELSEWHERE)}
         text = strictjson.canonical([self.kind, asked])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -151,6 +161,7 @@ class Work:
         self.unsettled = False
         self.moved: dict[str, str] = {}
         self._session: Session | None = None
+        context.proof, context.spoken = call.input.get(PERSON), None
 
     @property
     def at(self) -> str:
@@ -171,6 +182,18 @@ class Work:
         if self._session is None:
             self._session = self.context.require_session(self.step.chain)
         return self._session
+
+    def elsewhere(self, what: str, found: Any) -> Any:
+        """What the step rests on of other sessions, kept in its input so that a replay is told of it.
+
+        Args:
+            what: names it, such as `running dev-1`.
+            found: what the database says, which is nothing where the other sessions are not told.
+        """
+        known = self.call.input.get(ELSEWHERE) or {}
+        if what not in known and found:
+            self.call.input[ELSEWHERE] = {**known, what: found}
+        return known.get(what, found)
 
     def update_session(self, values: Mapping[str, steps.Value]) -> None:
         """Set columns of the step's session."""
@@ -203,12 +226,18 @@ def perform(context: Context, call: Call, action: Action) -> Answer:
         EnvironmentProblem: nothing was written.
     """
     at = call.at or context.clock()
+    if context.credential is not None:
+        from orchestrator.app import human
+
+        call = call._replace(input={**call.input, PERSON: human.found(context, context.credential)})
     try:
         return _attempt(context, call, action, at)
     except (Refused, InvalidInput) as problem:
         if not call.dry_run:
             _record_refusal(context, call, problem, at)
         raise
+    finally:
+        context.proof = None
 
 
 def _attempt(context: Context, call: Call, action: Action, at: str) -> Answer:
@@ -223,7 +252,7 @@ def _attempt(context: Context, call: Call, action: Action, at: str) -> Answer:
             step.rollback()
             return {**answer, "dry_run": True} if call.dry_run else answer
         _remember(work, answer)
-        step.seal(call.kind, work.actor, context.channel, event_input(call))
+        step.seal(call.kind, work.actor, context.spoken or context.channel, event_input(call))
         return answer
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import groups, scope
+from orchestrator.app import groups, human, scope
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names, strictjson
 from orchestrator.core.routing.facts import MANAGER
@@ -180,7 +180,7 @@ def set_action(work: Work) -> Answer:
     if given.get("text") is not None:
         _planner(work, agent.id, "rewording a criterion")
     if status is not None:
-        _check_status(row, status, agent, _reason(given))
+        _check_status(work, row, status, agent, _reason(given))
     if actual is not None and row["operator"] is None:
         raise UsageError("USAGE", f"Criterion {row['id']} measures nothing.", "Leave out --actual")
     if proof is not None:
@@ -189,10 +189,10 @@ def set_action(work: Work) -> Answer:
     return _answer(work, row["id"])
 
 
-def _check_status(row: Row, status: str, agent: Agent, reason: str) -> None:
+def _check_status(work: Work, row: Row, status: str, agent: Agent, reason: str) -> None:
     if agent.kind == "human":
-        raise groups.require_person(f"Setting criterion {row['id']} to {status} as {agent.id}")
-    if agent.role != MANAGER:
+        human.require(work, agent, f"Setting criterion {row['id']} to {status} as {agent.id}")
+    elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; what is met or deferred is the project manager's to say.",
             "Repeat with --by project_manager",
@@ -214,7 +214,9 @@ def _check_evidence(work: Work, row: Row, proof: str, agent: Agent) -> None:
             "UNKNOWN_ID", f"There is no evidence or report {names.shown(proof)} in session {work.step.chain}.",
             f"orchestrator audit timeline --session-id {work.step.chain}", kind="evidence",
         )
-    if row["status"] == "met" and agent.role != MANAGER:
+    if row["status"] == "met" and agent.kind == "human":
+        human.require(work, agent, f"Giving other evidence for criterion {row['id']} as {agent.id}")
+    elif row["status"] == "met" and agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"Criterion {row['id']} is met; other evidence for it is the project manager's to give.",
             "Repeat with --by project_manager",
@@ -274,8 +276,8 @@ def _planner(work: Work, by: str | None, what: str) -> str:
     agent = groups.actor(work, by)
     frozen = bool(work.session().planned)
     if agent.kind == "human":
-        raise groups.require_person(f"{what[0].upper()}{what[1:]} as {agent.id}")
-    if agent.role not in PLANNERS or (frozen and agent.role != MANAGER):
+        human.require(work, agent, f"{what[0].upper()}{what[1:]} as {agent.id}")
+    elif agent.role not in PLANNERS or (frozen and agent.role != MANAGER):
         since = " once the work is planned" if frozen else ""
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what}{since} is the project manager's to do.",

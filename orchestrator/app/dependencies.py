@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-
-from orchestrator.app import groups, settling
+from orchestrator.app import groups, human, settling
 from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core import task_graph
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.errors import Refused
+from orchestrator.store.task_edges import Edges
 
 _EDGES = """SELECT depends_on FROM group_dependencies
     WHERE session_id = :session AND group_id = :group AND removed_seq IS NULL"""
@@ -62,21 +62,8 @@ def depend_action(work: Work) -> Answer:
 
 
 def find_ring(work: Work, group_id: str, on: str) -> list[str]:
-    """The ring that an edge from a group to another would close, or nothing; linear in the edges, without recursion."""
-    came: dict[str, str] = {on: group_id}
-    queue = deque([on])
-    while queue:
-        here = queue.popleft()
-        if here == group_id:
-            ring = [group_id]
-            while came[ring[-1]] != group_id:
-                ring.append(came[ring[-1]])
-            return [*reversed([*ring, group_id])]
-        for target in _targets(work, here):
-            if target not in came:
-                came[target] = here
-                queue.append(target)
-    return []
+    """The ring that an edge from a group to another would close, over groups and their tasks, or nothing."""
+    return task_graph.ring_of_group(Edges(work.context.connection, work.step.chain), group_id, on)
 
 
 def _targets(work: Work, group_id: str) -> list[str]:
@@ -128,8 +115,8 @@ def _manager(work: Work) -> str:
     groups.open_session(work)
     agent = groups.actor(work, work.call.input.get("by"))
     if agent.kind == "human":
-        raise groups.require_person(f"Changing dependencies as {agent.id}")
-    if agent.role != MANAGER:
+        human.require(work, agent, f"Changing dependencies as {agent.id}")
+    elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; dependencies are the project manager's.",
             "Repeat with --by project_manager",

@@ -1,4 +1,4 @@
-"""Why a group stands where it stands, and why a decision was made: from the record, rule by rule."""
+"""Why a group or task stands where it stands, and why a decision was made: from the record, rule by rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orchestrator.app.context import Answer, Context
 from orchestrator.core import names
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.errors import Refused, UsageError
-from orchestrator.store import queries
+from orchestrator.store import queries, task_reader
 from orchestrator.store.queries import Row
 
 LAST_DECISIONS = 5
@@ -23,18 +23,18 @@ _REPORT_COLUMNS = (
 
 
 def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int | None = None) -> Answer:
-    """Why a group is not finished, or why a decision was made.
+    """Why a group or task is not finished, or why a decision was made.
 
     Args:
-        id: a group of the session, or a decision: `S1:D12`, `S1:D12.2`, or `D12` with a session. A report's id
-            stands for the decision on it.
-        session_id: where a group or a short id belongs.
+        id: a group or task of the session, or a decision: `S1:D12`, `S1:D12.2`, or `D12` with a session. A report's
+            id stands for the decision on it. Where a group and a task are called the same, the group is meant.
+        session_id: where a group, a task or a short id belongs.
         at_seq: as it was right after this step of the session; as it is now where left out.
 
     Returns:
         For a group `about: group`, the path with its `unmet` parts, whom it awaits and since which decision, and the
         last decisions. For a decision `about: decision`, the report, the transition, the rules that fired, and the
-        consequences. Both with `sentences`.
+        consequences. For a task `about: task`, see `explaining_tasks.why`. All with `sentences`.
 
     Raises:
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, UNKNOWN_ID (kind decision). UsageError: USAGE without a session,
@@ -53,6 +53,11 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
     row = reading.group_row(context.reader, session_id, id)
     if row is not None:
         return _group(context, session_id, row)
+    task = task_reader.task(context.connection, session_id, id)
+    if task is not None:
+        from orchestrator.app import explaining_tasks
+
+        return explaining_tasks.why(context, session_id, task)
     if _DECISION.fullmatch(id):
         return _decision(context, session_id, id, id)
     raise reading.unknown_group(context, session_id, id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app import acting, changes, settling
+from orchestrator.app import acting, changes, human, settling
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names
 from orchestrator.core.routing.facts import (
@@ -164,6 +164,9 @@ def open_session(work: Work) -> Session:
 
 def _require_planner(work: Work, by: str) -> None:
     agent = actor(work, by)
+    if agent.kind == "human":
+        human.require(work, agent, f"Planning a group as {agent.id}")
+        return
     if agent.role not in (MANAGER, "orchestrator"):
         raise Refused(
             "NOT_PERMITTED", f"{by} is {agent.role}; groups are planned by the project manager.",
@@ -182,19 +185,15 @@ def actor(work: Work, by: str | None) -> Agent:
     Raises:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED (started for another session or group).
     """
+    if work.context.proof is not None:
+        human.refuse_bad_token(work)
+        by = by or human.speaker(work)
     if not by:
         raise Refused("ACTOR_REQUIRED", "This change needs an actor.", "Repeat with --by AGENT")
     agent: Agent = acting.require_agent(work, by)
+    work.actor = work.actor or agent.id
     acting.refuse_outside(work, agent, work.call.group)
     return agent
-
-
-def require_person(what: str) -> Refused:
-    """The refusal of what only a person may do, where no human channel stands behind the call."""
-    return Refused(
-        "HUMAN_REQUIRED", f"{what} is a person's to do; a name alone proves no person.",
-        "Only a person may do this, and no human channel is part of this version yet",
-    )
 
 
 def create_investigation(work: Work, case: Case) -> Group:

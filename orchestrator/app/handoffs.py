@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from orchestrator.app import paging, reading, scope, turns
+from orchestrator.app import paging, reading, resuming, scope, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import handoff as handoffs
 from orchestrator.core import strictjson
@@ -26,6 +26,7 @@ _BLOCKER_COLUMNS = ("id", "type", "class", "reason", "opened_by", "opened_role",
 """What never changes of a row: the only part that a frozen hand-off may show."""
 
 _CRITERION_COLUMNS = ("id", "text", "metric", "operator", "target", "command", "created_by", "created_seq")
+_QUESTION_COLUMNS = ("id", "kind", "text", "answer", "note", "closed_by", "channel")
 _REPORT_COLUMNS = ("seq", "id", "agent_id", "role", "response_status", "summary")
 
 
@@ -105,6 +106,10 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
         "role_text": _role_text(context, version_id, role),
         "report_command": handoffs.report_command(session["id"], group_id, role, turn),
     }
+    if "question" in document:
+        filled["question"] = _question(context, document["question"])
+    if "resume" in document:
+        filled["resume"] = resuming.of_step(context.reader, session["id"], document["resume"])
     if imported := _imported(context, session["id"], group_id, role):
         filled["imported"] = imported
     if "groups" in document:
@@ -135,6 +140,12 @@ def _blockers(context: Context, session_id: str, document: dict[str, Any]) -> li
         for row in found
         if row
     ]
+
+
+def _question(context: Context, id_: str) -> Row | None:
+    """An answered question, which never changes any more."""
+    row = queries.row(context.reader, queries.QUESTION, id=id_)
+    return {name: row[name] for name in _QUESTION_COLUMNS} if row else None
 
 
 def _dependency(context: Context, session_id: str, seq: int | None) -> str | None:

@@ -1,64 +1,130 @@
-"""Return metadata as `route` uses it: when a person must look, and what kind of blocker a report opens."""
+"""Return metadata as `route` uses it: when a person must look, what stopped the work, and where it goes on."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from orchestrator.core.routing.facts import Report
+from orchestrator.app.context import FOUND, Context, Work
+from orchestrator.core.routing.facts import Case, Report, Stop
 from orchestrator.errors import InvalidInput
+from orchestrator.store import constants
+
+MISSING = "missing_file"
+"""Of what was found before the step: the hand-off file that the metadata names and that is not there."""
+MOST_STOPS = 10
+"""So many soft blockers are looked at; fewer reach the last limit."""
 
 
-def check(metadata: dict[str, Any] | None) -> Any:
-    """The checked metadata, or None where there is none; imported only where a report carries some.
+def found(context: Context, metadata: dict[str, Any] | None) -> dict[str, str] | None:
+    """What must be looked up outside the database before the step: whether the hand-off file is there.
+
+    A relative path is looked for from the working folder, and from the project that the database belongs to.
+    """
+    progress = (metadata or {}).get("partial_progress")
+    path = progress.get("handoff_path") if isinstance(progress, dict) else None
+    if not isinstance(path, str) or not path.strip() or "\0" in path:
+        return None
+    there = any(os.path.isfile(os.path.join(base, path)) for base in (".", *_project(context)))
+    return None if there else {MISSING: path}
+
+
+def _project(context: Context) -> tuple[str, ...]:
+    """The folder that a database in its usual place belongs to. Without pathlib, which is dear to load."""
+    folder = os.path.dirname(os.path.abspath(context.path))
+    return (os.path.dirname(folder),) if os.path.basename(folder) == constants.FOLDER else ()
+
+
+def judged(work: Work, case: Case) -> Report:
+    """The report with what its metadata says: why a person must look, and by what the work was stopped.
 
     Raises:
-        InvalidInput: METADATA_INVALID with every problem.
-    """
-    if metadata is None:
-        return None
-    from orchestrator.core import metadata as rules
-
-    return rules.check(metadata)
-
-
-def review_reason(metadata: dict[str, Any] | None) -> str | None:
-    """Why a person must look at the report before it goes on, or None.
-
-    A partial report with a hard blocker that does not ask for it gets the question all the same.
+        InvalidInput: METADATA_INVALID or METADATA_MISMATCH, with every problem.
 
     Source: seed 003, Recommendations 1 and 2.
     """
-    checked = check(metadata)
-    if checked is None:
-        return None
+    metadata = work.call.input.get("metadata")
+    if metadata is None:
+        return case.report
+    checked = _checked(work, metadata, case.transition.effect)
+    stop = _stop(work, case, checked)
+    report = case.report._replace(stop=stop)
     if checked.requires_user_review:
-        return str(checked.review_reason)
-    return f"hard blocker without a request for review: {checked.blocker_type}" if checked.under_flagged else None
+        mark = "over_flagged" if checked.over_flagged else None
+        return report._replace(review_reason=str(checked.review_reason), review_mark=mark)
+    if checked.under_flagged:
+        reason = f"hard blocker without a request for review: {checked.blocker_type}"
+        return report._replace(review_reason=reason, review_mark="under_flagged")
+    if stop is not None and stop.limit and stop.status == "partial":
+        return report._replace(review_reason=f"{stop.type}: {stop.limit}", review_kind="budget")
+    return report
 
 
-def refuse_mismatch(metadata: dict[str, Any] | None, effect: str) -> None:
-    """Refuse metadata whose status contradicts what the report's own status means.
-
-    Raises:
-        InvalidInput: METADATA_MISMATCH.
-    """
-    checked = check(metadata)
-    if checked is None:
-        return
+def _checked(work: Work, metadata: dict[str, Any], effect: str) -> Any:
+    """The checked metadata, whose status fits what the report's own status means."""
     from orchestrator.core import metadata as rules
 
-    problem = rules.mismatch(checked.status, effect)
-    if problem:
-        advice = "Report the status that the metadata says, or mend the metadata"
-        raise InvalidInput("METADATA_MISMATCH", problem, advice)
+    missing = (work.call.input.get(FOUND) or {}).get(MISSING)
+    try:
+        checked = rules.check(metadata, (lambda path: path != missing) if missing else None)
+    except InvalidInput as problem:
+        status = metadata.get("status")
+        contradicted = rules.mismatch(status, effect) if status in rules.STATUSES else None
+        if contradicted:
+            problem.data["problems"] = [*problem.data["problems"], {"path": "$.status", "message": contradicted}]
+        raise
+    contradicted = rules.mismatch(checked.status, effect)
+    if contradicted:
+        raise InvalidInput(
+            "METADATA_MISMATCH", contradicted, "Report the status that the metadata says, or mend the metadata",
+            problems=[{"path": "$.status", "message": contradicted}],
+        )
+    return checked
 
 
-def blocker_of(metadata: dict[str, Any] | None, report: Report) -> tuple[str, str, str]:
+def _stop(work: Work, case: Case, checked: Any) -> Stop | None:
+    from orchestrator.core import blockers
+
+    if checked.blocker_type is None:
+        return None
+    severity, limit, progress = checked.blocker_class, None, checked.partial_progress
+    phases = progress.phases_completed if progress else None
+    if severity == blockers.SOFT:
+        before = work.reader.soft_stops(case.session, case.group, MOST_STOPS)
+        limit = blockers.hardened(checked.blocker_type, phases, before)
+    return Stop(
+        status=checked.status,
+        type=checked.blocker_type,
+        severity=blockers.HARD if limit else severity,
+        limit=limit,
+        stage=progress.stage if progress else None,
+        phases_completed=phases,
+        phases_total=progress.phases_total if progress else None,
+        handoff_path=progress.handoff_path if progress else None,
+    )
+
+
+def keep(work: Work, case: Case) -> None:
+    """Write where the work stopped, for successors and for counting; nothing for a report that nothing stopped."""
+    stop = case.report.stop
+    if stop is None:
+        return
+    work.step.insert(
+        "resume_points",
+        group_id=case.group.id if case.group else None,
+        status=stop.status,
+        type=stop.type,
+        **{"class": stop.severity},
+        stage=stop.stage,
+        phases_completed=stop.phases_completed,
+        phases_total=stop.phases_total,
+        handoff_path=stop.handoff_path,
+    )
+
+
+def blocker_of(report: Report) -> tuple[str, str, str]:
     """Type, class and reason of the blocker that a report with effect `block` opens."""
-    checked = check(metadata)
-    type_, severity = "unclassified", "hard"
-    if checked is not None and checked.blocker_type:
-        type_, severity = checked.blocker_type, checked.blocker_class
+    type_, severity = (report.stop.type, report.stop.severity) if report.stop else ("unclassified", "hard")
     texts = [report.summary, report.details.get("reason"), report.details.get("blocker_details")]
     reason = next((t.strip() for t in texts if isinstance(t, str) and t.strip()), "")
     return type_, severity, reason or f"{report.role} reported {report.status}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app import changes, completing, groups, settling, spawning
+from orchestrator.app import changes, completing, groups, human, settling, spawning
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
 from orchestrator.core import completion, lifecycle_table, names
 from orchestrator.core.routing import blocking, engine
@@ -94,18 +94,31 @@ def _check_move(work: Work, group: Group, to: str, agent: Agent, reason: str) ->
     if to == "completed" and group.status != "completed":
         _guard_completion(work, group)
     lifecycle_table.refuse_move(group.status, to)
-    if agent.kind == "human":
-        raise groups.require_person(f"Moving group {group.id} to {to} as {agent.id}")
-    if agent.role not in lifecycle_table.GROUP_MOVERS[group.status, to]:
+    movers = lifecycle_table.GROUP_MOVERS[group.status, to]
+    person = agent.kind == "human" and to != "completed"
+    if person:
+        human.require(work, agent, f"Moving group {group.id} to {to} as {agent.id}")
+    if agent.role not in movers and not (person and movers):
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} ({agent.role}) may not move a group from {group.status} to {to}.",
-            f"May: {', '.join(lifecycle_table.GROUP_MOVERS[group.status, to]) or 'the router alone'}",
+            f"May: {', '.join(movers) or 'the router alone'}",
         )
     if not reason:
         what = f"Moving group {group.id} to {to} needs a reason."
         raise Refused("REASON_REQUIRED", what, "Repeat with --reason TEXT")
     if to == "deferred_external":
         _external(work, group)
+        _refuse_asked(work, group)
+
+
+def _refuse_asked(work: Work, group: Group) -> None:
+    """A group that waits for a person's answer is deferred by that answer alone."""
+    question = work.reader.question(work.step.chain, group.id)
+    if question is not None:
+        raise Refused(
+            "QUESTION_OPEN", f"Group {group.id} waits for a person to answer question {question}.",
+            f"orchestrator inbox --session-id {work.step.chain}", question_id=question,
+        )
 
 
 def _guard_completion(work: Work, group: Group) -> None:
@@ -153,7 +166,8 @@ def _reopen(work: Work, session: Session, version: Version, group: Group, by: st
     rung = settling.set_status_rung(work, version, group, target.agent)
     changes.move_group(work, group, "in_progress", by=by, reason=reason, cause="set_status")
     if rung:
-        settling.escalate(work, session, version, group, rung, "set_status", "set-status again and again")
+        again = "set-status again and again"
+        settling.escalate(work, session, version, group, rung, "set_status", again, postponed=target)
     else:
         spawning.decide(work, session, version, _reopened(version, session, group, target, reason))
     settling.settle(work, "set_status")
@@ -199,12 +213,24 @@ def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> Non
     for blocker in work.reader.blockers(work.step.chain, group.id):
         changes.resolve_blocker(work, blocker.id, by=by, resolution="cancelled", note=reason)
     changes.close_questions(work, group.id, by=by, answer="moot")
+    from orchestrator.app import task_status
+
+    task_status.cancel_group(work, group.id, by=by, reason=f"group {group.id} was cancelled: {reason}")
     changes.move_group(work, group, "cancelled", by=by, reason=reason, cause=cause)
 
 
 def end_research(work: Work, case: Case, agent: str) -> list[str]:
     """End a session whose investigation has answered: what is still open is cancelled, with the reason."""
     reason = case.report.summary.strip() or f"{case.report.status}: the investigation answered"
+    cancelled = cancel_open(work, by=agent, reason=reason, cause="report")
+    changes.move_session(
+        work, work.session().status, "ended", by=agent, reason=reason, cause="report", outcome="investigation_only"
+    )
+    return cancelled
+
+
+def cancel_open(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
+    """Cancel every group that is not finished, and close what a person is still asked; the ids of the groups."""
     cancelled = []
     rows = work.context.connection.execute(
         "SELECT id FROM task_groups WHERE session_id = :session AND status IN ('pending', 'in_progress')"
@@ -214,9 +240,7 @@ def end_research(work: Work, case: Case, agent: str) -> list[str]:
     for (group_id,) in rows:
         group = work.reader.group(work.step.chain, group_id)
         if group is not None:
-            cancel(work, group, by=agent, reason=reason, cause="report")
+            cancel(work, group, by=by, reason=reason, cause=cause)
             cancelled.append(group_id)
-    changes.move_session(
-        work, work.session().status, "ended", by=agent, reason=reason, cause="report", outcome="investigation_only"
-    )
+    changes.close_questions(work, None, by=by, answer="moot")
     return cancelled

@@ -31,6 +31,9 @@ OPERATIONS: dict[str, Operation] = {
     for operation in (
         _operation("route", "routing:route", writes=True),
         _operation("redispatch", "redispatching:redispatch", writes=True),
+        _operation("inbox", "inbox:inbox"),
+        _operation("answer", "answering:answer", writes=True),
+        _operation("human enrol", "human:enrol", writes=True),
         _operation("session create", "sessions:create", writes=True),
         _operation("session pause", "sessions:pause", writes=True),
         _operation("session resume", "sessions:resume", writes=True),
@@ -45,6 +48,20 @@ OPERATIONS: dict[str, Operation] = {
         _operation("group undepend", "dependencies:undepend", writes=True),
         _operation("group list", "reading:groups"),
         _operation("group show", "reading:group"),
+        _operation("next", "next_action:next_action"),
+        _operation("task claim", "claims:claim", writes=True),
+        _operation("task heartbeat", "claims:heartbeat", writes=True),
+        _operation("task release", "claims:release", writes=True),
+        _operation("task create", "tasks:create", writes=True),
+        _operation("task set-status", "tasks:set_status", writes=True),
+        _operation("task status", "tasks:set_status", writes=True),
+        _operation("task depend", "task_links:depend", writes=True),
+        _operation("task undepend", "task_links:undepend", writes=True),
+        _operation("task list", "task_views:tasks_of"),
+        _operation("task show", "task_views:task"),
+        _operation("blocker list", "lifting:blockers_of"),
+        _operation("blocker show", "lifting:blocker"),
+        _operation("blocker resolve", "lifting:resolve", writes=True),
         _operation("criterion add", "criteria:add", writes=True),
         _operation("criterion set", "criteria:set_criterion", writes=True),
         _operation("criterion remove", "criteria:remove", writes=True),
@@ -77,6 +94,10 @@ OPERATIONS: dict[str, Operation] = {
         _operation("audit export", "exporting:export"),
     )
 }
+
+
+PERSONS = ("answer", "human enrol", "session end")
+"""Operations that a person may be meant to call though none is named."""
 
 
 def call(context: Context, words: str, **arguments: Any) -> Answer:

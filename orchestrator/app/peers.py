@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import changes, groups, spawning, summary
+from orchestrator.app import changes, groups, human, spawning, summary
 from orchestrator.app.context import Answer, Call, Context, Work, answered, perform
 from orchestrator.core import names, strictjson
 from orchestrator.core.imported import translate
@@ -229,8 +229,8 @@ def import_action(work: Work) -> Answer:
 def _importer(work: Work, by: str | None) -> str:
     agent = groups.actor(work, by)
     if agent.kind == "human":
-        raise groups.require_person(f"Importing as {agent.id}")
-    if agent.role != MANAGER:
+        human.require(work, agent, f"Importing as {agent.id}")
+    elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; importing is the project manager's to do.",
             "Repeat with --by project_manager",

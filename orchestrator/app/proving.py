@@ -6,7 +6,7 @@ a limit of running groups. Searched are all of its states under an abstraction t
 - each counter and the loop guard stand below their limit, or at any rung above it, at any counted report;
 - states are compared by what deciding reads, not by the numbers of their steps (`proving_state`);
 - one status stands for all with the same transition, an acknowledgement names one group (`proving_moves`);
-- an open question is an end, since a person is asked.
+- an open question is answered before anything else happens, in every way that it may be; being asked is no loop.
 
 So what is not found cannot happen within the searched sizes. What is found is tried again with exact counters and
 comes as lines of `orchestrator batch`, shortest first.

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from orchestrator.app.proving_state import Marks, State
-from orchestrator.app.proving_world import BELOW, SESSION, Limit, Move, Op, World, report
+from orchestrator.app.proving_world import BELOW, SESSION, Limit, Move, Op, World, answer, report
+from orchestrator.core import questions
 from orchestrator.core.routing import admission, rules
 from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.workflow import vocabulary
@@ -100,6 +101,10 @@ def _statuses(workflow: Workflow, role: str, setting: Setting) -> list[Transitio
 
 def moves(world: World, state: State, setting: Setting) -> Iterator[Move]:
     """Everything that is tried in a state; some of it will be refused."""
+    if state.asks:
+        # What agents do meanwhile is searched from where the answer leads; before it they change nothing but counts.
+        yield from _answers(state.questions[0])
+        return
     workflow = world.version.workflow
     called = state.session.awaited_role == MANAGER or any(m.awaited_role == MANAGER for m in state.groups)
     for transition in _statuses(workflow, MANAGER, setting):
@@ -112,6 +117,14 @@ def moves(world: World, state: State, setting: Setting) -> Iterator[Move]:
             yield from _of_anybody(workflow, state, m, setting)
         for transition in _statuses(workflow, MANAGER, setting):
             yield from _of_manager_in(workflow, state, m, transition, setting)
+
+
+def _answers(question: tuple[Any, ...]) -> Iterator[Move]:
+    """Every answer to the oldest open question; all those of a clarification mean the same."""
+    kind = str(question[1])
+    decisions = questions.DECISIONS[kind]
+    for decision in decisions[:1] if kind == questions.CLARIFICATION else decisions:
+        yield Move(answer(decision), awaited=True)
 
 
 def _of_manager(workflow: Workflow, state: State, transition: Transition, called: bool) -> Iterator[Move]:

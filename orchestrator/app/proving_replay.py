@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from orchestrator.app import proving_search, proving_state
 from orchestrator.app.proving_search import Edge, Search
-from orchestrator.app.proving_world import BELOW, Move, World
+from orchestrator.app.proving_world import ANSWER, BELOW, Move, World
 from orchestrator.core.workflow.model import Rules
 
 MOST_ROUNDS = 60
@@ -68,7 +68,8 @@ class Path:
 
 
 def _plain(edge: Edge) -> bool:
-    return edge.move.limit == BELOW
+    """Whether an edge needs neither a counter at its limit nor a person."""
+    return edge.move.limit == BELOW and edge.move.op.words != ANSWER
 
 
 def most_rounds(given: Rules) -> int:

@@ -136,7 +136,7 @@ def cause_of(move: Move) -> str:
     given = move.op.arguments
     if move.op.words == "route":
         return f"{given['current_agent']} {given['status']}"
-    return f"{move.op.words} {given.get('status', '')}".rstrip()
+    return f"{move.op.words} {given.get('status') or given.get('decision') or ''}".rstrip()
 
 
 def stuck(search: Search) -> list[int]:

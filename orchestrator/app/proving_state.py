@@ -71,7 +71,9 @@ _GROUPS = f"""SELECT g.id, g.status, g.kind, g.security_sensitive, g.awaited_rol
     WHERE g.session_id = '{SESSION}' ORDER BY g.created_seq"""
 _BLOCKERS = f"""SELECT group_id, external, opened_role, cause FROM blockers
     WHERE session_id = '{SESSION}' AND resolved_seq IS NULL ORDER BY opened_seq DESC, id DESC"""
-_QUESTIONS = f"SELECT group_id FROM questions WHERE session_id = '{SESSION}' AND closed_seq IS NULL"
+_QUESTIONS = f"""SELECT group_id, kind, json_extract(decision, '$.target'), json_extract(decision, '$.reporter'),
+    json_array_length(json_extract(decision, '$.blockers'))
+    FROM questions WHERE session_id = '{SESSION}' AND closed_seq IS NULL ORDER BY opened_seq, id"""
 _EDGES = f"""SELECT group_id, depends_on FROM group_dependencies
     WHERE session_id = '{SESSION}' AND removed_seq IS NULL ORDER BY 1, 2"""
 
@@ -82,7 +84,7 @@ class State(NamedTuple):
     session: Session
     groups: tuple[Marks, ...]
     blockers: dict[str, tuple[tuple[Any, ...], ...]]
-    questions: tuple[str | None, ...]
+    questions: tuple[tuple[Any, ...], ...]
     edges: tuple[tuple[str, str], ...]
 
     @property
@@ -97,8 +99,8 @@ class State(NamedTuple):
 
     @property
     def final(self) -> bool:
-        """Whether the search goes no further from here: ended, or a person is asked."""
-        return self.session.status == "ended" or self.asks
+        """Whether the search goes no further from here: the session has ended."""
+        return self.session.status == "ended"
 
 
 def read(world: World) -> State:
@@ -111,7 +113,7 @@ def read(world: World) -> State:
         world.context.require_session(SESSION),
         tuple(Marks(*row) for row in query(_GROUPS)),
         blockers,
-        tuple(row[0] for row in query(_QUESTIONS)),
+        tuple(query(_QUESTIONS)),
         tuple(query(_EDGES)),
     )
 

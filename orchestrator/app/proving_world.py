@@ -15,8 +15,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.app import replaying, setup, workflows
-from orchestrator.app.context import Action, Call, Context, Version, Work, perform
+from orchestrator.app import human, replaying, setup, workflows
+from orchestrator.app.context import PERSON, Action, Call, Context, Version, Work, perform
 from orchestrator.core.routing.facts import Group, Session
 from orchestrator.core.workflow.model import Rules
 from orchestrator.errors import InvalidInput, Refused
@@ -27,6 +27,11 @@ from orchestrator.store.constants import STORE_CHAIN
 SESSION = "S1"
 AT = "2026-01-01T00:00:00.000000Z"
 _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+ANSWER = "answer"
+_ASKED = f"""SELECT id FROM questions WHERE session_id = '{SESSION}' AND closed_seq IS NULL
+    ORDER BY opened_seq, id LIMIT 1"""
 
 
 class Limit(NamedTuple):
@@ -146,11 +151,19 @@ class World:
 
     def advance(self, move: Move) -> str | None:
         """Make a move for good, until `go` leads elsewhere; the code of the refusal."""
-        code = self.attempt(move)
+        named = self._named(move)
+        code = self.attempt(named)
         if code is None:
             self._execute("RELEASE attempt")
-            self.path.append(move)
+            self.path.append(named)
         return code
+
+    def _named(self, move: Move) -> Move:
+        """An answer with the id of the question that is open here; ids hold the numbers of steps."""
+        if move.op.words != ANSWER:
+            return move
+        row = self.reader.one(_ASKED)
+        return move._replace(op=Op(ANSWER, {**move.op.arguments, "id": row[0] if row else ""}))
 
     def go(self, path: Sequence[Move]) -> None:
         """Stand where a list of moves leads, from the beginning, all of which are accepted.
@@ -183,7 +196,9 @@ class World:
     def _perform(self, move: Move) -> None:
         self.reader.limit = None if self.exact else move.limit
         words, arguments = move.op
-        given = {name: value for name, value in arguments.items() if name != "session_id"}
+        given = {name: value for name, value in arguments.items() if name not in ("session_id", "human_token_file")}
+        if words == ANSWER:
+            given |= {"id": self._named(move).op.arguments["id"], PERSON: {"channel": human.TERMINAL}}
         actor = str(given.get("by") or given.get("current_agent") or "project_manager")
         step = steps.Step(self.context.connection, SESSION, AT)
         _action(words)(Work(self.context, step, Call(words, SESSION, actor, given)))
@@ -202,6 +217,11 @@ def _action(words: str) -> Action:
     module, _, name = replaying.ACTIONS[words].partition(":")
     action: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
     return action
+
+
+def answer(decision: str) -> Op:
+    """A person's answer to what is asked first. As a line it needs the file of a token of theirs."""
+    return Op(ANSWER, {"id": "", "decision": decision, "note": "so be it", "human_token_file": "TOKEN-FILE"})
 
 
 def report(role: str, status: str, group: str | None = None, **more: Any) -> Op:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import completing, paging
+from orchestrator.app import completing, paging, resuming
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import completion
 from orchestrator.errors import Refused
@@ -129,6 +129,7 @@ def group(context: Context, *, id: str, session_id: str, at_seq: int | None = No
             "counters": counters(row),
             "blockers": queries.rows(reader, queries.BLOCKERS, **key),
             "questions": queries.rows(reader, queries.QUESTIONS, **key),
+            "resume_point": resuming.newest(reader, session_id, id),
             "depends_on": depends_on(reader, session_id, id),
             "path": parts,
             "path_valid": bool(path_row.get("valid")),
@@ -295,7 +296,12 @@ def agent(context: Context, *, id: str) -> Answer:
         raise Refused("UNKNOWN_AGENT", message, "orchestrator agent list", did_you_mean=names.nearest(id, known))
     below = queries.rows(context.reader, queries.CHILDREN, agent=id, limit=SHOWN_CHILDREN)
     above = _ancestors(context.reader, row)
-    return {"success": True, "agent": {**row, "ancestors": above, "children": [child["id"] for child in below]}}
+    found: Row = {**row, "ancestors": above, "children": [child["id"] for child in below]}
+    if row["kind"] == "human":
+        from orchestrator.app import human
+
+        found["enrolments"] = human.enrolments(context, id)
+    return {"success": True, "agent": found}
 
 
 def agent_row(reader: Reader, agent: str) -> Row | None:

@@ -65,8 +65,7 @@ def redispatch_action(work: Work) -> Answer:
                 target=Target(waiting.awaited_role, _action(waiting), agent),
                 cause="redispatch",
                 rules=(Fired("redispatch", reason),),
-                include_context=tuple(previous["include_context"]),
-                model=previous["model"],
+                **previous,
             ),
         )
     settling.settle(work, "redispatch")
@@ -79,7 +78,7 @@ def _action(waiting: Group | Session) -> str:
 
 
 def _previous(work: Work, group: Group | None, turn: int | None) -> Answer:
-    """What the open turn was given: context and model; nothing where it only names its role to the project manager."""
+    """What the open turn was given: context, model, an answer, a resume point; nothing where it only names its role."""
     command = handoff.command(work.step.chain, group and group.id, turn or 0)
     rows = work.context.connection.execute(
         "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :turn ORDER BY part",
@@ -89,7 +88,8 @@ def _previous(work: Work, group: Group | None, turn: int | None) -> Answer:
         answer = strictjson.stored(text)
         for spawn in answer.get("spawns") or (answer,):
             if spawn.get("handoff") == command:
-                return {"include_context": answer["include_context"], "model": spawn["model"]}
+                given = {"include_context": tuple(answer["include_context"]), "model": spawn["model"]}
+                return given | spawning.told(answer)
     return {"include_context": (), "model": None}
 
 

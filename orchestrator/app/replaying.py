@@ -22,6 +22,8 @@ ACTIONS: dict[str, str] = {
     "init": "setup:register_action",
     "route": "routing:report_action",
     "redispatch": "redispatching:redispatch_action",
+    "answer": "answering:answer_action",
+    "human enrol": "human:enrol_action",
     "session create": "sessions:create_action",
     "session pause": "sessions:pause_action",
     "session resume": "sessions:resume_action",
@@ -32,6 +34,14 @@ ACTIONS: dict[str, str] = {
     "group set-status": "moving:set_status_action",
     "group depend": "dependencies:depend_action",
     "group undepend": "dependencies:undepend_action",
+    "task claim": "claims:claim_action",
+    "task heartbeat": "claims:heartbeat_action",
+    "task release": "claims:release_action",
+    "task create": "tasks:create_action",
+    "task set-status": "tasks:set_status_action",
+    "task depend": "task_links:depend_action",
+    "task undepend": "task_links:undepend_action",
+    "blocker resolve": "lifting:resolve_action",
     "criterion add": "criteria:add_action",
     "criterion set": "criteria:set_action",
     "criterion remove": "criteria:remove_action",
@@ -44,7 +54,7 @@ ACTIONS: dict[str, str] = {
 """The use case behind each kind of event, as module and function."""
 
 
-STORE_MODULES = ("setup", "agents", "workflows")
+STORE_MODULES = ("setup", "agents", "answering", "human", "workflows")
 """Where the use cases stand that belong to no session."""
 
 

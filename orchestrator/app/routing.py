@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import acting, consequences, settling, spawning
+from orchestrator.app import acting, consequences, fanning, settling, spawning
 from orchestrator.app import metadata as meta
-from orchestrator.app import summary as standing
-from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
+from orchestrator.app.context import FOUND, Answer, Call, Context, Version, Work, perform
 from orchestrator.core import names, strictjson
-from orchestrator.core.routing import engine, fanout
+from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,
     PERSON,
@@ -17,13 +16,11 @@ from orchestrator.core.routing.facts import (
     Case,
     Decision,
     Facts,
-    Fired,
     Group,
     Path,
     Refusal,
     Report,
     Session,
-    Target,
 )
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput, Refused
@@ -92,6 +89,7 @@ def route(
             "acknowledge": acknowledge,
             "raw_text": raw_text,
             "interrupt": interrupt,
+            FOUND: meta.found(context, metadata) if metadata is not None else None,
         },
         request_id=request_id,
         dry_run=dry_run,
@@ -124,10 +122,9 @@ def _checked(work: Work, case: Case, waiting: Group | Session) -> tuple[Case, st
 
     Refused here it counts among the refusals of the open turn, as every other one does.
     """
-    report, metadata = case.report, work.call.input.get("metadata")
+    report = case.report
     try:
-        case = case._replace(report=report._replace(review_reason=meta.review_reason(metadata)))
-        meta.refuse_mismatch(metadata, case.transition.effect)
+        case = case._replace(report=meta.judged(work, case))
         _check_acknowledged(work, report)
         if report.role == VALIDATOR:
             return case, VALIDATOR
@@ -330,50 +327,11 @@ def _record(
         report=True,
         mandatory_review=decision.mandatory_review,
         session_level=applied.waiting is None,
+        resume=work.seq if consequences.resumes(case) else None,
     )
     if decision.target.action in ("spawn_batch", "check_phase"):
-        return _fan_out(work, version, case, record, applied)
+        return fanning.fan_out(work, version, record, case.transition.next_agent)
     return record
-
-
-def _fan_out(
-    work: Work, version: Version, case: Case, record: spawning.Record, applied: consequences.Applied
-) -> spawning.Record:
-    """The part of a decision that looks at the other groups: a batch, or the phase check."""
-    session = work.session()
-    checking = record.target.action == "check_phase"
-    if session.status != "active":
-        return record._replace(target=Target(None, "wait"), reason=fanout.PAUSED)
-    board = settling.load_board(work, session, version)
-    starts = fanout.batch(version.workflow, session, board)
-    if starts:
-        role = starts[0].role if checking else case.transition.next_agent
-        extras = {**record.extras, "phase_check": "continue"} if checking else record.extras
-        fired = (*record.rules, *settling.batch_rules(starts))
-        return record._replace(target=Target(role, "spawn_batch"), extras=extras, rules=fired, starts=starts)
-    if checking and not board.open_others:
-        return _settled(work, record, "phase_check")
-    reason = fanout.why_nothing(board)
-    if reason is None and not board.held:
-        return _settled(work, record, "stalled")
-    extras = {**record.extras, "phase_check": "wait"} if checking else record.extras
-    return record._replace(target=Target(None, "wait"), extras=extras, reason=reason or fanout.SLOTS_BUSY)
-
-
-def _settled(work: Work, record: spawning.Record, rule: str) -> spawning.Record:
-    """Nothing runs and nothing can start: the project manager is called, for the session as a whole."""
-    kinds = standing.kinds(work.reader, work.step.chain)
-    causes = standing.causes(kinds)
-    extras: dict[str, Any] = {**record.extras, "groups": kinds, "causes": causes}
-    if rule == "phase_check":
-        extras["phase_check"] = fanout.phase(kinds)
-    # What a batch gives its builders is not the manager's; a phase check's context is for whoever it calls.
-    context = record.include_context if record.target.action == "check_phase" else ()
-    fired = Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}")
-    return record._replace(
-        target=Target(MANAGER, "spawn"), extras=extras, rules=(*record.rules, fired), session_level=True,
-        model=None, include_context=context,
-    )
 
 
 def _await_manager_again(work: Work, decision: Decision, applied: consequences.Applied) -> Answer:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import changes, groups, moving, settling
+from orchestrator.app import changes, groups, human, moving, settling
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import lifecycle_table, names
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, QA, ROUTER, SENIOR, TECH_LEAD, VALIDATOR
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import Refused, UsageError
+from orchestrator.store.reader import Agent
 
 DEFAULT_TURN_TIMEOUT_MIN = 60
 
@@ -171,14 +172,14 @@ def _move(
     return perform(context, Call(kind, id, by or "", given, request_id, at=at), ACTIONS[kind])
 
 
-def _acting(work: Work, what: str) -> tuple[str, str]:
+def _acting(work: Work, what: str) -> tuple[Agent, str]:
     """The actor and the reason of a change that is the project manager's or a person's."""
     given = work.call.input
     work.context.require_session(work.step.chain)
     agent = groups.actor(work, given.get("by"))
     if agent.kind == "human":
-        raise groups.require_person(f"{what} as {agent.id}")
-    if agent.role != MANAGER:
+        human.require(work, agent, f"{what[0].upper()}{what[1:]} as {agent.id}")
+    elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what} is the project manager's or a person's to do.",
             "Repeat with --by project_manager",
@@ -186,14 +187,14 @@ def _acting(work: Work, what: str) -> tuple[str, str]:
     reason = (given.get("reason") or "").strip()
     if not reason:
         raise Refused("REASON_REQUIRED", f"{what} needs a reason.", "Repeat with --reason TEXT")
-    return agent.id, reason
+    return agent, reason
 
 
 def pause_action(work: Work) -> Answer:
     """Pause; a replay calls it with a recorded event's input."""
     by, reason = _acting(work, "pausing a session")
     _refuse_session_move(work, "paused")
-    changes.move_session(work, "active", "paused", by=by, reason=reason, cause="manual")
+    changes.move_session(work, "active", "paused", by=by.id, reason=reason, cause="manual")
     return {"success": True, "session": _row(work), "seq": work.seq}
 
 
@@ -205,9 +206,9 @@ def resume_action(work: Work) -> Answer:
     if question is not None:
         raise Refused(
             "QUESTION_OPEN", f"Session {work.step.chain} waits for a person to answer question {question}.",
-            f"orchestrator status {work.step.chain}", question_id=question,
+            f"orchestrator inbox --session-id {work.step.chain}", question_id=question,
         )
-    changes.move_session(work, "paused", "active", by=by, reason=reason, cause="manual")
+    changes.move_session(work, "paused", "active", by=by.id, reason=reason, cause="manual")
     settling.settle(work, "session", closed=True)
     return _settled(work)
 
@@ -234,22 +235,19 @@ def end_action(work: Work) -> Answer:
     reason = (given.get("reason") or "").strip()
     if not reason:
         raise Refused("REASON_REQUIRED", "Ending a session needs a reason.", "Repeat with --reason TEXT")
-    if session.kind != "chat":
-        raise groups.require_person(f"Abandoning session {session.id}")
-    if agent.kind == "human":
-        raise groups.require_person(f"Closing session {session.id} as {agent.id}")
-    if agent.role not in (MANAGER, "orchestrator"):
+    chat = session.kind == "chat"
+    if not chat or agent.kind == "human":
+        human.require(work, agent, f"{'Closing' if chat else 'Abandoning'} session {session.id} as {agent.id}")
+    elif agent.role not in (MANAGER, "orchestrator"):
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; closing a chat is the project manager's or a person's.",
             "Repeat with --by project_manager",
         )
-    group = work.reader.group(session.id, session.id)
-    if group is not None and group.status == "in_progress":
-        moving.cancel(work, group, by=agent.id, reason=reason, cause="session")
-    changes.move_session(
-        work, session.status, "ended", by=agent.id, reason=reason, cause="manual", outcome="closed"
-    )
-    return {"success": True, "session": _row(work), "seq": work.seq}
+    cancelled = moving.cancel_open(work, by=agent.id, reason=reason, cause="session")
+    outcome = "closed" if chat else "abandoned"
+    changes.move_session(work, session.status, "ended", by=agent.id, reason=reason, cause="manual", outcome=outcome)
+    answer: Answer = {"success": True, "session": _row(work), "seq": work.seq}
+    return answer if chat else {**answer, "cancelled": cancelled}
 
 
 def set_testing_mode(
@@ -280,9 +278,9 @@ def testing_mode_action(work: Work) -> Answer:
             f"orchestrator status {session.id}",
         )
     if STRICTNESS[mode] < STRICTNESS[session.testing_mode]:
-        raise groups.require_person(f"Loosening the testing mode from {session.testing_mode} to {mode}")
+        human.require(work, by, f"Loosening the testing mode from {session.testing_mode} to {mode}")
     changes.record_change(
-        work, "session_testing_mode", session.id, session.testing_mode, mode, by=by, reason=reason
+        work, "session_testing_mode", session.id, session.testing_mode, mode, by=by.id, reason=reason
     )
     work.update_session({"testing_mode": mode})
     return {"success": True, "session": _row(work), "seq": work.seq}
@@ -320,7 +318,7 @@ def upgrade_action(work: Work) -> Answer:
             open=open_,
         )
     changes.record_change(
-        work, "session_workflow", session.id, old.workflow.hash, new.workflow.hash, by=by, reason=reason
+        work, "session_workflow", session.id, old.workflow.hash, new.workflow.hash, by=by.id, reason=reason
     )
     work.update_session({"workflow_version_id": new.id})
     settling.settle(work, "session")

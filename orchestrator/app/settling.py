@@ -114,6 +114,7 @@ def _emit(work: Work, session: Session, version: Version, group: Group | None, t
         rules=(Fired("held", f"held back by step {held['seq']}, started now"),),
         include_context=tuple(held["include_context"]),
         model=held.get("model"),
+        **spawning.told(held),
     )
     spawning.decide(work, session._replace(held=None), version, record)
 
@@ -190,12 +191,17 @@ def next_rung(version: Version, role: str) -> str:
 
 
 def escalate(
-    work: Work, session: Session, version: Version, group: Group | None, rung: str, cause: str, reason: str
+    work: Work, session: Session, version: Version, group: Group | None, rung: str, cause: str, reason: str,
+    *, postponed: Target | None = None,
 ) -> Answer:
-    """Call a rung for a group (or a person for the session), outside any report."""
+    """Call a rung for a group (or a person for the session), outside any report.
+
+    Args:
+        postponed: what an answer to go on emits; whoever is awaited now where left out.
+    """
     question = None
     if rung == PERSON:
-        question = ask(work, session, group, "budget", reason, decision=_awaited(group or session))
+        question = ask(work, session, group, "budget", reason, decision=_awaited(group or session, postponed))
         session = work.session()
     record = spawning.Record(
         current_agent=ROUTER,
@@ -209,9 +215,10 @@ def escalate(
     return spawning.decide(work, session, version, record)
 
 
-def _awaited(waiting: Group | Session) -> str:
-    """What is awaited now, as the decision that an answer to go on emits again."""
-    target = [waiting.awaited_role, waiting.awaited_action, getattr(waiting, "awaited_agent_id", None)]
+def _awaited(waiting: Group | Session, postponed: Target | None) -> str:
+    """What is awaited now, or is postponed, as the decision that an answer to go on emits."""
+    now = (waiting.awaited_role, waiting.awaited_action, getattr(waiting, "awaited_agent_id", None))
+    target = list(postponed or now)
     return strictjson.canonical({"target": target, "include_context": [], "model": None, "blockers": []})
 
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from orchestrator.app import acting, changes
+from orchestrator.app import acting, changes, resuming
 from orchestrator.app.context import Answer, Version, Work
 from orchestrator.core import handoff, strictjson
 from orchestrator.core.routing import fanout
@@ -47,11 +47,21 @@ class Record(NamedTuple):
     session_level: bool = False
     blockers: tuple[Blocker, ...] | None = None
     """The group's open blockers, where they are known."""
+    question: str | None = None
+    """The question whose answer this is; its note goes into the hand-off."""
+    resume: int | None = None
+    """The step whose report says where a successor goes on."""
 
     @property
     def waiting(self) -> Group | None:
         """The group that is to wait for the target; None where the session as a whole does."""
         return None if self.session_level else self.group
+
+
+def told(decision: dict[str, Any]) -> dict[str, Any]:
+    """What an earlier decision told its agent besides context, for a record that starts the agent later or anew."""
+    question = decision.get("question_id") if "answered" in decision else None
+    return {"question": question, "resume": (decision.get("resume") or {}).get("seq")}
 
 
 def instance(role: str, session: str, group: str | None) -> str:
@@ -145,6 +155,8 @@ def _answer(work: Work, version: Version, record: Record, part: int) -> Answer:
     }
     if record.reason:
         answer["reason"] = record.reason
+    if record.resume:
+        answer["resume"] = resuming.of_step(work.reader, session, record.resume)
     return answer
 
 
@@ -193,7 +205,8 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     answer["agent_id"] = agent
     group_id, action = group and group.id, record.target.action
     blockers = record.blockers if group is record.group else None
-    hash_ = freeze(work, session, version, group_id, role, agent, action, record.include_context, blockers)
+    noted = {name: value for name, value in (("question", record.question), ("resume", record.resume)) if value}
+    hash_ = freeze(work, session, version, group_id, role, agent, action, record.include_context, blockers, noted)
     answer["handoff"] = handoff.command(session.id, group_id, work.seq)
     answer["handoff_hash"] = hash_
     alone = ("agent_id", "model", "turn", "handoff", "handoff_hash")
@@ -228,6 +241,7 @@ def freeze(
     action: str,
     include_context: tuple[str, ...],
     known_blockers: tuple[Blocker, ...] | None = None,
+    noted: dict[str, Any] = NOTHING,
 ) -> str:
     """Freeze what a spawned agent gets, as references to rows that never change; return the document's hash."""
     found, missing = context_items(work, group_id, include_context)
@@ -251,6 +265,7 @@ def freeze(
         blockers=[blocker.id for blocker in blockers],
         reports=[row[0] for row in rows] if group_id else [],
         **_moment(work, group_id, role, any(blocker.external for blocker in blockers)),
+        **noted,
     )
     text = strictjson.canonical(document)
     hash_ = hashlib.sha256(text.encode()).hexdigest()

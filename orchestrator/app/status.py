@@ -60,10 +60,19 @@ def status(
     seen = _snapshot(context, session_id)
     now = context.clock()
     spawns = _spawns(context, seen, now)
-    answer = _head(seen) | {"spawns": spawns, "questions": seen.questions, "verdict": seen.verdict}
+    answer = _head(seen) | {"spawns": spawns, "questions": _questions(seen), "verdict": seen.verdict}
     if not brief:
         answer |= _details(context, seen, now)
     return answer | {"next": _next(seen, spawns, answer["state"])}
+
+
+def _questions(seen: Snapshot) -> list[Row]:
+    """The open questions, each with the answers that it may be given."""
+    if not seen.questions:
+        return []
+    from orchestrator.app import inbox
+
+    return [{**row, "answers": inbox.answers(row)} for row in seen.questions]
 
 
 def _overview(context: Context) -> Answer:
@@ -196,10 +205,7 @@ def _overdue(session: Row, row: Row, now: str) -> bool:
 def _next(seen: Snapshot, spawns: list[Answer], state: str) -> list[str]:
     """What goes on from here: commands, and the questions that wait for a person."""
     session = seen.session["id"]
-    commands = [
-        f"A person must answer question {question['id']}; answering is not part of this version yet"
-        for question in seen.questions
-    ]
+    commands = [f"orchestrator inbox --session-id {session}"] if seen.questions else []
     if state == PAUSED:
         commands.append(f"orchestrator session resume {session}")
     if seen.session["awaited_role"] == VALIDATOR:

@@ -10,6 +10,10 @@ from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
 
 
+_ENTITIES = {"task_claim": "claim of task", "criterion_actual": "measured value of criterion"}
+"""What changes, in words, where the record has none that people use."""
+
+
 class Told(NamedTuple):
     """One row that a step wrote: what kind, its id where it has one, its group, the actors and statuses, a sentence."""
 
@@ -56,6 +60,15 @@ def _on(group: str | None) -> str:
     return f" on {group}" if group else ""
 
 
+def _about(row: Row) -> str:
+    """The task, and the group or session, that a blocker or question is about."""
+    return _on(f"task {row['task_id']}{_of(row['group_id'])}" if row["task_id"] else row["group_id"])
+
+
+def _of(group: str | None) -> str:
+    return f" of {group}" if group else ""
+
+
 def _more(text: str | None) -> str:
     return f": {text}" if text else ""
 
@@ -79,14 +92,15 @@ def _decision(row: Row) -> Told:
 
 
 def _status_change(row: Row) -> Told:
-    entity, named = row["entity"], f"{row['entity']} {row['entity_id']}"
-    text = f"{named}: {row['from_status'] or '(new)'} -> {row['to_status']} by {row['changed_by']} ({row['reason']})"
-    group = row["entity_id"] if entity == "group" else None
+    named = f"{_ENTITIES.get(row['entity'], row['entity'])} {row['entity_id']}"
+    reason = f" ({row['reason']})" if row["reason"] else ""
+    text = f"{named}: {row['from_status'] or '(new)'} -> {row['to_status']} by {row['changed_by']}{reason}"
+    group = row["entity_id"] if row["entity"] == "group" else row["group_id"]
     return Told("status_change", None, group, text, (row["changed_by"],), row["to_status"])
 
 
 def _blocker_opened(row: Row) -> Told:
-    text = f"blocker {row['id']} ({row['class']} {row['type']}) opened{_on(row['group_id'])}{_more(row['reason'])}"
+    text = f"blocker {row['id']} ({row['class']} {row['type']}) opened{_about(row)}{_more(row['reason'])}"
     return Told("blocker_opened", row["id"], row["group_id"], text, (row["opened_by"], row["opened_role"]))
 
 
@@ -96,12 +110,13 @@ def _blocker_resolved(row: Row) -> Told:
 
 
 def _question_asked(row: Row) -> Told:
-    text = f"question {row['id']} ({row['kind']}) asked{_on(row['group_id'])}{_more(row['text'])}"
+    text = f"question {row['id']} ({row['kind']}) asked{_about(row)}{_more(row['text'])}"
     return Told("question_asked", row["id"], row["group_id"], text, (row["asked_by"],))
 
 
 def _question_closed(row: Row) -> Told:
-    text = f"question {row['id']} closed by {row['closed_by']}{_more(row['answer'])}"
+    through = f" through {row['channel']}" if row["channel"] else ""
+    text = f"question {row['id']} closed by {row['closed_by']}{through}{_more(row['answer'])}"
     return Told("question_closed", row["id"], row["group_id"], text, (row["closed_by"],))
 
 

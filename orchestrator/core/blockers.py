@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from orchestrator.core import names
@@ -79,6 +79,22 @@ def classify(report: metadata.Metadata | None) -> Classified:
     if report is None or report.blocker_type is None or report.blocker_class is None:
         return UNCLASSIFIED
     return Classified(report.blocker_type, report.blocker_class)
+
+
+def hardened(type_: str, phases: int | None, before: Sequence[tuple[str, int | None]]) -> str | None:
+    """The limit that a soft blocker reaches by returning once more, as a sentence part, or None.
+
+    Args:
+        type_: its type.
+        phases: the phases that are finished by now; None where the report counts none, which measures nothing.
+        before: type and finished phases of the soft blockers before it, newest first, since progress or an answer.
+    """
+    measured = [done for done in (phases, *(done for _, done in before)) if done is not None]
+    still = 0
+    if phases is not None:
+        grew = (place for place, done in enumerate(measured[:-1]) if done > max(measured[place + 1 :]))
+        still = next(grew, len(measured) - 1)
+    return exhausted(sum(each == type_ for each, _ in before), still, len(before))
 
 
 def exhausted(returns: int, without_progress: int, continuations: int) -> str | None:

@@ -46,6 +46,8 @@ _WORDS: dict[str, dict[str, str]] = {
         "chat": _CHAT,
         "open_blocker": "blocker {ref} is open",
         "open_question": "question {ref} is open",
+        "open_task": "task {ref} is neither done nor cancelled",
+        "no_task_done": "none of its tasks is done",
         "dependency": "it depends on group {ref}, which is not done",
         "clear": "nothing stands in the way",
     },

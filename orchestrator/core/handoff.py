@@ -33,6 +33,8 @@ def document(
     external: list[list[Any]] | None = None,
     groups: list[list[Any]] | None = None,
     group_counts: dict[str, int] | None = None,
+    question: str | None = None,
+    resume: int | None = None,
 ) -> dict[str, Any]:
     """The hand-off as it is frozen.
 
@@ -43,11 +45,15 @@ def document(
         reports: seqs of the group's latest reports, newest first: guidance and findings.
         external: pairs of a blocker's id and the seq of the report that says what outside it waits for.
         groups: for a session as a whole, each group's id, status and awaited role at that moment.
+        question: id of the question whose answer the agent gets.
+        resume: seq of the report that says where the agent goes on.
         group_counts: the number of groups by status, where `groups` does not name all of them.
 
     What may change later stands in the document itself; what is None is left out.
     """
-    moment = {"external": external, "groups": groups, "group_counts": group_counts}
+    moment = {
+        "external": external, "groups": groups, "group_counts": group_counts, "question": question, "resume": resume,
+    }
     return {
         "session_id": session_id,
         "group_id": group_id,
@@ -99,6 +105,8 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
         flags = [group["kind"], f"complexity {group['complexity']}"]
         flags += ["security-sensitive"] if group["security_sensitive"] else []
         lines += _section("Group", [", ".join(flags)])
+    lines += _section("A person's answer", _answered(full.get("question")))
+    lines += _section("Resume point", _resume(full.get("resume")))
     lines += _section("Success criteria", [_criterion(c) for c in full["criteria"]])
     lines += _section("Open blockers", [_blocker(b) for b in full["blockers"]])
     for item in full["context"]:
@@ -118,6 +126,24 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
 
 def _section(title: str, body: list[str]) -> list[str]:
     return [f"## {title}", "", *body, ""] if body else []
+
+
+def _answered(question: dict[str, Any] | None) -> list[str]:
+    if question is None:
+        return []
+    asked = f"Asked ({question['id']}, {question['kind']}): {_quoted(question['text'])}"
+    said = f"Answered by {question['closed_by']}: {question['answer']}"
+    return [asked, "", said, *(["", _fence(question["note"])] if question["note"] else [])]
+
+
+def _resume(point: dict[str, Any] | None) -> list[str]:
+    if point is None:
+        return []
+    total = f" of {point['phases_total']}" if point["phases_total"] is not None else ""
+    lines = [f"- begin with phase {point['phase']}{total}"] if point["phase"] is not None else []
+    lines += [f"- stopped at {_quoted(point['stage'])} (step {point['seq']})"] if point["stage"] else []
+    lines += [f"- hand-off file: {_quoted(point['handoff_path'])}"] if point["handoff_path"] else []
+    return lines or [f"- step {point['seq']} stopped in the middle"]
 
 
 def _criterion(criterion: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The machines of groups and sessions: which moves exist at all. The only user of `transitions`.
+"""The machines of groups, sessions and tasks: which moves exist at all. The only user of `transitions`.
 
 `auto_transitions` is off: the library would otherwise add a `to_<state>` trigger for every state, which skips every
 condition. Guards are not conditions here; they are computed before, with their reasons, and the database checks them
@@ -12,7 +12,16 @@ from typing import Any
 
 from transitions import Machine
 
-from orchestrator.core.lifecycle_table import GROUP_MOVES, GROUP_STATUSES, SESSION_MOVES, SESSION_STATUSES, illegal
+from orchestrator.core.lifecycle_table import (
+    GROUP_MOVES,
+    GROUP_STATUSES,
+    SESSION_MOVES,
+    SESSION_STATUSES,
+    TASK_MOVES,
+    TASK_STATUSES,
+    TASK_SYSTEM_MOVES,
+    illegal,
+)
 
 
 class _Model:
@@ -37,10 +46,15 @@ def session_machine(initial: str = "active") -> tuple[Machine, Any]:
     return _machine(SESSION_STATUSES, SESSION_MOVES, initial)
 
 
+def task_machine(initial: str = "todo") -> tuple[Machine, Any]:
+    """The machine of a task's status and the model it drives."""
+    return _machine(TASK_STATUSES, TASK_MOVES, initial)
+
+
 @cache
 def _tables() -> dict[str, Machine]:
     """One machine of each kind for the process, asked for its moves only: building one costs half a step."""
-    return {"group": group_machine()[0], "session": session_machine()[0]}
+    return {"group": group_machine()[0], "session": session_machine()[0], "task": task_machine()[0]}
 
 
 def check_group_move(from_: str, to: str) -> None:
@@ -54,6 +68,29 @@ def check_group_move(from_: str, to: str) -> None:
 def check_session_move(from_: str, to: str) -> None:
     """Raise `Refused` ILLEGAL_MOVE unless the session's machine has the move."""
     _check("session", from_, to)
+
+
+def check_task_move(from_: str, to: str, cause: str) -> None:
+    """Raise `Refused` ILLEGAL_MOVE unless the task's machine has the move, and for this cause where it is the system's.
+
+    Args:
+        cause: why it is moved: `set_status`, `claim`, ..., or the name of a move that only the system makes.
+
+    Source: seed 002, ステータス遷移ロジック変更.
+    """
+    by_hand, own = _task_moves(from_, cause)
+    if to not in by_hand and to not in own:
+        raise illegal("task", from_, to, by_hand)
+
+
+def _task_moves(from_: str, cause: str) -> tuple[list[str], list[str]]:
+    """Where a task may go by hand, and where the system may take it for this cause."""
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for name, event in _tables()["task"].events.items():
+        by_hand = name not in TASK_SYSTEM_MOVES
+        if by_hand or name == cause:
+            found[by_hand] += [str(move.dest) for move in event.transitions.get(from_, ())]
+    return found[True], found[False]
 
 
 def _check(what: str, from_: str, to: str) -> None:

@@ -1,4 +1,4 @@
-"""Which moves of groups and sessions exist, and who may make them. A table, without the machine that runs it."""
+"""Which moves of groups, sessions and tasks exist, and who may make them: tables, without the machine."""
 
 from __future__ import annotations
 
@@ -22,6 +22,29 @@ SESSION_MOVES: tuple[tuple[str, str, str], ...] = (
     ("end", "active", "ended"),
     ("end", "paused", "ended"),
 )
+TASK_STATUSES = ("backlog", "todo", "in_progress", "blocked", "done", "cancelled")
+TASK_MOVES: tuple[tuple[str, str, str], ...] = (
+    ("plan", "backlog", "todo"),
+    ("shelve", "todo", "backlog"),
+    ("start", "backlog", "in_progress"),
+    ("start", "todo", "in_progress"),
+    ("block", "in_progress", "blocked"),
+    ("resume", "blocked", "in_progress"),
+    ("finish", "in_progress", "done"),
+    ("cancel", "backlog", "cancelled"),
+    ("cancel", "todo", "cancelled"),
+    ("cancel", "in_progress", "cancelled"),
+    ("cancel", "blocked", "cancelled"),
+    ("cascade", "backlog", "blocked"),
+    ("cascade", "todo", "blocked"),
+    ("dependency", "backlog", "blocked"),
+    ("dependency", "todo", "blocked"),
+    ("release", "blocked", "backlog"),
+    ("release", "blocked", "todo"),
+    ("claim_release", "in_progress", "todo"),
+)
+TASK_SYSTEM_MOVES = ("cascade", "dependency", "release", "claim_release")
+"""Moves that only the system makes: each is the cause of the change as well."""
 GROUP_MOVERS: dict[tuple[str, str], tuple[str, ...]] = {
     (source, dest): () if trigger == "start" else ("project_manager",) for trigger, source, dest in GROUP_MOVES
 }

@@ -131,6 +131,8 @@ def _words(effects: Iterable[str]) -> str:
 
 def _load(data: bytes | str | Mapping[str, Any]) -> object:
     # A parsed document goes through its text too: it may hold what JSON cannot.
+    if not isinstance(data, Mapping) and strictjson.has_bom(data):
+        raise _invalid([fields.problem("$", f"{WHAT} begins with a byte-order mark; save it as UTF-8 without one")])
     try:
         return strictjson.loads(data if isinstance(data, bytes | str) else strictjson.canonical(data), WHAT)
     except strictjson.JsonProblem as problem:

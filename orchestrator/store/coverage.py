@@ -60,11 +60,14 @@ WRITTEN = {
     "evidence": Written(),
     "grandfathered_groups": Written(order="t.group_id"),
     "handoffs": Written(seq="t.turn", source=_BY_TURN),
+    "human_tokens": Written(_STORE, order="t.id"),
     "import_findings": Written(),
     "imported_logs": Written(),
     "imported_sessions": Written(order=""),
+    "notices": Written(),
     "refusals": Written(),
     "requests": Written(source=_BY_REQUEST),
+    "resume_points": Written(order=""),
     "router_decisions": Written(),
     "status_changes": Written(),
     "workflow_activations": Written(_STORE, order=""),
@@ -82,7 +85,9 @@ CHANGING = {
     "group_dependencies": Changing(created="t.seq"),
     "questions": Changing(created="t.opened_seq"),
     "sessions": Changing("t.id", "", "t.id"),
+    "task_dependencies": Changing(created="t.seq"),
     "task_groups": Changing(),
+    "tasks": Changing(),
 }
 """Compared, row by row, with the state that the last step left which wrote the row."""
 

@@ -12,7 +12,7 @@ import sqlite3
 
 import sqlalchemy as sa
 
-from orchestrator.store import guards_groups, guards_imported, guards_path, guards_rows, guards_tables
+from orchestrator.store import guards_groups, guards_imported, guards_path, guards_rows, guards_tables, guards_tasks
 
 VIEWS: tuple[tuple[str, str], ...] = (*guards_path.VIEWS, *guards_groups.VIEWS)
 """Every view as (name, statement), in the order in which they are made."""
@@ -21,6 +21,7 @@ TRIGGERS: tuple[tuple[str, str], ...] = (
     *guards_tables.TRIGGERS,
     *guards_rows.TRIGGERS,
     *guards_groups.TRIGGERS,
+    *guards_tasks.TRIGGERS,
     *guards_imported.TRIGGERS,
 )
 """Every trigger as (name, statement)."""

@@ -68,6 +68,9 @@ _PASSED = _report(
     f"r.effect = 'test_pass' AND r.seq > {_SUBMIT_TEST} AND r.seq <= {_report('standing', _STANDING)}",
 )
 
+_TASKS = "FROM tasks t INDEXED BY ix_tasks_group WHERE t.session_id = g.session_id AND t.group_id = g.id"
+_OWN = " AND t.task_id IS NULL"
+
 _MARKS = (
     ("session_id", "g.session_id"),
     ("group_id", "g.id"),
@@ -98,8 +101,20 @@ _MARKS = (
         "open_question",
         _newest("questions", "ix_questions_open", "opened_seq", " AND t.closed_seq IS NULL", column="id"),
     ),
-    ("blocker_seq", _newest("blockers", "ix_blockers_group", "opened_seq")),
-    ("resolved_seq", _newest("blockers", "ix_blockers_resolved", "resolved_seq", " AND t.resolved_seq IS NOT NULL")),
+    (
+        "open_task",
+        f"(SELECT t.id {_TASKS} AND t.status IN ('backlog', 'todo', 'in_progress', 'blocked') LIMIT 1)",
+    ),
+    (
+        "no_task_done",
+        f"CASE WHEN EXISTS (SELECT 1 {_TASKS})"
+        f" AND NOT EXISTS (SELECT 1 {_TASKS} AND t.status = 'done') THEN 1 ELSE 0 END",
+    ),
+    ("blocker_seq", _newest("blockers", "ix_blockers_own", "opened_seq", _OWN)),
+    (
+        "resolved_seq",
+        _newest("blockers", "ix_blockers_own_resolved", "resolved_seq", f"{_OWN} AND t.resolved_seq IS NOT NULL"),
+    ),
     ("confirm_seq", _CONFIRM),
     ("acknowledged_seq", _newest("acknowledgements", "ix_acknowledgements_group", "seq", _BY_MANAGER)),
     (
@@ -156,7 +171,6 @@ _CASES = {
         Case(_APPROVED, "before_approval", seq="merge_seq"),
         Case(_ALWAYS, "voided", seq="standing_seq"),
     ),
-    # Open work on the group's tasks belongs here as one more case, beside the questions.
     "unblocked": (
         _CHAT,
         Case(
@@ -169,6 +183,8 @@ _CASES = {
             "open_question",
             seq="(SELECT q.opened_seq FROM questions q WHERE q.id = open_question)",
         ),
+        Case("open_task IS NOT NULL", "open_task"),
+        Case("no_task_done = 1", "no_task_done"),
         Case(
             "waits_on IS NOT NULL",
             "dependency",
@@ -232,9 +248,10 @@ def _columns(pairs: dict[str, str]) -> str:
 
 # All of the path but the confirmation and further dependencies: an unfinished group that satisfies who depends on it.
 _SETTLED_PARTS = ("approved", "tested", "merged", "reviewed")
-_SETTLED = "status = 'in_progress' AND open_blocker IS NULL AND open_question IS NULL AND " + " AND ".join(
-    _is_met(part, _why(_CASES[part])) for part in _SETTLED_PARTS
-)
+_SETTLED = (
+    "status = 'in_progress' AND open_blocker IS NULL AND open_question IS NULL AND open_task IS NULL"
+    " AND no_task_done = 0 AND "
+) + " AND ".join(_is_met(part, _why(_CASES[part])) for part in _SETTLED_PARTS)
 _SETTLED_MARKS = ", ".join(name for name, _ in _MARKS if re.search(rf"\b{name}\b", _SETTLED))
 _OPEN_DEPENDENCY = (
     "d.session_id = m.session_id AND d.removed_seq IS NULL AND NOT EXISTS (SELECT 1 FROM task_groups c"
@@ -259,7 +276,8 @@ _WAITS_ON = f"""(
 _PASSED_ON = (
     "session_id", "group_id", "kind", "status", "base_seq", "standing_seq", "merge_seq", "submit_test_seq",
     "submit_review_seq", "test_fail_seq", "passed_seq", "qa_answer_seq", "tech_lead_seq", "manager_seq",
-    "mandatory_seq", "open_blocker", "open_question", "waits_on", "blocker_seq", "resolved_seq", "confirm_seq",
+    "mandatory_seq", "open_blocker", "open_question", "open_task", "no_task_done", "waits_on", "blocker_seq",
+    "resolved_seq", "confirm_seq",
     "acknowledged_seq", "confirm_acknowledged",
 )  # fmt: skip
 _REASONS = {name: name for name in _PASSED_ON} | {f"{part}_why": _why(cases) for part, cases in _CASES.items()}
@@ -290,7 +308,8 @@ def _path_columns() -> dict[str, str]:
     missing = " ".join(f"WHEN {_is_met(part)} = 0 THEN '{part}'" for part in PARTS)
     return columns | {
         "unblocked_ref": "CASE unblocked_why WHEN 'open_blocker' THEN open_blocker"
-        " WHEN 'open_question' THEN open_question WHEN 'dependency' THEN waits_on END",
+        " WHEN 'open_question' THEN open_question WHEN 'open_task' THEN open_task"
+        " WHEN 'dependency' THEN waits_on END",
         "chain": _conclusion(_CHAIN),
         "pm_path": _conclusion(_PM_PATH),
         "valid": _conclusion(f"({_CHAIN}) OR ({_PM_PATH})"),

@@ -19,7 +19,7 @@ _RECORDED = (
 )
 
 
-def _fixed(table: str, what: str, *columns: str) -> Statement:
+def fixed(table: str, what: str, *columns: str) -> Statement:
     """Columns that keep the value with which the row was written."""
     return refuse(
         f"{table}_origins_are_fixed",
@@ -29,7 +29,7 @@ def _fixed(table: str, what: str, *columns: str) -> Statement:
     )
 
 
-def _closed_once(table: str, what: str, closed: str, *closing: str) -> tuple[Statement, Statement]:
+def closed_once(table: str, what: str, closed: str, *closing: str) -> tuple[Statement, Statement]:
     """A row that is closed once, by writing its closing columns together, and never changes afterwards."""
     early = " OR ".join(f"NEW.{column} IS NOT NULL" for column in closing)
     return (
@@ -89,23 +89,23 @@ _SESSIONS = (
         " WHERE r.session_id = NEW.id AND r.seq = NEW.status_seq AND r.part = 1"
         " AND r.role = 'validator' AND r.response_status = 'ACCEPT')",
     ),
-    _fixed("sessions", "a session keeps its id, kind and goal", "id", "kind", "goal", "created_by", "created_at"),
+    fixed("sessions", "a session keeps its id, kind and goal", "id", "kind", "goal", "created_by", "created_at"),
 )
 
-_AGENTS = _fixed(
+_AGENTS = fixed(
     "agents",
     "an agent keeps its id, role, parent and kind",
     *("id", "role", "parent_id", "kind", "session_id", "group_id", "created_at", "created_seq"),
 )
 
 _BLOCKERS = (
-    _fixed(
+    fixed(
         "blockers",
         "a blocker keeps what it was opened with",
         *("id", "session_id", "group_id", "task_id", "type", "class", "reason"),
         *("opened_by", "opened_role", "opened_at", "opened_seq", "report_id", "cause"),
     ),
-    *_closed_once(
+    *closed_once(
         "blockers",
         "a blocker is resolved once",
         *("resolved_seq", "resolved_at", "resolved_by", "resolution", "resolution_note"),
@@ -113,12 +113,12 @@ _BLOCKERS = (
 )
 
 _QUESTIONS = (
-    _fixed(
+    fixed(
         "questions",
         "a question keeps what was asked",
         *("id", "session_id", "group_id", "task_id", "kind", "text", "asked_by", "asked_at", "opened_seq"),
     ),
-    *_closed_once(
+    *closed_once(
         "questions",
         "a question is closed once",
         *("closed_seq", "decision", "closed_at", "closed_by", "answer", "note", "channel"),
@@ -126,16 +126,16 @@ _QUESTIONS = (
 )
 
 _DEPENDENCIES = (
-    _fixed(
+    fixed(
         "group_dependencies",
         "a dependency keeps who depends on whom",
         *("session_id", "group_id", "depends_on", "seq", "added_by"),
     ),
-    *_closed_once("group_dependencies", "a dependency is removed once", "removed_seq", "removed_by", "removed_reason"),
+    *closed_once("group_dependencies", "a dependency is removed once", "removed_seq", "removed_by", "removed_reason"),
 )
 
 _CRITERIA = (
-    _fixed(
+    fixed(
         "criteria",
         "a criterion keeps what it measures",
         *("session_id", "id", "metric", "operator", "target", "command", "created_by", "created_at", "created_seq"),
@@ -152,7 +152,7 @@ _CRITERIA = (
         "STATUS_CHANGE_MISSING: another wording of a criterion needs its status_changes row (criterion_text)",
         when=f"{differs('text')} AND NOT {last_recorded('criterion_text', 'OLD.session_id', 'OLD.id', 'text')}",
     ),
-    *_closed_once("criteria", "a criterion is removed once", "removed_seq", "removed_by", "removed_reason"),
+    *closed_once("criteria", "a criterion is removed once", "removed_seq", "removed_by", "removed_reason"),
 )
 
 TRIGGERS: tuple[Statement, ...] = (*_SESSIONS, _AGENTS, *_BLOCKERS, *_QUESTIONS, *_DEPENDENCIES, *_CRITERIA)

@@ -14,8 +14,11 @@ LAST_SEQ = 2**62
 """Larger than any seq."""
 
 FLAGS = frozenset(
-    ("active", "external", "fresh", "mandatory_review", "planned", "security_sensitive", "senior", "turn_assumed")
-)
+    (
+        "active", "auto_unblock", "external", "fresh", "mandatory_review", "planned", "security_sensitive", "senior",
+        "turn_assumed",
+    )
+)  # fmt: skip
 """Columns that hold 0 or 1 and are answered as false or true."""
 
 Row = dict[str, Any]
@@ -53,10 +56,19 @@ BLOCKERS = """SELECT * FROM blockers INDEXED BY ix_blockers_group
 BLOCKER = "SELECT * FROM blockers WHERE id = :id AND session_id = :session"
 OPEN_BLOCKERS = """SELECT * FROM blockers INDEXED BY ix_blockers_open
     WHERE session_id = :session AND resolved_seq IS NULL ORDER BY opened_seq, id"""
+QUESTION = "SELECT * FROM questions WHERE id = :id"
 QUESTIONS = """SELECT * FROM questions INDEXED BY ix_questions_session
     WHERE session_id = :session AND group_id = :group ORDER BY opened_seq, id"""
 OPEN_QUESTIONS = """SELECT * FROM questions INDEXED BY ix_questions_open
     WHERE session_id = :session AND closed_seq IS NULL ORDER BY opened_seq, id"""
+
+RESUME_POINT = """SELECT * FROM resume_points INDEXED BY ix_resume_points_group
+    WHERE session_id = :session AND group_id IS :group AND status = 'partial' ORDER BY seq DESC LIMIT 1"""
+RESUME_POINT_OF = "SELECT * FROM resume_points WHERE session_id = :session AND seq = :seq"
+
+INBOX = """SELECT q.* FROM questions q INDEXED BY ix_questions_open WHERE q.closed_seq IS NULL
+    AND (:session IS NULL OR q.session_id = :session)
+    AND (:at IS NULL OR q.asked_at > :at OR (q.asked_at = :at AND q.id > :id)) ORDER BY q.asked_at, q.id LIMIT :limit"""
 
 CRITERION = "SELECT * FROM criteria WHERE session_id = :session AND id = :id"
 CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE session_id = :session
@@ -97,7 +109,9 @@ STEP_ROWS: dict[str, str] = {
     "report": f"SELECT * FROM agent_reports WHERE {_SPAN} ORDER BY seq, part",
     "acknowledgement": f"SELECT * FROM acknowledgements WHERE {_SPAN} ORDER BY seq, part",
     "decision": f"SELECT * FROM router_decisions WHERE {_SPAN} ORDER BY seq, part",
-    "status_change": f"SELECT * FROM status_changes WHERE {_SPAN} ORDER BY seq, part",
+    "status_change": f"""SELECT c.*, CASE WHEN c.entity IN ('task', 'task_claim') THEN
+        (SELECT t.group_id FROM tasks t WHERE t.session_id = c.session_id AND t.id = c.entity_id) END AS group_id
+        FROM status_changes c WHERE {_SPAN} ORDER BY c.seq, c.part""",
     "blocker_opened": """SELECT *, opened_seq AS seq FROM blockers INDEXED BY ix_blockers_group
         WHERE session_id = :session AND opened_seq > :since AND opened_seq <= :until ORDER BY opened_seq, id""",
     "blocker_resolved": """SELECT *, resolved_seq AS seq FROM blockers INDEXED BY ix_blockers_resolved

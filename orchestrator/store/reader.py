@@ -31,7 +31,8 @@ OPEN_BLOCKERS = """SELECT id, type, class, external, opened_role, opened_by, cau
     WHERE session_id = :session AND group_id = :group AND task_id IS NULL AND resolved_seq IS NULL
     ORDER BY opened_seq DESC, id DESC"""
 OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
-    WHERE session_id = :session AND group_id IS :group AND closed_seq IS NULL ORDER BY opened_seq LIMIT 1"""
+    WHERE session_id = :session AND group_id IS :group AND task_id IS NULL AND closed_seq IS NULL
+    ORDER BY opened_seq LIMIT 1"""
 VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
     WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
     AND seq > :since LIMIT :most)"""
@@ -49,6 +50,9 @@ TURN_REFUSALS = """SELECT count(*) FROM (SELECT 1 FROM refusals INDEXED BY ix_re
     WHERE session_id = :session AND group_id IS :group AND turn = :turn AND role = :role LIMIT :most)"""
 CLARIFICATIONS = """SELECT count(*) FROM questions INDEXED BY ix_questions_session
     WHERE session_id = :session AND opened_seq > :since AND kind = 'clarification'"""
+SOFT_STOPS = """SELECT type, phases_completed FROM resume_points INDEXED BY ix_resume_points_group
+    WHERE session_id = :session AND group_id IS :group AND seq > :since AND class = 'soft'
+    ORDER BY seq DESC LIMIT :most"""
 IN_PROGRESS = """SELECT id FROM task_groups INDEXED BY ix_task_groups_awaited
     WHERE session_id = :session AND awaited_role IS NOT NULL AND kind = :kind ORDER BY created_seq"""
 MANAGER_TURNS = """SELECT turn FROM task_groups INDEXED BY ix_task_groups_awaited
@@ -81,7 +85,7 @@ PENDING = f"""SELECT {_GROUP_COLUMNS}, EXISTS (SELECT 1 FROM group_dependencies 
     FROM task_groups g INDEXED BY ix_task_groups_pending
     WHERE g.session_id = :session AND g.status = 'pending'
     AND NOT EXISTS (SELECT 1 FROM blockers b INDEXED BY ix_blockers_open
-        WHERE b.session_id = g.session_id AND b.group_id = g.id AND b.resolved_seq IS NULL)
+        WHERE b.session_id = g.session_id AND b.group_id = g.id AND b.task_id IS NULL AND b.resolved_seq IS NULL)
     ORDER BY g.priority, g.created_seq"""
 
 
@@ -187,6 +191,13 @@ class Reader:
     def clarifications(self, session: Session) -> int:
         """Clarifications that were asked for since the last answer."""
         return self.count(CLARIFICATIONS, session=session.id, since=session.answered_seq)
+
+    def soft_stops(self, session: Session, group: Group | None, most: int) -> list[tuple[str, int | None]]:
+        """Type and finished phases of the soft blockers since progress or an answer, newest first, so many at most."""
+        scope = group or session
+        since = max(scope.progress_seq, scope.answered_seq)
+        parameters = {"session": session.id, "group": group and group.id, "since": since, "most": most}
+        return [tuple(row) for row in self.connection.execute(SOFT_STOPS, parameters)]
 
     def manager_turns(self, session: Session) -> tuple[int, ...]:
         """The open turns of the project manager in this session."""

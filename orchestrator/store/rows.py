@@ -4,7 +4,7 @@ from __future__ import annotations
 
 NUMBERED = frozenset(
     (
-        "acknowledgements", "agent_reports", "evidence", "import_findings", "imported_logs", "refusals",
+        "acknowledgements", "agent_reports", "evidence", "import_findings", "imported_logs", "notices", "refusals",
         "router_decisions", "status_changes",
     )
 )  # fmt: skip
@@ -28,23 +28,31 @@ COLUMNS = {
     "grandfathered_groups": "session_id group_id seq peer_id peer_status completed_at",
     "group_dependencies": "session_id group_id depends_on seq added_by removed_seq removed_by removed_reason",
     "handoffs": "session_id turn group_id agent_id document hash",
+    "human_tokens": "id seq agent_id hash enrolled_at",
     "import_findings": "session_id seq part group_id code text",
     "imported_logs": "session_id seq part group_id peer_id agent kind logged_at content more",
     "imported_sessions": "session_id seq peer_id peer_status peer_version source source_hash",
+    "notices": "session_id seq part agent_id task_id blocker_id",
     "questions": "id session_id group_id task_id kind text asked_by asked_at opened_seq decision closed_at closed_by"
     " closed_seq answer note channel",
     "refusals": "session_id seq part door actor claimed_session group_id role status turn code detail refused_at",
     "requests": "session_id request_id command input_hash seq answer",
+    "resume_points": "session_id seq group_id task_id status type class stage phases_completed phases_total"
+    " handoff_path",
     "router_decisions": "session_id seq part group_id current_agent response_status next_agent action timestamp"
     " report_id cause rules workflow_version_id rules_version handoff_hash mandatory_review=0 answer",
     "sessions": "id kind mode testing_mode goal workflow_version_id turn_timeout disabled_roles created_by created_at"
     " status status_changed_by status_changed_at status_seq outcome outcome_reason planned=0 awaited_role"
     " awaited_agent_id awaited_action turn awaited_since held held_seq held_part progress_seq=0 answered_seq=0",
     "status_changes": "session_id seq part entity entity_id from_status to_status changed_by changed_at reason cause",
+    "task_dependencies": "session_id task_id depends_on_id seq added_by removed_seq removed_by removed_reason",
     "task_groups": "session_id id name kind security_sensitive=0 complexity=3 priority=2 created_by created_at"
     " created_seq status status_changed_by status_changed_at status_seq awaited_role awaited_agent_id awaited_action"
     " turn awaited_since held held_seq held_part qa_attempts=0 tl_review_attempts=0 merge_attempts=0 iterations=0"
     " senior=0 builder_role builder_agent_id progress_seq=0 answered_seq=0",
+    "tasks": "session_id id group_id parent_id title description type priority=2 assignee auto_unblock=0 created_by"
+    " created_at created_seq status status_changed_by_agent_id status_changed_at status_seq former_status"
+    " blocked_reason version=1 claim_holder claim_token claim_until claim_beat_at",
     "texts": "hash content",
     "workflow_activations": "seq workflow_version_id activated_by activated_at",
     "workflow_transitions": "workflow_version_id current_agent response_status next_agent action include_context"
@@ -63,9 +71,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "group_dependencies": ("group_id", "depends_on", "seq"),
     "questions": ("id",),
     "sessions": ("id",),
+    "task_dependencies": ("task_id", "depends_on_id", "seq"),
     "task_groups": ("id",),
+    "tasks": ("id",),
 }
 """Tables whose rows may change, with their keys: where a session is part of the key, within that session."""
 
-OF_SESSION = frozenset(("criteria", "group_dependencies", "task_groups"))
+OF_SESSION = frozenset(("criteria", "group_dependencies", "task_dependencies", "task_groups", "tasks"))
 """Those of them that have the session in their key."""

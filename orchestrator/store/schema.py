@@ -20,6 +20,10 @@ from orchestrator.store.tables_imported import (
     imported_logs,
     imported_sessions,
 )
+from orchestrator.store.tables_people import (
+    human_tokens,
+    resume_points,
+)
 from orchestrator.store.tables_record import (
     acknowledgements,
     agent_reports,
@@ -31,6 +35,11 @@ from orchestrator.store.tables_record import (
     router_decisions,
     status_changes,
     texts,
+)
+from orchestrator.store.tables_tasks import (
+    notices,
+    task_dependencies,
+    tasks,
 )
 from orchestrator.store.tables_validation import (
     criteria,
@@ -65,17 +74,22 @@ __all__ = [
     "grandfathered_groups",
     "group_dependencies",
     "handoffs",
+    "human_tokens",
     "import_findings",
     "imported_logs",
     "imported_sessions",
     "metadata",
+    "notices",
     "questions",
     "refusals",
     "requests",
+    "resume_points",
     "router_decisions",
     "sessions",
     "status_changes",
+    "task_dependencies",
     "task_groups",
+    "tasks",
     "texts",
     "workflow_activations",
     "workflow_transitions",

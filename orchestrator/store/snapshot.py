@@ -70,6 +70,20 @@ _REPAIRS = """SELECT 'step ' || seq, 'guards were made anew by ' || actor || ' a
     WHERE session_id = :chain AND kind = 'repair' ORDER BY seq"""
 
 
+# Tasks of a group that is deferred or cancelled are not asked for: the group's own checks say what is owed.
+_OWED = """FROM tasks t LEFT JOIN task_groups g ON g.session_id = t.session_id AND g.id = t.group_id
+    WHERE t.session_id = :session AND g.status IS NOT 'deferred_external' AND g.status IS NOT 'cancelled'"""
+_TASKS_OPEN = f"""SELECT t.id, 'task is ' || t.status || CASE WHEN t.blocked_reason IS NULL THEN ''
+    ELSE ': ' || t.blocked_reason END {_OWED} AND t.status NOT IN ('done', 'cancelled') ORDER BY t.created_seq, t.id"""
+_TASKS_UNEXPLAINED = f"""SELECT t.id, 'task was cancelled without a reason' {_OWED} AND t.status = 'cancelled'
+    AND NOT EXISTS (SELECT 1 FROM status_changes c INDEXED BY ix_status_changes_entity
+        WHERE c.session_id = t.session_id AND c.entity = 'task' AND c.entity_id = t.id AND c.to_status = 'cancelled'
+        AND trim(c.reason) <> '') ORDER BY t.created_seq, t.id"""
+_TASKS_ALL_CANCELLED = f"""SELECT :session, 'all its tasks are cancelled' WHERE EXISTS (SELECT 1 {_OWED})
+    AND NOT EXISTS (SELECT 1 {_OWED} AND t.status <> 'cancelled')"""
+_TASKS = (_TASKS_OPEN, _TASKS_UNEXPLAINED, _TASKS_ALL_CANCELLED)
+
+
 class Seen(NamedTuple):
     """A session as it was at one moment, with the evidence that lies in files, which is looked at afterwards."""
 
@@ -160,6 +174,7 @@ class _Reading:
             evidence=_first(evidence.faults(self._connection, self._session), lambda each: Finding(*each)),
             dropped=self._findings(_DROPPED),
             repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),
+            tasks=tuple(each for sql in _TASKS for each in self._findings(sql)),
             merges=tuple(self._merges(groups, paths)),
         )
 

@@ -52,6 +52,15 @@ blockers = sa.Table(
         "resolved_seq",
         sqlite_where=sa.text("resolved_seq IS NOT NULL"),
     ),
+    sa.Index("ix_blockers_own", "session_id", "group_id", "opened_seq", sqlite_where=sa.text("task_id IS NULL")),
+    sa.Index(
+        "ix_blockers_own_resolved", "session_id", "group_id", "resolved_seq",
+        sqlite_where=sa.text("task_id IS NULL AND resolved_seq IS NOT NULL"),
+    ),
+    sa.Index(
+        "ix_blockers_task", "session_id", "task_id", "resolved_seq", "opened_seq",
+        sqlite_where=sa.text("task_id IS NOT NULL"),
+    ),
     sqlite_with_rowid=False,
 )
 

@@ -23,6 +23,7 @@ agents = sa.Table(
     columns.flag("active"),
     sa.CheckConstraint("max_parallel_tasks >= 1", name="max_parallel_tasks"),
     sa.Index("ix_agents_parent_id", "parent_id"),
+    sa.Index("ix_agents_standing", "parent_id", sqlite_where=sa.text("session_id IS NULL")),
     sqlite_with_rowid=False,
 )
 

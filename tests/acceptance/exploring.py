@@ -23,6 +23,8 @@ from tests.acceptance.walking import SESSION, Op, report
 Key = tuple[Any, ...]
 PAGE = 4096
 MANAGER = "project_manager"
+ABANDONED = Op("session end", {"id": SESSION, "by": "user", "reason": "nothing is left to do"})
+DECISIONS = ("continue", "revise", "abandon")
 MOST_STEPS = 80
 """Good answers after which a session should long have come to its end."""
 
@@ -163,7 +165,9 @@ _GROUP_KEY = """SELECT g.id, g.kind, g.security_sensitive, g.status, g.awaited_r
     WHERE g.session_id = 'S1' ORDER BY g.created_seq"""
 _BLOCKERS_KEY = """SELECT group_id, external, opened_role FROM blockers
     WHERE session_id = 'S1' AND resolved_seq IS NULL ORDER BY opened_seq DESC"""
-_QUESTIONS_KEY = "SELECT group_id, kind FROM questions WHERE session_id = 'S1' AND closed_seq IS NULL ORDER BY id"
+_QUESTIONS_KEY = """SELECT group_id, kind, json_extract(decision, '$.target'), json_extract(decision, '$.reporter'),
+    json_array_length(json_extract(decision, '$.blockers'))
+    FROM questions WHERE session_id = 'S1' AND closed_seq IS NULL ORDER BY opened_seq"""
 _EDGES_KEY = "SELECT group_id, depends_on FROM group_dependencies WHERE session_id = 'S1' AND removed_seq IS NULL"
 _VISITS_KEY = """SELECT r.group_id, r.role, r.response_status, count(*) FROM agent_reports r
     LEFT JOIN task_groups g ON g.session_id = r.session_id AND g.id = r.group_id JOIN sessions s ON s.id = r.session_id
@@ -215,10 +219,14 @@ def moves(context: Context, setting: Setting) -> Iterator[Op]:
         "SELECT id, status, awaited_role, awaited_action, held FROM task_groups WHERE session_id = 'S1'"
         " ORDER BY created_seq"
     ).fetchall()
+    for question, *_ in context.connection.execute(walking.QUESTIONS).fetchall():
+        yield from (walking.answer(question, decision) for decision in DECISIONS)
     yield report(MANAGER, "CONTINUE" if session.planned else "PLANNING_COMPLETE")
     yield report(MANAGER, "BAZINGA")
     if all(status not in ("pending", "in_progress") for _, status, *_ in rows):
         yield report(MANAGER, "NEEDS_CLARIFICATION", summary="nothing is left to do")
+        if context.connection.execute(walking.QUESTIONS).fetchone():
+            yield ABANDONED
     for group, status, role, action, held in rows:
         yield from _of_the_manager(group, status, role)
         if status == "in_progress" and not held and role not in (None, "user", MANAGER):
@@ -264,9 +272,9 @@ def _set(group: str, status: str) -> Op:
 
 
 def is_goal(context: Context) -> bool:
-    """Whether the session has ended, asks a person, or has nothing open and waits for its verdict."""
+    """Whether the session has ended, or has nothing open and waits for its verdict; being asked is no end."""
     session = context.require_session(SESSION)
-    if session.status == "ended" or context.connection.execute(_QUESTIONS_KEY).fetchone():
+    if session.status == "ended":
         return True
     statuses = {row[0] for row in context.connection.execute("SELECT status FROM task_groups WHERE session_id = 'S1'")}
     closed = statuses <= {"completed", "deferred_external", "cancelled"}
@@ -286,6 +294,8 @@ ANSWERS = {
 def good_answer(context: Context) -> Op:
     """What somebody of good will does next, so that the session comes to its end."""
     session = context.require_session(SESSION)
+    if asked := context.connection.execute(walking.QUESTIONS).fetchone():
+        return _a_person_s(context, *asked)
     if not session.planned:
         return report(MANAGER, "PLANNING_COMPLETE")
     rows = context.connection.execute(
@@ -296,6 +306,8 @@ def good_answer(context: Context) -> Op:
         if status == "in_progress" and not held and role != MANAGER:
             return report(role, "MERGE_SUCCESS" if action == "spawn_merge" else ANSWERS[role], group)
         if status == "in_progress" and role == MANAGER and not _lacks_confirmation_alone(context, group):
+            if context.reader.open_dependencies(SESSION, group) and context.reader.path(SESSION, group).merged:
+                return _unchain(context, group)
             external = any(blocker.external for blocker in context.reader.blockers(SESSION, group))
             return report(MANAGER, "DEFER_EXTERNAL" if external else "REWORK", group, summary="a reason")
     for group, status, *_ in rows:
@@ -304,6 +316,14 @@ def good_answer(context: Context) -> Op:
     if any(status in ("completed", "in_progress") for _, status, *_ in rows):
         return report(MANAGER, "BAZINGA")
     return report(MANAGER, "NEEDS_CLARIFICATION", summary="nothing is left to do")
+
+
+def _a_person_s(context: Context, question: str, group: str | None, kind: str) -> Op:
+    """A person of good will lets the work go on; where nothing is left to do they end it."""
+    statuses = {row[0] for row in context.connection.execute("SELECT status FROM task_groups WHERE session_id = 'S1'")}
+    if kind == "clarification" and not statuses & {"pending", "in_progress", "completed"}:
+        return ABANDONED
+    return walking.answer(question, "continue")
 
 
 def _lacks_confirmation_alone(context: Context, group: str) -> bool:

@@ -28,11 +28,14 @@ def test_the_walks_go_somewhere() -> None:
     """Walks prove nothing if they are refused at every step, or never come to what they look for."""
     codes: list[str | None] = []
     statuses: set[str] = set()
-    for seed in range(12):
+    answers: set[str] = set()
+    for seed in range(24):
         walk = walking.Walk(seed)
         walk.go(STEPS)
         codes += walk.codes
         statuses |= {row[0] for row in walk.context.connection.execute("SELECT to_status FROM status_changes")}
+        answers |= {row[0] for row in walk.context.connection.execute("SELECT answer FROM questions")}
+    assert {"continue", "revise", "abandon"} <= answers
     assert codes.count(None) > len(codes) / 4
     assert {"in_progress", "completed", "cancelled", "paused"} <= statuses
     assert {"OUT_OF_TURN", "GROUP_CLOSED", "COMPLETION_PATH_MISSING", "UNKNOWN_STATUS", "STALE_TURN"} <= set(codes)

@@ -216,6 +216,39 @@ class Machine(RuleBasedStateMachine):
         if self.story.awaited()[name] != group.awaited:
             self._adopt(name)
 
+    # What a person does
+
+    @precondition(lambda self: hasattr(self, "model") and self.asked)
+    @rule(data=st.data(), decision=st.sampled_from(("continue", "revise", "abandon")))
+    def a_person_answers(self, data: st.DataObject, decision: str) -> None:
+        """What was kept back goes on, the reporter is started again, or the manager is called; all counts fall."""
+        name = data.draw(st.sampled_from(sorted(self.asked)))
+        group, (question, opened) = self.model.groups[name], self._question(name)
+        assert walking.perform(self.stage.context, walking.answer(question, decision)) is None
+        self.asked.discard(name)
+        self.refused[name] = 0
+        self.unsure.discard(name)
+        group.visits.clear()
+        group.failures.clear()
+        if decision == "continue" and opened:
+            group.blockers.pop()
+        awaited = self.story.awaited()[name]
+        assert awaited == MANAGER if decision == "abandon" else awaited in (*REPORTS, MANAGER)
+        group.awaits(str(awaited))
+        group.awaited, group.merging = awaited, self._awaited_action(name) == "spawn_merge"
+
+    def _question(self, name: str) -> tuple[str, int]:
+        """The open question of a group, and whether a blocker was opened with it."""
+        ((question, opened),) = self.stage.rows(
+            "SELECT q.id, EXISTS (SELECT 1 FROM blockers b WHERE b.opened_seq = q.opened_seq) FROM questions q"
+            f" WHERE q.group_id = '{name}' AND q.closed_seq IS NULL"
+        )
+        return question, opened
+
+    def _awaited_action(self, name: str) -> str:
+        ((action,),) = self.stage.rows(f"SELECT awaited_action FROM task_groups WHERE id = '{name}'")
+        return str(action)
+
     # What nobody may do
 
     @rule(name=NAMES, role=SPEAKERS, data=st.data())

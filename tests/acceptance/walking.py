@@ -11,12 +11,16 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator import testing
-from orchestrator.app import operations
+from orchestrator.app import human, operations
 from orchestrator.app.context import Context
 from orchestrator.core.routing import fanout
 from orchestrator.errors import OrchestratorError
 
 SESSION = "S1"
+PERSONS = ("answer", "session end")
+"""Operations that a person at a terminal makes."""
+QUESTIONS = """SELECT id, group_id, kind FROM questions WHERE session_id = 'S1' AND closed_seq IS NULL
+    ORDER BY opened_seq, id"""
 
 
 class Op(NamedTuple):
@@ -36,8 +40,14 @@ def report(role: str, status: str, group: str | None = None, **more: Any) -> Op:
     return Op("route", {**given, "group_id": group} if group else given)
 
 
+def answer(question: str, decision: str, **more: Any) -> Op:
+    """A person's answer, given at a terminal."""
+    return Op("answer", {"id": question, "decision": decision, "note": "so be it", **more})
+
+
 def perform(context: Context, op: Op) -> str | None:
-    """Do it; return the code of the refusal, if it was refused."""
+    """Do it, an answer as a person does; return the code of the refusal, if it was refused."""
+    context.credential = human.Credential(human.TERMINAL) if op.words in PERSONS else None
     try:
         operations.call(context, op.words, **op.arguments)
     except OrchestratorError as problem:
@@ -68,6 +78,8 @@ def _of_groups(context: Context) -> Iterator[str]:
             yield f"group {group} waits for {role}, and nobody is named"
         if role not in (None, "user") and not held and turn is None:
             yield f"group {group} waits for {role}, who was never started"
+        if role == "user" and not context.reader.question(SESSION, group):
+            yield f"group {group} waits for a person who is asked nothing"
         if secure and role == "developer":
             yield f"group {group} is security-sensitive and waits for a developer"
         if status == "completed" and not _rightly_completed(context, group):
@@ -105,6 +117,8 @@ def _of_the_session(context: Context) -> Iterator[str]:
     board = context.reader.board(session, fanout.limit(workflow, session), workflow.rules.research_max_parallel)
     if board.running > board.limit:
         yield f"{board.running} groups run, and the limit is {board.limit}"
+    if session.awaited_role == "user" and not context.reader.question(SESSION, None):
+        yield "the session waits for a person who is asked nothing"
     if session.status == "paused":
         if not (board.person_awaited or _paused_by_hand(context)):
             yield "the session is paused, and no person is asked"
@@ -185,7 +199,19 @@ class Walk:
         groups = self.context.connection.execute(GROUPS).fetchall()
         choices = (self._report, self._manages, self._sets_status, self._redispatches, self._depends, self._pauses)
         (chosen,) = self.random.choices(choices, weights=(62, 23, 8, 3, 2, 2))
+        asked = self.context.connection.execute(QUESTIONS).fetchall()
+        if asked and self.random.random() < 0.3:
+            return self._answers(asked)
         return chosen(groups)
+
+    def _answers(self, asked: list[Any]) -> Op:
+        chance, pick = self.random.random, self.random.choice
+        question, *_ = pick(asked)
+        if chance() < 0.02:
+            return Op("session end", {"id": SESSION, "by": "user", "reason": "no budget"})
+        decision = pick(("continue", "continue", "revise", "abandon", "yes" if chance() < 0.1 else "abandon"))
+        note = "so be it" if chance() < 0.9 else ""
+        return answer(question if chance() < 0.97 else "S1:Q1", decision, note=note)
 
     def _report(self, groups: list[Any]) -> Op:
         group, _, awaited, _, turn, *_ = self.random.choice(groups)
@@ -212,11 +238,20 @@ class Walk:
             more["request_id"] = f"r{self.random.randrange(20)}"
         if role == "project_manager" or chance() < 0.05:
             more["summary"] = "because"
-        if chance() < 0.03:
-            more["metadata"] = {
-                "status": "blocked", "requires_user_review": True, "review_reason": "a look", "errors": []
-            }
+        if chance() < 0.1:
+            more["metadata"] = self._metadata(effect)
         return more
+
+    def _metadata(self, effect: str) -> dict[str, Any]:
+        """Return metadata that mostly fits the report, and often asks for a person or stops softly."""
+        chance, pick = self.random.random, self.random.choice
+        fits = {"block": "blocked", "test_fail": "failed", "merge_fail": "failed", "progress": "partial"}
+        status = fits.get(effect, "implemented") if chance() < 0.9 else pick(("partial", "blocked", "implemented"))
+        flagged = {"requires_user_review": True, "review_reason": "a look"} if chance() < 0.4 else {}
+        kind = pick(("timeout", "timeout", "missing_dependency"))
+        errors = [{"type": kind, "recoverable": kind == "timeout"}] if chance() < 0.8 else []
+        done = {"partial_progress": {"phases_completed": pick((1, 1, 2)), "phases_total": 4}} if chance() < 0.5 else {}
+        return {"status": status, "errors": errors, **flagged, **(done if status != "implemented" else {})}
 
     def _manages(self, groups: list[Any]) -> Op:
         workflow = self.context.version(_session(self.context).workflow_version_id).workflow

@@ -43,6 +43,7 @@ SETUP = (
     ("session", "create", "S1", "--goal", "one small change"),
     ("group", "create", "A", "--session-id", "S1", "--name", "A", "--by", "project_manager"),
     ("route", "--session-id", "S1", "--group-id", "A", "--current-agent", "developer", "--status", "READY_FOR_QA"),
+    ("task", "create", "T", "--session-id", "S1", "--title", "one file", "--by", "tech_lead"),
 )
 
 HOT = {
@@ -50,6 +51,8 @@ HOT = {
     "route short form": ("route", "qa_expert", "PASS", "-s", "S1", "-g", "A"),
     "status": ("status", "S1"),
     "group show": ("group", "show", "A", "--session-id", "S1"),
+    "task set-status": ("task", "set-status", "T", "in_progress", "-s", "S1", "--by", "tech_lead"),
+    "next": ("next", "--agent-id", "developer", "--session-id", "S1"),
     "audit decisions": ("audit", "decisions", "--session-id", "S1"),
 }
 

@@ -15,6 +15,7 @@ PEER_STEP = 340 / 40
 READS: dict[str, tuple[str, ...]] = {
     "status": ("status", "READ", "--json"),
     "group show": ("group", "show", "A", "--session-id", "READ", "--json"),
+    "next": ("next", "--agent-id", "developer", "--session-id", "READ", "--json"),
     "audit decisions": ("audit", "decisions", "--session-id", "READ", "--json"),
 }
 
@@ -54,6 +55,7 @@ def other_verbs(rounds: int) -> Iterator[Figure]:
         place = workplace.create(pathlib.Path(folder))
         workplace.session(place, "READ")
         place.command(*workplace.first_report("READ"))
+        place.command("task", "create", "T", "--session-id", "READ", "--title", "one change", "--by", "tech_lead")
         cases = {name: place.measured(*words) for name, words in READS.items()}
         for name, case in cases.items():
             yield verb(name, case, place, rounds)

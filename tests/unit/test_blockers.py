@@ -103,6 +103,35 @@ def test_a_soft_blocker_becomes_hard_at_the_first_limit(
     assert blockers.exhausted(returns, without_progress, continuations) == limit
 
 
+RETURNS = "the same blocker returned more than 3 times"
+STILL = "2 continuations brought no progress"
+USED = "5 continuations were used"
+
+
+@pytest.mark.parametrize(
+    ("phases", "before", "limit"),
+    [
+        pytest.param(None, [], None, id="the first"),
+        pytest.param(2, [("x", 2)], None, id="one without progress"),
+        pytest.param(2, [("x", 2), ("x", 2)], STILL, id="two without progress"),
+        pytest.param(1, [("y", 2), ("x", 2)], STILL, id="two without progress, of other types, falling"),
+        pytest.param(3, [("x", 2), ("x", 2)], None, id="progress now"),
+        pytest.param(3, [("x", 3), ("x", 2), ("x", 2)], None, id="progress before the last"),
+        pytest.param(2, [("x", 1), ("x", 2), ("x", 1)], STILL, id="less than what was there once is no progress"),
+        pytest.param(None, [("x", 2), ("x", 2)], None, id="what measures nothing is none either"),
+        pytest.param(None, [("x", None)] * 3, None, id="three returns"),
+        pytest.param(None, [("x", None)] * 4, RETURNS, id="four returns"),
+        pytest.param(5, [("x", 4), ("x", 3), ("x", 2), ("x", 1)], RETURNS, id="four returns with progress"),
+        pytest.param(None, [("y", None), ("x", None)] * 2, None, id="four continuations of two types"),
+        pytest.param(None, [("y", None), ("z", None), ("x", None), ("y", None), ("z", None)], USED, id="five in all"),
+    ],
+)
+def test_a_soft_blocker_that_comes_again_reaches_a_limit(
+    phases: int | None, before: list[tuple[str, int | None]], limit: str | None
+) -> None:
+    assert blockers.hardened("x", phases, before) == limit
+
+
 @given(st.none() | st.text(), st.lists(st.tuples(st.text() | st.sampled_from(sorted(blockers.TYPES)), st.booleans())))
 def test_one_hard_error_makes_the_blocker_hard(stage: str | None, found: list[tuple[str, bool]]) -> None:
     classified = [blockers.of_error(*each) for each in found]

@@ -39,6 +39,12 @@ def full(text: str = "a text", *, group: bool = True, **more: Any) -> dict[str, 
             {"name": "qa_report", "producer": "qa_expert@S1:A", "seq": 2, "value": {text: [text]}},
         ],
         "missing_context": [text],
+        "question": {
+            "id": "S1:Q1", "kind": "review", "text": text, "answer": "revise", "note": text, "closed_by": "user",
+        },
+        "resume": {
+            "seq": 2, "stage": text, "phase": 3, "phases_completed": 2, "phases_total": 4, "handoff_path": text,
+        },
         "reports": [told],
         "groups": [{"id": "A", "name": text, "status": "pending", "awaited_role": None}],
         "statuses": [{"status": "APPROVED", "description": text, "effect": "approve"}],
@@ -73,9 +79,9 @@ def parts(markdown: str) -> list[str]:
 
 
 PARTS = [
-    "## Goal", "## Group", "## Success criteria", "## Open blockers", "## Context", "## Context",
-    "## Missing context", "## Earlier reports on this group", "## Groups", "## You may report", "## Report with",
-    "## Your role",
+    "## Goal", "## Group", "## A person's answer", "## Resume point", "## Success criteria", "## Open blockers",
+    "## Context", "## Context", "## Missing context", "## Earlier reports on this group", "## Groups",
+    "## You may report", "## Report with", "## Your role",
 ]  # fmt: skip
 
 

@@ -253,16 +253,14 @@ def test_a_fault_is_refused_where_it_is(document: Any, path: str, message: str) 
         pytest.param('{"status": "partial", "x": "\\u0000"}', "$.x", "NUL", id="NUL"),
         pytest.param('{"x": "' + "x" * 2**20 + '"}', "$", "1048576 are allowed", id="too large"),
         pytest.param('{"x": ' * 200 + "1" + "}" * 200, "$", "nested", id="too deep"),
+        pytest.param(b'\xef\xbb\xbf{"status": "planned"}', "$", "byte-order mark", id="byte-order mark"),
+        pytest.param('\ufeff{"status": "planned"}', "$", "byte-order mark", id="byte-order mark in a text"),
     ],
 )
 def test_an_unreadable_document_is_refused_with_its_reason(data: Any, path: str, message: str) -> None:
     (problem,) = problems_of(data)
     assert problem["path"] == path
     assert message in problem["message"]
-
-
-def test_a_byte_order_mark_is_no_fault() -> None:
-    assert metadata.check(b'\xef\xbb\xbf{"status": "planned"}').status == "planned"
 
 
 def test_every_fault_is_listed_in_one_refusal() -> None:

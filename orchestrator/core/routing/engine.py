@@ -74,6 +74,8 @@ def decide(case: Case) -> Decision:
     if transition.bypass_qa:
         extras["bypass_qa"] = True
     question, postponed = _question(case, base, target, fired)
+    if question and case.report.review_mark:
+        extras[case.report.review_mark] = True
     if question:
         target = Target(PERSON, "pause_for_user")
     return Decision(
@@ -146,8 +148,11 @@ def _question(case: Case, base: Target, target: Target, fired: list[Fired]) -> t
     """The question that the decision opens, and the target that waits for its answer."""
     report = case.report
     if report.review_reason:
-        fired.append(Fired("user_review", report.review_reason))
-        return Question("review", report.review_reason), target
+        mark = f" ({report.review_mark.replace('_', '-')})" if report.review_mark else ""
+        fired.append(Fired("user_review", f"{report.review_reason}{mark}"))
+        # Who answers has looked: what goes on afterwards is no second question.
+        waits = _unredirected(case, base) if target.agent == PERSON else target
+        return Question(report.review_kind, report.review_reason), waits
     if target.agent == PERSON:
         return Question("budget", "; ".join(rule.reason for rule in fired)), _unredirected(case, base)
     if target.action == "pause_for_user":

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from orchestrator.core.workflow.model import Transition, Workflow
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised whenever deciding changes meaning, so that a replay can tell a changed engine from a changed record."""
 
 PERSON = "user"
@@ -97,6 +97,22 @@ class Blocker(NamedTuple):
     cause: str
 
 
+class Stop(NamedTuple):
+    """What return metadata says of how a report's work stopped: by what, and where a successor goes on.
+
+    limit: the limit that made a soft blocker hard, in words; None where none was reached.
+    """
+
+    status: str
+    type: str
+    severity: str
+    limit: str | None
+    stage: str | None
+    phases_completed: int | None
+    phases_total: int | None
+    handoff_path: str | None
+
+
 class Report(NamedTuple):
     """What an agent answered, names already normalised, the raw ones kept beside."""
 
@@ -113,6 +129,9 @@ class Report(NamedTuple):
     interrupt: bool = False
     testing_mode: str | None = None
     review_reason: str | None = None
+    review_kind: str = "review"
+    review_mark: str | None = None
+    stop: Stop | None = None
 
 
 class Facts(NamedTuple):

@@ -228,7 +228,7 @@ def reviews_happened(snapshot: Snapshot) -> Iterator[Line]:
 @check("V12")
 def tasks_done(snapshot: Snapshot) -> Iterator[Line]:
     """Tasks are done, or cancelled with reasons, and not all of them cancelled."""
-    yield from _each(snapshot.tasks, "error")
+    yield from _each(snapshot.tasks, "error", f"orchestrator task list --session-id {snapshot.session}")
 
 
 @check("V13")

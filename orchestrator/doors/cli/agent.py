@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestrator.doors.cli.options import (
     BY,
     CHANGE,
+    HUMAN,
     INTEGER,
     LIMIT,
     OF_SESSION,
@@ -28,6 +29,7 @@ _REGISTER = Command(
         option("kind", "Who it is. A person is registered by a person only.", choices=("ai", "human")),
         option("max_parallel_tasks", "How many tasks it may have in progress.", kind=INTEGER),
         BY,
+        HUMAN,
         REQUEST,
     ),
 )

@@ -28,6 +28,17 @@ class Spawn(TypedDict):
     handoff_hash: str
 
 
+class ResumePoint(TypedDict):
+    """Where a successor goes on."""
+
+    seq: int
+    stage: str | None
+    phase: int | None
+    phases_completed: int | None
+    phases_total: int | None
+    handoff_path: str | None
+
+
 class Routed(TypedDict):
     """A decision as it is answered; keys are there when they apply."""
 
@@ -54,6 +65,10 @@ class Routed(TypedDict):
     reason: NotRequired[str]
     group_status: NotRequired[str]
     question_id: NotRequired[str]
+    answered: NotRequired[str]
+    resume: NotRequired[ResumePoint | None]
+    over_flagged: NotRequired[bool]
+    under_flagged: NotRequired[bool]
     groups_to_spawn: NotRequired[list[str]]
     spawns: NotRequired[list[Spawn]]
     bypass_qa: NotRequired[bool]
@@ -225,6 +240,7 @@ class GroupWithAll(Group):
     counters: Counters
     blockers: list[Blocker]
     questions: list[dict[str, Any]]
+    resume_point: ResumePoint | None
     depends_on: list[dict[str, Any]]
     path: list[Part]
     path_valid: bool
@@ -272,6 +288,7 @@ class AgentWithFamily(Agent):
 
     ancestors: list[str]
     children: list[str]
+    enrolments: NotRequired[list[dict[str, Any]]]
 
 
 class AgentNode(Agent):
@@ -321,67 +338,3 @@ class Finding(TypedDict):
     subject: str
     message: str
     suggestion: str
-
-
-class DecisionRow(TypedDict):
-    """A recorded decision."""
-
-    session_id: str
-    seq: int
-    part: int
-    id: str
-    group_id: str | None
-    current_agent: str
-    response_status: str
-    next_agent: str | None
-    action: str
-    timestamp: str
-    report_id: str | None
-    cause: str
-    rules: list[Rule]
-    workflow_version_id: int
-    rules_version: int
-    handoff_hash: str | None
-    reason: str | None
-    spawns: list[Spawn]
-
-
-class Told(TypedDict):
-    """One thing that a step wrote."""
-
-    what: str
-    id: str | None
-    group_id: str | None
-    text: str
-
-
-class Event(TypedDict):
-    """One step."""
-
-    session_id: str
-    seq: int
-    kind: str
-    actor: str
-    channel: str
-    at: str
-    wrote: list[Told]
-    text: str
-
-
-class Refusal(TypedDict):
-    """One attempt that a rule turned down."""
-
-    session_id: str
-    seq: int
-    part: int
-    id: str
-    door: str
-    actor: str | None
-    claimed_session: str | None
-    group_id: str | None
-    role: str | None
-    status: str | None
-    turn: int | None
-    code: str
-    detail: str | None
-    refused_at: str

@@ -14,23 +14,20 @@ from orchestrator.doors.cli.answer_parts import (
     AgentWithFamily,
     Awaited,
     Blocker,
-    DecisionRow,
-    Event,
     Finding,
     Group,
     GroupStanding,
     GroupWithAll,
     Part,
     Problem,
-    Refusal,
     Routed,
     Rule,
     Session,
     SessionHead,
     SessionWithProgress,
-    Told,
     Version,
 )
+from orchestrator.doors.cli.answer_rows import DecisionRow, Event, Refusal, Told
 from orchestrator.doors.cli.answer_verdicts import CheckLine, Criterion, LastVerdict
 
 
@@ -92,6 +89,7 @@ class OneSession(Written):
 
     session: Session
     decision: NotRequired[Routed]
+    cancelled: NotRequired[list[str]]
 
 
 class SessionShow(Answer):

@@ -10,6 +10,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from orchestrator.doors.cli import answer_audits as audits
+from orchestrator.doors.cli import answer_next, answer_tasks
+from orchestrator.doors.cli import answer_people as people
 from orchestrator.doors.cli import answer_records as records
 from orchestrator.doors.cli import answer_shapes as shapes
 from orchestrator.doors.cli import answer_verifying as verifying
@@ -19,9 +21,26 @@ SHAPES: dict[str, Any] = {
     "demo": shapes.Demo,
     "route": shapes.Decision,
     "status": shapes.Status | shapes.Overview,
-    "why": shapes.WhyGroup | shapes.WhyDecision,
+    "next": answer_next.NextAction | answer_next.Postflight,
+    "task create": answer_tasks.OneTask,
+    "task set-status": answer_tasks.OneTask,
+    "task status": answer_tasks.OneTask,
+    "task depend": answer_tasks.OneTask,
+    "task undepend": answer_tasks.OneTask,
+    "task list": answer_tasks.Tasks,
+    "task show": answer_tasks.TaskShow,
+    "blocker list": answer_tasks.Blockers,
+    "blocker show": answer_tasks.OneBlocker,
+    "blocker resolve": answer_tasks.Resolved,
+    "task claim": answer_next.Claimed,
+    "task heartbeat": answer_next.Claimed,
+    "task release": answer_next.Claimed,
+    "why": shapes.WhyGroup | shapes.WhyDecision | answer_tasks.WhyTask,
     "handoff": shapes.Handoff,
     "redispatch": shapes.Decision,
+    "inbox": people.Inbox,
+    "answer": people.Answered,
+    "human enrol": people.Enrolled,
     "session create": shapes.OneSession,
     "session list": shapes.Sessions,
     "session show": shapes.SessionShow,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from orchestrator.app import arguments
+from orchestrator.app import arguments, human
 from orchestrator.core import names
 from orchestrator.doors.cli import catalogue, options, route, values, workflow
 from orchestrator.doors.cli.options import Command, Given, Parameter
@@ -15,7 +15,8 @@ Arguments = dict[str, Any]
 
 OWN = frozenset(("workflow check", "metadata check", "doctor", "db current", "db check", "schema", "init"))
 """Commands that are no operations and may be lines."""
-_FILES = (options.DOCUMENT, options.OBJECT_FILE)
+_TOKEN = "human_token_file"  # noqa: S105 - the name of a parameter
+_FILES = (options.DOCUMENT, options.METADATA, options.OBJECT_FILE)
 
 
 def fitted(words: str, given: Arguments) -> Arguments:
@@ -38,6 +39,25 @@ def fitted(words: str, given: Arguments) -> Arguments:
         key = name if name in known else spellings.get(name, name)
         values.agree(found, key, value, f"{words}: {name} and another argument")
     return found
+
+
+def without_token(words: str, given: Arguments) -> tuple[Arguments, human.Credential | None]:
+    """What a line gives besides a person's token, and the credential. A batch has no terminal: a token alone proves.
+
+    Raises:
+        UsageError: USAGE, the file cannot be read, or the command takes no token.
+    """
+    name = given.get(_TOKEN)
+    if name is None or words not in catalogue.COMMANDS:
+        return given, None
+    from orchestrator.doors.cli import main
+
+    if options.HUMAN not in main.find(words).parameters:
+        raise UsageError("USAGE", f"{words} takes no {_TOKEN}.", f"orchestrator {words} --help")
+    if name == values.STDIN or not isinstance(name, str):
+        raise _stdin(_TOKEN)
+    rest = {key: value for key, value in given.items() if key != _TOKEN}
+    return rest, human.credential_of(values.secret(name, _TOKEN))
 
 
 def own(command: Command, given: Arguments, db: str | None) -> Given:
@@ -99,7 +119,9 @@ def _of_route(given: Arguments) -> Arguments:
     if isinstance(found.get("acknowledge"), list):
         found["acknowledge"] = _pairs(found["acknowledge"])
     if isinstance(found.get("metadata"), str):
-        found["metadata"] = values.as_object(_bytes("metadata", found["metadata"]), "metadata")
+        if found["metadata"] == values.STDIN:
+            raise _stdin("metadata")
+        found["metadata"] = values.as_object(values.metadata_file(found["metadata"], "metadata"), "metadata")
     for name in ("report", "output"):
         if name in found:
             found[name] = _bytes(name, found[name])

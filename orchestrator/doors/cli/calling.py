@@ -28,13 +28,19 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
     Raises:
         OrchestratorError: what the operation refuses; `session_id` and `db` in its data tell where.
     """
+    taken = dict(given.arguments)
+    token = taken.pop("human_token_file", None)
     try:
-        bound = arguments.bind(words, given.arguments)
+        bound = arguments.bind(words, taken)
     except UsageError as problem:
         raise _spelt(words, problem) from None
     context = bootstrap.open_context(given.db, write=operations.OPERATIONS[words].writes, door=DOOR)
     try:
         bound = arguments.complete(context, words, bound)
+        if token is not None or bound.get("by") or words in operations.PERSONS:
+            from orchestrator.doors.cli import person
+
+            context.credential = person.credential(context, words, bound, token)
         return result(call(context, words, **bound), context.path)
     except OrchestratorError as problem:
         problem.data.setdefault("_session", hinted(problem, session_of(words, bound)))

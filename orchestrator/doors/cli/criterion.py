@@ -6,6 +6,7 @@ from orchestrator.doors.cli.options import (
     ARRAY,
     BY,
     CHANGE,
+    HUMAN,
     PAGE,
     REASON,
     REQUEST,
@@ -33,9 +34,7 @@ _ADD = Command(
             "command", 'A program and its arguments, such as ["pytest", "-q"]; the validator runs it, without a shell.',
             kind=ARRAY, metavar="JSON-ARRAY",
         ),
-        BY,
-        REASON,
-        REQUEST,
+        *CHANGE,
     ),
 )  # fmt: skip
 
@@ -70,6 +69,7 @@ _REMOVE = Command(
         SESSION,
         BY._replace(required=True),
         REASON._replace(required=True),
+        HUMAN,
         REQUEST,
     ),
 )

@@ -30,7 +30,7 @@ def _next(decision: Answer, given: Given) -> list[str]:
         return [f"The validator is awaited: orchestrator validate {session}"]
     if action == "pause_for_user":
         question = visible(decision.get("question_id"))
-        return [f"A person must answer question {question}; answering is not part of this version yet"]
+        return [f"A person must answer question {question}: orchestrator inbox --session-id {session}"]
     if decision.get("handoff"):
         return [f"Next: {visible(decision['handoff'])}"]
     if action == "wait":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.core import metadata
-from orchestrator.doors.cli.options import DOCUMENT, Command, Given, Result, argument
+from orchestrator.doors.cli.options import METADATA, Command, Given, Result, argument
 
 
 def _check(given: Given) -> Result:
@@ -27,7 +27,7 @@ COMMANDS = {
         "metadata check",
         "Check a metadata file and list all that is wrong with it.",
         "orchestrator metadata check result.json",
-        (argument("file", "The metadata file, or - for stdin.", kind=DOCUMENT),),
+        (argument("file", "The metadata file, or - for stdin.", kind=METADATA),),
         None,
         _check,
     ),

@@ -21,6 +21,10 @@ OBJECT = "object"
 """A JSON object; `-` and `@file` as for a text."""
 OBJECT_FILE = "object file"
 """The name of a file (or `-`) that holds a JSON object."""
+SECRET = "secret"  # noqa: S105 - the name of a kind
+"""The name of a file (or `-`) with something that is never shown, its name included."""
+METADATA = "metadata"
+"""The name of a file (or `-`) with return metadata, whose bytes the command reads itself."""
 DOCUMENT = "document"
 """The name of a file (or `-`) whose bytes the command reads itself."""
 ARRAY = "array"
@@ -138,10 +142,15 @@ GROUP = option("group_id", "The task group.", "--group-id", "-g", metavar="ID")
 BY = option("by", "Who does it: the id of a registered agent.", metavar="AGENT")
 REASON = option("reason", "Why; kept in the record.", kind=TEXT)
 REQUEST = option("request_id", "Makes the call safe to repeat: the same id answers the same.", metavar="ID")
+HUMAN = option(
+    "human_token_file", "A person's token, which proves that they act (- for stdin); else a terminal does.",
+    kind=SECRET, metavar="FILE",
+)
+"""What commands take that only a person may do, or that a person may do as well."""
 LIMIT = option("limit", "How many rows at most.", kind=INTEGER, metavar="N")
 SINCE = option("since", "Only what comes after this step; an answer names the next one.", kind=INTEGER, metavar="SEQ")
 AT = option("at_seq", "As it stood right after this step of the session.", "--at", kind=INTEGER, metavar="SEQ")
-CHANGE = (BY, REASON, REQUEST)
+CHANGE = (BY, REASON, HUMAN, REQUEST)
 """What commands take that change something."""
 PAGE = (LIMIT, SINCE)
 """What lists take."""

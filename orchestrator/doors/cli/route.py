@@ -118,6 +118,7 @@ _SHOWN = (
     "blockers_resolved",
     "group_status",
     "question_id",
+    "answered",
     "decision_id",
 )
 

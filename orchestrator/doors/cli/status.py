@@ -68,9 +68,9 @@ COMMANDS = {
         ),
         Command(
             "why",
-            "Explain why a group is not finished, or why a decision was made, rule by rule.",
+            "Explain why a group or task is not finished, or why a decision was made, rule by rule.",
             "orchestrator why A -s S1",
-            (argument("id", "A group, or a decision such as S1:D12."), SESSION, AT),
+            (argument("id", "A group, a task, or a decision such as S1:D12."), SESSION, AT),
         ),
         Command(
             "handoff",

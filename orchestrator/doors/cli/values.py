@@ -68,7 +68,10 @@ def agree(arguments: dict[str, Any], name: str, value: Any, who: str) -> None:
 
 
 def _refuse_second_stdin(command: Command, values: dict[str, Any]) -> None:
-    readers = (options.TEXT, options.ARRAY, options.OBJECT, options.OBJECT_FILE, options.DOCUMENT)
+    readers = (
+        options.TEXT, options.ARRAY, options.OBJECT, options.OBJECT_FILE, options.DOCUMENT, options.METADATA,
+        options.SECRET,
+    )
     readers_of_stdin = [each for each in command.parameters if each.kind in readers and values.get(each.name) == STDIN]
     if len(readers_of_stdin) > 1:
         taken = " and ".join(spelt(each) for each in readers_of_stdin)
@@ -148,7 +151,28 @@ def _object(parameter: Parameter, value: str) -> dict[str, Any]:
 
 
 def _object_file(parameter: Parameter, value: str) -> dict[str, Any]:
-    return as_object(read_file(value, spelt(parameter)), spelt(parameter))
+    return as_object(metadata_file(value, spelt(parameter)), spelt(parameter))
+
+
+def metadata_file(name: str, what: str) -> bytes:
+    """The bytes of a metadata file; one that cannot be read, or begins with a byte-order mark, is no valid metadata.
+
+    Raises:
+        InvalidInput: METADATA_INVALID.
+    """
+    from orchestrator.core import strictjson
+
+    try:
+        data = read_file(name, what)
+    except UsageError as problem:
+        raise _invalid(what, problem.message.rstrip("."), ("$",)) from None
+    if strictjson.has_bom(data):
+        raise _invalid(what, f"{what} begins with a byte-order mark; save it as UTF-8 without one", ("$",))
+    return data
+
+
+def _metadata(parameter: Parameter, value: str) -> bytes:
+    return metadata_file(value, spelt(parameter))
 
 
 def as_object(data: bytes | str, what: str) -> dict[str, Any]:
@@ -193,6 +217,23 @@ def _document(parameter: Parameter, value: str) -> bytes:
     return read_file(value, spelt(parameter))
 
 
+def secret(name: str, what: str) -> bytes:
+    """The bytes of a file (or of stdin) with a secret. What is given may be the secret itself, so it is never shown.
+
+    Raises:
+        UsageError: USAGE, it cannot be read.
+    """
+    try:
+        return read_file(name, what)
+    except UsageError as problem:
+        reason = "it is too large" if "more than" in problem.message else "no readable file has the name that was given"
+        raise UsageError("USAGE", f"{what}: {reason}.", f"{what} FILE") from None
+
+
+def _secret(parameter: Parameter, value: str) -> bytes:
+    return secret(value, spelt(parameter))
+
+
 def _pairs(parameter: Parameter, value: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in value:
@@ -221,4 +262,6 @@ _READERS: dict[str, Callable[[Parameter, Any], Any]] = {
     options.OBJECT_FILE: _object_file,
     options.PAIRS: _pairs,
     options.DOCUMENT: _document,
+    options.METADATA: _metadata,
+    options.SECRET: _secret,
 }

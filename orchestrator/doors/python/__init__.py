@@ -15,12 +15,15 @@ from types import TracebackType
 from orchestrator import bootstrap
 from orchestrator.doors.python.agents import Agents
 from orchestrator.doors.python.auditing import Auditing
+from orchestrator.doors.python.claims import Claims
 from orchestrator.doors.python.groups import Groups
 from orchestrator.doors.python.importing import Importing
+from orchestrator.doors.python.people import People
 from orchestrator.doors.python.reading import Reading
 from orchestrator.doors.python.records import Records
 from orchestrator.doors.python.routing import Routing
 from orchestrator.doors.python.sessions import Sessions
+from orchestrator.doors.python.tasks import Tasks
 from orchestrator.doors.python.validation import Validation
 from orchestrator.doors.python.verifying import Verifying
 from orchestrator.doors.python.workflows import Workflows
@@ -31,7 +34,8 @@ _SQLITE = "sqlite:///"
 
 
 class Orchestrator(
-    Routing, Sessions, Groups, Validation, Agents, Workflows, Reading, Auditing, Verifying, Records, Importing
+    Routing, Sessions, Groups, Tasks, Claims, Validation, Agents, People, Workflows, Reading, Auditing, Verifying,
+    Records, Importing,
 ):
     """One open database. A method for every operation; each answers a dict with the keys that the JSON has.
 

@@ -18,7 +18,7 @@ class Reading(Caller):
         return self._call("status", session_id=session_id, brief=brief, at_seq=at_seq)
 
     def why(self, id: str, *, session_id: str | None = None, at_seq: int | None = None) -> Answer:
-        """Why a group is not finished, or why a decision was made.
+        """Why a group or task is not finished, or why a decision was made.
 
         As `orchestrator why`; see `orchestrator.app.explaining.why`.
         """

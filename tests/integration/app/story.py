@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import tempfile
 
+from orchestrator.app import human
 from orchestrator.store import constants, step
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
@@ -17,6 +18,8 @@ from tests.integration.app.table import Table
 
 BLOCKED = "S3"
 """The session with blockers, questions, deferrals, dependencies and acknowledgements."""
+WORK = "work"
+"""The session with tasks."""
 FILE = "evidence/output.txt"
 OUTPUT = b"what a command wrote, too much for the database"
 AT = "2026-02-01T00:00:00.000000Z"
@@ -48,6 +51,7 @@ def _folder() -> pathlib.Path:
     play.says("project_manager", "BAZINGA", acknowledge={"B": "the environment came back"})
     play.says("project_manager", "NEEDS_CLARIFICATION", summary="which one?")
     _evidence(desk, folder)
+    _tasks(desk)
     desk.context.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     desk.context.connection.close()
     return folder
@@ -67,6 +71,26 @@ def _evidence(desk: Desk, folder: pathlib.Path) -> None:
             size=4, content="kept",
         )  # fmt: skip
         one.seal("validate", "system:validator", "process", {})
+
+
+def _tasks(desk: Desk) -> None:
+    """A session with tasks, of which one waits and one is blocked, a report that stopped half-way, and a person."""
+    desk.call("session create", id=WORK)
+    desk.call("group create", id="A", session_id=WORK)
+    desk.call("route", session_id=WORK, current_agent="project_manager", status="PLANNING_COMPLETE")
+    for name, on in (("T1", ()), ("T2", ("T1",))):
+        given = {"title": name, "session_id": WORK, "group_id": "A", "assignee": "developer", "depends_on": on}
+        desk.call("task create", id=name, **given)
+    desk.call("task set-status", id="T1", status="in_progress", session_id=WORK, by="developer")
+    desk.call("task set-status", id="T1", status="blocked", session_id=WORK, by="developer", reason="no disk")
+    half = {"status": "partial", "errors": [], "partial_progress": {"phases_completed": 1, "phases_total": 2}}
+    desk.call(
+        "route", session_id=WORK, group_id="A", current_agent="developer", status="PARTIAL", metadata=half,
+        summary="half",
+    )
+    desk.context.credential = human.Credential(human.TERMINAL)
+    desk.call("human enrol", agent="user", by="user")
+    desk.context.credential = None
 
 
 def written(folder: pathlib.Path) -> pathlib.Path:

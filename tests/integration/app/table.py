@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from orchestrator import resources, testing
-from orchestrator.app import operations, setup
+from orchestrator.app import human, operations, setup
 from orchestrator.app.context import Context
 from orchestrator.errors import OrchestratorError
 
@@ -18,7 +20,7 @@ Answer = dict[str, Any]
 MOVING = (
     "sessions", "task_groups", "agent_reports", "router_decisions", "blockers", "questions", "status_changes",
     "deferrals", "acknowledgements", "context_items", "handoffs", "agents", "group_dependencies", "requests",
-    "criteria", "evidence",
+    "criteria", "evidence", "resume_points", "human_tokens",
 )  # fmt: skip
 """Every table that an accepted step may write, but for the events and the refusals."""
 REVIEW: dict[str, Any] = {
@@ -120,6 +122,26 @@ class Table:
         self.block(group)
         self.says("tech_lead", "APPROVED", group)
         return self.says("developer", "MERGE_SUCCESS", group)
+
+    # What a person does
+
+    @contextmanager
+    def person(self, credential: human.Credential | None = None) -> Iterator[None]:
+        """Calls inside come from a person: at a terminal where nothing else is said."""
+        self.context.credential = credential or human.Credential(human.TERMINAL)
+        try:
+            yield
+        finally:
+            self.context.credential = None
+
+    def answer(self, question: str, decision: str, note: str = "because", **more: Any) -> Answer:
+        """A person's answer, given at a terminal."""
+        with self.person():
+            return self.do("answer", id=question, decision=decision, note=note, **more)
+
+    def asked(self) -> list[str]:
+        """The ids of the open questions, in the inbox's order."""
+        return [each["id"] for each in self.do("inbox")["questions"]]
 
     # What is on record
 

@@ -292,3 +292,36 @@ def test_a_past_that_does_not_come_out_as_recorded_is_told_with_a_warning() -> N
     answer = past.ask(context, status.status, session_id="S1", at_seq=3)
     (warning,) = answer["warnings"]
     assert re.search("audit replay S1", warning)
+
+
+def _task(words: str, id: str, session: str = "S1", **more: Any) -> Op:
+    return Op(f"task {words}", {"id": id, "session_id": session, **more})
+
+
+ELSEWHERE = (
+    Op("session create", {"id": "S1", "goal": "a goal"}),
+    Op("session create", {"id": "S2", "goal": "another goal"}),
+    _task("create", "T", title="t", assignee="developer"),
+    _task("create", "THERE", "S2", title="t", assignee="developer"),
+    _task("set-status", "THERE", "S2", status="in_progress", by="developer"),
+    _task("set-status", "T", status="in_progress", by="developer"),
+    _task("claim", "T", agent_id="developer", request_id="once"),
+    _task("depend", "T", on="THERE"),
+    _task("set-status", "THERE", "S2", status="blocked", by="developer", reason="stuck"),
+    _task("set-status", "T", status="in_progress", by="developer"),
+    _task("set-status", "THERE", "S2", status="in_progress", by="developer"),
+    Op("blocker resolve", {"id": "S2:B5", "session_id": "S2", "by": "developer", "reason": "found"}),
+    _task("set-status", "T", status="done", by="developer"),
+)
+"""What an agent does in one session decides what it may do in the other."""
+
+
+@pytest.mark.parametrize("session", ["S1", "S2"])
+def test_what_a_step_rests_on_of_other_sessions_is_told_with_it(session: str) -> None:
+    context = played(ELSEWHERE)
+    refused = context.connection.execute("SELECT code FROM refusals WHERE session_id = 'S1' ORDER BY seq").fetchall()
+    assert [code for (code,) in refused] == ["ASSIGNEE_BUSY", "ASSIGNEE_BUSY", "DEPENDENCY_INVALID"]
+    released = context.connection.execute("SELECT status FROM tasks WHERE id = 'THERE'").fetchone()
+    assert released == ("todo",)
+    answer = replayed.replay(context, session_id=session)
+    assert (answer["equal"], answer["differences"]) == (True, [])

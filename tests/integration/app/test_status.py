@@ -97,8 +97,8 @@ def test_a_question_awaits_a_person(desk: Desk) -> None:
     answer = desk.call("status", session_id="S1")
     (question,) = answer["questions"]
     assert (answer["state"], answer["exit_code"]) == ("person_awaited", 2)
-    asked = f"A person must answer question {question['id']}; answering is not part of this version yet"
-    assert answer["next"][0] == asked
+    assert answer["next"][0] == "orchestrator inbox --session-id S1"
+    assert [each["decision"] for each in question["answers"]] == ["continue", "revise", "abandon"]
 
 
 def test_a_paused_session_says_how_it_goes_on(desk: Desk) -> None:

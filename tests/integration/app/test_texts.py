@@ -58,7 +58,10 @@ def test_no_reading_is_forgotten() -> None:
 
 
 def test_every_operation_on_sessions_groups_agents_and_the_record_has_a_text() -> None:
-    kinds = ("session", "group", "agent", "criterion", "import", "validate", "audit", "status", "why", "handoff")
+    kinds = (
+        "session", "group", "agent", "criterion", "import", "validate", "audit", "status", "why", "handoff", "inbox",
+        "human", "next", "task", "blocker",
+    )
     here = {words for words in operations.OPERATIONS if words.partition(" ")[0] in kinds}
     assert set(text._PLACES) == {words for words in here if main.find(words).show is None}
 
@@ -140,7 +143,7 @@ def test_a_status_shows_who_is_late_and_what_a_person_must_answer(desk: Desk) ->
     found = lines(desk, "status", session_id="S1")
     assert found[0] == "Session S1 (orchestration, parallel, testing full): a person is awaited"
     assert [line for line in found if line.endswith("OVERDUE, blocked by S1:B9, came back once")] != []
-    assert "    a person must answer it; answering is not part of this version yet" in found
+    assert [line for line in found if line.startswith("    orchestrator answer S1:Q")] != []
     assert "    start again: orchestrator redispatch A --session-id S1 --reason TEXT" in found
 
 

@@ -60,7 +60,7 @@ def test_nothing_is_wrong_with_a_story_that_nobody_touched(path: pathlib.Path) -
 
 def test_every_chain_alone_is_whole_and_names_its_head(opened: Orchestrator) -> None:
     heads = opened.audit_head()["heads"]
-    assert [each["session_id"] for each in heads] == ["@store", "S1", "S2", "S3", "trip_0", "trip_1"]
+    assert [each["session_id"] for each in heads] == ["@store", "S1", "S2", "S3", "trip_0", "trip_1", "work"]
     for each in heads:
         answer = opened.audit_verify(each["session_id"], head=each["head"])
         assert (answer["ok"], answer["head"], answer["chains"]) == (True, each["head"], 1)

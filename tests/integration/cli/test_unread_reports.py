@@ -38,3 +38,26 @@ def test_what_cannot_be_read_is_recorded(
 def test_a_dry_run_records_nothing(run: Run, database: pathlib.Path) -> None:
     assert run("route", "developer", "PARTIAL", "--details", "{", "-s", "S1", "-g", "A", "--dry-run").returncode == 4
     assert recorded(database) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(b'{"status": "part', "is cut off", id="cut"),
+        pytest.param(None, "cannot be read", id="absent"),
+        pytest.param(b'\xef\xbb\xbf{"status": "partial"}', "byte-order mark", id="BOM"),
+        pytest.param('{"status": "partial"}'.encode("utf-16"), "UTF-16", id="UTF-16"),
+    ],
+)
+def test_metadata_that_cannot_be_read_leaves_the_group_as_it_was(
+    run: Run, database: pathlib.Path, tmp_path: pathlib.Path, content: bytes | None, reason: str
+) -> None:
+    if content is not None:
+        (tmp_path / "meta.json").write_bytes(content)
+    report = ("route", "developer", "PARTIAL", "-s", "S1", "-g", "A", "--metadata", "meta.json")
+    for arguments in (report, ("metadata", "check", "meta.json")):
+        done = run(*arguments)
+        assert (done.returncode, b"METADATA_INVALID" in done.stderr) == (4, True)
+        assert reason.encode() in done.stderr
+    assert recorded(database) == [("METADATA_INVALID", "A", "developer")]
+    assert b"pending" in run("group", "show", "A", "-s", "S1", "--json").stdout

@@ -14,7 +14,10 @@ from orchestrator.store import constants, guards, guards_imported, guards_tables
 from tests.integration.store import ledger
 
 TABLES = [table.name for table in schema.metadata.sorted_tables]
-MUTABLE = {"agents", "blockers", "criteria", "group_dependencies", "questions", "sessions", "task_groups"}
+MUTABLE = {
+    "agents", "blockers", "criteria", "group_dependencies", "questions", "sessions", "task_dependencies", "task_groups",
+    "tasks",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -105,6 +108,7 @@ def test_a_status_may_be_tried_without_the_tripwire(book: ledger.Ledger) -> None
 
 # --- every table
 
+UNCLAIMED = dict.fromkeys(("claim_holder", "claim_token", "claim_until", "claim_beat_at"))
 PARTICULAR: dict[str, dict[str, Any]] = {
     "agents": {"kind": "ai"},
     "audit_events": {"kind": guards_imported.EVENT},
@@ -113,7 +117,11 @@ PARTICULAR: dict[str, dict[str, Any]] = {
     "evidence": {"path": None},
     "group_dependencies": {"depends_on": "y"},
     "questions": {"kind": "review"},
+    "resume_points": {"status": "partial", "class": "soft"},
     "router_decisions": {"report_id": None},
+    "task_dependencies": {"depends_on_id": "y"},
+    "tasks": {"status": "todo", "version": 1, "parent_id": None, "former_status": None, "blocked_reason": None}
+    | UNCLAIMED,
     "sessions": {
         "kind": "orchestration",
         "mode": "simple",

@@ -35,8 +35,8 @@ import sqlalchemy as sa
 from alembic import op
 from orchestrator.store import declared, guards, migrate
 
-revision = "0004"
-down_revision = "0003"
+revision = "LATER"
+down_revision = "NOW"
 branch_labels = None
 depends_on = None
 
@@ -73,7 +73,8 @@ def later(repository: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
 
 def _later(repository: pathlib.Path, folder: pathlib.Path, after: str) -> pathlib.Path:
     shutil.copytree(repository / "migrations", folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "0004_nickname.py").write_text(NEXT.replace("AFTER", after))
+    script = NEXT.replace("LATER", f"{LATER:04}").replace("NOW", f"{NOW:04}").replace("AFTER", after)
+    (folder / "versions" / f"{LATER:04}_nickname.py").write_text(script)
     return folder
 
 

@@ -171,16 +171,21 @@ KEYS: dict[str, dict[str, Any]] = {
     "grandfathered_groups": {"group_id": "forged", "seq": 999},
     "group_dependencies": {"seq": 999},
     "handoffs": {"turn": 999},
+    "human_tokens": {"id": "forged", "seq": 999, "hash": "forged"},
     "import_findings": {"seq": 999},
     "imported_logs": {"seq": 999},
     "imported_sessions": {"session_id": "S2"},
+    "notices": {"seq": 999},
     "questions": {"id": "forged"},
     "refusals": {"seq": 999},
     "requests": {"request_id": "forged", "seq": 999},
+    "resume_points": {"seq": 999},
     "router_decisions": {"seq": 999},
     "sessions": {"id": "forged"},
     "status_changes": {"seq": 999},
+    "task_dependencies": {"seq": 999},
     "task_groups": {"id": "forged"},
+    "tasks": {"id": "forged"},
     "texts": {"hash": "forged"},
     "workflow_activations": {"seq": 999},
     "workflow_transitions": {"response_status": "FORGED"},
@@ -503,5 +508,5 @@ def test_somebody_who_may_only_read_verifies_too(open_folder: pathlib.Path, unpr
             answer = o.audit_verify()
         return [answer["ok"], answer["total"], answer["chains"]]
 
-    assert unprivileged(ask) == [True, 0, 6]
+    assert unprivileged(ask) == [True, 0, 7]
     assert sorted(each.name for each in path.parent.iterdir()) == ["orchestrator.db"]

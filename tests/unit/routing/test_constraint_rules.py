@@ -150,9 +150,21 @@ def test_a_report_that_asks_for_review_waits_for_a_person_and_keeps_what_would_h
     assert not decision.asks_session
 
 
-def test_what_a_review_postpones_may_itself_be_a_question() -> None:
+def test_what_a_review_postpones_is_never_a_second_question() -> None:
     decision = build.decide("qa_expert", "FAIL", group=group(qa_attempts=7), review_reason="look")
-    assert (decision.postponed, decision.question) == (Target("user", "pause_for_user"), ("review", "look"))
+    assert (decision.postponed, decision.question) == (Target("developer", "respawn"), ("review", "look"))
+
+
+@pytest.mark.parametrize(("mark", "words"), [("over_flagged", "over-flagged"), ("under_flagged", "under-flagged")])
+def test_a_review_that_is_marked_says_so(mark: str, words: str) -> None:
+    decision = build.decide("qa_expert", "FAIL", review_reason="look", review_mark=mark)
+    assert (decision.extras[mark], decision.rules[-1].reason) == (True, f"look ({words})")
+    assert decision.question == ("review", "look")
+
+
+def test_an_exhausted_budget_of_continuations_asks_as_such() -> None:
+    decision = build.decide("developer", "PARTIAL", review_reason="timeout: used up", review_kind="budget")
+    assert (decision.question, decision.postponed) == (("budget", "timeout: used up"), Target("developer", "respawn"))
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ def agent(answer: Answer) -> list[str]:
         ("Tasks at once", row["max_parallel_tasks"]),
         ("Created", row["created_at"]),
         ("Below it", ", ".join(row["children"]) or None),
+        ("Token in force", next((f"{each['id']}, {each['enrolled_at']}" for each in row.get("enrolments", ())), None)),
     )
     return [f"Agent {visible(row['id'])}", *layout.fields(pairs)]
 

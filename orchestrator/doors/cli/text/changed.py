@@ -15,17 +15,17 @@ def session(answer: Answer) -> list[str]:
     how = f"testing {row['testing_mode']}, workflow version {row['workflow_version_id']}"
     # What a session's groups await is theirs to say.
     waits = f", awaits {_awaited(row)}" if row["awaited_role"] else ""
-    lines = [visible(f"Session {row['id']} is {row['status']} ({how}){waits}{_repeated(answer)}.")]
-    return [*lines, *([f"Next: {visible(called['handoff'])}"] if called else []), *_followed(answer)]
+    lines = [visible(f"Session {row['id']} is {row['status']} ({how}){waits}{repeated(answer)}.")]
+    return [*lines, *([f"Next: {visible(called['handoff'])}"] if called else []), *followed(answer)]
 
 
 def group(answer: Answer) -> list[str]:
     """The answer of a command that creates or changes a group."""
     row = answer["group"]
     waits = f", awaits {_awaited(row)}" if row["status"] == "in_progress" else ""
-    line = f"Group {row['id']} of {row['session_id']} is {row['status']}{waits}{_repeated(answer)}."
+    line = f"Group {row['id']} of {row['session_id']} is {row['status']}{waits}{repeated(answer)}."
     waiting = [f"{each['group_id']} ({each['status']})" for each in answer.get("dependents") or ()]
-    return [visible(line), *([visible(f"On it depend: {', '.join(waiting)}.")] if waiting else []), *_followed(answer)]
+    return [visible(line), *([visible(f"On it depend: {', '.join(waiting)}.")] if waiting else []), *followed(answer)]
 
 
 def agent(answer: Answer) -> list[str]:
@@ -33,7 +33,7 @@ def agent(answer: Answer) -> list[str]:
     row = answer["agent"]
     state = "registered" if row["active"] else "deactivated"
     above = f", reports to {row['parent_id']}" if row["parent_id"] else ""
-    return [visible(f"Agent {row['id']} is {state} ({row['role']}{above}){_repeated(answer)}.")]
+    return [visible(f"Agent {row['id']} is {state} ({row['role']}{above}){repeated(answer)}.")]
 
 
 def _awaited(row: Answer) -> str:
@@ -45,11 +45,13 @@ def _awaited(row: Answer) -> str:
     return f"{role}, held: {row['held']}" if row["held"] else f"{role}, turn {row['turn']}"
 
 
-def _repeated(answer: Answer) -> str:
+def repeated(answer: Answer) -> str:
+    """What tells that a request was answered before."""
     return " (recorded before)" if answer.get("repeated") else ""
 
 
-def _followed(answer: Answer) -> list[str]:
+def followed(answer: Answer) -> list[str]:
+    """What the machinery decided after a change, one decision a line."""
     return [visible(f"Then: {_decided(each)}.") for each in answer.get("followed_by") or ()]
 
 

@@ -15,9 +15,17 @@ def why(answer: Answer) -> list[str]:
     lines = [visible(sentence) for sentence in answer["sentences"]]
     if answer["about"] == "decision":
         return [f"Decision {visible(answer['decision']['id'])}", *(f"{layout.INDENT}{line}" for line in lines)]
+    if answer["about"] == "task":
+        return lines + layout.section("Last changes", [_change(each) for each in reversed(answer["changes"])])
     lines += layout.section("Open blockers", [groups.blocker(each) for each in answer["blockers"]])
     newest_last = list(reversed(answer["decisions"]))
     return lines + layout.section("Last decisions", lists.decision_lines(newest_last))
+
+
+def _change(row: Answer) -> str:
+    reason = f": {row['reason']}" if row["reason"] else ""
+    moved = f"{row['from_status'] or '(new)'} -> {row['to_status']}"
+    return visible(f"step {row['seq']}, {row['changed_at']}: {moved} by {row['changed_by']}{reason}")
 
 
 def handoff(answer: Answer) -> list[str]:

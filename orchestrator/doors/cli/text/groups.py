@@ -18,7 +18,7 @@ def group(answer: Answer) -> list[str]:
     lines += layout.section("Import findings (text, no proof)", imports.found(row))
     lines += layout.section("Depends on", [dependency(each) for each in row["depends_on"]])
     lines += layout.section("Blockers", [blocker(each) for each in row["blockers"]])
-    return lines + layout.section("Questions", [_question(each) for each in row["questions"]])
+    return lines + layout.section("Questions", [question(each) for each in row["questions"]])
 
 
 def _facts(row: Answer) -> list[str]:
@@ -38,6 +38,7 @@ def _facts(row: Answer) -> list[str]:
                 if counts["revision_count"]
                 else None,
             ),
+            ("Resume at", _resume(row["resume_point"])),
             ("Path", _verdict(row)),
         )
     )
@@ -45,6 +46,15 @@ def _facts(row: Answer) -> list[str]:
 
 def _by(row: Answer) -> str:
     return f"by {row['status_changed_by']}" if row["status_changed_by"] else "as it was imported"
+
+
+def _resume(point: Answer | None) -> str | None:
+    if point is None:
+        return None
+    total = f" of {point['phases_total']}" if point["phases_total"] is not None else ""
+    parts = [f"phase {point['phase']}{total}"] if point["phase"] is not None else []
+    parts += [str(part) for part in (point["stage"], point["handoff_path"]) if part]
+    return f"{', '.join(parts) or 'where it stopped'} (step {point['seq']})"
 
 
 def _verdict(row: Answer) -> str:
@@ -72,9 +82,11 @@ def blocker(row: Answer) -> str:
     external = f", external: {row['external_dependency']}" if row["external"] else ""
     state = f"resolved by {row['resolved_by']} ({row['resolution']})" if row["resolved_at"] else "OPEN"
     opened = f"since {row['opened_at']}, by {row['opened_by'] or 'an unknown agent'}"
-    return visible(f"{row['id']} {state}, {row['class']} {row['type']}{external}, {opened}: {row['reason']}")
+    about = f" on task {row['task_id']}" if row["task_id"] else ""
+    return visible(f"{row['id']}{about} {state}, {row['class']} {row['type']}{external}, {opened}: {row['reason']}")
 
 
-def _question(row: Answer) -> str:
+def question(row: Answer) -> str:
+    """A question in one line, with its end where it has one."""
     state = f"closed by {row['closed_by']}: {row['answer']}" if row["closed_at"] else "OPEN"
     return visible(f"{row['id']} ({row['kind']}) {state}: {row['text']}")

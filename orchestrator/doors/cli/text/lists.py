@@ -88,8 +88,8 @@ def _event(event: Answer) -> list[str]:
     wrote = [visible(each["text"]) for each in event["wrote"]]
     if len(wrote) < 2:
         return [head + visible(event["text"])]
-    called = f"{visible(event['kind'])} by {visible(event['actor'])}"
-    return [head + called, *(f"{'':>8}{layout.INDENT}{text}" for text in wrote)]
+    called = event["called"] or f"{event['kind']} by {event['actor']}"
+    return [head + visible(called), *(f"{'':>8}{layout.INDENT}{text}" for text in wrote)]
 
 
 def _listed(answer: Answer, headers: tuple[str, ...], rows: Sequence[tuple[object, ...]], nothing: str) -> list[str]:

@@ -53,11 +53,7 @@ def _shown(answer: Answer) -> set[str]:
     """What the sections above have said of how it goes on."""
     named = ("handoff", "report_command", "redispatch")
     commands = {spawn[name] for spawn in answer["spawns"] for name in named if name in spawn}
-    return commands | {step for step in answer["next"] if any(_asks(step, each["id"]) for each in answer["questions"])}
-
-
-def _asks(step: str, question: str) -> bool:
-    return step.startswith(f"A person must answer question {question};")
+    return commands
 
 
 def _causes(answer: Answer) -> list[str]:
@@ -148,7 +144,8 @@ def _spawn(spawn: Answer) -> list[str]:
 def _question(question: Answer) -> list[str]:
     on = f" on {question['group_id']}" if question["group_id"] else ""
     first = f"{question['id']} ({question['kind']}{on}), since {question['asked_at']}: {question['text']}"
-    return [visible(first), f"{layout.INDENT}a person must answer it; answering is not part of this version yet"]
+    answers = [f"{layout.INDENT}{visible(each['command'])}" for each in question.get("answers", ())]
+    return [visible(first), *answers]
 
 
 def session(answer: Answer) -> list[str]:

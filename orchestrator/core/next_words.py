@@ -1,0 +1,103 @@
+"""The commands and the words of a next action: each sentence names ids and what is to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orchestrator.core.next_facts import Barrier, Facts, Item, Payload
+from orchestrator.core.tasks import Task
+
+UNKNOWN = "unknown"
+PRIORITIES = ("urgent", "high", "medium", "low")
+"""The words of a priority, at the place of its number."""
+_NAMED = 5
+
+
+def of_task(task: Task) -> Payload:
+    """A task as an answer tells of it."""
+    return {
+        "id": task.id,
+        "title": task.title,
+        "type": task.type,
+        "status": task.status,
+        "priority": PRIORITIES[task.priority],
+        "group_id": task.group_id,
+        "parent_id": task.parent_id,
+        "assignee": task.assignee,
+    }
+
+
+def of_blocked(item: Item) -> Payload:
+    """A blocked task that can be gone on with."""
+    return {**_named(item.task), "blocked_reason": item.task.blocked_reason or UNKNOWN}
+
+
+def of_stopped(item: Item) -> Payload:
+    """A blocked task, and who keeps it so."""
+    return {**_named(item.task), "blocked_by": blocker_of(item).opened_by or UNKNOWN}
+
+
+def of_working(facts: Facts, task: Task) -> Payload:
+    """A task under way, and who works at it; overdue once its claim has ended."""
+    return {
+        "agent_id": task.claim_holder or task.assignee or UNKNOWN,
+        **_named(task),
+        "last_seen": task.claim_beat_at,
+        "claim_until": task.claim_until,
+        "overdue": overdue(facts, task),
+    }
+
+
+def _named(task: Task) -> Payload:
+    return {"id": task.id, "title": task.title}
+
+
+def overdue(facts: Facts, task: Task) -> bool:
+    """Whether the claim of a task has ended without a sign of life, or who has it is out of service."""
+    return task.assignee in facts.gone or (task.claim_until is not None and task.claim_until < facts.now)
+
+
+def blocker_of(item: Item) -> Barrier:
+    """The blocker of a task to tell of: the first that the asker may not lift, else the first."""
+    first = item.barriers[0] if item.barriers else Barrier("", False, UNKNOWN, None, True)
+    return next((each for each in item.barriers if not each.liftable), first)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as one part of a sentence; only the first few of many."""
+    every = list(names)
+    more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+    return ", ".join(every[:_NAMED]) + more
+
+
+def set_status(facts: Facts, task: str, status: str, more: str = "") -> str:
+    """The command that moves a task."""
+    return f"`orchestrator task set-status {task} {status} --session-id {facts.session_id} --by {facts.agent_id}{more}`"
+
+
+def claim(facts: Facts, task: str, agent: str) -> str:
+    """The command that claims a task."""
+    return f"`orchestrator task claim {task} --session-id {facts.session_id} --agent-id {agent}`"
+
+
+def again(facts: Facts, task: str | None = None) -> str:
+    """The command that asks anew."""
+    about = f" --task {task}" if task else ""
+    return f"`orchestrator next --session-id {facts.session_id} --agent-id {facts.agent_id}{about}`"
+
+
+def undepend(facts: Facts, task: str, dependency: str) -> str:
+    """The command that drops a dependency of a task or of a group."""
+    what = "group" if task.startswith("group ") else "task"
+    by = facts.dropper(task, dependency)
+    ends = f"{task.removeprefix('group ')} --on {dependency.removeprefix('group ')}"
+    return f"`orchestrator {what} undepend {ends} --session-id {facts.session_id} --by {by} --reason TEXT`"
+
+
+def answering(facts: Facts, item: Item | None) -> str:
+    """The command by which a person goes on with what waits for one."""
+    question = item.question if item is not None else facts.question
+    if question is not None:
+        return f"`orchestrator answer {question.id} --decision continue --note TEXT`"
+    hard = next(each.id for each in item.barriers if each.hard) if item else ""
+    return f"`orchestrator blocker resolve {hard} --session-id {facts.session_id} --by user --reason TEXT`"

@@ -1,0 +1,55 @@
+"""What a person may be asked, by which words it is answered, and what each answer does. Tables and wording alone."""
+
+from __future__ import annotations
+
+REVIEW, CLARIFICATION, BUDGET = "review", "clarification", "budget"
+REPLY, CONFIRMATION, CONTINUATION = "reply", "confirmation", "continuation"
+
+CONTINUE, REVISE, ABANDON, YES, NO = "continue", "revise", "abandon", "yes", "no"
+GOES_ON = (CONTINUE, YES)
+REVISES = (REVISE,)
+ABANDONS = (ABANDON, NO)
+
+_THREE = (CONTINUE, REVISE, ABANDON)
+DECISIONS: dict[str, tuple[str, ...]] = {
+    REVIEW: _THREE,
+    CLARIFICATION: _THREE,
+    BUDGET: _THREE,
+    REPLY: _THREE,
+    CONFIRMATION: (YES, NO),
+    CONTINUATION: _THREE,
+}
+"""The decisions that each kind of question may be answered by."""
+
+NEEDS_NOTE = (REVISE, ABANDON, CLARIFICATION, REPLY)
+"""Decisions and kinds whose answer is a note, or nothing without one."""
+
+
+def effects(kind: str, task: str | None, target: tuple[str | None, str], reporter: str | None) -> dict[str, str]:
+    """What will happen for each decision of a question, in words.
+
+    Args:
+        kind: the question's kind.
+        task: the task that waits, if it is a task's question.
+        target: role and action that are kept back.
+        reporter: the role that reported what is asked about, if any.
+    """
+    if kind == CLARIFICATION:
+        return dict.fromkeys(DECISIONS[kind], "the project manager is started again and gets the note")
+    role, action = target
+    goes_on = f"{role} goes on ({action})" if role else f"the work goes on ({action})"
+    if action in ("wait", "pause_for_user") and not role:
+        goes_on = "the project manager goes on"
+    again = f"{reporter or role or 'the project manager'} is started again and gets the note"
+    stops = "the project manager is called, who cancels or defers"
+    if task is not None:
+        goes_on, again = f"task {task} goes on", f"task {task} goes on with the note"
+        stops = f"task {task} is cancelled"
+    said = {CONTINUE: goes_on, YES: goes_on, REVISE: again, ABANDON: stops, NO: stops}
+    return {decision: said[decision] for decision in DECISIONS[kind]}
+
+
+def command(question: str, decision: str, kind: str) -> str:
+    """The exact command that gives an answer."""
+    note = " --note TEXT" if decision in NEEDS_NOTE or kind in NEEDS_NOTE else ""
+    return f"orchestrator answer {question} --decision {decision}{note}"

@@ -1,0 +1,56 @@
+"""Tasks as rules see them: the facts, their statuses, and the order in which they are taken up."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED = "backlog", "todo", "in_progress", "blocked", "done", "cancelled"
+STATUSES = (BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED)
+PENDING = (BACKLOG, TODO)
+CLOSED = (DONE, CANCELLED)
+
+
+class Task(NamedTuple):
+    """A task, in the order of the columns read. `claim_until` and the other times are UTC, ISO 8601."""
+
+    id: str
+    group_id: str | None
+    parent_id: str | None
+    title: str
+    type: str
+    priority: int
+    assignee: str | None
+    auto_unblock: int
+    status: str
+    status_changed_by_agent_id: str | None
+    former_status: str | None
+    blocked_reason: str | None
+    version: int
+    created_seq: int
+    created_at: str
+    claim_holder: str | None
+    claim_token: str | None
+    claim_until: str | None
+    claim_beat_at: str | None
+
+    @property
+    def pending(self) -> bool:
+        """Whether it was not begun yet."""
+        return self.status in PENDING
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more is to be done about it."""
+        return self.status in CLOSED
+
+
+def order(task: Task) -> tuple[int, str, tuple[tuple[int, int, str], ...], str]:
+    """The order in which tasks are taken up: priority, creation, id with numbers as numbers."""
+    return task.priority, task.created_at, natural(task.id), task.id
+
+
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A sort key under which `T9` comes before `T10`."""
+    parts = re.split(r"([0-9]+)", text)
+    return tuple((0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts if part)

@@ -1,0 +1,60 @@
+"""What is to be done next, and claims, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text.layout import visible
+
+Answer = dict[str, Any]
+
+
+def next(answer: Answer) -> list[str]:
+    """The answer of `next`: for an agent, or for a session."""
+    return _action(answer) if "action" in answer else _postflight(answer)
+
+
+def _action(answer: Answer) -> list[str]:
+    lines = [f"{visible(answer['action'])} ({visible(answer['state'])})", visible(answer["instruction"])]
+    progress = answer["progress"]
+    if progress["total"]:
+        parts = [f"{count} {name}" for name, count in progress.items() if count and name != "total"]
+        lines.append(f"{layout.counted(progress['total'], 'subtask')}: {', '.join(parts)}")
+    return lines + layout.section("Blocked below you", [_notice(each) for each in answer["notices"]])
+
+
+def _notice(notice: Answer) -> str:
+    who = f"{notice['type']}, {notice['blocker_class']}, by {notice['opened_by']}"
+    return visible(f"{notice['task_id']} ({who}): {notice['reason']}")
+
+
+def _postflight(answer: Answer) -> list[str]:
+    lines = []
+    for question in answer["questions"]:
+        lines.append(visible(f"USER REVIEW REQUIRED: {question['reason']}"))
+        lines.append(visible(f"After resolving, run {question['command']} to continue"))
+    lines += [visible(f"Run {each['command']} to resume{_phase(each)}") for each in answer["resume"]]
+    return lines or [visible(f"Nothing of session {answer['session_id']} is to be resumed.")]
+
+
+def _phase(spawn: Answer) -> str:
+    if spawn["from_phase"] is None:
+        return ""
+    of = "" if spawn["phases_total"] is None else f" of {spawn['phases_total']}"
+    path = f", hand-off {spawn['handoff_path']}" if spawn["handoff_path"] else ""
+    return f" from phase {spawn['from_phase']}{of}{path}"
+
+
+def claim(answer: Answer) -> list[str]:
+    """The answer of `task claim`, `task heartbeat` and `task release`."""
+    task, held = answer["task"], answer["claim"]
+    if task is None:
+        return [visible(f"Nothing to claim: {answer['why']}")]
+    first = f"Task {task['id']} ({task['title']}) is {task['status']}"
+    if held is None:
+        return [visible(f"{first}; nobody has claimed it.")]
+    lines = [visible(f"{first}, claimed by {held['holder']} until {held['until']}.")]
+    if answer.get("taken_over_from"):
+        lines.append(visible(f"It was taken over from {answer['taken_over_from']}."))
+    return [*lines, *layout.fields((("Token", held["token"]),))]
