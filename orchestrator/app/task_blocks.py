@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestrator.app import changes
 from orchestrator.app.context import Work
-from orchestrator.core import blockers, tasks
+from orchestrator.core import blockers, questions, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.tasks import Task
 from orchestrator.store import task_reader
@@ -25,6 +25,9 @@ _COUNTED = """SELECT count(*), coalesce(sum(type = :type), 0) FROM blockers INDE
     WHERE session_id = :session AND task_id = :task AND "class" = 'soft' AND cause NOT IN ('cascade', 'dependency')
     AND opened_seq > coalesce((SELECT max(closed_seq) FROM questions WHERE session_id = :session AND task_id = :task
         AND answer IS NOT 'moot'), 0)"""
+_QUESTIONS = """SELECT id FROM questions INDEXED BY ix_questions_open WHERE session_id = :session
+    AND group_id IS :group AND closed_seq IS NULL AND task_id = :task AND kind IN ('review', 'budget')
+    ORDER BY opened_seq, id"""
 
 
 def budget(work: Work, task: Task, type_: str) -> str | None:
@@ -49,7 +52,35 @@ def open_own(work: Work, task: Task, *, type: str, reason: str, by: str, cause: 
         reason = f"{reason} (hard: {limit})"
     block = open_blocker(work, task, type, severity, reason, by, cause)
     notify(work, task, block)
+    if severity == blockers.HARD:
+        _ask(work, task, block, questions.BUDGET if limit else questions.REVIEW)
     return block
+
+
+def _ask(work: Work, task: Task, block: Block, kind: str) -> None:
+    """Ask a person about a hard blocker, which nobody else may lift; one question about a task is enough."""
+    if not _asked(work, task):
+        changes.open_question(
+            work, task.group_id, kind=kind, text=block.reason, by=str(block.opened_by), task_id=task.id
+        )
+
+
+def _asked(work: Work, task: Task) -> list[str]:
+    rows = work.context.connection.execute(_QUESTIONS, {
+        "session": work.step.chain, "group": task.group_id, "task": task.id,
+    })
+    return [row[0] for row in rows]
+
+
+def withdraw(work: Work, task: Task, *, by: str) -> None:
+    """Close the questions about a task without an answer, once no hard blocker of its own is left to ask about."""
+    left = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
+    if any(block.severity == blockers.HARD and block.cause != CASCADE for block in left):
+        return
+    for question in _asked(work, task):
+        work.step.update("questions", (question,), {
+            "closed_at": work.at, "closed_by": by, "closed_seq": work.seq, "answer": "moot",
+        })
 
 
 def open_blocker(work: Work, task: Task, type_: str, severity: str, reason: str, by: str, cause: str) -> Block:

@@ -141,6 +141,7 @@ def _write(
         found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
         closing = "cancelled" if to == tasks.CANCELLED else resolution
         task_blocks.close(work, found, by=by.id, resolution=closing, note=reason)
+        task_blocks.withdraw(work, task, by=by.id)
     below = task_reader.open_descendants(work.context.connection, work.step.chain, task.id)
     if to in tasks.CLOSED:
         values = {**task_blocks.NO_CLAIM, **values}
@@ -158,6 +159,7 @@ def _write(
 def _cancel_below(work: Work, task: Task, by: Agent, reason: str) -> None:
     found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
     task_blocks.close(work, found, by=by.id, resolution="cancelled", note=reason)
+    task_blocks.withdraw(work, task, by=by.id)
     task_blocks.move(
         work, task, tasks.CANCELLED, by=by.id, reason=reason, cause="cascade", values=task_blocks.NO_CLAIM
     )
@@ -179,6 +181,7 @@ def resolve(
     found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
     closed = [block for block in found if block.id in ids]
     task_blocks.close(work, closed, by=by, resolution=resolution, note=reason)
+    task_blocks.withdraw(work, task, by=by)
     released = task_blocks.release(work, task, by=by, reason=reason)
     if any(_own(block) for block in closed) and not any(_own(block) for block in found if block.id not in ids):
         task_blocks.release_below(work, released, by=by, reason=reason)

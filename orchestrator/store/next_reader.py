@@ -73,7 +73,8 @@ WORKERS = """WITH RECURSIVE below(id) AS (
         ON a.parent_id = b.id AND a.session_id IS NULL)
     SELECT a.id, a.role FROM below b CROSS JOIN agents a ON a.id = b.id
     WHERE a.active = 1 AND a.kind = 'ai' AND a.id <> :agent AND a.max_parallel_tasks >
-        (SELECT count(*) FROM tasks t INDEXED BY ix_tasks_assignee
+        (SELECT count(*) FROM tasks t INDEXED BY ix_tasks_assignee CROSS JOIN sessions s
+            ON s.id = t.session_id AND s.status <> 'ended'
             WHERE t.assignee = a.id AND t.status = 'in_progress')"""
 NOTICES = """SELECT n.seq, n.blocker_id, n.task_id, t.title, b.type, b."class", b.reason, b.opened_by, b.opened_at
     FROM notices n INDEXED BY ix_notices_agent

@@ -310,7 +310,7 @@ ELSEWHERE = (
     _task("set-status", "THERE", "S2", status="blocked", by="developer", reason="stuck"),
     _task("set-status", "T", status="in_progress", by="developer"),
     _task("set-status", "THERE", "S2", status="in_progress", by="developer"),
-    Op("blocker resolve", {"id": "S2:B5", "session_id": "S2", "by": "developer", "reason": "found"}),
+    Op("blocker resolve", {"id": "S2:B4", "session_id": "S2", "by": "developer", "reason": "found"}),
     _task("set-status", "T", status="done", by="developer"),
 )
 """What an agent does in one session decides what it may do in the other."""

@@ -7,6 +7,7 @@ import sqlite3
 
 import pytest
 
+from orchestrator.app import human
 from tests.integration.tasks.board import DEV, LEAD, PM, Board
 
 
@@ -24,6 +25,13 @@ def raw(board: Board, sql: str, *values: object) -> None:
     connection.execute(sql, values)
     for _, text in triggers:
         connection.execute(text)
+
+
+def abandon(board: Board, session: str) -> None:
+    """End a session as a person at a terminal does."""
+    board.context.credential = human.Credential(human.TERMINAL)
+    board.call("session end", id=session, by="user", reason="no more use")
+    board.context.credential = None
 
 
 class TestFiltering:
@@ -264,14 +272,22 @@ class TestGettingATask:
         assert board.next()["why"] == "Session S1 is paused."
 
     def test_there_is_nothing_to_do_in_a_session_that_has_ended(self, board: Board) -> None:
-        board.call("session create", id="C", kind="chat")
-        board.call("task create", id="T", session_id="C", title="t", by=PM, assignee="dev-1")
-        board.call("task set-status", id="T", status="in_progress", session_id="C", by="dev-1")
-        answer = board.call("next", session_id="C", agent_id="dev-1")
-        assert answer["action"] == "work"
-        board.call("session end", id="C", by=PM, reason="over")
-        answer = board.call("next", session_id="C", agent_id="dev-1")
-        assert (answer["action"], answer["why"]) == ("no_work", "Session C has ended.")
+        board.mine("T")
+        abandon(board, "S1")
+        assert board.shown("T")["status"] == "in_progress"
+        for task in (None, "T"):
+            answer = board.next(task=task)
+            assert (answer["action"], answer["why"]) == ("no_work", "Session S1 has ended.")
+
+    def test_what_was_in_progress_when_its_session_ended_keeps_no_worker_busy(self, board: Board) -> None:
+        board.session("S2")
+        board.call("task create", id="T", session_id="S2", title="t", by=PM)
+        board.call("task claim", id="T", session_id="S2", agent_id="dev-1")
+        board.mine("P", LEAD)
+        board.task("P.1", parent="P")
+        assert "dev-1" not in [each["id"] for each in board.next(LEAD)["available_workers"]]
+        abandon(board, "S2")
+        assert "dev-1" in [each["id"] for each in board.next(LEAD)["available_workers"]]
 
     def test_nothing_is_offered_to_whom_another_session_keeps_busy(self, board: Board) -> None:
         board.session("S2")
