@@ -236,10 +236,14 @@ def _called(event: Row) -> str:
     """What was called, by whom, on what: with the things that it names, and the words that say what they are."""
     given = strictjson.stored(event["input"])
     named = _first(given, "id", "group_id", "name")
-    on = [given["on"]] if isinstance(given.get("on"), str) else given.get("depends_on")
-    waits = f", depends on {', '.join(map(str, on))}" if isinstance(on, list) and on else ""
-    words = _first(given, "title", "text", "goal")
-    return f"{event['actor']}: {event['kind']} {named}".rstrip() + waits + (f" ({words})" if words else "")
+    on, waits, words = _first(given, "on"), given.get("depends_on"), _first(given, "title", "text", "goal")
+    parts = (
+        f"{event['actor']}: {event['kind']} {named}".rstrip(),
+        f" on {on}" if on else "",
+        f", depends on {', '.join(map(str, waits))}" if isinstance(waits, list) and waits else "",
+        f" ({words})" if words else "",
+    )
+    return "".join(parts)
 
 
 def _first(given: dict[str, Any], *names: str) -> str:

@@ -60,7 +60,16 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
         return explaining_tasks.why(context, session_id, task)
     if _DECISION.fullmatch(id):
         return _decision(context, session_id, id, id)
-    raise reading.unknown_group(context, session_id, id)
+    raise _neither(context, session_id, id)
+
+
+def _neither(context: Context, session_id: str, id: str) -> Refused:
+    """The refusal of what is neither a group nor a task, with the nearest of both."""
+    found = reading.unknown_group(context, session_id, id)
+    known = [near for near in (found.data.get("did_you_mean"),) if near]
+    near = names.nearest(id, [*known, *task_reader.known(context.connection, session_id)])
+    message = f"Session {session_id} has no group and no task {names.shown(id)}."
+    return Refused(found.code, message, f"orchestrator status {session_id}", did_you_mean=near)
 
 
 def _group(context: Context, session_id: str, row: Row) -> Answer:
@@ -86,7 +95,11 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
         "decisions": decisions,
         **reading.imported(reader, session_id, row["id"]),
     }
-    return answer | {"sentences": _group_sentences(row, answer)}
+    sentences = _group_sentences(row, answer, _reason(context, session_id, row["id"]))
+    if task_reader.task(context.connection, session_id, row["id"]) is not None:
+        command = f"orchestrator task show {row['id']} --session-id {session_id}"
+        sentences.append(f"A task is called {row['id']} too: {command}")
+    return answer | {"sentences": sentences}
 
 
 def _awaited(context: Context, session_id: str, row: Row, decisions: list[Row]) -> Answer | None:
@@ -105,8 +118,15 @@ def _awaited(context: Context, session_id: str, row: Row, decisions: list[Row]) 
     return {**waiting, "decision_id": named[0] if named else None}
 
 
-def _group_sentences(row: Row, answer: Answer) -> list[str]:
-    sentences = [_standing(row, answer["awaited"])]
+def _reason(context: Context, session_id: str, group: str) -> str:
+    """The reason of the group's last change of status."""
+    key = {"session": session_id, "entity": "group", "id": group, "limit": 1}
+    found = queries.row(context.reader, queries.LAST_CHANGES, **key)
+    return found["reason"] if found else ""
+
+
+def _group_sentences(row: Row, answer: Answer, reason: str) -> list[str]:
+    sentences = [_standing(row, answer["awaited"], reason)]
     if answer["grandfathered"]:
         sentences.append("It was completed before it was imported; nothing here proves it.")
     else:
@@ -121,10 +141,11 @@ def _group_sentences(row: Row, answer: Answer) -> list[str]:
     return sentences
 
 
-def _standing(row: Row, awaited: Answer | None) -> str:
+def _standing(row: Row, awaited: Answer | None, reason: str) -> str:
     if awaited is None:
         by = f"by {row['status_changed_by']}" if row["status_changed_by"] else "as it was imported"
-        return f"Group {row['id']} is {row['status']} since {row['status_changed_at']}, {by}."
+        why = f" ({reason})" if reason else ""
+        return f"Group {row['id']} is {row['status']} since {row['status_changed_at']}, {by}{why}."
     whom = "a person" if awaited["role"] == PERSON else f"{awaited['role']} ({awaited['agent_id']})"
     since = f"since {awaited['since']}" + (f", decision {awaited['decision_id']}" if awaited["decision_id"] else "")
     held = f"; it is held ({awaited['held']})" if awaited["held"] else ""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from orchestrator.app import next_action, task_views
 from orchestrator.app.context import Answer, Context
+from orchestrator.app.next_waits import CLOSED_GROUPS
 from orchestrator.core import permissions, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.tasks import Task
-from orchestrator.store import moment, queries, task_queries, task_reader
+from orchestrator.store import moment, queries, task_reader
 from orchestrator.store.queries import Row
 
 LAST_CHANGES = 5
@@ -68,8 +69,8 @@ def _group(context: Context, session: str, group: str) -> Answer:
 
 
 def _changes(context: Context, session: str, task: Task) -> list[Row]:
-    sql = task_queries.LAST_CHANGES
-    return queries.rows(context.reader, sql, session=session, task=task.id, limit=LAST_CHANGES)
+    key = {"session": session, "entity": "task", "id": task.id, "limit": LAST_CHANGES}
+    return queries.rows(context.reader, queries.LAST_CHANGES, **key)
 
 
 def _next(context: Context, session: str, task: Task) -> Answer | None:
@@ -83,7 +84,8 @@ def _next(context: Context, session: str, task: Task) -> Answer | None:
 
 
 def _sentences(context: Context, row: Row, answer: Answer) -> list[str]:
-    sentences = [_standing(row, answer), *_session(context, answer["session_id"])]
+    closed = [*_session(context, answer["session_id"]), *_closed_group(context, row)]
+    sentences = [_standing(row, answer), *closed]
     sentences += [_blocked(each) for each in answer["blockers"]]
     sentences += [f"Question {each['id']} is open about it: {each['text']}" for each in answer["questions"]]
     waits = [each for each in answer["depends_on"] if not each["satisfied"] and row["status"] not in CLOSED]
@@ -94,7 +96,7 @@ def _sentences(context: Context, row: Row, answer: Answer) -> list[str]:
     ]
     parts = answer["open_subtasks"]
     sentences += [f"Its subtask {each['id']} ({each['title']}) is {each['status']}." for each in parts]
-    return [*sentences, *_onward(row, answer, waiting=bool(waits or groups))]
+    return [*sentences, *_onward(row, answer, waiting=bool(waits or groups or closed))]
 
 
 def _standing(row: Row, answer: Answer) -> str:
@@ -116,6 +118,14 @@ def _held(claim: Answer | None) -> str:
 def _session(context: Context, session: str) -> list[str]:
     found = context.reader.session(session)
     return [f"Session {session} is {found.status}."] if found and found.status != "active" else []
+
+
+def _closed_group(context: Context, row: Row) -> list[str]:
+    """That the task's group takes no part any more."""
+    found = context.reader.group(row["session_id"], row["group_id"]) if row["group_id"] else None
+    if found is None or found.status not in CLOSED_GROUPS or row["status"] in CLOSED:
+        return []
+    return [f"Its group {row['group_id']} is {found.status}."]
 
 
 def _blocked(row: Row) -> str:

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from orchestrator.app import auditing
@@ -43,9 +44,16 @@ def export(context: Context, *, session_id: str, format: str = "jsonl", output: 
     """
     if not output:
         raise UsageError("USAGE", "The export needs a file to write to.", "Repeat with --output FILE")
-    chunks = stream(context, session_id, format)
-    first = next(chunks)
-    path = os.path.realpath(output)
+    # An export that fails half-way lets go of its moment before the database is closed.
+    with contextlib.closing(stream(context, session_id, format)) as chunks:
+        path, lines, size = _to_file(os.path.realpath(output), next(chunks), chunks)
+    head = records.heads(context.connection, session_id)[session_id]
+    written = {"lines": lines, "bytes": size, "head": snapshot.head(*head)}
+    return {"success": True, "session_id": session_id, "format": format, "output": path, **written}
+
+
+def _to_file(path: str, first: bytes, chunks: Iterator[bytes]) -> tuple[str, int, int]:
+    """Write the file; its name, lines and bytes."""
     _reserve(path)
     partial = f"{path}.{os.getpid()}.partial"
     try:
@@ -57,9 +65,7 @@ def export(context: Context, *, session_id: str, format: str = "jsonl", output: 
         if isinstance(error, OSError):
             raise _failed(path, error) from error
         raise
-    head = records.heads(context.connection, session_id)[session_id]
-    written = {"lines": lines, "bytes": size, "head": snapshot.head(*head)}
-    return {"success": True, "session_id": session_id, "format": format, "output": path, **written}
+    return path, lines, size
 
 
 def _reserve(path: str) -> None:
@@ -91,7 +97,7 @@ def _write(partial: str, path: str, first: bytes, chunks: Iterator[bytes]) -> tu
     return lines, size
 
 
-def stream(context: Context, session_id: str, format: str) -> Iterator[bytes]:
+def stream(context: Context, session_id: str, format: str) -> Generator[bytes, None, None]:
     """A session's record in chunks of whole lines, as of one moment.
 
     Raises:

@@ -51,6 +51,8 @@ def stats(
         - `loop_guard`: decisions in which it fired. `rules` {rule: decisions in which it fired}.
         - `refusals`: `total` and `by_code`. `questions` to a person: `asked`, `open`, `seconds` (whole seconds of each
           from asking to its closing, or to `measured_at`).
+        - `tasks`: how many were `created`, `moved` {status: moves to it, by whomever}, and `taken_over` after the lease
+          of a claim had ended.
         - `usage`, here and by role: `reports` that say what they used, and the sums of `input_tokens` and
           `output_tokens`. A report says it in its details: {"usage": {"input_tokens": N, "output_tokens": N}}; what is
           no whole number from 0 to 2^53 counts as absent.
@@ -90,6 +92,7 @@ def _counted(context: Context, asked: _Asked, now: str) -> Answer:
         "loop_guard": rules["loop_guard"],
         "rules": dict(sorted(rules.items())),
         "refusals": {"total": sum(codes.values()), "by_code": codes},
+        "tasks": _tasks(rows(inquiries.TASKS)),
         "questions": _questions(rows(inquiries.QUESTIONS), now),
         "usage": _usage(reports, sorted({role for role, *_ in reports.by_agent})),
     }
@@ -144,6 +147,19 @@ def _escalations(rules: Counter[str], reported: int) -> Answer:
         "reported": reported,
     }
     return {"total": sum(found.values()), **found}
+
+
+def _tasks(rows: Any) -> Answer:
+    created = taken_over = 0
+    moved: Counter[str] = Counter()
+    for entity, new, status, count in rows:
+        if entity != "task":
+            taken_over += count
+        elif new:
+            created += count
+        else:
+            moved[status] += count
+    return {"created": created, "moved": dict(sorted(moved.items())), "taken_over": taken_over}
 
 
 def _questions(rows: Any, now: str) -> Answer:

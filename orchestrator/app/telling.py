@@ -9,8 +9,13 @@ from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
 
-
-_ENTITIES = {"task_claim": "claim of task", "criterion_actual": "measured value of criterion"}
+_ENTITIES = {
+    "criterion_actual": "measured value of criterion",
+    "criterion_text": "text of criterion",
+    "session_testing_mode": "testing mode of session",
+    "session_workflow": "workflow version of session",
+    "task_claim": "claim of task",
+}
 """What changes, in words, where the record has none that people use."""
 
 

@@ -38,6 +38,11 @@ REFUSALS = f"""SELECT code, count(*) FROM refusals INDEXED BY sqlite_autoindex_r
 QUESTIONS = f"""SELECT asked_at, CASE WHEN closed_seq <= :until THEN closed_at END
     FROM questions INDEXED BY ix_questions_session
     WHERE session_id = :session AND opened_seq > :since AND opened_seq <= :until AND {_GROUP}"""
+TASKS = f"""SELECT c.entity, c.from_status IS NULL, c.to_status, count(*) FROM status_changes c
+    WHERE {_SPAN} AND c.entity IN ('task', 'task_claim') AND (:group IS NULL OR EXISTS (SELECT 1 FROM tasks t
+        WHERE t.session_id = c.session_id AND t.id = c.entity_id AND t.group_id = :group))
+    GROUP BY 1, 2, CASE c.entity WHEN 'task' THEN c.to_status END"""
+"""How many tasks were created, moved to which status, and taken over from who had claimed them."""
 NEXT_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq > :until LIMIT 1"
 LAST_STEP = "SELECT at FROM audit_events WHERE session_id = :session AND seq <= :until ORDER BY seq DESC LIMIT 1"
 

@@ -90,6 +90,9 @@ STEP_DECISIONS = """SELECT * FROM router_decisions INDEXED BY sqlite_autoindex_r
     WHERE session_id = :session AND seq = :seq ORDER BY part"""
 LAST_DECISIONS = """SELECT * FROM router_decisions INDEXED BY idx_router_decisions_session
     WHERE session_id = :session AND group_id = :group ORDER BY rowid DESC LIMIT :limit"""
+LAST_CHANGES = """SELECT seq, from_status, to_status, changed_by, changed_at, reason, cause
+    FROM status_changes INDEXED BY ix_status_changes_entity
+    WHERE session_id = :session AND entity = :entity AND entity_id = :id ORDER BY seq DESC, part DESC LIMIT :limit"""
 LAST_APPROVAL = """SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_approve
     WHERE session_id = :session AND group_id = :group AND effect = 'approve' ORDER BY seq DESC LIMIT 1"""
 REPORT = """SELECT * FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1

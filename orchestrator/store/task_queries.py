@@ -12,9 +12,6 @@ BLOCKERS = """SELECT * FROM blockers INDEXED BY ix_blockers_task
 QUESTIONS = """SELECT * FROM questions INDEXED BY ix_questions_open
     WHERE session_id = :session AND group_id IS :group AND closed_seq IS NULL AND task_id = :task
     ORDER BY opened_seq, id"""
-LAST_CHANGES = """SELECT seq, from_status, to_status, changed_by, changed_at, reason, cause
-    FROM status_changes INDEXED BY ix_status_changes_entity
-    WHERE session_id = :session AND entity = 'task' AND entity_id = :task ORDER BY seq DESC, part DESC LIMIT :limit"""
 BLOCKER = "SELECT * FROM blockers WHERE id = :id AND session_id = :session"
 _BLOCKERS = """SELECT * FROM blockers INDEXED BY {index} WHERE session_id = :session AND {where}
     AND opened_seq > :since ORDER BY opened_seq, id LIMIT :limit"""

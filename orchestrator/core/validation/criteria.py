@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -95,7 +96,7 @@ def compare(criterion: Criterion) -> Iterator[Line]:
 
 def judge(criterion: Criterion, ran: Ran | None) -> Iterator[Line]:
     """A command criterion by how its command ended, never by a word that it printed."""
-    command = " ".join(criterion.command or ())
+    command = shlex.join(criterion.command or ())
     if ran is None:
         yield ("error", criterion.id, f"its command was not run: {command}", "Repeat with --run-commands")
     elif ran.status is None:

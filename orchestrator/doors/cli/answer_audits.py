@@ -121,6 +121,14 @@ class Refused(TypedDict):
     by_code: dict[str, int]
 
 
+class Tasks(TypedDict):
+    """Tasks in numbers."""
+
+    created: int
+    moved: dict[str, int]
+    taken_over: int
+
+
 class Questions(TypedDict):
     """What a person was asked; seconds are those until the answers."""
 
@@ -146,6 +154,7 @@ class Numbers(TypedDict):
     rules: dict[str, int]
     refusals: Refused
     questions: Questions
+    tasks: Tasks
     usage: Usage
 
 

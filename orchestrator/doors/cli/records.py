@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
@@ -29,9 +30,10 @@ def _export(given: Given) -> Result:
 def _print(context: Context, words: str, *, session_id: str, format: str = "jsonl") -> Answer:
     from orchestrator.app import exporting
 
-    for chunk in exporting.stream(context, session_id, format):
-        if not output.write(chunk):
-            break
+    with contextlib.closing(exporting.stream(context, session_id, format)) as chunks:
+        for chunk in chunks:
+            if not output.write(chunk):
+                break
     return {"success": True}
 
 

@@ -72,7 +72,9 @@ def test_a_finished_group_says_who_finished_it(desk: Desk) -> None:
     desk.report("developer READY_FOR_QA,qa_expert PASS,tech_lead APPROVED,developer MERGE_SUCCESS", "A")
     answer = desk.call("why", id="A", session_id="S1")
     assert (answer["unmet"], answer["awaited"]) == ([], None)
-    assert answer["sentences"] == [f"Group A is completed since {desk.clock()}, by system:router."]
+    assert answer["sentences"] == [
+        f"Group A is completed since {desk.clock()}, by system:router (the completion path is valid)."
+    ]
 
 
 def test_a_group_that_lacks_its_confirmation_says_so(desk: Desk) -> None:

@@ -28,6 +28,19 @@ def exported(run: Run, path: pathlib.Path) -> pathlib.Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("name", "status"), [pytest.param("there", 3, id="exists"), pytest.param("no/such/folder", 5, id="no folder")]
+)
+def test_an_export_that_cannot_be_written_says_so_in_one_error(
+    run: Run, tmp_path: pathlib.Path, name: str, status: int
+) -> None:
+    (tmp_path / "there").write_text("kept")
+    done = run("audit", "export", "S1", "--output", str(tmp_path / name))
+    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (status, b"", 2)
+    assert b"Traceback" not in done.stderr
+    assert (tmp_path / "there").read_text() == "kept"
+
+
 def test_a_replay_says_in_words_that_all_is_as_recorded(worked: Run) -> None:
     done = worked("audit", "replay", "S1")
     assert done.returncode == 0
@@ -155,6 +168,11 @@ def test_the_past_is_shown_as_such(worked: Run) -> None:
     answer = json.loads(worked("group", "show", "A", "-s", "S1", "--at", "4", JSON).stdout)
     assert (answer["as_of"]["seq"], answer["group"]["awaited"]["role"]) == (4, "developer")
     assert b"As of step 4" in worked("why", "A", "-s", "S1", "--at", "4").stdout
+    created = worked("task", "create", "T1", "--title", "words", "-s", "S1", "-g", "A", JSON)
+    assert created.returncode == 0
+    seq = str(json.loads(created.stdout)["task"]["created_seq"])
+    for words in (("task", "show"), ("why",)):
+        assert f"As of step {seq}".encode() in worked(*words, "T1", "-s", "S1", "--at", seq).stdout
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ TEXTS: list[tuple[str, tuple[str, ...], str]] = [
     ("show", ("task", "show", "T1"), "Task T1 of S1: Login form"),
     ("list", ("task", "list"), "TASK  STATUS"),
     ("blockers", ("blocker", "list"), "OPEN"),
-    ("blocker", ("blocker", "show", "S1:B6"), "Blocker S1:B6 OPEN, soft manual"),
+    ("blocker", ("blocker", "show", "S1:B6"), "Blocker S1:B6 on task T1 OPEN, soft manual"),
     ("change", ("task", "status", "T1", "in_progress", "--by", "developer"), "Task T1 is in_progress"),
     ("resolve", ("blocker", "resolve", "S1:B6", "--by", "developer", "--reason", "x"), "Task T1 is in_progress"),
 ]

@@ -233,3 +233,9 @@ def test_what_is_no_number_is_none(text: str | None) -> None:
 )
 def test_a_target_fits_its_metric(metric: str, operator: str, target: str, fits: bool) -> None:
     assert (criteria.unfit_target(metric, operator, target) is None) is fits
+
+
+def test_the_command_of_a_criterion_is_shown_as_a_shell_takes_it() -> None:
+    criterion = COMMANDED._replace(command=("sh", "-c", "make check; exit 5"))
+    ((_, _, _, hint),) = criteria.judge(criterion, Ran("C1", 5, "exit 5"))
+    assert hint == "sh -c 'make check; exit 5'"

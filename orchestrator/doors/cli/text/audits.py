@@ -21,6 +21,7 @@ def blockers(answer: Answer) -> list[str]:
             each["id"],
             each["status"],
             each["group_id"],
+            each["task_id"],
             f"{each['class']} {each['type']}",
             f"{each['opened_by'] or 'nobody recorded'} ({each['cause']})",
             each["opened_at"],
@@ -30,7 +31,7 @@ def blockers(answer: Answer) -> list[str]:
         )
         for each in answer["blockers"]
     ]
-    headers = ("BLOCKER", "STATUS", "GROUP", "KIND", "OPENED BY", "AT", "RESOLVED BY", "OPEN FOR", "REASON")
+    headers = ("BLOCKER", "STATUS", "GROUP", "TASK", "KIND", "OPENED BY", "AT", "RESOLVED BY", "OPEN FOR", "REASON")
     return [*(layout.table(headers, rows) if rows else ["No blocker."]), *layout.more(answer)]
 
 
@@ -73,8 +74,15 @@ def _numbers(found: Answer) -> list[tuple[str, object]]:
         ("Escalations", f"{higher['total']} ({causes})"),
         ("Refusals", found["refusals"]["total"]),
         ("Questions", f"{asked['asked']}, {asked['open']} open, {duration(asked['seconds'])} in all"),
+        ("Tasks", _tasks(found["tasks"])),
         ("Usage", _usage(found["usage"])),
     ]
+
+
+def _tasks(found: Answer) -> str:
+    moves = ", ".join(f"{status} {count}" for status, count in found["moved"].items())
+    moved = f"moved to {moves}" if moves else "none moved"
+    return f"{found['created']} created; {moved}; taken over {found['taken_over']}"
 
 
 def _usage(used: Answer) -> str:
