@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,10 @@ import pytest
 # A busy machine is no failure of a property.
 hypothesis.settings.register_profile("project", deadline=None, print_blob=True)
 hypothesis.settings.load_profile("project")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # As a shell starts what runs in its background; every command of a test would inherit it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Completed = subprocess.CompletedProcess[str]
 Command = Callable[..., Completed]
