@@ -25,13 +25,18 @@ def found(context: Context, metadata: dict[str, Any] | None) -> dict[str, str] |
     path = progress.get("handoff_path") if isinstance(progress, dict) else None
     if not isinstance(path, str) or not path.strip() or "\0" in path:
         return None
-    there = any(os.path.isfile(os.path.join(base, path)) for base in (".", *_project(context)))
-    return None if there else {MISSING: path}
+    return None if is_there(path, context.path) else {MISSING: path}
 
 
-def _project(context: Context) -> tuple[str, ...]:
+def is_there(path: str, database: str | None) -> bool:
+    """Whether a path names a file in the working folder or in the project that a database belongs to."""
+    bases = (".", *(_project(database) if database else ()))
+    return any(os.path.isfile(os.path.join(base, path)) for base in bases)
+
+
+def _project(database: str) -> tuple[str, ...]:
     """The folder that a database in its usual place belongs to. Without pathlib, which is dear to load."""
-    folder = os.path.dirname(os.path.abspath(context.path))
+    folder = os.path.dirname(os.path.abspath(database))
     return (os.path.dirname(folder),) if os.path.basename(folder) == constants.FOLDER else ()
 
 

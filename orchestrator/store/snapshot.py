@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from orchestrator.core import strictjson
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, Snapshot
-from orchestrator.store import evidence, gaps, sqlite, step, verifying
+from orchestrator.store import evidence, gaps, moment, sqlite, step, verifying
 from orchestrator.store.constants import STORE_CHAIN
 
 _T = TypeVar("_T")
@@ -98,24 +98,11 @@ def read(connection: sqlite3.Connection, session: str, deadline_s: float = sqlit
         EnvironmentProblem: BUSY, CORRUPT.
     """
     path = getattr(connection, "path", "")
-    sqlite.with_retry(lambda: _begin(connection), path, deadline_s)
     try:
-        return _Reading(connection, session).seen()
+        with moment.of(connection, deadline_s):
+            return _Reading(connection, session).seen()
     except sqlite3.Error as error:
         raise sqlite.translate(error, path) or error from error
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-
-
-def _begin(connection: sqlite3.Connection) -> None:
-    """The moment is that of the first row which is read."""
-    connection.execute("BEGIN")
-    try:
-        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    except sqlite3.Error:
-        connection.execute("ROLLBACK")
-        raise
 
 
 def head(seq: int, hash_: bytes) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
+from orchestrator.app import maintenance
+from orchestrator.app import metadata as looked_up
 from orchestrator.core import metadata
 from orchestrator.doors.cli.options import METADATA, Command, Given, Result, argument
+from orchestrator.errors import OrchestratorError
 
 
 def _check(given: Given) -> Result:
-    found = metadata.check(given.arguments["file"])
+    place = _database(given)
+    found = metadata.check(given.arguments["file"], lambda path: looked_up.is_there(path, place))
     answer = {
         "db": None,
         "status": found.status,
@@ -20,6 +26,14 @@ def _check(given: Given) -> Result:
         "warnings": list(found.warnings),
     }
     return Result(answer)
+
+
+def _database(given: Given) -> str | None:
+    """The database whose project hand-off files are looked for in, as `route` does; none is needed."""
+    try:
+        return maintenance.find(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
+    except OrchestratorError:
+        return None
 
 
 COMMANDS = {
