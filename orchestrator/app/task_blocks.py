@@ -179,27 +179,31 @@ def busy(work: Work, task: Task, agent: str) -> list[tuple[str, str]]:
 def release_below(work: Work, task: Task, *, by: str, reason: str) -> None:
     """Take back the cascade of a task that has no blocker of its own any more.
 
-    What still stands below another blocked task keeps it; so does everything, where the task itself does.
+    What another blocked task above still holds keeps its cascade; one that was freed by hand since that one was
+    blocked is held by it no more.
     """
     connection, session = work.context.connection, work.step.chain
-    held = task_reader.blockers_below(connection, session, task.id)
-    own = any(block.cause != CASCADE for block in held.get(task.id, ()))
-    if own or task_reader.blocked_above(connection, session, task.id):
-        return
+    holds = task_reader.holds_below(connection, session, task.id)
+    blocked = task_reader.blockers_below(connection, session, task.id)
     below: dict[str | None, list[Task]] = {}
     for each in task_reader.descendants(connection, session, task.id):
         below.setdefault(each.parent_id, []).append(each)
-    queue, seen = [task.id], {task.id}
+    since = {task.id: max(task_reader.held_above(connection, session, task.id), _hold(holds, task).own)}
+    queue = [task.id]
     while queue:
-        for each in below.get(queue.pop(), ()):
-            found = held.get(each.id, [])
-            if each.id not in seen and all(block.cause == CASCADE for block in found):
-                queue.append(each.id)
-            seen.add(each.id)
-            cascades = [block for block in found if block.cause == CASCADE]
-            if cascades:
+        above = queue.pop()
+        for each in below.pop(above, ()):
+            hold = _hold(holds, each)
+            since[each.id] = max(since[above], hold.own)
+            queue.append(each.id)
+            cascades = [block for block in blocked.get(each.id, ()) if block.cause == CASCADE]
+            if cascades and since[above] <= hold.freed:
                 close(work, cascades, by=by, resolution="released", note=reason)
                 release(work, each, by=by, reason=reason)
+
+
+def _hold(holds: Mapping[str, task_reader.Hold], task: Task) -> task_reader.Hold:
+    return holds.get(task.id, task_reader.Hold(0, 0))
 
 
 def move(

@@ -44,6 +44,14 @@ OPEN_BLOCKERS = f"""SELECT {_BLOCK} FROM blockers INDEXED BY ix_blockers_task
 BLOCKED_BELOW = f"""{_BELOW} SELECT b.task_id, {_BLOCK.replace("id,", "b.id,", 1)} FROM below w CROSS JOIN blockers b
     INDEXED BY ix_blockers_task
     ON b.session_id = :session AND b.task_id = w.id AND b.resolved_seq IS NULL ORDER BY b.opened_seq, b.id"""
+HOLDS_BELOW = f"""{_BELOW} SELECT b.task_id,
+        max(CASE WHEN b.cause <> 'cascade' AND b.resolved_seq IS NULL THEN b.opened_seq ELSE 0 END),
+        max(CASE WHEN b.cause = 'cascade' AND b.resolution NOT IN ('released', 'cancelled')
+            THEN b.resolved_seq ELSE 0 END)
+    FROM below w CROSS JOIN blockers b INDEXED BY ix_blockers_task ON b.session_id = :session AND b.task_id = w.id
+    GROUP BY b.task_id"""
+HELD_ABOVE = f"""{_ABOVE} SELECT max(b.opened_seq) FROM above a CROSS JOIN blockers b INDEXED BY ix_blockers_task
+    ON b.session_id = :session AND b.task_id = a.id AND b.resolved_seq IS NULL AND b.cause <> 'cascade'"""
 OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open WHERE session_id = :session
     AND group_id IS :group AND closed_seq IS NULL AND task_id = :task ORDER BY opened_seq, id LIMIT 1"""
 OPEN_SUBTASKS = f"{CHILDREN} AND t.status NOT IN ('done', 'cancelled')"
@@ -73,6 +81,17 @@ class Dependency(NamedTuple):
     title: str
     status: str
     seq: int
+
+
+class Hold(NamedTuple):
+    """Since when a task holds what stands below it, and until when it was itself freed of that: steps, or 0.
+
+    own: the step that opened the newest of its own open blockers.
+    freed: the last step in which somebody took its cascade away by hand.
+    """
+
+    own: int
+    freed: int
 
 
 def _tasks(connection: sqlite3.Connection, sql: str, **parameters: object) -> list[Task]:
@@ -159,6 +178,17 @@ def blocked_above(connection: sqlite3.Connection, session: str, id: str) -> tupl
     """The nearest task above that has an open blocker of its own, with its newest one."""
     row = connection.execute(BLOCKED_ABOVE, {"session": session, "task": id}).fetchone()
     return (row[0], Block(*row[1:])) if row else None
+
+
+def holds_below(connection: sqlite3.Connection, session: str, id: str) -> dict[str, Hold]:
+    """What a task and those below it hold, of all of them that were ever blocked."""
+    rows = connection.execute(HOLDS_BELOW, {"session": session, "task": id})
+    return {name: Hold(own, freed) for name, own, freed in rows}
+
+
+def held_above(connection: sqlite3.Connection, session: str, id: str) -> int:
+    """The step that opened the newest own blocker of the tasks above, or 0 where none has any."""
+    return connection.execute(HELD_ABOVE, {"session": session, "task": id}).fetchone()[0] or 0
 
 
 def question_of_task(connection: sqlite3.Connection, session: str, task: Task) -> str | None:

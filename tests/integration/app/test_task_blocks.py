@@ -269,6 +269,26 @@ def test_a_block_below_that_is_lifted_first_leaves_the_cascade_of_the_parent(boa
     assert board.status("C", "G") == {"C": "in_progress", "G": "todo"}
 
 
+def test_what_was_freed_below_a_blocked_task_is_released_by_the_one_above_alone(board: Board) -> None:
+    family(board)
+    board.move("C", "blocked", by="dev-1")
+    board.move("G", "in_progress", by="dev-1")
+    board.move("P", "blocked", by="tech_lead")
+    assert board.status("C", "G") == {"C": "blocked", "G": "blocked"}
+    board.move("P", "in_progress", by="tech_lead")
+    assert board.status("C", "G") == {"C": "blocked", "G": "in_progress"}
+
+
+def test_what_was_freed_once_is_held_by_a_later_block(board: Board) -> None:
+    family(board)
+    board.move("C", "blocked", by="dev-1")
+    board.move("G", "in_progress", by="dev-1")
+    board.move("C", "blocked", by="dev-1")
+    board.move("P", "blocked", by="tech_lead")
+    board.move("P", "in_progress", by="tech_lead")
+    assert board.status("C", "G") == {"C": "blocked", "G": "blocked"}
+
+
 def test_a_hard_block_of_a_parent_is_hard_below(board: Board) -> None:
     family(board)
     board.move("P", "blocked", by="dev-1", blocker_type="missing_dependency")
