@@ -196,7 +196,9 @@ def _follow(work: Work, closed: list[Task]) -> None:
     """What waits for tasks that are closed now: tasks that are let go by themselves, then their groups."""
     for task in closed:
         for waiting in task_reader.dependents(work.context.connection, work.step.chain, task.id):
-            free(work, waiting)
+            # One that stands below another of them was released with that one, and is not as it was read any more.
+            now = task_reader.task(work.context.connection, work.step.chain, waiting.id)
+            free(work, now or waiting)
     groups = dict.fromkeys(task.group_id for task in closed if task.group_id)
     if groups:
         from orchestrator.app import settling

@@ -223,3 +223,12 @@ def test_other_blockers_keep_a_task_whose_dependencies_are_done(board: Board) ->
     assert (board.status("T"), len(board.open("T"))) == ({"T": "blocked"}, 1)
     board.move("P", "in_progress")
     assert board.status("T") == {"T": "todo"}
+
+
+def test_a_task_and_its_subtask_that_wait_for_the_same_are_let_go_together(board: Board) -> None:
+    board.task("D")
+    board.task("P", depends_on=("D",), auto_unblock=True)
+    board.task("C", parent="P", depends_on=("D",), auto_unblock=True)
+    assert board.status("P", "C") == {"P": "blocked", "C": "blocked"}
+    board.move("D", "in_progress", "done")
+    assert board.status("P", "C") == {"P": "todo", "C": "todo"}
