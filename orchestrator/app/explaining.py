@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.app import reading, telling, turns
 from orchestrator.app.context import Answer, Context
-from orchestrator.core import names
+from orchestrator.core import names, strictjson
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import queries, task_reader
@@ -15,6 +15,8 @@ from orchestrator.store.queries import Row
 
 LAST_DECISIONS = 5
 
+_LOADED = """SELECT e.input FROM workflow_versions v JOIN audit_events e ON e.session_id = '@store' AND e.seq = v.seq
+    WHERE v.id = :id AND e.kind = 'workflow load'"""
 _DECISION = re.compile(r"[DR]([1-9][0-9]{0,15})(?:\.([1-9][0-9]{0,8}))?")
 _REPORT_COLUMNS = (
     "id", "role", "raw_role", "response_status", "raw_status", "agent_id", "effect", "turn", "turn_assumed", "summary",
@@ -202,7 +204,21 @@ def _transition(context: Context, row: Row, report: Row) -> Answer | None:
         for name in ("role", "status", "next_agent", "action", "then", "effect", "description")
     }
     path = f"$.{transition.role}.{transition.status}"
-    return {**shown, "path": path, "alias": alias, "workflow_version": workflow.hash}
+    place = {"path": path, **_place(context, row["workflow_version_id"], (transition.role, transition.status))}
+    return {**shown, **place, "alias": alias, "workflow_version": workflow.hash}
+
+
+def _place(context: Context, version: int, path: tuple[str, ...]) -> dict[str, Any]:
+    """File and line of an entry of the workflow, as the file was when it was loaded."""
+    row = context.reader.one(_LOADED, id=version)
+    if row is None:
+        return {"file": None, "line": None}
+    from orchestrator.core.workflow import strict_json
+
+    given = strictjson.stored(row[0])
+    reader = strict_json.Reader(given["content"])
+    reader.read()
+    return {"file": given["source"], "line": reader.lines.get(path)}
 
 
 def _decision_sentences(answer: Answer) -> list[str]:
@@ -216,7 +232,9 @@ def _decision_sentences(answer: Answer) -> list[str]:
     if transition is not None:
         alias = f", reached by the alias {transition['alias']}" if transition["alias"] else ""
         goes = f"{transition['next_agent'] or 'nobody'}, {transition['action']}"
-        sentences.append(f"The workflow says at {transition['path']}{alias}: {goes}, effect {transition['effect']}.")
+        where = f"{transition['file']}:{transition['line']}, " if transition["line"] else ""
+        said = f"The workflow says at {where}{transition['path']}{alias}"
+        sentences.append(f"{said}: {goes}, effect {transition['effect']}.")
     sentences += [f"Rule {rule['name']} fired: {rule['reason']}." for rule in answer["rules"]]
     if not answer["rules"]:
         sentences.append("No rule changed it.")

@@ -6,6 +6,7 @@ import pathlib
 
 import pytest
 
+from orchestrator import resources
 from tests.integration.app.desk import Desk
 
 
@@ -107,6 +108,15 @@ def test_a_held_group_names_the_decision_that_held_it(desk: Desk) -> None:
 def test_a_decision_is_found_by_its_id(blocked: Desk, id_: str, session: str | None) -> None:
     answer = blocked.call("why", id=id_, session_id=session)
     assert (answer["about"], answer["decision"]["id"]) == ("decision", "S1:D5")
+
+
+def test_a_decision_names_file_and_line_of_its_transition(blocked: Desk) -> None:
+    text = (resources.path("workflow") / "transitions.json").read_text("utf-8").splitlines()
+    answer = blocked.call("why", id="S1:D5")
+    found = answer["transition"]
+    assert found["file"] == "transitions.json"
+    assert f'"{found["path"].rpartition(".")[2]}"' in text[found["line"] - 1]
+    assert any(f"at transitions.json:{found['line']}, {found['path']}" in each for each in answer["sentences"])
 
 
 def test_a_decision_names_its_report_transition_and_consequences(blocked: Desk) -> None:
