@@ -1,4 +1,4 @@
-"""The machines of groups, sessions and tasks: which moves exist at all. The only user of `transitions`.
+"""The machines of groups, sessions, tasks, runs and phases: which moves exist at all. The only user of `transitions`.
 
 `auto_transitions` is off: the library would otherwise add a `to_<state>` trigger for every state, which skips every
 condition. Guards are not conditions here; they are computed before, with their reasons, and the database checks them
@@ -15,6 +15,10 @@ from transitions import Machine
 from orchestrator.core.lifecycle_table import (
     GROUP_MOVES,
     GROUP_STATUSES,
+    PHASE_MOVES,
+    PHASES,
+    RUN_MOVES,
+    RUN_STATUSES,
     SESSION_MOVES,
     SESSION_STATUSES,
     TASK_MOVES,
@@ -51,10 +55,29 @@ def task_machine(initial: str = "todo") -> tuple[Machine, Any]:
     return _machine(TASK_STATUSES, TASK_MOVES, initial)
 
 
+def run_machine(initial: str = "queued") -> tuple[Machine, Any]:
+    """The machine of a run's state and the model it drives."""
+    return _machine(RUN_STATUSES, RUN_MOVES, initial)
+
+
+def phase_machine(initial: str = PHASES[0]) -> tuple[Machine, Any]:
+    """The machine of a runner session's phases and the model it drives."""
+    return _machine(PHASES, PHASE_MOVES, initial)
+
+
+_MACHINES = {
+    "group": group_machine,
+    "session": session_machine,
+    "task": task_machine,
+    "run": run_machine,
+    "phase": phase_machine,
+}
+
+
 @cache
-def _tables() -> dict[str, Machine]:
-    """One machine of each kind for the process, asked for its moves only: building one costs half a step."""
-    return {"group": group_machine()[0], "session": session_machine()[0], "task": task_machine()[0]}
+def _table(what: str) -> Machine:
+    """One machine of a kind for the process, asked for its moves only: building one costs half a step."""
+    return _MACHINES[what]()[0]
 
 
 def check_group_move(from_: str, to: str) -> None:
@@ -68,6 +91,23 @@ def check_group_move(from_: str, to: str) -> None:
 def check_session_move(from_: str, to: str) -> None:
     """Raise `Refused` ILLEGAL_MOVE unless the session's machine has the move."""
     _check("session", from_, to)
+
+
+def check_run_move(from_: str, to: str) -> None:
+    """Raise `Refused` ILLEGAL_MOVE unless the run's machine has the move.
+
+    Source: seed 001, Property 35.
+    """
+    _check("run", from_, to)
+
+
+def next_phase(phase: str) -> str | None:
+    """The only phase that follows, or None after the last; raises ValueError for an unknown one.
+
+    Source: seed 001, Property 4.
+    """
+    moves = _table("phase").get_transitions(source=_table("phase").get_state(phase).name)
+    return str(moves[0].dest) if moves else None
 
 
 def check_task_move(from_: str, to: str, cause: str) -> None:
@@ -86,7 +126,7 @@ def check_task_move(from_: str, to: str, cause: str) -> None:
 def _task_moves(from_: str, cause: str) -> tuple[list[str], list[str]]:
     """Where a task may go by hand, and where the system may take it for this cause."""
     found: dict[bool, list[str]] = {True: [], False: []}
-    for name, event in _tables()["task"].events.items():
+    for name, event in _table("task").events.items():
         by_hand = name not in TASK_SYSTEM_MOVES
         if by_hand or name == cause:
             found[by_hand] += [str(move.dest) for move in event.transitions.get(from_, ())]
@@ -94,6 +134,6 @@ def _task_moves(from_: str, cause: str) -> tuple[list[str], list[str]]:
 
 
 def _check(what: str, from_: str, to: str) -> None:
-    moves = _tables()[what].get_transitions(source=from_)
+    moves = _table(what).get_transitions(source=from_)
     if all(move.dest != to for move in moves):
         raise illegal(what, from_, to, [str(move.dest) for move in moves])

@@ -1,4 +1,4 @@
-"""Which moves of groups, sessions and tasks exist, and who may make them: tables, without the machine."""
+"""Which moves of groups, sessions, tasks, runs and phases exist, and who may make them: tables, without the machine."""
 
 from __future__ import annotations
 
@@ -45,6 +45,38 @@ TASK_MOVES: tuple[tuple[str, str, str], ...] = (
 )
 TASK_SYSTEM_MOVES = ("cascade", "dependency", "release", "claim_release")
 """Moves that only the system makes: each is the cause of the change as well."""
+RUN_STATUSES = ("queued", "running", "awaiting_response", "complete", "incomplete", "error", "cancelled")
+RUN_TERMINAL = ("complete", "incomplete", "error", "cancelled")
+RUN_MOVES: tuple[tuple[str, str, str], ...] = (
+    ("start", "queued", "running"),
+    ("complete", "running", "complete"),
+    ("fall_short", "running", "incomplete"),
+    ("fail", "running", "error"),
+    ("ask", "running", "awaiting_response"),
+    ("answer", "awaiting_response", "queued"),
+    ("lapse", "awaiting_response", "incomplete"),
+    ("cancel", "queued", "cancelled"),
+    ("cancel", "running", "cancelled"),
+    ("cancel", "awaiting_response", "cancelled"),
+)
+"""A run waits for an answer until it is given, or until nobody is left who could give it."""
+PHASES = (
+    "REQUIREMENT_ANALYSIS",
+    "TASK_DECOMPOSITION",
+    "PLANNING",
+    "EXECUTION",
+    "QA",
+    "COMPLETION_VALIDATION",
+    "REPORT",
+)
+PHASE_MOVES: tuple[tuple[str, str, str], ...] = (
+    ("decompose", "REQUIREMENT_ANALYSIS", "TASK_DECOMPOSITION"),
+    ("plan", "TASK_DECOMPOSITION", "PLANNING"),
+    ("execute", "PLANNING", "EXECUTION"),
+    ("assure", "EXECUTION", "QA"),
+    ("validate", "QA", "COMPLETION_VALIDATION"),
+    ("report", "COMPLETION_VALIDATION", "REPORT"),
+)
 GROUP_MOVERS: dict[tuple[str, str], tuple[str, ...]] = {
     (source, dest): () if trigger == "start" else ("project_manager",) for trigger, source, dest in GROUP_MOVES
 }

@@ -1,0 +1,260 @@
+"""The runner's part of a project's `.claude/settings.json`.
+
+The file belongs to Claude Code as well, so both have their place in it. Ours is the object ``orchestrator`` at the top
+level; the four sections of numbers may also stand at the top level themselves, as older projects have them, but none
+in both places. Everything else at the top level is Claude Code's and is left alone, unless it can only be meant for
+us: Claude Code's names are camel case, so a name with an underscore, or one that nearly is one of ours, is an error.
+
+Source: seed 001, Property 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from orchestrator.core import names, strictjson
+from orchestrator.core.running import tests_exist
+from orchestrator.core.running.tests_exist import Detection
+from orchestrator.errors import InvalidInput
+
+OBJECT = "orchestrator"
+DETECTION = "detection"
+
+_WHAT = "the settings file"
+_NEAR = 0.75
+_KINDS = {
+    dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number",
+}  # fmt: skip
+
+
+class TaskLimits(NamedTuple):
+    """How large one task may be; seconds count over all its attempts."""
+
+    files: int = 5
+    tests: int = 10
+    seconds: int = 300
+
+
+class ParallelLimits(NamedTuple):
+    """How many may work at the same time."""
+
+    subagents: int = 9
+    executors: int = 4
+
+
+class Timeouts(NamedTuple):
+    """How long is waited for a semaphore, and for one lock or tool step, in seconds."""
+
+    deadlock_timeout_seconds: int = 60
+    operation_timeout_seconds: int = 120
+
+
+class EvidenceSettings(NamedTuple):
+    """How long raw evidence is kept, in days, and whether it is compressed."""
+
+    retention_days: int = 30
+    compression_enabled: bool = True
+
+
+class Settings(NamedTuple):
+    """Everything that a project may set."""
+
+    task_limits: TaskLimits = TaskLimits()
+    parallel_limits: ParallelLimits = ParallelLimits()
+    timeouts: Timeouts = Timeouts()
+    evidence_settings: EvidenceSettings = EvidenceSettings()
+    detection: Detection = Detection()
+
+
+RANGES: Mapping[str, Mapping[str, tuple[int, int] | None]] = {
+    "task_limits": {"files": (1, 20), "tests": (1, 50), "seconds": (30, 900)},
+    "parallel_limits": {"subagents": (1, 9), "executors": (1, 4)},
+    "timeouts": {"deadlock_timeout_seconds": (30, 300), "operation_timeout_seconds": (10, 600)},
+    "evidence_settings": {"retention_days": (1, 365), "compression_enabled": None},
+}
+"""The least and the greatest value of each number, both allowed; None for a yes or no."""
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong: the code, its place as a JSON path, and a sentence."""
+
+    code: str
+    path: str
+    message: str
+
+
+def parse(data: bytes | str | Mapping[str, Any]) -> Settings:
+    """The settings of a project; what is not set has its default.
+
+    Args:
+        data: the whole of `.claude/settings.json`, as its bytes, its text, or parsed already.
+
+    Raises:
+        InvalidInput: E105, it is no JSON; E104, something in it is out of range, of another type, unknown, or stands
+            twice. Data ``problems``: all of them. Nothing of such a file is used.
+
+    Source: seed 001, Property 3.
+    """
+    document = data if isinstance(data, Mapping) else _loaded(data)
+    problems = check(document)
+    if problems:
+        raise refusal(problems)
+    assert isinstance(document, Mapping)  # noqa: S101 - anything else is a problem
+    return _built(_sections(document))
+
+
+def check(document: object) -> list[Problem]:
+    """Everything that is wrong with the parsed file, in the order of the file."""
+    if not isinstance(document, Mapping):
+        return [_wrong("$", f"{_WHAT} holds {_kind(document)}, and must hold an object")]
+    problems = [problem for key in document for problem in _top_level(key, document)]
+    inner = document.get(OBJECT, {})
+    if not isinstance(inner, Mapping):
+        return [*problems, _wrong(f"$.{OBJECT}", f"{OBJECT} is {_kind(inner)}, and must be an object")]
+    for key in inner:
+        problems += _inner(key, inner[key], document)
+    return problems
+
+
+def override(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """Settings with some numbers replaced for one call; a value out of range is an error and never bent into it.
+
+    Args:
+        values: by their dotted names, such as ``task_limits.files``.
+
+    Raises:
+        InvalidInput: E104; data ``problems``. Nothing was replaced.
+
+    Source: seed 001, Property 17.
+    """
+    problems: list[Problem] = []
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        if section not in RANGES:
+            problems.append(_unknown(strictjson.at("$", section), section, RANGES))
+        else:
+            problems += _section(section, {key: value}, f"$.{section}")
+    if problems:
+        raise refusal(problems)
+    for name, value in values.items():
+        section, _, key = name.partition(".")
+        settings = settings._replace(**{section: getattr(settings, section)._replace(**{key: value})})
+    return settings
+
+
+def document(settings: Settings) -> dict[str, Any]:
+    """The numbers of settings as a file holds them; `parse` gives the same settings again."""
+    return {OBJECT: {section: getattr(settings, section)._asdict() for section in RANGES}}
+
+
+def refusal(problems: list[Problem]) -> InvalidInput:
+    """The error that names all problems."""
+    sentences = "; ".join(problem.message for problem in problems[:10])
+    more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
+    listed = [problem._asdict() for problem in problems]
+    suggestion = "Mend .claude/settings.json; nothing of it was used"
+    return InvalidInput(problems[0].code, f"{sentences[:1].upper()}{sentences[1:]}{more}.", suggestion, problems=listed)
+
+
+def _loaded(data: bytes | str) -> object:
+    try:
+        return strictjson.loads(data, _WHAT)
+    except strictjson.JsonProblem as problem:
+        raise refusal([Problem("E105", path, problem.message) for path in problem.paths[:1]]) from None
+
+
+def _top_level(key: object, document: Mapping[Any, Any]) -> list[Problem]:
+    if key == OBJECT:
+        return []
+    if key in RANGES:
+        return _section(str(key), document[key], f"$.{key}")
+    if not isinstance(key, str):
+        return [_wrong("$", f"a name is {_kind(key)}, and must be a text")]
+    if "_" in key or _near(key, (OBJECT, *RANGES)):
+        return [_unknown(strictjson.at("$", key), key, (OBJECT, *RANGES))]
+    return []
+
+
+def _inner(key: object, value: object, document: Mapping[Any, Any]) -> list[Problem]:
+    path = strictjson.at(f"$.{OBJECT}", str(key))
+    if key == DETECTION:
+        return [_wrong(place, message) for place, message in tests_exist.check(value, path)]
+    if key not in RANGES:
+        return [_unknown(path, key, (*RANGES, DETECTION))]
+    twice = [_wrong(path, f"{key} stands at {path} and at $.{key}; keep one")] if key in document else []
+    return twice + _section(str(key), value, path)
+
+
+def _section(section: str, value: object, path: str) -> list[Problem]:
+    if not isinstance(value, Mapping):
+        return [_wrong(path, f"{section} is {_kind(value)}, and must be an object")]
+    ranges = RANGES[section]
+    problems = []
+    for key, given in value.items():
+        place = strictjson.at(path, str(key))
+        if key not in ranges:
+            problems.append(_unknown(place, key, ranges))
+        else:
+            problems += _value(place, given, ranges[key])
+    return problems
+
+
+def _value(path: str, value: object, limits: tuple[int, int] | None) -> list[Problem]:
+    name = path.removeprefix("$.")
+    if limits is None:
+        good = isinstance(value, bool)
+        return [] if good else [_wrong(path, f"{name} is {_told(value)}, and must be true or false")]
+    low, high = limits
+    # True is an int in Python, and no number in JSON.
+    if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+        return []
+    return [_wrong(path, f"{name} is {_told(value)}, and must be a whole number from {low} to {high}")]
+
+
+def _wrong(path: str, message: str) -> Problem:
+    return Problem("E104", path, message)
+
+
+def _unknown(path: str, key: object, known: Any) -> Problem:
+    near = _near(str(key), tuple(known))
+    hint = f"did you mean {near}" if near else f"known are {', '.join(known)}"
+    return _wrong(path, f"{names.shown(key)} at {path} is no setting; {hint}")
+
+
+def _near(key: str, known: tuple[str, ...]) -> str | None:
+    # Loaded only for a name that is not ours, which a good file may not have.
+    import difflib
+
+    found = difflib.get_close_matches(key[:100].lower(), known, 1, _NEAR)
+    return found[0] if found else None
+
+
+def _told(value: object) -> str:
+    return names.shown(value) if isinstance(value, int | float | str) else _kind(value)
+
+
+def _kind(value: object) -> str:
+    return "null" if value is None else _KINDS.get(type(value), "something else")
+
+
+def _sections(document: Mapping[str, Any]) -> dict[str, Any]:
+    inner = document.get(OBJECT, {})
+    return {key: document[key] for key in RANGES if key in document} | dict(inner)
+
+
+_Section = TypeVar("_Section", TaskLimits, ParallelLimits, Timeouts, EvidenceSettings)
+
+
+def _filled(default: _Section, given: Mapping[str, Any]) -> _Section:
+    return default._replace(**given)
+
+
+def _built(sections: Mapping[str, Any]) -> Settings:
+    return Settings(
+        _filled(TaskLimits(), sections.get("task_limits", {})),
+        _filled(ParallelLimits(), sections.get("parallel_limits", {})),
+        _filled(Timeouts(), sections.get("timeouts", {})),
+        _filled(EvidenceSettings(), sections.get("evidence_settings", {})),
+        tests_exist.built(sections.get(DETECTION, {})),
+    )

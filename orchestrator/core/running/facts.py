@@ -1,0 +1,123 @@
+"""What the runner knows of a run when its executor has ended, and what it makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+DIFF, CLAIM = "diff", "executor_claim"
+PASSED, FAILED, NONE = "passed", "failed", "none"
+
+
+class File(NamedTuple):
+    """A file that the runner looked for: its relative path, whether it exists, and why it was looked for."""
+
+    path: str
+    exists: bool
+    method: str = DIFF
+
+
+class Facts(NamedTuple):
+    """What the runner knows of a run when its executor has ended.
+
+    task_type, status, output, exit_code, claimed_files, error, denied_tools, background: as the executor told.
+    session, issued_session: the id that the result names, and the one that the runner issued.
+    executor_blocked, blocked_reason, timeout_ms, limit: it was ended because it prompted or hung, by which clock.
+    signal: the signal that ended it. cancelled: a person stopped it.
+    verified: new and changed files, and claimed ones, looked for on the disk.
+    ordered_deletions: ordered by the task's words, and gone.
+    unverifiable: claims that cannot be looked for, such as paths outside of the project.
+    foreign: artifacts that no operation of the runner made.
+    evidence_missing: operations without evidence. evidence_faults: code and sentence of each fault.
+    tests: passed, failed, none (there are no tests), or None where none were run.
+    tests_required: source that an IMPLEMENTATION changes needs passed tests.
+    checks_failed: the project's own checks that did not pass, by name.
+    violations: limits that were broken, in words. log_error: why the log of the run could not be written.
+    interactive: somebody can answer a question. leftovers: processes that could not be ended.
+    """
+
+    task_type: str | None
+    status: str
+    output: str | None = ""
+    exit_code: int | None = None
+    session: str | None = None
+    issued_session: str = ""
+    claimed_files: Sequence[str] = ()
+    verified: Sequence[File] = ()
+    ordered_deletions: Sequence[str] = ()
+    unverifiable: Sequence[str] = ()
+    foreign: Sequence[str] = ()
+    evidence_missing: Sequence[str] = ()
+    evidence_faults: Sequence[tuple[str, str]] = ()
+    tests: str | None = None
+    tests_required: bool = True
+    checks_failed: Sequence[str] = ()
+    violations: Sequence[str] = ()
+    error: str | None = None
+    cause: str | None = None
+    denied_tools: Sequence[str] = ()
+    background: bool = False
+    executor_blocked: bool = False
+    blocked_reason: str | None = None
+    timeout_ms: int | None = None
+    limit: str | None = None
+    signal: int | None = None
+    cancelled: bool = False
+    interactive: bool = False
+    leftovers: Sequence[str] = ()
+    log_error: str | None = None
+
+
+class Verdict(NamedTuple):
+    """What became of a run.
+
+    executor_status: one of the six. state: where the run goes.
+    error_reason: the name of the rule that decided, or None where the run is complete. code: E..., where one fits.
+    question: the one question that is asked of a person. output: what the user gets, guarded where it was blocked.
+    why: one sentence. rules: every objection that spoke, the first decided; or the ground.
+    error: what went wrong in full. hint: what a person may decide where an executor prompted or hung.
+    cause: the type of the blocker, where one is known.
+    """
+
+    executor_status: str
+    state: str
+    error_reason: str | None
+    code: str | None
+    question: str | None
+    output: str
+    why: str
+    rules: tuple[str, ...]
+    error: str | None = None
+    hint: str | None = None
+    cause: str | None = None
+
+
+class Objection(NamedTuple):
+    """Why a run is not complete. `output` replaces what the executor said."""
+
+    status: str
+    why: str
+    code: str | None = None
+    question: str | None = None
+    output: str | None = None
+    hint: str | None = None
+    cause: str | None = None
+
+
+def proves(file: File) -> bool:
+    """Whether a file shows that work was done: a claimed one that was there before, unchanged, shows nothing."""
+    return file.exists and file.method == DIFF
+
+
+def count_modified(verified: Iterable[File]) -> int:
+    """How many new or changed files exist.
+
+    Source: seed 001, Property 31.
+    """
+    return sum(proves(file) for file in verified)
+
+
+def some(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

@@ -1,0 +1,40 @@
+"""What alone can make a run complete: what the runner itself verified.
+
+Source: seed 001, Properties 8 and 31.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from orchestrator.core import task_types
+from orchestrator.core.running import facts
+from orchestrator.core.running.facts import Facts
+
+ANSWERS = (task_types.READ_INFO, task_types.REPORT)
+
+
+def _verified_file(known: Facts) -> str | None:
+    count = facts.count_modified(known.verified)
+    return f"{count} {'file' if count == 1 else 'files'} verified on the disk." if count else None
+
+
+def _ordered_deletion(known: Facts) -> str | None:
+    return f"Deleted as ordered: {facts.some(known.ordered_deletions)}." if known.ordered_deletions else None
+
+
+def _answer(known: Facts) -> str | None:
+    """Where only an answer is wanted, it is what was to be delivered, and its own evidence."""
+    return "The answer was given." if known.task_type in ANSWERS and (known.output or "").strip() else None
+
+
+GROUNDS: tuple[tuple[str, Callable[[Facts], str | None]], ...] = (
+    ("verified_file", _verified_file),
+    ("ordered_deletion", _ordered_deletion),
+    ("answer", _answer),
+)
+
+
+def found(known: Facts) -> tuple[tuple[str, str], ...]:
+    """Every ground that holds, with its sentence."""
+    return tuple((name, why) for name, ground in GROUNDS if (why := ground(known)) is not None)

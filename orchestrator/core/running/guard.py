@@ -1,0 +1,146 @@
+"""What is blocked always asks something, and only a destructive task may be blocked."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from orchestrator.core import task_types
+from orchestrator.core.running import states
+
+BLOCKABLE = frozenset({task_types.DANGEROUS_OP})
+SEPARATOR = "---"
+
+DEFAULT, IMPLEMENTATION = "default", "implementation"
+BLOCKED_TIMEOUT, BLOCKED_INTERACTIVE, DANGEROUS = "blocked_timeout", "blocked_interactive", "dangerous"
+
+TEMPLATES: dict[str, str] = {
+    DEFAULT: "YES/NO: このタスクはコード変更を許可しますか\uff1f\n(Do you permit code changes for this task?)",
+    IMPLEMENTATION: "このタスクを実行するために、以下の情報を教えてください:\n1. 変更対象のファイル\n2. 期待する動作",
+    BLOCKED_TIMEOUT: "タスクがタイムアウトしました。続行しますか\uff1f (YES/NO)",
+    BLOCKED_INTERACTIVE: "対話的な確認が必要です。続行を許可しますか\uff1f (YES/NO)",
+}
+"""The texts of the source, letter by letter. Source: seed 000, Implementation Requirements 3."""
+
+QUESTIONS: dict[str, str] = {
+    DEFAULT: TEMPLATES[DEFAULT],
+    IMPLEMENTATION: f"{TEMPLATES[IMPLEMENTATION]}\nWhich files are to change, and what is expected of them?",
+    BLOCKED_TIMEOUT: f"{TEMPLATES[BLOCKED_TIMEOUT]}\nIt ran out of time. Is it to go on (yes or no)?",
+    BLOCKED_INTERACTIVE: f"{TEMPLATES[BLOCKED_INTERACTIVE]}\nIt asks for a confirmation. May it go on (yes or no)?",
+    DANGEROUS: "YES/NO: 取り消せない操作です。実行を許可しますか\uff1f\n(This cannot be undone. Do you permit it?)",
+}
+"""What is asked where the executor asked nothing."""
+
+_CLOSERS = "\"'\u201d\u2019)\uff09\\]】」』*_`"
+_MARK = "?\uff1f"
+_BORDER = re.compile(f"[。\uff01\uff1f][{_CLOSERS}]*|[.!?][{_CLOSERS}]*(?=\\s|\\Z)|\n")
+_YES_NO_LINE = re.compile("\\s*YES\\s*/\\s*NO\\s*[:\uff1a]", re.IGNORECASE)
+_YES_NO_END = re.compile(r"[(\[]\s*(?:yes\s*/\s*no|y\s*/\s*n)\s*[)\]]", re.IGNORECASE)
+_LEAD = "#>*-_• \t"
+
+
+class Asked(NamedTuple):
+    """A question within a text, and where it ends."""
+
+    text: str
+    end: int
+
+
+def can_block(task_type: object) -> bool:
+    """Whether a task of this type may be BLOCKED: DANGEROUS_OP alone.
+
+    Source: seed 000, INV-2.
+    """
+    return isinstance(task_type, str) and task_type in BLOCKABLE
+
+
+def fallback(task_type: str | None, reason: str | None) -> str:
+    """The question for a blocked task that asked none, by its type first and the reason next.
+
+    Args:
+        reason: TIMEOUT, INTERACTIVE_PROMPT or None.
+
+    Source: seed 000, Implementation Requirements 3.
+    """
+    if task_type == task_types.DANGEROUS_OP:
+        return QUESTIONS[DANGEROUS]
+    if task_type == task_types.IMPLEMENTATION:
+        return QUESTIONS[IMPLEMENTATION]
+    return QUESTIONS[{states.TIMEOUT: BLOCKED_TIMEOUT, states.INTERACTIVE_PROMPT: BLOCKED_INTERACTIVE}.get(
+        reason or "", DEFAULT
+    )]
+
+
+def guarded(output: str | None, task_type: str | None, reason: str | None = None) -> str:
+    """The output of a blocked task with a question in it, unchanged where it has one. Applied twice it is the same.
+
+    Source: seed 000, INV-1.
+    """
+    text = output or ""
+    if not text.strip():
+        return fallback(task_type, reason)
+    if last_question(text) is not None:
+        return text
+    return f"{text.rstrip()}\n{SEPARATOR}\n{fallback(task_type, reason)}"
+
+
+def questions(text: str) -> tuple[str, ...]:
+    """The questions of a text in order: sentences that end in a question mark, and lines that begin YES/NO:."""
+    return tuple(asked.text for asked in _found(text))
+
+
+def last_question(text: str) -> str | None:
+    """The one question that is asked of a person: the last one of the text, or None.
+
+    Source: seed 000, INV-6.
+    """
+    found = _found(text)
+    return found[-1].text if found else None
+
+
+def ends_asking(text: str) -> bool:
+    """Whether the text's last word to its reader is a question."""
+    found = _found(text)
+    rest = _YES_NO_END.sub("", text[found[-1].end :]) if found else "."
+    return not rest.strip(_LEAD + "\n\r" + _CLOSERS)
+
+
+def _found(text: str) -> list[Asked]:
+    """Every question; one of ours is one question, however many sentences it has."""
+    ours = _templates(text)
+    found = [each for each in _sentences(text) if not any(start < each.end <= end for start, end, _ in ours)]
+    return sorted([*found, *(Asked(question, end) for _, end, question in ours)], key=lambda asked: asked.end)
+
+
+def _templates(text: str) -> list[tuple[int, int, str]]:
+    """Where the fallback questions stand, whole, or the source's own text without the line added to it."""
+    found: list[tuple[int, int, str]] = []
+    for name, question in QUESTIONS.items():
+        for wording in (question, TEMPLATES.get(name, question)):
+            start = text.find(wording)
+            while start >= 0:
+                if not any(begun <= start < ended for begun, ended, _ in found):
+                    found.append((start, start + len(wording), question))
+                start = text.find(wording, start + len(wording))
+    return found
+
+
+def _sentences(text: str) -> list[Asked]:
+    found: list[Asked] = []
+    begun = line = 0
+    for end in [*(match.end() for match in _BORDER.finditer(text)), len(text)]:
+        piece = text[begun:end]
+        if _is_question(piece):
+            # The mark of a line that begins YES/NO: may be several sentences further on.
+            whole = text[line:end] if _YES_NO_LINE.match(text[line:end]) else piece
+            found = [each for each in found if each.end <= line] if whole != piece else found
+            found.append(Asked(whole.strip().lstrip(_LEAD), end))
+        begun = end
+        line = end if piece.endswith("\n") else line
+    return found
+
+
+def _is_question(piece: str) -> bool:
+    stripped = piece.strip().rstrip(_CLOSERS)
+    asks = stripped.endswith(tuple(_MARK)) and any(letter.isalnum() for letter in stripped)
+    return asks or _YES_NO_LINE.match(piece) is not None

@@ -1,0 +1,69 @@
+"""The block that is printed when a run has ended: seven lines, each filled, no word of guess.
+
+Source: seed 001, Property 39.
+"""
+
+from __future__ import annotations
+
+import re
+
+from orchestrator.core.running import states, words
+
+HEAD, FOOT = "=== TASK SUMMARY ===", "===================="
+UNKNOWN = "(unknown)"
+UNCERTAIN = "The reason that was given is not certain; the log has it in full"
+LONGEST = 200
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_NEXT = {
+    states.DONE: "Enter the next task",
+    states.UNFINISHED: "/logs {task} shows what is missing; /approve lets it go on",
+    states.FAILED: "/logs {task} --full shows the error in full",
+    states.CANCELLED: "Enter the task again when it is wanted",
+}
+_HINT = {
+    states.DONE: "/logs {task} shows the log of the run",
+    states.UNFINISHED: "Name the file and what is to be in it, then try again",
+    states.FAILED: "Describe the task in smaller steps, or raise --executor-timeout",
+    states.CANCELLED: "/logs {task} shows how far it came",
+}
+
+
+def block(
+    task: str, state: str, reason: str | None, *, following: str | None = None, hint: str | None = None
+) -> str | None:
+    """The seven lines for a run that has ended, without a newline at the end; None for one that has not.
+
+    Args:
+        task: the run's id outside, `task-<ms>`.
+        state: the run's state.
+        reason: why it ended so; `(unknown)` is shown for none.
+        following: what to do next, where more is known than the state says.
+        hint: what helps, likewise.
+    """
+    word = states.word_of(state)
+    if word is None:
+        return None
+    shown = _line(task) or UNKNOWN
+    return "\n".join(
+        (
+            HEAD,
+            f"[RESULT]  {word}",
+            f"[TASK]    {shown}",
+            f"[NEXT]    {_line(following) or _NEXT[state].format(task=shown)}",
+            f"[WHY]     {_why(reason)}",
+            f"[HINT]    {_line(hint) or _HINT[state].format(task=shown)}",
+            FOOT,
+        )
+    )
+
+
+def _why(reason: str | None) -> str:
+    line = _line(reason) or UNKNOWN
+    return UNCERTAIN if words.guesses(line) else line
+
+
+def _line(text: str | None) -> str:
+    """A text as one line without control codes, shortened."""
+    line = " ".join(_CONTROL.sub(" ", text or "").split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

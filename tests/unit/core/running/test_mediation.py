@@ -1,0 +1,116 @@
+"""P19: what is not clear is asked first, once in a session, and no executor is called."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.core.running import mediation, words
+from orchestrator.core.running.mediation import Answered
+
+EXISTING = ("README.md", "src/a.py")
+ROWS = [
+    ("Create README.md", "target_file_exists"), ("./README.mdを作って", "target_file_exists"),
+    ("add README.md and LICENSE", "target_file_exists"), ("Create `README.md`", "target_file_exists"),
+    ("Create a new file README.md with hello", "target_file_exists"),
+    ("README.mdという新しいファイルを作って", "target_file_exists"), ("write src/a.py", "target_file_exists"),
+    ("add it", "target_file_ambiguous"), ("Please create a file", "target_file_ambiguous"),
+    ("ファイルを作成してください", "target_file_ambiguous"), ("追加", "target_file_ambiguous"),
+    ("修正して", "target_action_ambiguous"), ("何か修正して", "target_action_ambiguous"),
+    ("update", "target_action_ambiguous"), ("fix it", "target_action_ambiguous"),
+    ("change something", "target_action_ambiguous"), ("Can you fix this?", "target_action_ambiguous"),
+    ("それを変更してください", "target_action_ambiguous"), ("delete it", "target_action_ambiguous"),
+    ("create config", None), ("Fix README.md", None), ("Create NEW.md", None), ("create readme.md", None),
+    ("Add a section to README.md", None), ("create tests for src/a.py", None), ("README.mdにテストを追加して", None),
+    ("Write docs in the file README.md", None), ("README.mdを参考に説明を書いて", None),
+    ("バグを直して", None), ("テストを追加して", None), ("ログイン機能を修正して", None),
+    ("Improve error handling", None),
+    ("what is this?", None), ("something", None), ("", None), ("これは何ですか", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "reason"), ROWS)
+def test_p19_what_is_ambiguous_is_asked(text: str, reason: str | None) -> None:
+    found = mediation.doubt(text, EXISTING)
+    assert (found and found.reason) == reason
+
+
+def test_p19_the_existing_file_is_named() -> None:
+    found = mediation.doubt("Create README.md", EXISTING)
+    asked = "README.md exists already. Is it to be replaced or extended, or which other name is wanted?"
+    assert found == mediation.Doubt("target_file_exists", asked)
+
+
+def test_p19_without_existing_files_a_named_file_is_clear() -> None:
+    assert mediation.doubt("Create README.md") is None
+
+
+@pytest.mark.parametrize("path", ["maybe/" + "a" * 120 + ".md"])
+def test_p19_a_long_path_is_shortened(path: str) -> None:
+    found = mediation.doubt(f"Create {path}", [path])
+    assert (found is not None and len(found.question) < 220, found and found.reason) == (True, "target_file_exists")
+
+
+@given(st.sampled_from([text for text, reason in ROWS if reason]), st.text(" \n\t!.", max_size=5))
+def test_p19_a_question_has_one_or_two_lines_and_no_guess(text: str, around: str) -> None:
+    found = mediation.doubt(f"{around} {text} {around}", EXISTING)
+    assert found is not None
+    lines = found.question.splitlines()
+    assert (1 <= len(lines) <= 2, lines[-1][-1], words.guesses(found.question)) == (True, "?", False)
+
+
+@given(st.text())
+def test_p19_a_doubt_needs_a_verb_of_making_or_changing(text: str) -> None:
+    found = mediation.doubt(f"{text} 0", EXISTING)
+    assert found is None or found.reason == "target_file_exists"
+
+
+SAID = [Answered("s1", "Which file?", "a.py"), Answered("s2", "Which file?", "c.py")]
+
+
+@pytest.mark.parametrize(
+    ("session", "question", "task_type", "answer"),
+    [
+        pytest.param("s1", "  which   FILE ", "IMPLEMENTATION", "a.py", id="the same text, normalised"),
+        pytest.param("s1", "Which\nfile\uff1f", "LIGHT_EDIT", "a.py", id="full-width mark"),
+        pytest.param("s1", "Which file?", "DANGEROUS_OP", None, id="never for dangerous work"),
+        pytest.param("s3", "Which file?", "IMPLEMENTATION", None, id="never across sessions"),
+        pytest.param("s1", "Which folder?", "IMPLEMENTATION", None, id="another question"),
+    ],
+)
+def test_p19_a_question_is_asked_once_in_a_session(
+    session: str, question: str, task_type: str, answer: str | None
+) -> None:
+    assert mediation.recall(SAID, session, question, task_type) == answer
+
+
+def test_p19_the_latest_answer_counts() -> None:
+    assert mediation.recall([*SAID, Answered("s1", "which file", "b.py")], "s1", "Which file?", "REPORT") == "b.py"
+
+
+@given(st.text(), st.text())
+def test_p19_nothing_is_answered_for_dangerous_work_or_another_session(question: str, answer: str) -> None:
+    said = [Answered("s1", question, answer)]
+    found = (
+        mediation.recall(said, "s1", question, "DANGEROUS_OP"),
+        mediation.recall(said, "s2", question, "REPORT"),
+        mediation.recall(said, "s1", question, "REPORT"),
+    )
+    assert found == (None, None, answer)
+
+
+@given(st.text())
+def test_p19_normalising_twice_changes_nothing_for_plain_text(question: str) -> None:
+    plain = question.encode("ascii", "ignore").decode()
+    once = mediation.normalised(plain)
+    assert mediation.normalised(once) == once
+
+
+@pytest.mark.parametrize("unit", ["add ", "a.py ", "create README.md ", "を", " ", "to the "])
+def test_long_texts_take_linear_time(unit: str) -> None:
+    begun = time.process_time()
+    mediation.doubt(unit * 10_000, EXISTING)
+    assert time.process_time() - begun < 2

@@ -1,0 +1,81 @@
+"""P15: words of guess, and the claims of completion that hold them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.core.running import words
+
+SURE_ENGLISH = "likelihood unlikely mighty seemly probable thinking almighty maybe-later".split()
+GUESS_ENGLISH = "probably maybe might perhaps possibly presumably likely seems".split()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Probably done.", "MAYBE", "it might work", "I think it is done", "I  think\tso", "It seems to work",
+        "It appears to be done", "(probably)", "多分、終わりました", "たぶん完了", "おそらく修正しました",
+        "動くかもしれない", "恐らく", "完了したと思います",
+    ],
+)  # fmt: skip
+def test_p15_a_guess_is_found(text: str) -> None:
+    assert words.guesses(text)
+
+
+@pytest.mark.parametrize("text", [*SURE_ENGLISH, "", "It is done.", "多分野の調査", "I\nthink", "しかも完了"])
+def test_p15_a_word_that_only_holds_one_is_no_guess(text: str) -> None:
+    assert not words.guesses(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "expected"),
+    [
+        pytest.param("It is probably done.", True, True, id="claim that guesses"),
+        pytest.param("It is probably done.", False, True, id="also beside an answer"),
+        pytest.param("README.mdを作成しました。たぶん完了です。", True, True, id="Japanese"),
+        pytest.param("Fixed it. The cause might be the cache.", True, False, id="firm claim and a guess beside it"),
+        pytest.param("Maybe.", True, True, id="nothing but a guess"),
+        pytest.param("The cause might be the cache.", False, False, id="a guess within an answer"),
+        pytest.param("It is done.", True, False, id="firm claim"),
+        pytest.param("", True, False, id="nothing"),
+    ],
+)
+def test_p15_a_claim_in_words_of_guess_is_seen(text: str, whole: bool, expected: bool) -> None:
+    assert words.guessed_claim(text, whole=whole) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Polling started.", True), ("I started polling the job", True), ("It is still running", True),
+        ("The job continues in the background.", True), ("I will notify you when it ends", True),
+        ("バックグラウンドで実行中です", True), ("All done.", False), ("Polling is a technique", False), ("", False),
+    ],
+)  # fmt: skip
+def test_p8_work_that_is_put_off_is_seen(text: str, expected: bool) -> None:
+    assert words.put_off(text) is expected
+
+
+def test_sentences_end_at_marks_and_lines() -> None:
+    assert words.sentences("One. Two!\nThree。Four？ a.py") == ["One.", "Two!", "Three", "Four", "a.py"]  # noqa: RUF001
+
+
+@given(st.sampled_from(GUESS_ENGLISH), st.text("abcxyz", min_size=1))
+def test_p15_borders_of_words_count(guess: str, letters: str) -> None:
+    assert (words.guesses(f"{letters} {guess} {letters}"), words.guesses(letters + guess)) == (True, False)
+
+
+@given(st.text(), st.booleans())
+def test_p15_what_has_no_guess_is_no_guessed_claim(text: str, whole: bool) -> None:
+    assert words.guesses(text) or not words.guessed_claim(text, whole=whole)
+
+
+@pytest.mark.parametrize("unit", [" ", "i ", "a", "seem", "\n", ".", "。", "i think\t"])
+def test_long_texts_take_linear_time(unit: str) -> None:
+    begun = time.process_time()
+    words.guessed_claim(unit * 20_000, whole=True)
+    assert time.process_time() - begun < 1
