@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.benchmarks import batches, cold, crowd, durable, growth, judging, verified, work
+from tests.benchmarks import batches, cold, crowd, durable, growth, judging, snapshots, supervision, verified, work
 from tests.benchmarks.table import Figure, Row
 
 
@@ -27,4 +27,6 @@ ROWS = (
     Row(11, "verifying the record", verified.verify),
     Row(12, "a verdict over many groups, `next` among many tasks", many),
     Row(13, "bytes grown per route", durable.sizes),
+    Row(14, "running a program under supervision", supervision.supervised),
+    Row(15, "looking at a tree of files", snapshots.looks),
 )

@@ -1,0 +1,94 @@
+"""Which tests and checks a project has, read from its folder.
+
+Source: seed 001, Properties 4 and 11.
+"""
+
+from __future__ import annotations
+
+import os
+
+from orchestrator.core.running import checks, facts, tests_exist
+from orchestrator.core.running.checks import Checks
+from orchestrator.core.running.tests_exist import Argv, Detection
+from orchestrator.runner import commands, durable, snapshot
+
+_SIZE_LIMIT = 1024 * 1024
+_ENVIRONMENTS = (".venv/bin/python", "venv/bin/python", ".venv/Scripts/python.exe", "venv/Scripts/python.exe")
+_INLINE = (b"#[test]", b"#[cfg(test)]", b"::test]")
+
+
+def find(root: str | os.PathLike[str], detection: Detection = tests_exist.DEFAULT) -> Checks:
+    """The commands that lint, test, type-check and build a project; what it does not declare it does not have.
+
+    Source: seed 001, Property 4.
+    """
+    return checks.detect(snapshot.paths(root), _texts(root), python=_python(root), detection=detection)
+
+
+def run(
+    root: str | os.PathLike[str], *, timeout_s: float, detection: Detection = tests_exist.DEFAULT
+) -> dict[str, str | None]:
+    """Run all checks that a project has.
+
+    Args:
+        timeout_s: seconds that one command may take.
+
+    Returns:
+        By check: passed, where every command of it exits 0; else `failed: ` and how the first ended that did not;
+        None where the project has no such check.
+
+    Source: seed 001, Property 4.
+    """
+    found = find(root, detection)
+    return {name: _outcome(root, getattr(found, name), timeout_s) for name in Checks._fields}
+
+
+def other_tests(root: str | os.PathLike[str], detection: Detection = tests_exist.DEFAULT) -> tuple[str, ...]:
+    """What shows a project's tests besides the names of its files.
+
+    That is a command that its settings name, a target of its Makefile, or a source file that holds its own tests.
+
+    Source: seed 001, Property 11.
+    """
+    set_up = dict(detection.checks).get("tests", ())
+    return tuple(" ".join(argv) for argv in set_up) + checks.make_tests(_texts(root)) + _inline(root)
+
+
+def _outcome(root: str | os.PathLike[str], argvs: tuple[Argv, ...], timeout_s: float) -> str | None:
+    for argv in argvs:
+        ended = commands.run(argv, folder=root, timeout_s=timeout_s)
+        if ended.status != 0:
+            return f"{facts.FAILED}: {ended.why} ({' '.join(argv)})"
+    return facts.PASSED if argvs else None
+
+
+def _texts(root: str | os.PathLike[str]) -> dict[str, str]:
+    found = {}
+    for name in checks.READ:
+        try:
+            with open(durable.open_regular(os.path.join(root, name)), "rb") as file:
+                found[name] = file.read(_SIZE_LIMIT).decode("utf-8", "replace")
+        except OSError:
+            continue
+    return found
+
+
+def _python(root: str | os.PathLike[str]) -> str:
+    candidates = (os.path.abspath(os.path.join(root, path)) for path in _ENVIRONMENTS)
+    return next((path for path in candidates if os.access(path, os.X_OK)), "python3")
+
+
+def _inline(root: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The first Rust source that holds its own tests."""
+    if not os.path.isfile(os.path.join(root, "Cargo.toml")):
+        return ()
+    for path in snapshot.paths(root):
+        if path.endswith(".rs") and tests_exist.FOREIGN_FOLDERS.isdisjoint(path.split("/")):
+            try:
+                with open(durable.open_regular(os.path.join(root, path)), "rb") as file:
+                    text = file.read(_SIZE_LIMIT)
+            except OSError:
+                continue
+            if any(mark in text for mark in _INLINE):
+                return (path,)
+    return ()

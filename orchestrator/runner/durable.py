@@ -1,0 +1,142 @@
+"""Files that are there whole or not at all, also after a power cut; and folders that are the product's own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from orchestrator.errors import EnvironmentProblem
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def write(path: str | os.PathLike[str], data: bytes, mode: int = FILE_MODE) -> None:
+    """Put data under a name: a file beside it is filled, synced and renamed, then the folder is synced.
+
+    Args:
+        path: the name; what is there is replaced.
+        mode: of the new file.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED; what was there before is still there.
+    """
+    folder, name = os.path.split(os.fspath(path))
+    with failing(os.fspath(path)):
+        descriptor, partial = tempfile.mkstemp(".partial", f".{name}.", folder or ".")
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.chmod(partial, mode)
+                os.fsync(file.fileno())
+            os.replace(partial, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(partial)
+            raise
+        sync_folder(folder or ".")
+
+
+@contextlib.contextmanager
+def failing(path: str) -> Iterator[None]:
+    """What the system says of a write that did not work, as an error of the product.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED; data ``path``.
+    """
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"{path} could not be written: {reason}."
+        raise EnvironmentProblem("OUTPUT_FAILED", message, "Check the folder's rights and room", path=path) from error
+
+
+def sync_folder(path: str | os.PathLike[str]) -> None:
+    """Make the names in a folder durable, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def own_folder(root: str | os.PathLike[str], *names: str) -> Path:
+    """A folder of the product's own below one that is there already; what is missing of it is made, 0700.
+
+    A link on the way is refused: what is written here would land somewhere else.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED.
+    """
+    path = Path(root)
+    for name in names:
+        path = path / name
+        with failing(str(path)):
+            try:
+                os.mkdir(path, FOLDER_MODE)
+            except FileExistsError:
+                if not stat.S_ISDIR(os.lstat(path).st_mode):
+                    raise NotADirectoryError(None, "it is no folder") from None
+            else:
+                sync_folder(path.parent)
+    return path
+
+
+def open_regular(path: str | os.PathLike[str]) -> int:
+    """A descriptor of a regular file for reading; no link is followed and no pipe waited for.
+
+    Raises:
+        OSError: there is no such file, it is no regular file, or it may not be read.
+    """
+    descriptor = os.open(path, _READ)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(None, "it is no regular file")
+    return descriptor
+
+
+def read(path: str | os.PathLike[str]) -> bytes:
+    """A regular file's content.
+
+    Raises:
+        OSError: as for `open_regular`.
+    """
+    with open(open_regular(path), "rb") as file:
+        return file.read()
+
+
+@contextlib.contextmanager
+def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold a folder for oneself among all that ask so: threads and processes, until the block or its process ends.
+
+    The lock is the system's, on a descriptor that no child inherits.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED.
+    """
+    path = os.path.join(folder, ".lock")
+    with failing(path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), FILE_MODE)
+    try:
+        _wait_for(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for(descriptor: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - Windows has another way, and one process at a time is the rule there
+        return
+    fcntl.flock(descriptor, fcntl.LOCK_EX)

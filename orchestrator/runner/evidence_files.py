@@ -1,0 +1,320 @@
+"""The evidence of a session on the disk: raw files, and an index of records that is checked when it is read.
+
+Below the project lies ``.orchestrator/sessions/<session>/evidence/`` with ``raw/<operation>.log``,
+`evidence_index.json` and `evidence_index.sha256`, which holds the SHA-256 of the index file and of nothing else. Files
+have mode 0600 and folders 0700. All that is written is synced, with its folder, before a function returns.
+
+Source: seed 001, Properties 7, 18 and 21.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from orchestrator.core import names
+from orchestrator.core.running import codes, evidence, evidence_index
+from orchestrator.core.running.evidence import Index, Inspection, Item, Problem, Record
+from orchestrator.errors import Refused
+from orchestrator.runner import durable, snapshot
+
+OWN_FOLDER = ".orchestrator"
+INDEX = "evidence_index.json"
+CHECKSUM = "evidence_index.sha256"
+
+_NEXT = f"{CHECKSUM}.next"
+_NONE = "-"
+_CHUNK = 1024 * 1024
+_COMPRESSION = 6
+
+
+def session_folder(project: str | os.PathLike[str], session_id: str) -> Path:
+    """The session's own folder in the project; it is made where it is missing.
+
+    Raises:
+        UsageError: INVALID_ID. EnvironmentProblem: OUTPUT_FAILED, also where a link stands in its place.
+    """
+    names.check_id("session", session_id)
+    return durable.own_folder(project, OWN_FOLDER, "sessions", session_id)
+
+
+def raw_file(project: str | os.PathLike[str], session_id: str, operation_id: str) -> Path:
+    """Where an operation's output is to be written while it runs; the folder is there, the file is not.
+
+    Raises:
+        UsageError: INVALID_ID. Refused: E301, the operation has such a file already.
+        EnvironmentProblem: OUTPUT_FAILED.
+    """
+    names.check_id("operation", operation_id)
+    folder = durable.own_folder(session_folder(project, session_id), "evidence", "raw")
+    path = folder / f"{operation_id}.log"
+    if os.path.lexists(path) or os.path.lexists(f"{path}.gz"):
+        raise codes.refused("E301", f"Operation {operation_id} has a raw file already.", operation_id=operation_id)
+    return path
+
+
+def record(
+    project: str | os.PathLike[str],
+    session_id: str,
+    operation_id: str,
+    kind: str,
+    *,
+    at: str,
+    facts: Mapping[str, Any],
+    artifacts: Sequence[Item] = (),
+    compress: bool = True,
+) -> tuple[Record, str]:
+    """Record one operation, with the raw file where one was written for it.
+
+    Args:
+        kind: what it was, such as ``executor`` or ``model_change``.
+        at: the time.
+        facts: what there is to know of it, as JSON.
+        artifacts: files of the project with their hashes, as `snapshot.artifacts` lists them.
+        compress: whether the raw file is compressed before it is hashed.
+
+    Returns:
+        The record, and the checksum of the index that holds it: kept elsewhere, it tells a replaced index.
+
+    Raises:
+        Refused: E301, the operation is recorded already; E302, E304, E305, the index that is there is not sound, or
+            the record could not be read again.
+        EnvironmentProblem: OUTPUT_FAILED. Nothing was recorded.
+
+    Source: seed 001, Property 18.
+    """
+    names.check_id("operation", operation_id)
+    folder = durable.own_folder(session_folder(project, session_id), "evidence")
+    with durable.locked(folder):
+        index = _sound(folder, session_id)
+        if any(operation_id == known.operation_id for known in index.records):
+            raise codes.refused("E301", f"Operation {operation_id} is recorded already.", operation_id=operation_id)
+        with durable.failing(str(folder)):
+            raw = _kept(folder, operation_id, compress=compress)
+        made = evidence.sealed(Record(operation_id, kind, at, facts, raw, tuple(artifacts)))
+        _, problems = evidence_index.read(evidence_index.render(Index(session_id, (made,))))
+        if problems:
+            # It would spoil the index for all others.
+            raise _refusal(problems)
+        return made, _write(folder, index._replace(records=(*index.records, made)))
+
+
+def registered(project: str | os.PathLike[str], session_id: str) -> tuple[str, ...]:
+    """The operations that the disk knows of: those recorded, in order, then those that only have a raw file.
+
+    Of an index that cannot be read nothing is known.
+    """
+    folder = _evidence(project, session_id)
+    index, _ = _read(folder, session_id, None)
+    recorded = [record.operation_id for record in index.records] if index else []
+    begun = [path.removeprefix("raw/").removesuffix(".gz").removesuffix(".log") for path in sorted(_raw_paths(folder))]
+    return tuple(dict.fromkeys((*recorded, *(name for name in begun if names.ID_PATTERN.fullmatch(name)))))
+
+
+def inspect(
+    project: str | os.PathLike[str],
+    session_id: str,
+    operations: Sequence[str],
+    *,
+    known: str | None = None,
+    artifacts_of: Collection[str] = (),
+) -> Inspection:
+    """Read all evidence of a session back and check it. Nothing is created or changed.
+
+    Args:
+        operations: those that are registered, in order.
+        known: the checksum of the index as it is kept elsewhere.
+        artifacts_of: operations whose artifacts are compared with the project's files as well: what later work
+            changes lawfully is no tampering, so only those of the last work can be.
+
+    Source: seed 001, Properties 7 and 21.
+    """
+    folder = _evidence(project, session_id)
+    if not operations and not os.path.lexists(folder):
+        return evidence.inspected((), Index(session_id), ())
+    index, problems = _read(folder, session_id, known)
+    if index is None:
+        return evidence.inspected(operations, None, problems)
+    raw = {record.operation_id: record.raw for record in index.records}
+    paths = dict.fromkeys(item.path for items in raw.values() for item in items)
+    problems += evidence.not_atomic(index.records) + evidence.unregistered(operations, index.records)
+    problems += evidence.compare(raw, {path: _hash(folder, path) for path in paths})
+    problems += evidence.stray(_raw_paths(folder), index, operations)
+    problems += _artifact_problems(str(project), index.records, artifacts_of)
+    return evidence.inspected(operations, index, problems)
+
+
+def read_raw(project: str | os.PathLike[str], session_id: str, item: Item, limit: int = _CHUNK) -> bytes:
+    """The end of a raw file as it was printed, up to so many bytes.
+
+    Raises:
+        Refused: E303, there is no such file; E304, it cannot be decompressed.
+    """
+    folder = _evidence(project, session_id)
+    try:
+        with open(durable.open_regular(folder / item.path), "rb") as file:
+            if not item.path.endswith(".gz"):
+                file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
+                return file.read(limit)
+            with gzip.open(file) as plain:
+                return _tail(plain, limit)
+    except (EOFError, gzip.BadGzipFile, ValueError):
+        raise codes.refused("E304", f"{item.path} cannot be decompressed.", path=item.path) from None
+    except OSError as error:
+        raise codes.refused("E303", f"{item.path} cannot be read: {error.strerror}.", path=item.path) from None
+
+
+def expire(project: str | os.PathLike[str], before: float, keep: Collection[str]) -> tuple[str, ...]:
+    """Delete the evidence of sessions whose last record is older than a moment.
+
+    Args:
+        before: seconds since the epoch; what was recorded before it has expired.
+        keep: sessions that are not touched: those that are not closed.
+
+    Returns:
+        The sessions that have no evidence on the disk any more.
+
+    Source: seed 001, Property 3 (evidence_settings.retention_days).
+    """
+    expired = []
+    sessions = Path(project) / OWN_FOLDER / "sessions"
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        for name in sorted(os.listdir(sessions)):
+            folder = sessions / name / "evidence"
+            index = folder / INDEX
+            if name not in keep and not folder.is_symlink() and index.is_file() and index.stat().st_mtime < before:
+                shutil.rmtree(folder)
+                expired.append(name)
+    return tuple(expired)
+
+
+def _evidence(project: str | os.PathLike[str], session_id: str) -> Path:
+    return Path(project) / OWN_FOLDER / "sessions" / session_id / "evidence"
+
+
+def _sound(folder: Path, session_id: str) -> Index:
+    """The index as it is, to be added to; none was written yet in a new session."""
+    if not os.path.lexists(folder / INDEX) and not os.path.lexists(folder / CHECKSUM):
+        return Index(session_id)
+    index, problems = _read(folder, session_id, None)
+    if index is None or problems:
+        raise _refusal(problems)
+    return index
+
+
+def _refusal(problems: Sequence[Problem]) -> Refused:
+    first = problems[0]
+    return codes.refused(first.code, first.message, problems=[problem._asdict() for problem in problems])
+
+
+def _read(folder: Path, session_id: str, known: str | None) -> tuple[Index | None, list[Problem]]:
+    try:
+        data = durable.read(folder / INDEX)
+    except OSError as error:
+        return None, [evidence.unreadable(error.strerror or str(error))]
+    index, problems = evidence_index.read(data)
+    if index is None:
+        return None, problems
+    if index.session_id != session_id:
+        problems.append(Problem("E502", None, None, "The evidence index is that of another session."))
+    written = _checksum(folder)
+    if written != evidence.checksum(data) and _pending(folder) == [written or _NONE, evidence.checksum(data)]:
+        # The index was renamed into place, and a kill kept its checksum from following.
+        written = evidence.checksum(data)
+    return index, problems + evidence.altered(index, data, written, known)
+
+
+def _checksum(folder: Path) -> str | None:
+    with contextlib.suppress(OSError):
+        return durable.read(folder / CHECKSUM).decode("ascii", "replace").strip()
+    return None
+
+
+def _pending(folder: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return durable.read(folder / _NEXT).decode("ascii", "replace").split()
+    return []
+
+
+def _write(folder: Path, index: Index) -> str:
+    """Write index and checksum. What follows what is written down first: a kill in between is told from tampering."""
+    data = evidence_index.render(index)
+    checksum = evidence.checksum(data)
+    durable.write(folder / _NEXT, f"{_checksum(folder) or _NONE} {checksum}\n".encode())
+    durable.write(folder / INDEX, data)
+    durable.write(folder / CHECKSUM, f"{checksum}\n".encode())
+    with durable.failing(str(folder)):
+        os.unlink(folder / _NEXT)
+    return checksum
+
+
+def _kept(folder: Path, operation_id: str, *, compress: bool) -> tuple[Item, ...]:
+    path = evidence.raw_path(operation_id)
+    plain = os.path.lexists(folder / path)
+    if compress and plain:
+        _compress(folder / path, folder / f"{path}.gz")
+    if compress or not plain:
+        # Compressed now, or before a kill that came ahead of the record.
+        path = f"{path}.gz"
+    if not os.path.lexists(folder / path):
+        return ()
+    with open(durable.open_regular(folder / path), "rb") as file:
+        os.chmod(file.fileno(), durable.FILE_MODE)
+        os.fsync(file.fileno())
+        size = os.fstat(file.fileno()).st_size
+    durable.sync_folder(folder / "raw")
+    return (Item(path, snapshot.file_hash(folder / path, path), size),)
+
+
+def _compress(source: Path, target: Path) -> None:
+    partial = target.with_name(f".{target.name}.partial")
+    with open(durable.open_regular(source), "rb") as plain, open(_new(partial), "wb") as raw:
+        # Without a time in it, equal output gives equal files.
+        with gzip.GzipFile("", "wb", _COMPRESSION, raw, 0) as packed:
+            shutil.copyfileobj(plain, packed, _CHUNK)
+        raw.flush()
+        os.fsync(raw.fileno())
+    os.replace(partial, target)
+    os.unlink(source)
+
+
+def _new(path: Path) -> int:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, durable.FILE_MODE)
+
+
+def _hash(folder: Path, path: str) -> str | None:
+    with contextlib.suppress(OSError):
+        return snapshot.file_hash(folder / path, path)
+    return None
+
+
+def _raw_paths(folder: Path) -> list[str]:
+    try:
+        return [f"raw/{name}" for name in os.listdir(folder / "raw") if not name.endswith(".partial")]
+    except FileNotFoundError:
+        return []
+
+
+def _artifact_problems(project: str, records: Iterable[Record], operations: Collection[str]) -> list[Problem]:
+    # Of several records of one path, the last says what it has to be.
+    last = {item.path: (record.operation_id, item) for record in records for item in record.artifacts}
+    items: dict[str, list[Item]] = {}
+    for operation, item in last.values():
+        if operation in operations:
+            items.setdefault(operation, []).append(item)
+    paths = [item.path for listed in items.values() for item in listed]
+    return evidence.compare(items, {path: snapshot.content_hash(project, path) for path in paths})
+
+
+def _tail(file: IO[bytes] | gzip.GzipFile, limit: int) -> bytes:
+    kept = b""
+    while chunk := file.read(_CHUNK):
+        kept = (kept + chunk)[-limit:]
+    return kept

@@ -1,0 +1,111 @@
+"""Which executors there are, and which one a name or a provider stands for."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from orchestrator import errors
+from orchestrator.runner import port
+from orchestrator.runner.executors import anthropic, claude_code, command, fakes, openai, recovery_stub, scripted
+
+Variables = Mapping[str, str]
+
+DEFAULT_PROVIDER: Final = claude_code.NAME
+
+PROVIDERS: Final[dict[str, Callable[[Variables], port.Executor]]] = {
+    claude_code.NAME: lambda variables: claude_code.ClaudeCode(variables=variables),
+    anthropic.PROVIDER.name: anthropic.make,
+    openai.PROVIDER.name: openai.make,
+}
+_FAKES: Final[dict[str, Callable[[], port.Executor]]] = {
+    "fake-success": fakes.success,
+    "fake-blocked": fakes.blocked,
+    "fake-error": fakes.error,
+    "fake-timeout": fakes.timeout,
+}
+_WITH_PATH: Final = {command.NAME: "command:PROGRAM", scripted.NAME: "scripted:FILE"}
+NAMES: Final = (*_WITH_PATH.values(), *PROVIDERS, *_FAKES)
+"""Every name that `--executor` takes."""
+
+
+def chosen(name: str | None, provider: str | None, variables: Variables | None = None) -> port.Executor:
+    """The executor of a call: the stub where the environment asks for it, else the named one, else the provider's.
+
+    Args:
+        name: as given to `--executor`, or None.
+        provider: the selected provider; None for the default one.
+        variables: the environment; this process's own where left out.
+
+    Raises:
+        InvalidInput: EXECUTOR_UNKNOWN, PROVIDER_UNKNOWN, EXECUTOR_COMMAND_INVALID, SCRIPT_INVALID or
+            RECOVERY_SCENARIO_UNKNOWN.
+        Refused: EXECUTOR_FORBIDDEN, a test executor in production.
+    """
+    given = os.environ if variables is None else variables
+    stub = recovery_stub.from_environment(given)
+    if stub is not None:
+        return stub
+    return named(name, given) if name is not None else of_provider(provider, given)
+
+
+def named(name: str, variables: Variables | None = None) -> port.Executor:
+    """The executor of a name: `command:PROGRAM`, `scripted:FILE`, a provider or a fake.
+
+    Raises:
+        InvalidInput: EXECUTOR_UNKNOWN, EXECUTOR_COMMAND_INVALID or SCRIPT_INVALID.
+        Refused: EXECUTOR_FORBIDDEN, a test executor in production.
+    """
+    given = os.environ if variables is None else variables
+    head, colon, rest = name.partition(":")
+    if colon and rest.strip() and head == command.NAME:
+        return command.Command(command.parse(rest), given)
+    if colon and rest.strip() and head == scripted.NAME:
+        return _allowed(head, lambda: scripted.load(rest), given)
+    if name in _FAKES:
+        return _allowed(name, _FAKES[name], given)
+    if name in PROVIDERS:
+        return PROVIDERS[name](given)
+    raise _unknown_executor(name, head)
+
+
+def of_provider(provider: str | None, variables: Variables | None = None) -> port.Executor:
+    """The executor of a provider; None stands for the default one.
+
+    Raises:
+        InvalidInput: PROVIDER_UNKNOWN.
+
+    Source: seed 001, Property 23.
+    """
+    given = os.environ if variables is None else variables
+    wanted = DEFAULT_PROVIDER if provider is None else provider
+    if wanted not in PROVIDERS:
+        raise _unknown("PROVIDER_UNKNOWN", "provider", wanted, wanted, [*PROVIDERS])
+    return PROVIDERS[wanted](given)
+
+
+def _allowed(name: str, make: Callable[[], port.Executor], variables: Variables) -> port.Executor:
+    if recovery_stub.in_production(variables):
+        sentence = f"The test executor {name} is forbidden in production."
+        raise errors.Refused("EXECUTOR_FORBIDDEN", sentence, f"use one of {', '.join(PROVIDERS)}", executor=name)
+    return make()
+
+
+def _unknown_executor(name: str, head: str) -> errors.InvalidInput:
+    if head in _WITH_PATH:
+        sentence = f"The executor {name!r} lacks what follows its colon."
+        return errors.InvalidInput("EXECUTOR_UNKNOWN", sentence, f"write {_WITH_PATH[head]}", known=[*NAMES])
+    if name == recovery_stub.MODE:
+        sentence = f"The {recovery_stub.MODE} is switched on by the environment alone."
+        help_ = f"set {recovery_stub.MODE_VARIABLE}={recovery_stub.MODE} and {recovery_stub.SCENARIO_VARIABLE}"
+        return errors.InvalidInput("EXECUTOR_UNKNOWN", sentence, help_, known=[*NAMES])
+    return _unknown("EXECUTOR_UNKNOWN", "executor", name, head, [*NAMES])
+
+
+def _unknown(code: str, what: str, name: str, head: str, known: list[str]) -> errors.InvalidInput:
+    heads = {each.partition(":")[0]: each for each in known}
+    near = difflib.get_close_matches(head.strip().lower(), heads, 1, 0.6)
+    help_ = f"did you mean {heads[near[0]]}?" if near else f"use one of {', '.join(known)}"
+    return errors.InvalidInput(code, f"There is no {what} {name!r}; known are {', '.join(known)}.", help_, known=known)

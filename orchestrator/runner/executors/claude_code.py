@@ -1,0 +1,141 @@
+"""The Claude Code program as an executor: headless, nobody to ask, its stream of JSON events read to the last one.
+
+The stream is asked for rather than the one object at the end, because a silent program is ended by the progress
+clock: each event is a sign of life. The result object is the same in both forms, and both are read.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from orchestrator.runner import environment, port, process
+from orchestrator.runner.executors import claude_result, command, failures, network, reading
+
+NAME: Final = "claude-code"
+PROGRAM: Final = "claude"
+NEEDS: Final = ("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", *network.VARIABLES)
+"""Variables beyond the common ones that the program gets: where its login lies, and the way out. No API key."""
+
+ARGUMENTS: Final = ("--permission-mode", "acceptEdits")
+"""Files of the project may be edited; anything else is what the project's own settings allow."""
+
+_INSTALL: Final = "install it with: npm install -g @anthropic-ai/claude-code"
+_NAMESPACE: Final = uuid.UUID("5d0f7c9e-3a51-5d3c-9f2e-8f6f1f0a7b11")
+
+
+class ClaudeCode:
+    """Runs `claude -p` once for each attempt, with a conversation id made from the run's ids.
+
+    Args:
+        program: its name or path.
+        variables: where the environment is taken from; this process's own where left out.
+        arguments: further arguments.
+        stream: whether to ask for the stream of events, or for one JSON object at the end.
+    """
+
+    name: Final = NAME
+    production: Final = True
+
+    def __init__(
+        self,
+        program: str = PROGRAM,
+        variables: Mapping[str, str] | None = None,
+        arguments: Sequence[str] = ARGUMENTS,
+        *,
+        stream: bool = True,
+    ) -> None:
+        self._program = program
+        self._variables = os.environ if variables is None else variables
+        self._arguments = tuple(arguments)
+        self._stream = stream
+
+    def is_available(self) -> port.Availability:
+        """Whether the program is there; whether somebody is logged in shows when it is called."""
+        return command.program_state(self._program, environment.child(self._variables), _INSTALL)
+
+    def execute(
+        self, task: port.ExecutorTask, *, watch: port.Watch | None = None, cancelled: port.Cancelled | None = None
+    ) -> port.ExecutorResult:
+        """Run the program under supervision and read its result object."""
+        state = self.is_available()
+        if not state.available:
+            return failures.unavailable(task, state)
+        wrong = command.argument_problem([task.prompt])
+        if wrong is not None:
+            return failures.failed(task, "PROMPT_INVALID", wrong)
+        issued = conversation(task)
+        variables = environment.child(self._variables, needs=NEEDS)
+        secrets = (*task.secrets, *network.secrets(variables, ("CLAUDE_CODE_OAUTH_TOKEN",)))
+        ended = process.supervise(
+            self.argv(task, issued),
+            folder=task.project,
+            variables=variables,
+            # A whole line is an event; one that quotes a question asks nobody.
+            limits=task.limits._replace(finished_prompt_ms=task.limits.executor_timeout_ms),
+            raw=task.raw,
+            secrets=secrets,
+            watch=watch,
+            cancelled=cancelled,
+        )
+        return failures.cleaned(read(task, ended, issued), secrets)
+
+    def argv(self, task: port.ExecutorTask, issued: str) -> list[str]:
+        """The program and its arguments; a prompt that begins like an option stands behind `--`."""
+        shape = ("stream-json", "--verbose") if self._stream else ("json",)
+        model = () if task.model is None else ("--model", task.model)
+        options = ("--output-format", *shape, "--session-id", issued, *model, *self._arguments)
+        if task.prompt.startswith("-"):
+            return [self._program, "-p", *options, "--", task.prompt]
+        return [self._program, "-p", task.prompt, *options]
+
+
+def conversation(task: port.ExecutorTask) -> str:
+    """The id of the program's conversation, a UUID that belongs to this attempt alone."""
+    return str(uuid.uuid5(_NAMESPACE, f"{task.session_id}\n{task.run_id}\n{task.attempt}"))
+
+
+def read(task: port.ExecutorTask, ended: process.Ended, issued: str) -> port.ExecutorResult:
+    """Turn what the program did and printed into a result.
+
+    Args:
+        task: the attempt.
+        ended: how the program ended.
+        issued: the conversation id that it was given.
+    """
+    stopped = failures.of_end(task, ended)
+    if stopped is not None:
+        return stopped
+    events = reading.objects(ended.stdout)
+    result = _result(task, ended, events, issued)._replace(tool_calls=_tool_calls(events))
+    return failures.with_status(task, failures.measured(result, ended), ended)
+
+
+def _result(
+    task: port.ExecutorTask, ended: process.Ended, events: Sequence[Mapping[str, Any]], issued: str
+) -> port.ExecutorResult:
+    try:
+        found = reading.final_object(ended.stdout)
+    except reading.Unreadable as error:
+        return failures.unreadable(task, error, ended)
+    found = next((event for event in reversed(events) if claude_result.is_one(event)), found)
+    if found is not None and claude_result.is_one(found):
+        return claude_result.read(task, found, issued)
+    if ended.exit_code:
+        return failures.of_status(task, ended)
+    return failures.failed(task, "RESULT_CUT", "the program printed no result object", output=ended.output)
+
+
+def _tool_calls(events: Iterable[Mapping[str, Any]]) -> int | None:
+    """How many tools the assistant called, as the events tell; None where there are no events but the result."""
+    messages = [event["message"] for event in events if isinstance(event.get("message"), Mapping)]
+    if not messages:
+        return None
+    parts = [part for message in messages for part in _parts(message.get("content"))]
+    return len([part for part in parts if part.get("type") == "tool_use"])
+
+
+def _parts(content: Any) -> list[Mapping[str, Any]]:
+    return [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []

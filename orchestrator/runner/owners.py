@@ -1,0 +1,46 @@
+"""Which process runs a run, told so that another program can see whether it still lives."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import platform
+
+
+def mine() -> str:
+    """This process, as `host:number:start`; the start tells it from a later process of the same number."""
+    number = os.getpid()
+    return f"{platform.node() or 'localhost'}:{number}:{_start(number) or 0}"
+
+
+def is_gone(owner: str) -> bool:
+    """Whether a process is known to have ended.
+
+    Of another machine nothing is known, and what is not known lives: a lock is never taken from a live owner.
+    """
+    host, _, rest = owner.rpartition(":")[0].rpartition(":")
+    started = owner.rpartition(":")[2]
+    if host != (platform.node() or "localhost") or not rest.isdigit() or not started.isdigit():
+        return False
+    number = int(rest)
+    now = _start(number)
+    if int(started):
+        return now != int(started)
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _start(number: int) -> int | None:
+    """When a process began, in clock ticks since the machine did; None where there is none, or no such record."""
+    try:
+        text = pathlib.Path(f"/proc/{number}/stat").read_text()
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()
+    # A process that has ended and waits to be collected is gone as well.
+    return None if fields[0] in "ZX" else int(fields[19])

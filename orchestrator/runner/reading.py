@@ -1,0 +1,153 @@
+"""What a program writes, from bytes to evidence: decoded, keys masked, all of it in a file, its end in memory.
+
+Each stream is decoded and masked by itself, so that neither a character nor a key is cut by the border of a read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from orchestrator.core import masking
+from orchestrator.core.running import prompts, terminal
+
+OUTPUT_KEPT = 256 * 1024
+"""Characters of the end of both streams together that are kept in memory, and of stderr."""
+RESULT_KEPT = 8 * 1024 * 1024
+"""Characters of the end of stdout that are kept in memory: some programs write their result as one document."""
+LAST_KEPT = 2_000
+"""Characters from which the last line is taken that a person is shown."""
+_MANY_PIECES = 2_048
+STREAMS = ("stdout", "stderr")
+
+
+class Tail:
+    """The end of a text that is written in pieces."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._pieces: deque[str] = deque()
+        self._size = 0
+        self.left_out = 0
+        """Characters before the end that are not kept."""
+
+    def add(self, text: str) -> None:
+        """Write a piece."""
+        self._pieces.append(text)
+        self._size += len(text)
+        while self._size - len(self._pieces[0]) >= self._limit:
+            self._drop(len(self._pieces.popleft()))
+        if self._size > 2 * self._limit or len(self._pieces) > _MANY_PIECES:
+            whole = self.text()
+            self._drop(self._size - len(whole))
+            self._pieces = deque([whole])
+
+    def _drop(self, count: int) -> None:
+        self._size -= count
+        self.left_out += count
+
+    def text(self) -> str:
+        """The end, at most as long as the limit."""
+        return "".join(self._pieces)[-self._limit :]
+
+    def marked(self) -> str:
+        """The end, with a line before it that tells how much is left out."""
+        text = self.text()
+        left_out = self.left_out + self._size - len(text)
+        return f"[... {left_out} characters left out ...]\n{text}" if left_out else text
+
+
+class _Stream(NamedTuple):
+    decoder: codecs.IncrementalDecoder
+    mask: masking.Stream
+    tail: Tail
+
+
+class Output:
+    """Both streams of one program."""
+
+    def __init__(self, raw: Path | None, secrets: Sequence[str]) -> None:
+        """Open the evidence file.
+
+        Args:
+            raw: a new file for all of the output, readable by its owner only; None keeps only the ends.
+            secrets: values that are masked wherever they occur.
+
+        Raises:
+            OSError: the file cannot be made, or is there already.
+        """
+        self.size = 0
+        """Bytes that were written."""
+        self._secrets = tuple(secrets)
+        self._both = Tail(OUTPUT_KEPT)
+        limits = {"stdout": RESULT_KEPT, "stderr": OUTPUT_KEPT}
+        decoder = codecs.getincrementaldecoder("utf-8")
+        self._streams = {
+            name: _Stream(decoder("replace"), masking.Stream(secrets, keys_only=True), Tail(limits[name]))
+            for name in STREAMS
+        }
+        self._file: BinaryIO = io.BytesIO() if raw is None else _created(raw)
+        self._is_kept = raw is not None
+
+    def add(self, stream: str, data: bytes) -> str:
+        """Take what was read.
+
+        Returns:
+            Its text as it was written, not masked.
+        """
+        self.size += len(data)
+        text = self._streams[stream].decoder.decode(data)
+        self._write(stream, self._streams[stream].mask.feed(text))
+        return text
+
+    def _write(self, stream: str, text: str) -> None:
+        if not text:
+            return
+        if self._is_kept:
+            # Once this has failed it is not tried again while the program is ended.
+            self._is_kept = False
+            self._file.write(text.encode())
+            self._file.flush()
+            self._is_kept = True
+        # A text with a NUL ends early for some of those who read it.
+        text = text.replace("\0", "\ufffd")
+        self._both.add(text)
+        self._streams[stream].tail.add(text)
+
+    def close(self) -> None:
+        """Write what was held back, masked as well, and make the file durable."""
+        if self._file.closed:
+            return
+        with self._file:
+            for name, stream in self._streams.items():
+                rest = stream.mask.feed(stream.decoder.decode(b"", final=True))
+                self._write(name, rest + stream.mask.close())
+            if self._is_kept:
+                os.fsync(self._file.fileno())
+
+    def text(self) -> str:
+        """The end of both streams, in order, with a mark where the beginning is left out."""
+        return self._both.marked()
+
+    def of(self, stream: str) -> str:
+        """The end of one stream."""
+        return self._streams[stream].tail.text()
+
+    def last_line(self) -> str:
+        """The last line of both streams that is not blank, without codes, wholly masked and not long."""
+        lines = terminal.clean(self._both.text()[-LAST_KEPT:]).split("\n")
+        return self.masked(next((line.strip() for line in reversed(lines) if line.strip()), ""))[-prompts.SHOWN :]
+
+    def masked(self, text: str) -> str:
+        """Text for people's eyes, of which more than keys is masked."""
+        return masking.mask(text, self._secrets)
+
+
+def _created(path: Path) -> BinaryIO:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    return os.fdopen(os.open(path, flags, 0o600), "wb")

@@ -1,0 +1,74 @@
+"""What it costs to look at a tree of 50,000 files and to compare two looks: row 15.
+
+Beside it stands a bare walk, which asks the system for the names alone: what is above it is mostly the one question
+about size and times that each file needs.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+import tempfile
+import time
+from collections.abc import Iterator
+
+from orchestrator.runner import snapshot
+from tests.benchmarks import harness
+from tests.benchmarks.table import Bound, Figure
+
+FOLDERS = 500
+FILES_A_FOLDER = 100
+TAKEN = Bound(10, 7)
+COMPARED = Bound(1.5, 0.75)
+
+
+def looks(rounds: int) -> Iterator[Figure]:
+    """Row 15: a snapshot, and the comparison of two, beside a walk with `os.scandir`."""
+    with tempfile.TemporaryDirectory() as name:
+        root = pathlib.Path(name)
+        tree(root, FOLDERS, FILES_A_FOLDER)
+        # What was just written would be read as well.
+        time.sleep(snapshot.RECENT_NS / 1e9 + 0.1)
+        before = snapshot.take(root)
+        (root / "0/0.py").write_text("changed")
+        after = snapshot.take(root)
+        harness.keep_memory()
+        seconds = harness.interleaved(
+            {
+                "take": functools.partial(snapshot.take, root),
+                "changed": functools.partial(snapshot.changed, before, after),
+                "stat": functools.partial(walk, name, stat=True),
+                "walk": functools.partial(walk, name),
+            },
+            rounds,
+        )
+    files, anchor = f"{FOLDERS * FILES_A_FOLDER:,} files", "walk with `os.scandir`"
+    note = f"asking for each file's times alone takes {seconds['stat'] / seconds['walk']:.1f}× the walk"
+    yield Figure(f"snapshot of {files}", anchor, seconds["take"] / seconds["walk"], TAKEN, note)
+    yield Figure(f"difference of two snapshots of {files}", anchor, seconds["changed"] / seconds["walk"], COMPARED)
+
+
+def tree(root: pathlib.Path, folders: int, files: int) -> None:
+    """Make so many folders with so many small files each."""
+    for folder in range(folders):
+        path = root / str(folder)
+        path.mkdir()
+        for number in range(files):
+            (path / f"{number}.py").write_bytes(b"x")
+
+
+def walk(root: str, *, stat: bool = False) -> int:
+    """How many files there are below a folder; each is asked about where that is wanted."""
+    count = 0
+    folders = [root]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                    continue
+                count += 1
+                if stat:
+                    entry.stat(follow_symlinks=False)
+    return count
