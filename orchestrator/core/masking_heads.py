@@ -1,0 +1,224 @@
+"""Looking closer at a hint: is there a secret, where does it begin, which row of the table is it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from orchestrator.core import masking_patterns as patterns
+from orchestrator.core import masking_runs as runs
+from orchestrator.core.masking_patterns import compiled, harmless
+from orchestrator.core.masking_runs import Ends
+
+
+class View:
+    """What is known of the text: this much, and whether it ends here or was cut off here.
+
+    ``ends``: where masked secrets ended; what follows them begins anew.
+    """
+
+    __slots__ = ("_key_end", "cut", "ends", "final", "lower", "text")
+
+    def __init__(self, text: str, lower: str, final: bool, cut: bool, ends: set[int]) -> None:
+        self.text, self.lower, self.final, self.cut, self.ends = text, lower, final, cut, ends
+        self._key_end = (0, 0)
+
+    def key_end(self, at: int) -> tuple[int, int]:
+        """Where the next end of a key block behind a place stands, searched for once; else the text's length."""
+        if self._key_end[0] < at:
+            end = compiled(runs.END).search(self.text, at)
+            self._key_end = end.span() if end else (len(self.text), len(self.text) + BLOCK_LIMIT)
+        return self._key_end
+
+    def open(self, end: int) -> bool:
+        """Whether what ends there may go on."""
+        return end >= len(self.text) and not self.final
+
+    def cut_at(self, end: int) -> bool:
+        """Whether what ends there was cut off."""
+        return self.cut and end == len(self.text)
+
+
+class Head(NamedTuple):
+    """A secret: where it begins, its row, and what ends it."""
+
+    start: int
+    row: int
+    ends: Ends
+
+
+class Pending(NamedTuple):
+    """It depends on what follows; a secret would begin no earlier than here."""
+
+    hold: int
+
+
+Found = Head | Pending | None
+Match = re.Match[str]
+
+_RUN_STOPS = r"[^A-Za-z0-9_-]"
+_URL_STOPS = r"[\s/?#\"'<>\\`]"
+_DOTTED_STOPS = r"[^A-Za-z0-9_.-]|\.(?!\.?[A-Za-z0-9_-])"
+_SHORTEST_PART, _ENCRYPTED_WINDOW = 8, 80
+_ESCAPE_BEFORE = r"(?:\\[abfnrtv0]|\\[ux][0-9A-Fa-f]{2,4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;?]{0,16}[A-Za-z])\Z"
+_ESCAPE_LENGTH = 20
+_WORDS = r"[a-z]{1,15}(?:-[a-z]{1,15})+"
+_KINDS_OF_KEY = ("ant-", "proj-", "svcacct-")
+_SHORTEST_OPENAI, _SHORTEST_ANTHROPIC = 20, 10
+_TOKEN_WINDOW = 126
+BLOCK_LIMIT = 16_384
+"""So far behind a key block's begin its end is looked for, whatever is between them."""
+PART_LIMIT = 16_384
+"""The longest first or second part of a JSON web token that is waited for."""
+_PASSWORD_LIMIT = 1_024
+
+
+def free(view: View, at: int, also: str = "") -> bool:
+    """Whether a word can begin at a place: no letter or digit before it, unless that belongs to an escape."""
+    before = view.text[at - 1 : at]
+    if at in view.ends or not (before.isalnum() or (before and before in also)):
+        return True
+    return bool(compiled(_ESCAPE_BEFORE).search(view.text[max(0, at - _ESCAPE_LENGTH) : at]))
+
+
+def _sk(view: View, hint: Match) -> Found:
+    start = hint.start()
+    if not free(view, start):
+        return None
+    run = compiled(rf"[A-Za-z0-9_-]{{0,{_TOKEN_WINDOW}}}").match(view.text, hint.end())
+    body = run.group() if run else ""
+    end = hint.end() + len(body)
+    if view.open(end):
+        return Pending(start)
+    cut = view.cut_at(end)
+    if len(body) < _SHORTEST_OPENAI and not cut and not _anthropic(body):
+        return None
+    begun = cut and body.startswith(_KINDS_OF_KEY)
+    if not begun and len(body) < _TOKEN_WINDOW and compiled(_WORDS).fullmatch(body):
+        return None
+    row = patterns.ANTHROPIC if (cut and body.startswith("ant-")) or _anthropic(body) else patterns.OPENAI
+    return Head(start, row, Ends(runs.RUN, _RUN_STOPS))
+
+
+def _anthropic(body: str) -> bool:
+    return body.startswith("ant-") and len(body) >= len("ant-") + _SHORTEST_ANTHROPIC
+
+
+def token(characters: str, least: int, needed: str = "") -> Callable[[View, Match], Found]:
+    """Who looks closer at keys of one class of characters, at least so many, one of them of the needed ones."""
+
+    def head(view: View, hint: Match) -> Found:
+        if not free(view, hint.start()):
+            return None
+        run = compiled(rf"[{characters}]{{0,{_TOKEN_WINDOW}}}").match(view.text, hint.end())
+        body = run.group() if run else ""
+        end = hint.end() + len(body)
+        if view.open(end):
+            return Pending(hint.start())
+        enough = len(body) >= least and (not needed or compiled(needed).search(body))
+        if not enough and not view.cut_at(end):
+            return None
+        return Head(hint.start(), patterns.API, Ends(runs.RUN, rf"[^{characters}]"))
+
+    return head
+
+
+def _block(view: View, hint: Match) -> Found:
+    start = hint.start()
+    begin = compiled(runs.BEGIN).match(view.text, start)
+    if begin is None:
+        begun = compiled(runs.BEGUN).match(view.text, start)
+        return Pending(start) if begun and view.open(begun.end()) else None
+    stop, end = view.key_end(begin.end())
+    between = end <= min(start + BLOCK_LIMIT, len(view.text))
+    if between and compiled(runs.STRINGS).fullmatch(view.text, begin.end(), stop):
+        return Head(start, patterns.PRIVATE, Ends(runs.FIXED, length=end - start))
+    if not between and view.open(start + BLOCK_LIMIT):
+        return Pending(start)
+    return Head(start, patterns.PRIVATE, Ends(runs.BLOCK))
+
+
+def _jwt(view: View, hint: Match) -> Found:
+    """Two parts and the dot of a third, two that are JSON both, or five of which the second is empty."""
+    start = hint.start()
+    if not free(view, start, also="_-"):
+        return None
+    found = Head(start, patterns.JWT, Ends(runs.DOTTED, _DOTTED_STOPS))
+    first = _part(view, start)
+    if view.open(first):
+        return Pending(start)
+    if view.cut_at(first):
+        return found
+    if view.text[first : first + 1] != "." or first - start < _SHORTEST_PART:
+        return None
+    second = _part(view, first + 1)
+    if second - first > PART_LIMIT:
+        return found
+    if view.open(second) or (second == first + 1 and view.open(second + _ENCRYPTED_WINDOW)):
+        return Pending(start)
+    return found if _is_web_token(view, first, second) else None
+
+
+def _part(view: View, at: int) -> int:
+    part = compiled(rf"[A-Za-z0-9_-]{{0,{PART_LIMIT}}}").match(view.text, at)
+    return part.end() if part else at
+
+
+def _is_web_token(view: View, first: int, second: int) -> bool:
+    if second == first + 1:
+        return bool(compiled(r"\.[A-Za-z0-9_-]{1,64}\.[A-Za-z0-9_-]{8}").match(view.text, second))
+    if view.text[second : second + 1] == "." or view.cut_at(second):
+        return True
+    return view.text.startswith("eyJ", first + 1) and second - first > _SHORTEST_PART
+
+
+def _keep(view: View, hint: Match) -> Found:
+    return Head(hint.start(), patterns.KEEP, Ends(runs.FIXED, length=hint.end() - hint.start()))
+
+
+def _url(view: View, hint: Match) -> Found:
+    """The password between a user and the last `@` before the host."""
+    start = hint.end()
+    run = compiled(rf"[^\s/?#\"'<>\\`]{{0,{_PASSWORD_LIMIT}}}").match(view.text, start)
+    place = run.group() if run else ""
+    if len(place) == _PASSWORD_LIMIT:
+        return Head(start, patterns.URL, Ends(runs.RUN, _URL_STOPS))
+    if view.open(start + len(place)):
+        return Pending(start)
+    password, at, _ = place.rpartition("@")
+    if not at or harmless(password):
+        return None
+    return Head(start, patterns.URL, Ends(runs.FIXED, length=len(password)))
+
+
+def value(view: View, start: int, stops: str) -> str | Pending:
+    """As much of an unquoted value as tells whether it is harmless."""
+    found = compiled(stops).search(view.text, start, start + patterns.WINDOW + 1)
+    stop = found.start() if found else min(len(view.text), start + patterns.WINDOW + 1)
+    if found is None and stop - start <= patterns.WINDOW and view.open(stop):
+        return Pending(start)
+    return view.text[start : runs.bare_end(view.text, start, stop)]
+
+
+def content(view: View, start: int, ends: Ends) -> str | Pending:
+    """As much of a quoted value."""
+    text = view.text[: start + patterns.WINDOW + runs.ESCAPES]
+    extent = runs.scan(text, ends, start, final=False)
+    if not extent.closed and len(text) == len(view.text) and not view.final:
+        return Pending(start)
+    return text[start : extent.end]
+
+
+HEADS: dict[str, Callable[[View, Match], Found]] = {
+    "sk": _sk,
+    "block": _block,
+    "google": token("A-Za-z0-9_-", 30),
+    "amazon": token("A-Z0-9", 16),
+    "github": token("A-Za-z0-9_", 20),
+    "slack": token("A-Za-z0-9-", 12, needed=r"\A[a-z]-.*[0-9]"),
+    "jwt": _jwt,
+    "keep": _keep,
+    "url": _url,
+}
+"""Who looks closer at secrets that are known by their form, by the name that a hint has."""

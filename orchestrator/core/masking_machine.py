@@ -1,0 +1,287 @@
+"""One pass over a text that may come in pieces: every character is kept or belongs to one masked secret.
+
+A stack holds the secrets that are open at the place the pass has reached; one of an earlier row may lie within one of a
+later row and then is masked by itself. What is held back is only what the following characters decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from orchestrator.core import masking_patterns as patterns
+from orchestrator.core import masking_runs as runs
+from orchestrator.core.masking_heads import Found, Head, Pending, View
+from orchestrator.core.masking_names import HEADS
+from orchestrator.core.masking_patterns import compiled
+
+SLICE = 65_536
+"""Longer pieces are taken in parts of so many characters, which bounds the memory."""
+_CONTEXT = 320
+"""How much is kept of what was given out, to see what stands before a hint."""
+_CUT_VALUE = 4
+
+
+_BEGINNINGS = frozenset(
+    hint.literal[:length] for hint in patterns.HINTS if hint.first for length in range(1, len(hint.literal))
+)
+_LONGEST_LITERAL = max(map(len, _BEGINNINGS))
+_LONGEST_TOKEN = max(map(len, patterns.TOKENS))
+_MASKED_PART = r"\[(?:M(?:A(?:S(?:K(?:E(?:D(?::[A-Z_]*)?)?)?)?)?)?)?\Z"
+
+_JOINED = (runs.RUN, runs.HEADER)
+"""What goes on behind a secret that begins where it would end, because a masked text no longer shows its end there."""
+
+
+class _Open:
+    """A secret the pass is in.
+
+    ``end``: where it ends, if ``closed``, else as far as the text goes; ``certain``: up to where that much is sure;
+    ``shown``: its token stands for what came last.
+    """
+
+    __slots__ = ("certain", "closed", "end", "ends", "row", "shown")
+
+    def __init__(self, row: int, ends: runs.Ends, start: int, shown: bool = False) -> None:
+        self.row, self.ends, self.shown = row, ends, shown
+        self.end = start + ends.length
+        self.certain, self.closed = -1, False
+
+    def measure(self, view: View, at: int) -> None:
+        """Find the end, if it is not known from a place before."""
+        if self.ends.kind == runs.FIXED:
+            self.closed = view.final or self.end <= len(view.text)
+            self.certain = min(self.end, len(view.text))
+        elif self.certain < at:
+            self.end, self.closed, self.certain = runs.scan(view.text, self.ends, at, view.final)
+
+    def shift(self, by: int) -> None:
+        """Follow a text that has lost its beginning and will go on."""
+        self.end, self.certain = self.end - by, -1
+
+
+class _Source:
+    """The places of one hint in the text, one after the other; ``found`` is what the present one turned out to be."""
+
+    __slots__ = ("at", "first", "found", "head", "match", "pattern", "row", "start", "text")
+
+    def __init__(self, hint: patterns.Hint, view: View, at: int) -> None:
+        self.pattern, self.head, self.row, self.first = compiled(hint.pattern), HEADS[hint.head], hint.row, hint.first
+        self.text = view.lower if hint.lower else view.text
+        self.seek(at)
+
+    def seek(self, at: int) -> None:
+        """Go to the first place from there."""
+        self.match = self.pattern.search(self.text, at)
+        self.found: Found = None
+        self.at = self.start = self.match.start() if self.match else len(self.text)
+
+    def skip(self, limit: int) -> None:
+        """Up to the end of a secret, go by what can be only of a later row."""
+        if self.first:
+            self.seek(limit)
+        while self.at < limit - 2 * patterns.HEAD_LENGTH:
+            self.seek(self.at + 1)
+
+    def look(self, view: View) -> None:
+        """See whether the present place may be a secret; if not, go to the next."""
+        self.found = self.head(view, self.match) if self.match else None
+        if self.found is None:
+            self.seek(self.at + 1)
+        else:
+            self.start = self.found.start if isinstance(self.found, Head) else self.found.hold
+
+
+class _Values(_Source):
+    """The places of registered values, also those that overlap."""
+
+    __slots__ = ()
+
+    def __init__(self, pattern: str, view: View, at: int) -> None:
+        self.pattern, self.head, self.text = compiled(pattern), _value, view.text
+        self.row, self.first = -1, False
+        self.seek(at)
+
+
+def _value(view: View, match: re.Match[str]) -> Head:
+    """A registered value, which is known by itself."""
+    length = match.end() - match.start()
+    return Head(match.start(), patterns.REGISTERED, runs.Ends(runs.FIXED, length=length))
+
+
+class Machine:
+    """Masks a text that comes in pieces.
+
+    Args:
+        secrets: values to mask wherever they occur; those that are too short are left out.
+        keys_only: only these and the keys that must never be stored.
+    """
+
+    def __init__(self, secrets: Sequence[str], keys_only: bool) -> None:
+        long = {secret for secret in secrets if len(secret) >= patterns.SHORTEST_VALUE}
+        self._secrets = sorted(long, key=lambda secret: (-len(secret), secret))
+        self._hints = patterns.KEY_HINTS if keys_only else patterns.HINTS
+        self._context = max([_CONTEXT, *map(len, self._secrets)])
+        self._text, self._at, self._look = "", 0, 0
+        self._ends: set[int] = set()
+        self._stack: list[_Open] = []
+        self._out: list[str] = []
+
+    def feed(self, text: str, final: bool = False, cut: bool = False) -> str:
+        """Take a piece and give out what is decided.
+
+        Args:
+            final: whether nothing follows.
+            cut: whether the text was cut off, so that a beginning of a key at its end is masked as one.
+        """
+        for begin in range(0, max(len(text), 1), SLICE):
+            last = begin + SLICE >= len(text)
+            self._text += text[begin : begin + SLICE]
+            self._advance(View(self._text, patterns.lowered(self._text), final and last, cut and last, self._ends))
+        out, self._out = self._out, []
+        return "".join(out)
+
+    def _advance(self, view: View) -> None:
+        sources = [
+            _Source(hint, view, self._look)
+            for hint in self._hints
+            if (view.lower if hint.lower else view.text).find(hint.literal, self._look) >= 0
+        ]
+        tails = self._tails(view)
+        if self._secrets:
+            sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
+        while self._step(view, sources, tails):
+            pass
+        waiting = [source.at for source in sources if source.found]
+        self._trim(min([max(self._look, len(view.text) - patterns.HEAD_LENGTH), *waiting]))
+
+    def _trim(self, look: int) -> None:
+        """Forget what no longer counts."""
+        start = max(0, min(self._at, look) - self._context)
+        self._text = self._text[start:]
+        self._at, self._look = self._at - start, look - start
+        self._ends = {end - start for end in self._ends if end >= start}
+        for opened in self._stack:
+            opened.shift(start)
+
+    def _tails(self, view: View) -> tuple[int, int]:
+        """Where a secret may begin of which only the beginning is there: outside of other secrets, and inside."""
+        text, plain = view.text, len(view.text)
+        for length in range(min(_LONGEST_LITERAL, len(text)), 0, -1):
+            if text[-length:] in _BEGINNINGS:
+                plain = len(text) - length
+                break
+        plain = min([plain, *(_beginning(text, secret) for secret in self._secrets)])
+        masked = compiled(_MASKED_PART).search(text, max(0, len(text) - _LONGEST_TOKEN))
+        return plain, min(plain, masked.start()) if masked else plain
+
+    def _values(self, view: View, tail: int) -> str:
+        """The pattern of the registered values, also for one that the end of the text cuts."""
+        known = [re.escape(secret) for secret in self._secrets]
+        least = _CUT_VALUE if view.cut else patterns.SHORTEST_VALUE
+        if view.final and len(view.text) - tail >= least:
+            known += [re.escape(view.text[_beginning(view.text, secret) :]) + r"\Z" for secret in self._secrets]
+        return "|".join(known)
+
+    def _step(self, view: View, sources: list[_Source], tails: tuple[int, int]) -> bool:
+        """Go on to the next place where something begins or ends; false where more text is needed."""
+        top = self._stack[-1] if self._stack else None
+        closed, limit = self._limit(view, top)
+        first = self._next(view, sources, top, limit)
+        wait = len(view.text) if view.final else tails[bool(top)]
+        reach = limit + 1 if top and closed and top.ends.kind in _JOINED else limit
+        if first and isinstance(first.found, Head) and first.start < max(wait, self._at):
+            if self._passed(first.found, top, limit):
+                first.seek(first.at + 1)
+                return True
+            if first.start < reach and (top is None or closed or first.start < top.certain):
+                return self._begin(view, first, first.found, top, limit)
+        pending = first is not None and isinstance(first.found, Pending) and first.start < reach
+        if pending and first:
+            wait = min(wait, first.start)
+        if closed and limit <= wait and not pending:
+            self._put(view.text, limit)
+            return self._pop() if top else False
+        self._put(view.text, min(wait, limit if top is None or closed else top.certain))
+        return False
+
+    def _limit(self, view: View, top: _Open | None) -> tuple[bool, int]:
+        """Whether the end of what the pass is in is known, and where it is or may be."""
+        if top is None:
+            return view.final, len(view.text)
+        top.measure(view, self._at)
+        return top.closed, min(top.end, len(view.text))
+
+    def _next(self, view: View, sources: list[_Source], top: _Open | None, limit: int) -> _Source | None:
+        if top:
+            for source in sources:
+                if source.row >= top.row and source.at < limit:
+                    source.skip(limit)
+        return _first(view, sources, limit)
+
+    def _passed(self, head: Head, top: _Open | None, limit: int) -> bool:
+        """Whether a secret lies behind, or within one of an earlier row."""
+        end = head.start + head.ends.length
+        if head.row == patterns.REGISTERED:
+            return end <= self._at or (top is not None and top.row <= head.row and end <= limit)
+        if head.start < self._at or (top is None and head.row == patterns.KEEP):
+            return True
+        return top is not None and head.start < limit and head.row >= top.row
+
+    def _begin(self, view: View, source: _Source, head: Head, top: _Open | None, limit: int) -> bool:
+        if top and top.row == head.row == patterns.REGISTERED:  # two registered values that overlap
+            self._put(view.text, limit)
+            return self._pop()
+        clipped = head.start < self._at
+        self._put(view.text, head.start)
+        if top:
+            top.shown = False
+        self._stack.append(_Open(head.row, head.ends, head.start, shown=clipped))
+        source.seek(source.at + 1)
+        return True
+
+    def _put(self, text: str, end: int) -> None:
+        """Give out what comes before a place: as it is, or the token of the secret that it belongs to."""
+        if end <= self._at:
+            return
+        top = self._stack[-1] if self._stack else None
+        if top is None or top.row == patterns.KEEP:
+            self._out.append(text[self._at : end])
+        elif not top.shown:
+            self._out.append(patterns.TOKENS[top.row])
+            top.shown = True
+        self._at = end
+
+    def _pop(self) -> bool:
+        self._stack.pop()
+        self._ends.add(self._at)
+        return True
+
+
+def _first(view: View, sources: list[_Source], limit: int) -> _Source | None:
+    """The source whose hint stands before a place and whose secret begins first.
+
+    Of two that begin together the one comes first whose hint does, so that the other lies within.
+    """
+    while True:
+        best, unknown = None, None
+        for source in sources:
+            if source.at >= limit:
+                continue
+            if source.found is None:
+                unknown = source if unknown is None or source.at < unknown.at else unknown
+            elif best is None or (source.start, source.at) < (best.start, best.at):
+                best = source
+        if unknown is None or (best and best.start <= unknown.at):
+            return best
+        unknown.look(view)
+
+
+def _beginning(text: str, secret: str) -> int:
+    """Where the longest end of a text stands that a secret begins with; the whole secret does not count."""
+    at = text.find(secret[0], max(0, len(text) - len(secret) + 1))
+    while at >= 0:
+        if secret.startswith(text[at:]):
+            return at
+        at = text.find(secret[0], at + 1)
+    return len(text)

@@ -1,0 +1,160 @@
+"""What holds for every text (P24, P25), however the pieces of secrets and of ordinary text are mixed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestrator.core import masking, masking_patterns
+from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, JWT, KEYS, OPENAI
+from tests.unit.core.test_masking_streams import streamed
+
+REGISTERED = ("open-sesame-1", "sesame-1-and-more")
+EXAMPLES = settings(max_examples=300, deadline=None)
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MIXED = LETTERS + LETTERS.upper() + "0123456789"
+
+FRAGMENTS = (
+    *(secret for secret, _ in KEYS.values()),
+    *("sk-", "sk-proj-", "AKIA", "ghp_", "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "-----"),
+    *("eyJ", JWT, JWT[:30], "Bearer ", "bearer", "Authorization", "Authorization: ", "Cookie: ", "Set-Cookie: "),
+    *("password", "password=", "token=", "secret: ", "api_key", "API_TOKEN=", "client_secret=", "pwd=", "key", "://"),
+    *("a=b; c=d", "user:", "@", "host", "/etc/x", "None", "string", "hunter22", "realm=", "Digest ", "str(", "task-"),
+    *(*".,:;=&#/\\\"'`()[]{} \t\n", "..", ": ", "\\n", '\\"', '="', '["', "\x1b[31m", "%20", "é", "İ"),
+    *("[MASKED:JWT]", "[MASKED:", "[MASKED:API_KEY", *REGISTERED, "open-ses", "MIIEpAIBAAKCAQEA7bq2X9"),
+)
+texts = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=3), max_size=12).map("".join)
+secrets = st.sampled_from([(), REGISTERED])
+
+
+@EXAMPLES
+@given(texts, secrets)
+def test_p25_what_is_masked_once_stays_as_it_is(text: str, values: tuple[str, ...]) -> None:
+    once = masking.mask(text, values)
+    assert masking.mask(once, values) == once
+    assert not masking.leaks(once, values)
+
+
+@EXAMPLES
+@given(texts, secrets)
+def test_p24_what_is_masked_for_storing_stays_as_it_is(text: str, values: tuple[str, ...]) -> None:
+    once = masking.mask_keys(text, values)
+    assert masking.mask_keys(once, values) == once
+
+
+@EXAMPLES
+@given(texts, st.lists(st.integers(0, 400), max_size=8), secrets, st.booleans())
+def test_p25_pieces_are_masked_as_the_whole(
+    text: str, borders: list[int], values: tuple[str, ...], keys_only: bool
+) -> None:
+    places = [0, *sorted(min(border, len(text)) for border in borders), len(text)]
+    pieces = [text[start:end] for start, end in itertools.pairwise(places)]
+    whole = masking.mask_keys(text, values) if keys_only else masking.mask(text, values)
+    assert streamed(pieces, values, keys_only) == whole
+
+
+@EXAMPLES
+@given(texts, st.integers(0, 400))
+def test_p24_no_registered_value_ever_comes_out(text: str, border: int) -> None:
+    for shown in (masking.mask(text, REGISTERED), streamed([text[:border], text[border:]], REGISTERED, cut=True)):
+        assert [value for value in REGISTERED if value in shown] == []
+
+
+values = st.text(MIXED, min_size=24, max_size=60).filter(lambda value: not value.isalpha())
+KEY_FORMS = {
+    "openai": "sk-{}",
+    "openai project": "sk-proj-{}",
+    "anthropic": "sk-ant-api03-{}",
+    "github": "ghp_{}",
+    "fine-grained": "github_pat_{}",
+    "google": "AIza{0}{0}",
+    "web token": "eyJhbGciOiJIUzI1NiJ9.eyJ{0}.{0}",
+    "key block": "-----BEGIN PRIVATE KEY-----\n{0}{0}\n{0}\n-----END PRIVATE KEY-----",
+}
+FORMS = KEY_FORMS | {
+    "environment": "export MY_TOKEN={}",
+    "json": '{{"password": "{}"}}',
+    "setting": "secret_key: {}",
+    "quoted": "api-key = '{}'",
+    "query": "https://host/cb?token={}&x=1",
+    "url": "https://user:{}@host/",
+    "bearer": "Bearer {}",
+    "header": "Authorization: Basic {}",
+    "cookie": "Cookie: session={}; theme=dark",
+    "set-cookie": "set-cookie: session={}; Path=/",
+}
+
+
+def survivors(secret: str, shown: str) -> list[str]:
+    """The pieces of eight characters of a secret that are still there."""
+    return [secret[at : at + 8] for at in range(len(secret) - 7) if secret[at : at + 8] in shown]
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@settings(max_examples=100, deadline=None)
+@given(value=values, before=texts, border=st.integers(0, 200))
+def test_p25_no_part_of_a_secret_survives(form: str, value: str, before: str, border: int) -> None:
+    text = f"{form.format(value)}\n"
+    assert survivors(value, masking.mask(text)) == []
+    assert survivors(value, streamed([text[:border], text[border:]])) == []
+    assert survivors(value, streamed([text[:-1]], cut=True)) == []
+
+
+@pytest.mark.parametrize("form", KEY_FORMS.values(), ids=KEY_FORMS)
+@settings(max_examples=100, deadline=None)
+@given(value=values, before=texts, after=texts)
+def test_p24_no_part_of_a_key_survives_whatever_is_around_it(form: str, value: str, before: str, after: str) -> None:
+    shown = masking.mask(f"{before}\n {form.format(value)} {after}")
+    assert survivors(value, shown) == []
+
+
+@EXAMPLES
+@given(st.lists(st.sampled_from([*HARMLESS.values(), "ordinary", "words", "\n", "\t"]), max_size=8).map("\n".join))
+def test_p25_ordinary_text_stays_byte_for_byte(text: str) -> None:
+    assert masking.mask(text).encode() == text.encode()
+    assert streamed(text).encode() == text.encode()
+
+
+@EXAMPLES
+@given(st.text(st.characters(exclude_characters=":=-_.\"'`")))
+def test_p25_text_without_any_separator_stays_byte_for_byte(text: str) -> None:
+    assert masking.mask_keys(text) == text
+    assert streamed(text, keys_only=True) == text
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@EXAMPLES
+@given(json_values)
+def test_p24_what_was_json_is_json_when_its_keys_are_masked(value: object) -> None:
+    written = json.dumps(value)
+    stored = streamed([written[:40], written[40:]], REGISTERED, keys_only=True)
+    assert json.dumps(json.loads(stored)) == stored
+
+
+@EXAMPLES
+@given(json_values)
+def test_p25_a_masked_value_has_its_shape_and_nothing_left(value: object) -> None:
+    once = masking.mask_value(value, REGISTERED)
+    assert masking.mask_value(once, REGISTERED) == once
+    assert masking.mask_keys_value(once, REGISTERED) == once
+
+
+@EXAMPLES
+@given(st.text())
+def test_a_lowered_text_has_its_length(text: str) -> None:
+    assert len(masking_patterns.lowered(text)) == len(text)
+    assert masking_patterns.lowered("\u0130A") == "ia"
+
+
+def test_the_two_keys_of_the_examples_differ() -> None:
+    assert masking.mask(OPENAI) != masking.mask(ANTHROPIC)

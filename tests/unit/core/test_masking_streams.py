@@ -1,0 +1,142 @@
+"""A text that comes in pieces is masked as a whole one, wherever it is cut; little of it is held back (P24, P25)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from orchestrator.core import masking
+from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, KEYS, MASKED, OPENAI
+
+REGISTERED = ("open-sesame-1", "sesame-1-and-more", "{\n  two lines\n}")
+LONGEST_HELD = 20_000
+SMALL_HELD = 16
+MANY = 200_000
+
+
+def streamed(pieces: Iterable[str], secrets: tuple[str, ...] = (), keys_only: bool = False, cut: bool = False) -> str:
+    stream = masking.Stream(secrets, keys_only=keys_only)
+    return "".join([*(stream.feed(piece) for piece in pieces), stream.close(cut)])
+
+
+def halves(text: str) -> Iterable[tuple[str, str]]:
+    return ((text[:border], text[border:]) for border in range(len(text) + 1))
+
+
+TEXTS = {
+    **{f"key {name}": f"a {secret} b" for name, (secret, _) in KEYS.items()},
+    **{name: text for name, (text, _) in MASKED.items()},
+    **{f"harmless {name}": text for name, text in HARMLESS.items()},
+    "registered": f"a {REGISTERED[0]} {REGISTERED[1]} open-sesame-1-and-more {REGISTERED[2]} open-sesam",
+    "several": f"{OPENAI}\n{ANTHROPIC}\npassword: '{OPENAI} x'\n",
+    "many dots": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.abc..def...",
+    "marks at the end": "password: hunter2.,;: token=a1b2,,, x",
+    "escapes at the end": 'password: "a\\\\\\" b1" x \\"secret\\": \\"a\\\\\\\\\\" y',
+}
+
+
+@pytest.mark.parametrize("keys_only", [False, True], ids=["all", "keys"])
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_p25_a_border_anywhere_changes_nothing(text: str, keys_only: bool) -> None:
+    masked = masking.mask_keys if keys_only else masking.mask
+    whole = masked(text, REGISTERED)
+    assert {streamed(pieces, REGISTERED, keys_only) for pieces in halves(text)} == {whole}
+    assert streamed(text, REGISTERED, keys_only) == whole
+
+
+@pytest.mark.parametrize("border", [4096, 8192, 65_536])
+@pytest.mark.parametrize(("secret", "token"), KEYS.values(), ids=KEYS)
+def test_p24_a_key_over_the_border_of_a_buffer_is_masked(secret: str, token: str, border: int) -> None:
+    for offset in (1, len(secret) // 2, len(secret) - 1):
+        text = "x" * (border - offset - 1) + " " + secret
+        pieces = [text[start : start + border] for start in range(0, len(text), border)]
+        assert streamed(pieces, keys_only=True) == "x" * (border - offset - 1) + f" [MASKED:{token}]"
+
+
+@pytest.mark.parametrize("missing", [2, 10, 30])
+@pytest.mark.parametrize(("secret", "token"), KEYS.values(), ids=KEYS)
+def test_p24_a_key_that_was_cut_by_a_kill_is_masked(secret: str, token: str, missing: int) -> None:
+    written = f"line\nkey {secret[: max(6, len(secret) - missing)]}"
+    shown = streamed([written[:10], written[10:]], keys_only=True, cut=True)
+    if secret.startswith(("sk-", "AIza", "AKIA", "ASIA", "xox")):
+        assert "[MASKED:" in shown
+    assert masking.mask_keys(secret, [])[:8] == "[MASKED:"
+    assert not any(secret[:end] in shown for end in range(len(secret) - 1, 39, -1))
+
+
+@pytest.mark.parametrize("secret", [secret for secret, _ in KEYS.values() if len(secret) < 200 and "\n" not in secret])
+def test_p24_two_streams_are_masked_each_by_itself(secret: str) -> None:
+    first, second = (masking.Stream(keys_only=True) for _ in range(2))
+    half = len(secret) // 2
+    first_out = first.feed(secret[:half])
+    second_out = second.feed(secret[:half])
+    first_out += first.feed(secret[half:]) + first.close()
+    second_out += second.feed(secret[half:]) + second.close()
+    assert first_out == second_out == masking.mask_keys(secret)
+
+
+@pytest.mark.parametrize("text", ["Downloading 12 %", "Password: ", "Ok to proceed? (y) ", "done\n", "a = {", "token"])
+def test_p25_what_cannot_begin_a_secret_is_given_out_at_once(text: str) -> None:
+    assert masking.Stream(REGISTERED[:2], keys_only=False).feed(text) == text
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a",
+        " ",
+        "=",
+        "-",
+        '"',
+        "\\",
+        "sk-",
+        "eyJ",
+        "eyJA.",
+        "token ",
+        "://x:",
+        "A1b2",
+        'a="',
+        "[MASKED:",
+        "open-sesame-",
+    ],
+)
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        'password="',
+        "password=",
+        "Cookie: a=",
+        "sk-proj-",
+        "eyJhbGciOiJIUzI1NiJ9.",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+    ],
+)
+def test_p25_a_line_without_end_is_held_back_only_in_small_part(before: str, unit: str) -> None:
+    stream = masking.Stream(REGISTERED, keys_only=False)
+    piece = unit * (4096 // len(unit))
+    for text in [before, *[piece] * (MANY // 4096)]:
+        stream.feed(text)
+        assert len(stream._machine._text) <= LONGEST_HELD + len(piece)
+
+
+@pytest.mark.parametrize("at", [0, 70_000, 5_000_000])
+def test_p25_a_secret_far_inside_one_line_is_masked(at: int) -> None:
+    line = "a" * at + f' {OPENAI} password="{"b" * 100_000}1" end'
+    assert masking.mask(line) == "a" * at + ' [MASKED:OPENAI_KEY] password="[MASKED:GENERIC_SECRET]" end'
+
+
+def test_p24_even_the_shortest_beginning_of_a_key_is_masked_where_a_kill_cut_it() -> None:
+    assert streamed(["key sk-", "abc"], keys_only=True, cut=True) == "key [MASKED:OPENAI_KEY]"
+    assert streamed(["key sk-ant-a"], keys_only=True, cut=True) == "key [MASKED:ANTHROPIC_KEY]"
+    assert streamed(["key AKIA", "AB"], keys_only=True, cut=True) == "key [MASKED:API_KEY]"
+    assert streamed(["x eyJhb"], cut=True) == "x [MASKED:JWT]"
+    assert streamed(["x eyJhbGciOiJIUzI1NiJ9.a"], cut=True) == "x [MASKED:JWT]"
+    assert streamed(["x open"], ("open-sesame",), cut=True) == "x [MASKED:API_KEY]"
+    assert streamed(["x ope"], ("open-sesame",), cut=True) == "x ope"
+
+
+def test_p24_a_registered_value_of_one_repeated_letter_leaves_only_what_is_none() -> None:
+    text = "x" + "a" * 5000 + "y"
+    assert streamed([text[:700], text[700:]], ("aaaaaaaa",)) == "x[MASKED:API_KEY]y"
