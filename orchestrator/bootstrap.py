@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Context
-from orchestrator.errors import OrchestratorError, UsageError
-from orchestrator.store import discovery, sqlite
+from orchestrator.core import masking
+from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
+from orchestrator.store import constants, discovery, sqlite
+
+if TYPE_CHECKING:
+    from orchestrator.app.running import desk as desks
 
 DEFAULT_DEADLINE_S = 10.0
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+"""Variables that hold keys of providers."""
 
 
 def now() -> str:
@@ -66,9 +73,17 @@ def open_context(
     seconds = deadline(environment)
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
     connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous)
-    return Context(
+    context = Context(
         connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
     )
+    context.secrets = secrets(environment)
+    return context
+
+
+def secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the keys that the environment holds, the longest first."""
+    held = {name: environment[name] for name in KEYS if environment.get(name)}
+    return masking.registered(held)[0] if held else ()
 
 
 def environment_problem(error: Exception, path: str) -> OrchestratorError | None:
@@ -81,3 +96,64 @@ def run_command(argv: Sequence[str], **settings: Any) -> Any:
     from orchestrator.runner import commands
 
     return commands.run(argv, **settings)
+
+
+def open_desk(
+    *, project: str | None = None, project_mode: str | None = None, project_root: str | None = None,
+    executor: str | None = None, executor_timeout_ms: int | None = None, progress_timeout_ms: int | None = None,
+    provider: str | None = None, model: str | None = None, interactive: bool = False, database: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> desks.Desk:
+    """A desk for the runs of one session, in the project that the flags name; its database is made where there is none.
+
+    Args:
+        project, project_mode, project_root: the folder, as `orchestrator.runner.project.resolve` takes them.
+        executor: by name; the provider's where left out.
+        executor_timeout_ms, progress_timeout_ms: clocks of a run; the defaults where left out.
+        provider, model: who executes.
+        interactive: somebody can answer a question.
+        database: the path that the caller named, before the environment and discovery from the project's folder.
+
+    Raises:
+        Refused: E102, E104. InvalidInput: an unknown executor. UsageError: flags that contradict each other.
+        EnvironmentProblem: READ_ONLY, CORRUPT, SCHEMA_TOO_NEW, and others of the store.
+    """
+    from orchestrator.app.running import desk
+    from orchestrator.runner import process
+    from orchestrator.runner import project as projects
+    from orchestrator.runner.executors import catalogue
+
+    variables = os.environ if environment is None else environment
+    place = projects.resolve(mode=project_mode, root=project_root, project=project)
+    standard = process.Limits()
+    flags = desk.Flags(
+        executor=executor,
+        executor_timeout_ms=executor_timeout_ms or standard.executor_timeout_ms,
+        progress_timeout_ms=progress_timeout_ms or standard.progress_timeout_ms,
+        provider=provider,
+        model=model,
+        interactive=interactive,
+    )
+    executors: Callable[[str | None, str | None], Any] = functools.cache(
+        lambda name, of: catalogue.chosen(name, of, variables)
+    )
+    executors(executor, provider)
+    context = _working_context(database, variables, place.root)
+    return desk.Desk(context, place, flags, executors, variables=variables)
+
+
+def _working_context(explicit: str | None, environment: Mapping[str, str], folder: str) -> Context:
+    """A writing context on the database that is found from a folder, or on a new one in it."""
+    try:
+        return open_context(explicit, write=True, door="repl", environment=environment, folder=folder)
+    except EnvironmentProblem as problem:
+        if problem.code != "NO_DATABASE":
+            raise
+    from orchestrator.app import setup
+
+    path = explicit or environment.get("ORCHESTRATOR_DB") or os.path.join(folder, constants.FOLDER, constants.FILE)
+    os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
+    setup.create_database(path, now())
+    context = open_context(path, write=True, door="repl", environment=environment)
+    setup.initialise(context)
+    return context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app import spawning, task_status
 from orchestrator.app.context import Answer, Version, Work
-from orchestrator.core import tasks
+from orchestrator.core import questions, tasks
 from orchestrator.core.questions import ABANDONS
 from orchestrator.core.routing.facts import PERSON, Fired, Session, Target
 from orchestrator.store import task_reader
@@ -23,7 +23,11 @@ def decide(
     task_id = str(question["task_id"])
     task = task_reader.task(work.reader.connection, session.id, task_id)
     done = "the task is closed already"
-    if task is not None and not task.closed:
+    if question["kind"] in questions.OF_RUNS:
+        from orchestrator.app.running import holding
+
+        done = holding.decide(work, question, person, decision, note)
+    elif task is not None and not task.closed:
         done = _change(work, task, person, decision, note)
     record = spawning.Record(
         current_agent=PERSON,

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from orchestrator.core import strictjson
+from orchestrator.core import masking, strictjson
 from orchestrator.core.routing.facts import RULES_VERSION, Session
 from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
@@ -61,6 +61,8 @@ class Context:
         self.channel = channel
         self.deadline_s = deadline_s
         self.reader = Reader(connection)
+        self.secrets: tuple[str, ...] = ()
+        """Values of keys in the environment, masked wherever they occur in what is stored."""
         self.rules_version = RULES_VERSION
         self.credential: Any = None
         """What proves a person behind the next calls, as `orchestrator.app.human` reads it."""
@@ -211,7 +213,7 @@ Action = Callable[[Work], Answer]
 
 
 def perform(context: Context, call: Call, action: Action) -> Answer:
-    """Run a use case in one transaction and seal it with its audit event.
+    """Run a use case in one transaction and seal it with its audit event. Keys in its input are masked before all else.
 
     Args:
         context: connection, clock and door.
@@ -226,6 +228,8 @@ def perform(context: Context, call: Call, action: Action) -> Answer:
         EnvironmentProblem: nothing was written.
     """
     at = call.at or context.clock()
+    if masking.may_hold_keys(str(call.input), context.secrets):
+        call = call._replace(input=masking.mask_keys_value(call.input, context.secrets))
     if context.credential is not None:
         from orchestrator.app import human
 

@@ -13,6 +13,7 @@ from orchestrator.app import changes
 from orchestrator.app.context import Work
 from orchestrator.core import blockers, questions, tasks
 from orchestrator.core.permissions import Block
+from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.tasks import Task
 from orchestrator.store import task_reader
 from orchestrator.store.step import Value
@@ -166,7 +167,12 @@ def _may_not_run(work: Work, task: Task) -> bool:
 
 
 def busy(work: Work, task: Task, agent: str) -> list[tuple[str, str]]:
-    """The tasks that leave an agent no room to have another one in progress, as (session, task); none where it has."""
+    """The tasks that leave an agent no room to have another one in progress, as (session, task); none where it has.
+
+    The runner has as much room as its executors, which it counts itself.
+    """
+    if agent == RUNNER:
+        return []
     connection = work.context.connection
     row = connection.execute("SELECT max_parallel_tasks FROM agents WHERE id = :agent", {"agent": agent}).fetchone()
     running = task_reader.running(connection, agent)

@@ -168,26 +168,49 @@ def _insert(work: Work, where: _Place, on: list[str], agent: Agent, reason: str 
     given = work.call.input
     status = given.get("status") or tasks.TODO
     former = tasks.TODO if status == tasks.BLOCKED else status
-    task = Task(
-        id=given["id"], group_id=where.group, parent_id=where.parent.id if where.parent else None,
-        title=given["title"], type=given.get("type") or task_types.IMPLEMENTATION,
-        priority=groups.PRIORITIES[given.get("priority") or "medium"], assignee=given.get("assignee"),
-        auto_unblock=int(bool(given.get("auto_unblock"))), status=former, status_changed_by_agent_id=agent.id,
-        former_status=None, blocked_reason=None, version=1, created_seq=work.seq, created_at=work.at,
-        claim_holder=None, claim_token=None, claim_until=None, claim_beat_at=None,
+    task = _new(
+        work, given["id"], group=where.group, parent=where.parent.id if where.parent else None, title=given["title"],
+        type=given.get("type") or task_types.IMPLEMENTATION, by=agent, status=former, assignee=given.get("assignee"),
+        priority=groups.PRIORITIES[given.get("priority") or "medium"], auto_unblock=bool(given.get("auto_unblock")),
     )
     found = _blocks(work, task, where.parent, on, agent, reason)
     if found:
         task = task._replace(status=tasks.BLOCKED, former_status=former, blocked_reason=found[-1].reason)
-    task_blocks.record(work, task, task.status, by=agent.id, reason=task.blocked_reason or "", cause=CREATED, new=True)
-    work.step.insert(
-        "tasks", **task._asdict(), description=given.get("description") or "", created_by=agent.id,
-        status_changed_at=work.at, status_seq=work.seq,
-    )
+    _write(work, task, given.get("description") or "", agent)
     for other in on:
         work.step.insert("task_dependencies", task_id=task.id, depends_on_id=other, added_by=agent.id)
     for block in found:
         task_blocks.notify(work, task, block)
+
+
+def _new(
+    work: Work, id: str, *, group: str | None, title: str, type: str, by: Agent, parent: str | None = None,
+    status: str = tasks.TODO, assignee: str | None = None, priority: int = groups.PRIORITIES["medium"],
+    auto_unblock: bool = False,
+) -> Task:
+    return Task(
+        id=id, group_id=group, parent_id=parent, title=title, type=type, priority=priority, assignee=assignee,
+        auto_unblock=int(auto_unblock), status=status, status_changed_by_agent_id=by.id, former_status=None,
+        blocked_reason=None, version=1, created_seq=work.seq, created_at=work.at, claim_holder=None, claim_token=None,
+        claim_until=None, claim_beat_at=None,
+    )  # fmt: skip
+
+
+def _write(work: Work, task: Task, description: str, by: Agent) -> None:
+    task_blocks.record(work, task, task.status, by=by.id, reason=task.blocked_reason or "", cause=CREATED, new=True)
+    work.step.insert(
+        "tasks", **task._asdict(), description=description, created_by=by.id, status_changed_at=work.at,
+        status_seq=work.seq,
+    )
+
+
+def insert_new(
+    work: Work, id: str, *, title: str, description: str, group: str | None, type: str, by: Agent
+) -> Task:
+    """Write a task that waits for nothing, within a step that is about something else."""
+    task = _new(work, id, group=group, title=title, type=type, by=by)
+    _write(work, task, description, by)
+    return task
 
 
 def _blocks(

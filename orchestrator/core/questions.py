@@ -5,6 +5,9 @@ from __future__ import annotations
 REVIEW, CLARIFICATION, BUDGET = "review", "clarification", "budget"
 REPLY, CONFIRMATION, CONTINUATION = "reply", "confirmation", "continuation"
 
+OF_RUNS = (REPLY, CONFIRMATION, CONTINUATION)
+"""The kinds that runs open."""
+
 CONTINUE, REVISE, ABANDON, YES, NO = "continue", "revise", "abandon", "yes", "no"
 GOES_ON = (CONTINUE, YES)
 REVISES = (REVISE,)

@@ -69,6 +69,9 @@ WRITTEN = {
     "requests": Written(source=_BY_REQUEST),
     "resume_points": Written(order=""),
     "router_decisions": Written(),
+    "run_events": Written(),
+    "run_files": Written(),
+    "run_violations": Written(),
     "status_changes": Written(),
     "workflow_activations": Written(_STORE, order=""),
     "workflow_transitions": Written(
@@ -84,6 +87,8 @@ CHANGING = {
     "criteria": Changing(),
     "group_dependencies": Changing(created="t.seq"),
     "questions": Changing(created="t.opened_seq"),
+    "run_locks": Changing(created="t.seq"),
+    "runs": Changing(),
     "sessions": Changing("t.id", "", "t.id"),
     "task_dependencies": Changing(created="t.seq"),
     "task_groups": Changing(),

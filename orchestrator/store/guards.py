@@ -12,7 +12,15 @@ import sqlite3
 
 import sqlalchemy as sa
 
-from orchestrator.store import guards_groups, guards_imported, guards_path, guards_rows, guards_tables, guards_tasks
+from orchestrator.store import (
+    guards_groups,
+    guards_imported,
+    guards_path,
+    guards_rows,
+    guards_running,
+    guards_tables,
+    guards_tasks,
+)
 
 VIEWS: tuple[tuple[str, str], ...] = (*guards_path.VIEWS, *guards_groups.VIEWS)
 """Every view as (name, statement), in the order in which they are made."""
@@ -23,6 +31,7 @@ TRIGGERS: tuple[tuple[str, str], ...] = (
     *guards_groups.TRIGGERS,
     *guards_tasks.TRIGGERS,
     *guards_imported.TRIGGERS,
+    *guards_running.TRIGGERS,
 )
 """Every trigger as (name, statement)."""
 

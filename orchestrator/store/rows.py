@@ -5,7 +5,7 @@ from __future__ import annotations
 NUMBERED = frozenset(
     (
         "acknowledgements", "agent_reports", "evidence", "import_findings", "imported_logs", "notices", "refusals",
-        "router_decisions", "status_changes",
+        "router_decisions", "run_events", "run_files", "run_violations", "status_changes",
     )
 )  # fmt: skip
 """Tables with a `part` column: one step may write several rows, numbered from 1."""
@@ -41,6 +41,14 @@ COLUMNS = {
     " handoff_path",
     "router_decisions": "session_id seq part group_id current_agent response_status next_agent action timestamp"
     " report_id cause rules workflow_version_id rules_version handoff_hash mandatory_review=0 answer",
+    "run_events": "session_id seq part run_id at kind level text",
+    "run_files": "session_id seq part run_id path change present detected_at detection_method",
+    "run_locks": "session_id run_id path mode seq acquired_at released_at released_seq",
+    "run_violations": "session_id seq part run_id type limit_value actual at",
+    "runs": "session_id id log_id task_id prompt task_type executor provider model retry_of verification_root queued_by"
+    " queued_at created_seq state state_changed_by state_changed_at state_seq owner started_at ended_at executor_status"
+    " error_code error_reason executor_blocked=0 blocked_reason timeout_ms limit_name files_modified_count=0 output"
+    " question_id",
     "sessions": "id kind mode testing_mode goal workflow_version_id turn_timeout disabled_roles created_by created_at"
     " status status_changed_by status_changed_at status_seq outcome outcome_reason planned=0 awaited_role"
     " awaited_agent_id awaited_action turn awaited_since held held_seq held_part progress_seq=0 answered_seq=0",
@@ -70,6 +78,8 @@ KEYS: dict[str, tuple[str, ...]] = {
     "criteria": ("id",),
     "group_dependencies": ("group_id", "depends_on", "seq"),
     "questions": ("id",),
+    "run_locks": ("run_id", "path", "seq"),
+    "runs": ("id",),
     "sessions": ("id",),
     "task_dependencies": ("task_id", "depends_on_id", "seq"),
     "task_groups": ("id",),
@@ -77,5 +87,7 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 """Tables whose rows may change, with their keys: where a session is part of the key, within that session."""
 
-OF_SESSION = frozenset(("criteria", "group_dependencies", "task_dependencies", "task_groups", "tasks"))
+OF_SESSION = frozenset(
+    ("criteria", "group_dependencies", "run_locks", "runs", "task_dependencies", "task_groups", "tasks")
+)
 """Those of them that have the session in their key."""

@@ -36,6 +36,13 @@ from orchestrator.store.tables_record import (
     status_changes,
     texts,
 )
+from orchestrator.store.tables_running import (
+    run_events,
+    run_files,
+    run_locks,
+    run_violations,
+    runs,
+)
 from orchestrator.store.tables_tasks import (
     notices,
     task_dependencies,
@@ -85,6 +92,11 @@ __all__ = [
     "requests",
     "resume_points",
     "router_decisions",
+    "run_events",
+    "run_files",
+    "run_locks",
+    "run_violations",
+    "runs",
     "sessions",
     "status_changes",
     "task_dependencies",

@@ -22,6 +22,7 @@ RESEARCHER = "requirements_engineer"
 INVESTIGATOR = "investigator"
 VALIDATOR = "validator"
 ROUTER = "system:router"
+RUNNER = "system:runner"
 
 BUILDERS = (DEVELOPER, SENIOR, RESEARCHER)
 STARTING = ("spawn", "respawn", "spawn_merge")

@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 from orchestrator.app import operations
+from orchestrator.core import masking
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 SCHEMA = 1
@@ -47,13 +48,32 @@ def failure(problem: OrchestratorError, session: str | None, db: str | None = No
     return {**head, **{key: value for key, value in problem.data.items() if key not in head and key[0] != "_"}}
 
 
+def masked(document: Any) -> Any:
+    """The document with every secret that a text in it shows masked; names and the program's own tokens stay.
+
+    Source: seed 001, Property 25.
+    """
+    written = str(document)
+    return document if masking.mask(written) == written else _masked(document)
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return masking.mask(value)
+    if isinstance(value, dict):
+        return {name: _masked(each) for name, each in value.items()}
+    return [_masked(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 def line(document: dict[str, Any]) -> bytes:
-    """A JSON object as one line of ASCII."""
+    """A JSON object as one line of ASCII, with secrets masked."""
+    document = masked(document)
     return json.dumps(document, separators=(", ", ": "), default=str).encode("ascii") + b"\n"
 
 
 def text(words: str, stream: Any) -> bytes:
-    """Text as the stream's encoding has it; what it lacks is escaped with a backslash."""
+    """Text as the stream's encoding has it, secrets masked; what it lacks is escaped with a backslash."""
+    words = masking.mask(words)
     encoding = getattr(stream, "encoding", None) or "ascii"
     return (words.rstrip("\n") + "\n").encode(encoding, "backslashreplace")
 

@@ -15,8 +15,8 @@ from tests.integration.store import ledger
 
 TABLES = [table.name for table in schema.metadata.sorted_tables]
 MUTABLE = {
-    "agents", "blockers", "criteria", "group_dependencies", "questions", "sessions", "task_dependencies", "task_groups",
-    "tasks",
+    "agents", "blockers", "criteria", "group_dependencies", "questions", "run_locks", "runs", "sessions",
+    "task_dependencies", "task_groups", "tasks",
 }  # fmt: skip
 
 
@@ -119,6 +119,10 @@ PARTICULAR: dict[str, dict[str, Any]] = {
     "questions": {"kind": "review"},
     "resume_points": {"status": "partial", "class": "soft"},
     "router_decisions": {"report_id": None},
+    "run_events": {"level": "summary"},
+    "run_files": {"detection_method": "diff"},
+    "run_locks": {"mode": "read"},
+    "runs": {"state": "queued", "task_type": "IMPLEMENTATION", "executor_status": None, "owner": None},
     "task_dependencies": {"depends_on_id": "y"},
     "tasks": {"status": "todo", "version": 1, "parent_id": None, "former_status": None, "blocked_reason": None}
     | UNCLAIMED,
@@ -144,7 +148,7 @@ def sample(name: str) -> dict[str, Any]:
     row = {
         column.name: next(value for kind, value in VALUES if isinstance(column.type, kind))
         for column in table.columns
-        if column.computed is None and not re.match("resol|closed|removed", column.name)
+        if column.computed is None and not re.match("resol|closed|removed|released|ended", column.name)
     }
     return row | PARTICULAR.get(name, {})
 

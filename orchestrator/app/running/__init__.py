@@ -1,0 +1,1 @@
+"""Runs: executions of tasks by an executor, judged by the runner alone."""

@@ -1,0 +1,55 @@
+"""The provider and the model that a session's runs are given to; every choice is evidence.
+
+Source: seed 001, Properties 19 and 23.
+"""
+
+from __future__ import annotations
+
+from orchestrator.app import groups
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core import strictjson
+from orchestrator.core.routing.facts import RUNNER
+from orchestrator.store import evidence, run_reader
+
+SUBJECTS = ("provider", "model")
+
+
+def choose(
+    context: Context, *, session_id: str, provider: str, model: str | None, at: str | None = None
+) -> Answer:
+    """Record which provider and model the next runs are given to.
+
+    Args:
+        provider: one that is known; the caller has checked it.
+        model: its name, passed on as it is; None for the provider's own choice.
+    """
+    given = {"provider": provider, "model": model}
+    return perform(context, Call("run choose", session_id, RUNNER, given, at=at), choose_action)
+
+
+def choose_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    session = groups.open_session(work)
+    for subject in SUBJECTS:
+        before, after = chosen(work.context, session.id, subject), given.get(subject)
+        if before != after:
+            content = {"from": before, "to": after}
+            write_evidence(work, kind="choice", subject=subject, outcome="chosen", content=content)
+    return {"success": True, "provider": given["provider"], "model": given.get("model"), "seq": work.seq}
+
+
+def chosen(context: Context, session: str, subject: str) -> str | None:
+    """What was chosen last, or None where nothing was."""
+    text = run_reader.chosen(context.connection, session, subject)
+    return None if text is None else strictjson.stored(text)["to"]
+
+
+def write_evidence(work: Work, *, kind: str, subject: str, outcome: str, content: object) -> str:
+    """Write one piece of evidence, kept as canonical JSON with its hash, and return its id."""
+    text = strictjson.canonical(content)
+    part = work.step.insert(
+        "evidence", group_id=None, kind=kind, subject=subject, outcome=outcome, hash=evidence.digest(text),
+        size=len(text.encode("utf-8", "surrogatepass")), content=text,
+    )
+    return f"{work.step.chain}:E{work.seq}" + (f".{part}" if part > 1 else "")

@@ -1,0 +1,128 @@
+"""Ending a session of runs: nothing stays open, and what became of all of it is reported.
+
+Source: seed 001, Properties 10, 16, 29 and 35.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from orchestrator.app import sessions
+from orchestrator.app.context import Answer, Context
+from orchestrator.app.running import queueing, records
+from orchestrator.core.running import codes, continuation, exits, report, states
+from orchestrator.runner import evidence_files, reports
+from orchestrator.store import run_reader
+from orchestrator.store.run_reader import Run
+
+if TYPE_CHECKING:
+    from orchestrator.app.running.desk import Desk
+
+CLOSER = "orchestrator"
+
+
+def close(desk: Desk) -> Answer:
+    """End what is open, report, and end the session where nothing in it waits for a person.
+
+    Returns:
+        `report`, `report_path`, `exit_code`; the report is None where no session was started.
+
+    Raises:
+        Refused: E208, the report is not whole.
+    """
+    session = desk.session_id
+    if session is None:
+        return {"success": True, "report": None, "report_path": None, "exit_code": exits.exit_code(())}
+    context = desk.context
+    for run in run_reader.of_session(context.connection, session):
+        if run.state == states.QUEUED:
+            queueing.cancel(context, session_id=session, id=run.id, reason="the session was closed before it ran")
+        elif run.state == states.AWAITING:
+            queueing.unanswered(context, session_id=session, id=run.id)
+        else:
+            continue
+        records.save(context, session, run.id)
+    found = _report(desk, session)
+    path = reports.save(desk.project.root, session, found, report.page(found))
+    _end(context, session)
+    desk.session_id = None
+    runs = run_reader.of_session(context.connection, session)
+    return {
+        "success": True, "report": found, "report_path": path,
+        "exit_code": exits.exit_code([run.state for run in latest(runs)]),
+    }
+
+
+def latest(runs: list[Run]) -> list[Run]:
+    """The last run of each task: what was tried again counts by how it ended then."""
+    return list({run.task_id: run for run in runs}.values())
+
+
+def _report(desk: Desk, session: str) -> Answer:
+    context = desk.context
+    runs = run_reader.of_session(context.connection, session)
+    names = evidence_files.registered(desk.project.root, session)
+    found = evidence_files.inspect(
+        desk.project.root, session, names, known=records.checksum(context, session)
+    )
+    tasks = [report.Task(run.id, run.state, run.error_reason) for run in latest(runs)]
+    violations = [
+        {"type": row["type"], "limit": row["limit_value"], "actual": row["actual"], "time": row["at"]}
+        for run in runs
+        for row in run_reader.violations(context.connection, session, run.id)
+    ]
+    last = runs[-1] if runs else None
+    following = continuation.next_action(_work(latest(runs), not found.problems), None, _seconds(context.clock()))
+    built: Answer = report.build(
+        session_id=session,
+        statuses=[run.executor_status or states.INCOMPLETE for run in latest(runs)],
+        tasks=tasks,
+        inventory=report.Inventory(
+            found.total, found.missing, tuple(problem.message for problem in found.problems), found.raw_files
+        ),
+        next_action=(following.allowed, following.reason),
+        violations=violations,
+        provider=last.provider if last else desk.provider(None)["provider"],
+        model=last.model if last else desk.provider(None)["model"],
+    )
+    report.require(built)
+    return built
+
+
+def _work(runs: list[Run], sound: bool) -> continuation.Work:
+    statuses = [run.executor_status or states.INCOMPLETE for run in runs]
+    finished = sum(run.state == states.DONE for run in runs)
+    # A file that was made and found is progress, also of a task that is not finished.
+    begun = sum(run.state == states.UNFINISHED and run.files_modified_count > 0 for run in runs)
+    return continuation.Work(
+        states.merge(statuses, merely_started=not runs), len(runs), finished, begun=begun,
+        running=any(run.state == states.RUNNING for run in runs), evidence_valid=sound,
+    )
+
+
+def continuable(context: Context, run: Run) -> Run:
+    """The run, if its work may be continued.
+
+    Raises:
+        Refused: E207, it is complete or an error, nothing of it was verified, or nobody was asked.
+    """
+    asked = run_reader.question(context.connection, run.question_id) if run.question_id else None
+    if run.state != states.UNFINISHED:
+        raise codes.refused("E207", f"Run {run.id} is {run.state}; only unfinished work is continued.", run=run.id)
+    if asked is None or asked["closed_at"] is not None:
+        why = "nothing of it was verified" if asked is None else "that was answered already"
+        raise codes.refused("E207", f"Run {run.id} cannot be continued: {why}.", run=run.id)
+    return run
+
+
+def _end(context: Context, session: str) -> None:
+    open_ = context.reader.one(
+        "SELECT 1 FROM questions WHERE session_id = :session AND closed_seq IS NULL LIMIT 1", session=session
+    )
+    if open_ is None:
+        sessions.end(context, id=session, by=CLOSER, reason="the session was closed")
+
+
+def _seconds(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()

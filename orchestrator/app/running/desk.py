@@ -1,0 +1,386 @@
+"""The desk of a session of runs: what a REPL, a single run and a server do with it, one call each.
+
+It takes what was said, decides without any executor what can be decided so, has the rest executed, and shows what came
+of it. Everything lasting is in the database; the desk only knows which session and project it serves.
+
+Source: seed 001, Properties 1, 16, 19, 23, 24, 27, 30 and 38.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from orchestrator.app import answering, sessions
+from orchestrator.app.context import Answer, Context
+from orchestrator.app.running import choosing, closing, driver, holding, mediating, queueing, records, views, writing
+from orchestrator.core import masking, questions
+from orchestrator.core.routing.facts import MANAGER, RUNNER
+from orchestrator.core.running import codes, config, providers, states, types
+from orchestrator.errors import OrchestratorError, Refused, UsageError
+from orchestrator.runner import port, process, project
+from orchestrator.store import run_reader
+from orchestrator.store.run_reader import Run
+
+Executors = Callable[[str | None, str | None], port.Executor]
+"""Finds the executor of a name, or of a provider."""
+
+
+class Flags(NamedTuple):
+    """How a desk was asked for.
+
+    executor: by name; the provider's where it is None. executor_timeout_ms, progress_timeout_ms: clocks of a run.
+    """
+
+    executor: str | None = None
+    executor_timeout_ms: int = process.Limits().executor_timeout_ms
+    progress_timeout_ms: int = process.Limits().progress_timeout_ms
+    provider: str | None = None
+    model: str | None = None
+    interactive: bool = False
+
+
+class Desk:
+    """Serves one session of runs in one project.
+
+    Attributes:
+        session_id: the session that was started last; None before.
+        project: where runs work.
+    """
+
+    def __init__(
+        self, context: Context, place: project.Project, flags: Flags, executors: Executors, *,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """Open a desk.
+
+        Raises:
+            Refused: E101, E102, E103. InvalidInput: E104, E105.
+        """
+        self.context = context
+        self.project = place
+        self.flags = flags
+        self.session_id: str | None = None
+        self._executors = executors
+        self._variables = os.environ if variables is None else variables
+        self._selection = providers.Selection(providers.provider(flags.provider), flags.model)
+        self._settings: config.Settings | None = None
+        self.secrets, self.warnings = masking.registered({key: self._variables.get(key) for key in providers.KEYS})
+
+    @property
+    def settings(self) -> config.Settings:
+        """The settings of the project, read once it is set up."""
+        if self._settings is None:
+            project.check(self.project.root)
+            self._settings = project.settings(self.project.root)
+        return self._settings
+
+    # --- sessions
+
+    def start(self) -> Answer:
+        """Begin a new session; what the one before left open is ended first."""
+        _ = self.settings
+        if self.session_id is not None:
+            closing.close(self)
+        number = _milliseconds(self.context.clock())
+        while self.context.reader.session(f"chat-{number}") is not None:
+            number += 1
+        answer = sessions.create(self.context, id=f"chat-{number}", kind="chat", goal="", by=MANAGER)
+        self.session_id = f"chat-{number}"
+        self._choose(self._selection)
+        return answer
+
+    def session(self) -> str:
+        """The id of the session, which is begun where none was."""
+        if self.session_id is None:
+            self.start()
+        assert self.session_id is not None  # noqa: S101 - started just now
+        return self.session_id
+
+    def init(self) -> Answer:
+        """Set the project up."""
+        return {"success": True, "created": list(project.init(self.project.root)), "project": self.project.root}
+
+    # --- runs
+
+    def submit(self, text: str, task_type: str | None = None) -> Answer:
+        """Take a task: queued, or ended at once where no executor is to be called.
+
+        Raises:
+            UsageError: a blank text, a type that does not exist. Refused: SESSION_CLOSED.
+        """
+        kind = types.settle(task_type, text)
+        session = self.session()
+        selection = self._selection
+        found = queueing.queue(
+            self.context, session_id=session, prompt=self._stored(text), task_type=kind,
+            executor=self.flags.executor or selection.provider, provider=selection.provider, model=selection.model,
+            root=self.project.root,
+        )
+        run = self._require(found["run"])
+        self._hold_back(run)
+        return self.shown(run.id)
+
+    def _stored(self, text: str) -> str:
+        return masking.mask_keys(text, self.secrets)
+
+    def _hold_back(self, run: Run) -> None:
+        """Stop a run that no executor is to see: not confirmed, not clear, or without what it needs."""
+        doubt = mediating.doubt(self.context, run)
+        if doubt is not None:
+            self._ask(run, doubt)
+            return
+        try:
+            self._refuse_unready(run)
+        except OrchestratorError as problem:
+            why = f"{problem.message} {problem.suggestion}".strip()
+            self._hold(run, states.FAILED, why, states.ERROR, problem.code)
+
+    def _refuse_unready(self, run: Run) -> None:
+        if self.flags.executor is None:
+            providers.check(providers.Selection(run.provider, run.model), self._variables)
+        found = self._executors(self.flags.executor, run.provider).is_available()
+        if not found.available:
+            raise Refused("E503", found.reason or "The executor is not available.", found.suggestion or "")
+        driver.require_tests(run, self.settings)
+
+    def _ask(self, run: Run, doubt: mediating.Doubt) -> None:
+        state = states.AWAITING if self.flags.interactive else states.UNFINISHED
+        status = states.BLOCKED if doubt.kind == questions.CONFIRMATION else states.INCOMPLETE
+        self._hold(run, state, doubt.reason, status, None, doubt.question, doubt.kind)
+
+    def _hold(
+        self, run: Run, state: str, reason: str, status: str, code: str | None, question: str | None = None,
+        kind: str = questions.REPLY,
+    ) -> None:
+        holding.hold(
+            self.context, session_id=run.session_id, id=run.id, state=state, reason=reason, executor_status=status,
+            code=code, question=question, kind=kind,
+        )
+        records.save(self.context, run.session_id, run.id)
+
+    def work(
+        self, id: str, watch: port.Watch | None = None, cancelled: Callable[[], bool] | None = None
+    ) -> Answer:
+        """Execute a queued run to its end, or until it awaits a response.
+
+        Raises:
+            Refused: UNKNOWN_ID.
+        """
+        run = self._require(id)
+        if run.state != states.QUEUED:
+            return self.shown(run.id)
+        self._point(current=run.id)
+        try:
+            driver.execute(self.context, self._job(run, watch, cancelled))
+        except OrchestratorError as problem:
+            self._give_up(run, problem)
+        finally:
+            self._point(current=None, last=run.id)
+        return self.shown(run.id)
+
+    def _give_up(self, run: Run, problem: OrchestratorError) -> None:
+        """A run that could not be executed ends, and says why; nothing is left waiting."""
+        now = self._require(run.id)
+        if now.state == states.QUEUED:
+            code = problem.code if problem.code in codes.CODES else "E503"
+            self._hold(now, states.FAILED, problem.message, states.ERROR, code)
+        elif now.ended_at is None:
+            raise problem
+
+    def _job(self, run: Run, watch: port.Watch | None, cancelled: Callable[[], bool] | None) -> driver.Job:
+        return driver.Job(
+            run=run,
+            executor=self._executors(self.flags.executor, run.provider),
+            settings=self.settings,
+            limits=driver.limits_of(self.context, run, self.settings, process.Limits(
+                executor_timeout_ms=self.flags.executor_timeout_ms, progress_timeout_ms=self.flags.progress_timeout_ms
+            )),
+            prompt=mediating.prompt(self.context, run),
+            remembered=mediating.remembered(self.context, run),
+            interactive=self.flags.interactive,
+            secrets=self.secrets,
+            watch=watch,
+            cancelled=cancelled,
+        )  # fmt: skip
+
+    def _point(self, *, current: str | None, last: str | None = None) -> None:
+        before = project.load_pointers(self.project.root)
+        project.save_pointers(self.project.root, project.Pointers(current, last or before.last_task_id))
+
+    def _require(self, id: str) -> Run:
+        found = run_reader.run(self.context.connection, self.session_id, id) if self.session_id else None
+        if found is None:
+            known = [run.id for run in self._runs()]
+            raise writing.unknown(id, known)
+        return found
+
+    def _runs(self) -> list[Run]:
+        return run_reader.of_session(self.context.connection, self.session_id) if self.session_id else []
+
+    # --- looking
+
+    def shown(self, id: str) -> Answer:
+        """A run as it is now, with what to do next."""
+        run = self._require(id)
+        return {**views.run_row(self.context, run), "why": run.error_reason or views.why(self.context, run)}
+
+    def tasks(self) -> list[Answer]:
+        """The session's runs."""
+        return views.runs(self.context, self.session_id) if self.session_id else []
+
+    def logs(self) -> list[Answer]:
+        """The same, as the list of logs."""
+        return self.tasks()
+
+    def log(self, id: str, level: str = "summary") -> Answer:
+        """One run with its log, by either of its ids."""
+        self._require(id)
+        return views.run_log(self.context, str(self.session_id), id, level)
+
+    def tree(self) -> list[Answer]:
+        """The session's runs by the task that they were about."""
+        return views.tree(self.context, self.session_id) if self.session_id else []
+
+    def status(self) -> Answer:
+        """Where the session stands."""
+        runs = self.tasks()
+        counts: dict[str, int] = {}
+        for run in runs:
+            counts[run["state"]] = counts.get(run["state"], 0) + 1
+        awaiting = [run for run in runs if run["state"] == states.AWAITING]
+        pointers = project.load_pointers(self.project.root) if project.is_set_up(self.project.root) else None
+        return {
+            "session_id": self.session_id, "project": self.project.root, "project_mode": self.project.mode,
+            "executor": self.flags.executor or self._selection.provider, "provider": self._selection.provider,
+            "model": self._selection.model, "tasks": len(runs), "states": counts,
+            "current_task_id": pointers.current_task_id if pointers else None,
+            "last_task_id": pointers.last_task_id if pointers else None,
+            "question": awaiting[-1]["question"] if awaiting else None, "db": self.context.path,
+        }  # fmt: skip
+
+    def keys(self) -> dict[str, str]:
+        """SET or NOT SET for every key that a provider may need."""
+        return providers.key_states(self._variables)
+
+    # --- choosing
+
+    def provider(self, name: str | None) -> Answer:
+        """The chosen provider; with a name another one, which has no model chosen yet.
+
+        Raises:
+            Refused: E104.
+        """
+        if name is not None:
+            self._choose(providers.use_provider(self._selection, name).selection)
+        return {"success": True, "provider": self._selection.provider, "model": self._selection.model}
+
+    def model(self, name: str | None) -> Answer:
+        """The chosen model; with a name another one, which is passed on as it is.
+
+        Raises:
+            Refused: E104.
+        """
+        if name is not None:
+            self._choose(providers.use_model(self._selection, name).selection)
+        return {"success": True, "provider": self._selection.provider, "model": self._selection.model}
+
+    def _choose(self, selection: providers.Selection) -> None:
+        self._selection = selection
+        if self.session_id is not None:
+            choosing.choose(
+                self.context, session_id=self.session_id, provider=selection.provider, model=selection.model
+            )
+
+    # --- answering
+
+    def respond(self, text: str, id: str | None = None) -> Answer:
+        """Answer what a run asked, as a person; it is queued again.
+
+        Raises:
+            Refused: UNKNOWN_ID, ILLEGAL_MOVE (nothing is asked), HUMAN_REQUIRED. UsageError: no yes and no no, where
+                that is asked.
+        """
+        run = self._asking(id, (states.AWAITING, states.UNFINISHED))
+        asked = run_reader.question(self.context.connection, str(run.question_id)) or {}
+        decision, note = questions.CONTINUE, text.strip()
+        if asked["kind"] == questions.CONFIRMATION:
+            decision, note = _yes_or_no(text), ""
+        return self._answer(run, decision, note)
+
+    def approve(self) -> Answer:
+        """Approve that the newest unfinished run is continued, as a person; the run that continues it.
+
+        Raises:
+            Refused: E207, nothing may be continued; HUMAN_REQUIRED.
+        """
+        runs = [run for run in self._runs() if run.ended_at is not None or run.state == states.AWAITING]
+        if not runs:
+            raise codes.refused("E207", "There is no unfinished work.")
+        return self._answer(closing.continuable(self.context, runs[-1]), questions.CONTINUE, "")
+
+    def proceed(self, id: str) -> Answer:
+        """Continue a run that ended unfinished, as a person.
+
+        Raises:
+            Refused: UNKNOWN_ID, E207, HUMAN_REQUIRED.
+        """
+        return self._answer(closing.continuable(self.context, self._require(id)), questions.CONTINUE, "")
+
+    def _asking(self, id: str | None, allowed: tuple[str, ...]) -> Run:
+        runs = [self._require(id)] if id is not None else list(reversed(self._runs()))
+        for run in runs:
+            asked = run_reader.question(self.context.connection, run.question_id) if run.question_id else None
+            if run.state in allowed and asked is not None and asked["closed_at"] is None:
+                return run
+        what = f"Run {id} asks nothing." if id is not None else "No run asks anything."
+        raise Refused("ILLEGAL_MOVE", what, "/tasks")
+
+    def _answer(self, run: Run, decision: str, note: str) -> Answer:
+        answering.answer(
+            self.context, id=str(run.question_id), decision=decision, note=self._stored(note), session_id=run.session_id
+        )
+        newest = run_reader.of_task(self.context.connection, run.session_id, run.task_id)[-1]
+        if newest.state == states.QUEUED:
+            self._hold_back(newest)
+        return self.shown(newest.id)
+
+    def retry(self, id: str, *, by: str = RUNNER) -> Answer:
+        """Try a run again that ended without being complete."""
+        run = self._require(id)
+        found = queueing.again(self.context, session_id=run.session_id, id=run.id, by=by)
+        self._hold_back(self._require(found["run"]))
+        return self.shown(found["run"])
+
+    def cancel(self, id: str, reason: str = "cancelled") -> Answer:
+        """Cancel a run that is queued or awaits a response.
+
+        Raises:
+            Refused: UNKNOWN_ID, ILLEGAL_MOVE.
+        """
+        run = self._require(id)
+        queueing.cancel(self.context, session_id=run.session_id, id=run.id, reason=reason)
+        records.save(self.context, run.session_id, run.id)
+        return self.shown(run.id)
+
+    def close(self) -> Answer:
+        """End what is open, report, and end the session where nothing in it waits for a person.
+
+        Returns:
+            `report`, `report_path`, `exit_code`.
+        """
+        return closing.close(self)
+
+
+def _milliseconds(at: str) -> int:
+    from datetime import datetime
+
+    return int(datetime.fromisoformat(at).timestamp() * 1000)
+
+
+def _yes_or_no(text: str) -> str:
+    word = {"yes": questions.YES, "y": questions.YES, "no": questions.NO, "n": questions.NO}.get(text.strip().lower())
+    if word is None:
+        raise UsageError("USAGE", "This is answered by yes or no.", "/respond yes, or /respond no")
+    return word

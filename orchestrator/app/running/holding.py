@@ -1,0 +1,124 @@
+"""Runs that are stopped before any executor is called: what is asked first, what is refused, and what answers do.
+
+Source: seed 001, Properties 16 and 19; seed 000, INV-1 and INV-2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from orchestrator.app import groups, task_status
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.running import writing
+from orchestrator.app.running.queueing import requeue
+from orchestrator.core import questions
+from orchestrator.core import tasks as task_words
+from orchestrator.core.routing.facts import RUNNER
+from orchestrator.core.running import codes, continuation, states
+from orchestrator.errors import Refused
+from orchestrator.store import run_reader
+from orchestrator.store.queries import Row
+from orchestrator.store.reader import Agent
+from orchestrator.store.run_reader import Run
+from orchestrator.store.step import Value
+
+
+def hold(
+    context: Context, *, session_id: str, id: str, state: str, reason: str, executor_status: str,
+    code: str | None = None, question: str | None = None, kind: str = questions.REPLY,
+    log: Sequence[Mapping[str, Any]] = (), at: str | None = None,
+) -> Answer:
+    """Stop a queued run without calling its executor.
+
+    Args:
+        state: awaiting_response, incomplete or error.
+        reason: why, in one line.
+        code: the error code, where there is one.
+        question: what is asked, required to await a response.
+        kind: reply, or confirmation.
+        log: further entries of its log.
+
+    Returns:
+        `run`, `state`, `question_id`, `seq`.
+
+    Raises:
+        Refused: UNKNOWN_ID, ILLEGAL_MOVE (not queued; a response is awaited and nothing asked).
+
+    Source: seed 000, INV-6.
+    """
+    given = {
+        "id": id, "state": state, "reason": reason, "executor_status": executor_status, "code": code,
+        "question": question, "kind": kind, "log": [dict(entry) for entry in log],
+    }  # fmt: skip
+    return perform(context, Call("run hold", session_id, RUNNER, given, at=at), hold_action)
+
+
+def hold_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    groups.open_session(work)
+    run, state, asked = writing.require(work, given["id"]), given["state"], given.get("question")
+    if run.state != states.QUEUED:
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", f"/logs {run.id}")
+    if state == states.AWAITING and not (asked or "").strip():
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} cannot await a response to nothing.", "Ask one question")
+    writing.begin_task(work, run)
+    opened = writing.ask(work, run, kind=given["kind"], text=asked) if asked else None
+    begun = writing.move(
+        work, run, states.RUNNING, by=RUNNER, reason="looked at before any executor",
+        values={"owner": RUNNER, "started_at": run.started_at or work.at},
+    )
+    values: dict[str, Value] = {
+        "executor_status": given["executor_status"], "error_reason": given["reason"], "error_code": given.get("code"),
+        "question_id": opened, "output": asked,
+    }  # fmt: skip
+    writing.log(work, run, [*given["log"], {"kind": state, "text": asked or given["reason"]}])
+    held = writing.move(work, begun, state, by=RUNNER, reason=given["reason"], values=values)
+    writing.end_task(work, held, state, asked or given["reason"], None)
+    return {"success": True, "run": run.id, "state": state, "question_id": opened, "seq": work.seq}
+
+
+def decide(work: Work, question: Row, person: Agent, decision: str, note: str) -> str:
+    """What the answer to a run's question does; in words.
+
+    Raises:
+        Refused: E207, a continuation that is no longer allowed; ILLEGAL_MOVE.
+    """
+    found = run_reader.of_task(work.context.connection, work.step.chain, str(question["task_id"]))
+    run = next((run for run in reversed(found) if run.question_id == question["id"]), None)
+    if run is None:
+        raise Refused("ILLEGAL_MOVE", f"No run asked question {question['id']}.", "orchestrator inbox")
+    if decision in questions.ABANDONS:
+        return _abandon(work, run, person, note or f"question answered: {decision}")
+    if run.state == states.AWAITING:
+        return _resume(work, run, person, decision, note)
+    return _continue(work, run, question, person, note)
+
+
+def _abandon(work: Work, run: Run, person: Agent, reason: str) -> str:
+    if run.state == states.AWAITING:
+        writing.log(work, run, [{"kind": states.CANCELLED, "text": reason}])
+        values: dict[str, Value] = {"error_reason": reason, "executor_status": states.INCOMPLETE}
+        writing.move(work, run, states.CANCELLED, by=person.id, reason=reason, cause="question", values=values)
+    task = writing.task_of(work, run)
+    if not task.closed:
+        task_status.change(work, task, task_words.CANCELLED, by=person, reason=reason, cause="question")
+    return f"run {run.id} and task {run.task_id} are cancelled"
+
+
+def _resume(work: Work, run: Run, person: Agent, decision: str, note: str) -> str:
+    writing.free_task(work, run, by=person.id, reason=note or f"question answered: {decision}")
+    writing.log(work, run, [{"kind": "answered", "text": note or decision}])
+    writing.move(work, run, states.QUEUED, by=person.id, reason=f"answered: {decision}", cause="question")
+    return f"run {run.id} is queued again"
+
+
+def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> str:
+    asked, now = datetime.fromisoformat(question["asked_at"]), datetime.fromisoformat(work.at)
+    late = continuation.is_expired(asked_at=asked.timestamp(), now=now.timestamp())
+    if late and question["kind"] == questions.CONTINUATION:
+        raise codes.refused("E207", f"The approval of run {run.id} was asked for too long ago.", run=run.id)
+    new = requeue(work, run, by=person.id, note=note)
+    return f"run {new.id} continues {run.id}"

@@ -1,0 +1,59 @@
+"""The seven phases of a run: each is left through its gate, and the log says how.
+
+Source: seed 001, Property 4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.core import lifecycle
+from orchestrator.core.lifecycle_table import PHASES
+from orchestrator.core.running import phases
+
+Entry = dict[str, str]
+
+
+def walk(evidence: dict[str, Any], at: str) -> list[Entry]:
+    """Go through the phases with what each made, as far as their gates let pass.
+
+    Args:
+        evidence: by phase, what `phases.finish` takes.
+        at: the time, as the log has it.
+
+    Returns:
+        An entry of the log for each phase that was reached.
+    """
+    entries: list[Entry] = []
+    progress = phases.Progress()
+    while True:
+        done = phases.finish(progress, evidence[progress.phase])
+        faults = "; ".join(f"{refusal.code} {refusal.message}" for refusal in done.refusals)
+        entries.append({"at": at, "kind": "phase", "level": "full", "text": f"{progress.phase}: {faults or 'passed'}"})
+        following = lifecycle.next_phase(progress.phase)
+        if done.refusals or following is None:
+            return entries
+        progress = phases.advance(done.progress, following).progress
+
+
+def evidence_of(
+    *, prompt: str, run: str, plan: dict[str, Any], state: str, checks: dict[str, str | None], verified: bool,
+    report: str,
+) -> dict[str, dict[str, Any]]:
+    """What each phase of a run made, in the form of its gate.
+
+    Args:
+        state: the state that the run goes to, as its facts are judged.
+        checks: the outcome of each check that the project has; None, or absent, where it has none.
+        verified: the evidence was read back and is sound.
+    """
+    made: tuple[dict[str, Any], ...] = (
+        {"requirements": [prompt]},
+        {"tasks": [run]},
+        {"plan": plan},
+        {"tasks": {run: state}},
+        {"checks": {name: checks.get(name) for name in phases.CHECKS}},
+        {"evidence_verified": verified},
+        {"report": report},
+    )
+    return dict(zip(PHASES, made, strict=True))

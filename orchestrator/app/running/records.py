@@ -1,0 +1,207 @@
+"""What a run leaves on the disk of its project: evidence of each operation, and its log. The database is the source.
+
+Source: seed 001, Properties 7, 18, 21, 26, 30 and 33.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.app.context import Answer, Context
+from orchestrator.app.running import finishing, lifecycle, writing
+from orchestrator.core import masking, strictjson
+from orchestrator.core.running import judging
+from orchestrator.core.running.facts import Facts, Verdict
+from orchestrator.errors import OrchestratorError
+from orchestrator.runner import evidence_files, snapshot, task_logs
+from orchestrator.store import run_reader
+from orchestrator.store.run_reader import Run
+
+if TYPE_CHECKING:
+    from orchestrator.app.running.driver import Job, Seen
+
+
+CHECKSUM = "index"
+"""The part of an operation's evidence that says what the index on the disk was when it was recorded."""
+
+
+def end(context: Context, job: Job, seen: Seen, facts: Facts) -> Answer:
+    """Record evidence and log on the disk, then end the run; what cannot be written there becomes a fact of the run.
+
+    Returns:
+        What `finishing.finish` answers.
+    """
+    from orchestrator.app.running import driver
+
+    run, at = job.run, context.clock()
+    before = checksum(context, run.session_id)
+    facts = _inspected(run, [], facts, before) if before is not None else facts
+    evidence, facts = _evidence(job, seen, facts, at)
+    log = [*_entries(job, seen, at), *_phases(job, seen, facts, at)]
+    broken = driver.broken(context, job, seen)
+    facts = _write_log(context, run, facts, log, seen, at)
+    return finishing.finish(
+        context, session_id=run.session_id, id=run.id, facts=facts, log=log, files=_files(seen), evidence=evidence,
+        violations=[
+            {"type": each.type, "limit_value": each.limit, "actual": each.actual, "at": each.at} for each in broken
+        ],
+        at=at,
+    )
+
+
+def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[str, Any]], Facts]:
+    """One record for each operation, and the facts with what is missing or not sound of it when it is read back."""
+    from orchestrator.app.running import driver
+
+    run = job.run
+    known = {
+        driver.EXECUTE: driver.shape(seen.result),
+        driver.VERIFY: {"files": [_plain(file) for file in _files(seen)]},
+        driver.CHECK: dict(seen.checks),
+    }
+    names = driver.operations(seen)
+    written: list[dict[str, Any]] = []
+    for name in names:
+        artifacts = snapshot.artifacts(seen.changes, run.verification_root) if name == driver.VERIFY else ()
+        try:
+            _, checksum = evidence_files.record(
+                run.verification_root, run.session_id, driver.operation(run, name), name, at=at, facts=known[name],
+                artifacts=artifacts, compress=job.settings.evidence_settings.compression_enabled,
+            )
+        except OrchestratorError:
+            # It is missed below, when the evidence is read back.
+            continue
+        content = {**known[name], "artifacts": [item.path for item in artifacts], CHECKSUM: checksum}
+        written.append({"subject": driver.operation(run, name), "outcome": "recorded", "content": content})
+    return written, _inspected(run, [driver.operation(run, name) for name in names], facts, None)
+
+
+def _inspected(run: Run, operations: list[str], facts: Facts, known: str | None) -> Facts:
+    """The facts with what is missing of the operations, or not sound of them or of the index itself, on the disk."""
+    registered = evidence_files.registered(run.verification_root, run.session_id)
+    every = list(dict.fromkeys([*registered, *operations]))
+    found = evidence_files.inspect(run.verification_root, run.session_id, every, known=known)
+    mine = [problem for problem in found.problems if problem.operation_id in (None, *operations)]
+    return facts._replace(
+        evidence_missing=tuple(each for each in found.missing if each in operations),
+        evidence_faults=(*facts.evidence_faults, *((problem.code, problem.message) for problem in mine)),
+    )
+
+
+def _files(seen: Seen) -> list[dict[str, Any]]:
+    kinds = {change.path: change.kind for change in seen.changes}
+    return [
+        {
+            "path": snapshot.told(file.path), "change": kinds.get(file.path), "present": file.exists,
+            "detected_at": file.detected_at, "detection_method": file.detection_method,
+        }
+        for file in seen.found.files
+    ]  # fmt: skip
+
+
+def _plain(file: Mapping[str, Any]) -> dict[str, Any]:
+    return {"path": file["path"], "change": file["change"], "exists": file["present"]}
+
+
+def _entries(job: Job, seen: Seen, at: str) -> list[dict[str, Any]]:
+    """What the log says of an execution, besides its verdict."""
+    result = seen.result
+    entries: list[dict[str, Any]] = []
+    if job.remembered is not None:
+        question, reply = job.remembered
+        entries.append({"kind": "answered", "text": f"{question} As answered before: {reply}"})
+    if result.mark:
+        entries.append({"kind": "mode", "text": result.mark})
+    if result.prompt:
+        entries.append({"kind": "prompt", "text": result.prompt})
+    if result.executor_blocked:
+        entries.append({"kind": "blocked", "text": f"{result.blocked_reason} timeout_ms={result.timeout_ms}"})
+    if result.error:
+        entries.append({"kind": "error", "level": writing.FULL, "text": result.error})
+    entries += [{"kind": "file", "text": f"{each.kind}: {snapshot.told(each.path)}"} for each in seen.changes[:200]]
+    entries += [{"kind": "claim", "text": f"{snapshot.told(each.path)}: {each.why}"} for each in seen.found.problems]
+    entries += [{"kind": "proposal", "text": f"not approved: {each}"} for each in result.proposed_tasks]
+    entries += [{"kind": "check", "text": f"{name}: {outcome}"} for name, outcome in seen.checks.items() if outcome]
+    kept = [{**each, "text": masking.mask_keys(each["text"], job.secrets), "at": at} for each in entries]
+    return [each for each in kept if each["text"].strip()]
+
+
+def _phases(job: Job, seen: Seen, facts: Facts, at: str) -> list[dict[str, Any]]:
+    run, verdict = job.run, judging.judge(facts)
+    plan = {"executor": job.executor.name, "executor_timeout_ms": job.limits.executor_timeout_ms}
+    made = lifecycle.evidence_of(
+        prompt=run.prompt, run=run.id, plan=plan, state=verdict.state, checks=dict(seen.checks),
+        verified=not facts.evidence_missing and not facts.evidence_faults, report=verdict.why,
+    )  # fmt: skip
+    return list(lifecycle.walk(made, at))
+
+
+def _write_log(
+    context: Context, run: Run, facts: Facts, log: list[dict[str, Any]], seen: Seen, at: str
+) -> Facts:
+    """Write the log with the verdict that the facts lead to; where that fails, the run is an error."""
+    verdict = judging.judge(facts)
+    now = run_reader.run(context.connection, run.session_id, run.id) or run
+    document = _document(now, verdict, facts, [*log, {"kind": verdict.state, "text": verdict.why, "at": at}], at)
+    document["verified_files"] = [_verified(file) for file in _files(seen)]
+    document["artifacts"] = [file["path"] for file in _files(seen) if file["present"]]
+    try:
+        task_logs.save(run.verification_root, run.session_id, document)
+    except OrchestratorError as problem:
+        return facts._replace(log_error=problem.message)
+    return facts
+
+
+def _document(run: Run, verdict: Verdict, facts: Facts, events: list[dict[str, Any]], at: str) -> dict[str, Any]:
+    return {
+        "task_id": run.log_id,
+        "external_task_id": run.id,
+        "session_id": run.session_id,
+        "status": verdict.state,
+        "executor_status": verdict.executor_status,
+        "started_at": run.started_at or run.queued_at,
+        "ended_at": at,
+        "error_reason": None if verdict.state == "complete" else verdict.why,
+        "error_code": verdict.code,
+        "executor_blocked": facts.executor_blocked,
+        "blocked_reason": facts.blocked_reason,
+        "timeout_ms": facts.timeout_ms,
+        "limit": facts.limit,
+        "verification_root": run.verification_root,
+        "verified_files": [],
+        "artifacts": [],
+        "events": [{"level": writing.SUMMARY, **event} for event in events],
+    }
+
+
+def _verified(file: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "path": file["path"], "exists": file["present"], "detected_at": file["detected_at"],
+        "detection_method": file["detection_method"],
+    }  # fmt: skip
+
+
+def checksum(context: Context, session: str) -> str | None:
+    """What the index of a session's evidence on the disk has to be, as the database has it; None before the first."""
+    text = run_reader.last_operation(context.connection, session)
+    return None if text is None else strictjson.stored(text).get(CHECKSUM)
+
+
+def save(context: Context, session: str, id: str) -> None:
+    """Write the log of a run that ended without being executed, as the database has it.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED.
+    """
+    run = run_reader.run(context.connection, session, id)
+    if run is None or run.ended_at is None:
+        return
+    events = run_reader.events(context.connection, session, run.id)
+    task_logs.save(run.verification_root, session, {
+        "task_id": run.log_id, "external_task_id": run.id, "session_id": session, "status": run.state,
+        "executor_status": run.executor_status, "started_at": run.started_at or run.queued_at, "ended_at": run.ended_at,
+        "error_reason": run.error_reason, "error_code": run.error_code, "executor_blocked": bool(run.executor_blocked),
+        "blocked_reason": run.blocked_reason, "timeout_ms": run.timeout_ms, "limit": run.limit_name,
+        "verification_root": run.verification_root, "verified_files": [], "artifacts": [], "events": events,
+    })

@@ -1,0 +1,103 @@
+"""Runs as people and programs see them, secrets masked. Lists and logs come from one statement, so that they agree.
+
+Source: seed 001, Properties 25, 27 and 30.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app.context import Answer, Context
+from orchestrator.app.running import writing
+from orchestrator.core import masking
+from orchestrator.core.running import states
+from orchestrator.store import run_reader
+from orchestrator.store.run_reader import Run
+
+_SHOWN = (
+    "id", "log_id", "session_id", "task_id", "prompt", "task_type", "state", "executor_status", "executor", "provider",
+    "model", "retry_of", "queued_at", "started_at", "ended_at", "error_code", "error_reason", "blocked_reason",
+    "timeout_ms", "files_modified_count", "output", "verification_root",
+)  # fmt: skip
+
+
+def runs(context: Context, session: str) -> list[Answer]:
+    """The runs of a session in the order in which they were queued: /tasks and /logs both list these."""
+    return [run_row(context, run) for run in run_reader.of_session(context.connection, session)]
+
+
+def run_row(context: Context, run: Run) -> Answer:
+    """A run without its log."""
+    row = {name: getattr(run, name) for name in _SHOWN}
+    question = run_reader.question(context.connection, run.question_id) if run.question_id else None
+    files = run_reader.files(context.connection, run.session_id, run.id)
+    found: Answer = {
+        **row,
+        "group_id": run.session_id,
+        "status": states.word_of(run.state) or run.state.upper(),
+        "executor_blocked": bool(run.executor_blocked),
+        "limit": run.limit_name,
+        "question": _question(question),
+        "verified_files": [_file(row) for row in files],
+        "artifacts": [row["path"] for row in files if row["present"]],
+        "violations": run_reader.violations(context.connection, run.session_id, run.id),
+    }
+    return masked(found)
+
+
+def _question(row: dict[str, Any] | None) -> Answer | None:
+    """The question, while it is open."""
+    if row is None or row["closed_at"] is not None:
+        return None
+    return {"id": row["id"], "kind": row["kind"], "text": row["text"]}
+
+
+def _file(row: dict[str, Any]) -> Answer:
+    return {
+        "path": row["path"], "exists": bool(row["present"]), "detected_at": row["detected_at"],
+        "detection_method": row["detection_method"], "change": row["change"],
+    }  # fmt: skip
+
+
+def run_log(context: Context, session: str, id: str, level: str = writing.SUMMARY) -> Answer:
+    """A run with the events of its log, by its id outside or in the log.
+
+    Args:
+        level: `full` shows what executors wrote and what the runner did inside; anything else means summary.
+
+    Raises:
+        Refused: UNKNOWN_ID.
+    """
+    run = run_reader.run(context.connection, session, id)
+    if run is None:
+        known = [each.id for each in run_reader.of_session(context.connection, session)]
+        raise writing.unknown(id, known)
+    found = run_row(context, run)
+    events = run_reader.events(context.connection, session, run.id)
+    shown = [event for event in events if level == writing.FULL or event["level"] == writing.SUMMARY]
+    found["events"] = [masked(event) for event in shown]
+    if level != writing.FULL:
+        found.pop("output")
+    return found
+
+
+def tree(context: Context, session: str) -> list[Answer]:
+    """The session's runs by thread: each first run with the runs that tried its task again, oldest first."""
+    threads: dict[str, Answer] = {}
+    for row in runs(context, session):
+        thread = threads.setdefault(row["task_id"], {"task_id": row["task_id"], "prompt": row["prompt"], "runs": []})
+        thread["runs"].append(row)
+    return list(threads.values())
+
+
+def why(context: Context, run: Run) -> str:
+    """Why a run stands where it stands, in one line."""
+    events = run_reader.events(context.connection, run.session_id, run.id)
+    said = [event["text"] for event in events if event["kind"] == run.state]
+    return said[-1] if said else run.state
+
+
+def masked(found: Answer) -> Answer:
+    """The same with every secret pattern masked; what cannot be masked is not shown."""
+    shown: Answer = masking.mask_value(found)
+    return shown

@@ -1,0 +1,61 @@
+"""Keys never reach the database: whatever a call says, they are masked before anything is recorded."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from orchestrator.errors import OrchestratorError
+from tests.integration.app.desk import Desk
+
+OPENAI = "sk-" + "a1B2" * 10
+ANTHROPIC = "sk-ant-api03-" + "x7Y9" * 10
+SECRET = "a-value-that-no-pattern-knows"  # noqa: S105 - made up
+
+
+@pytest.fixture
+def desk(tmp_path: pathlib.Path) -> Desk:
+    desk = Desk(tmp_path)
+    desk.planned("S1", "A")
+    desk.context.secrets = (SECRET,)
+    return desk
+
+
+def everything(desk: Desk) -> bytes:
+    """The whole file, the log beside it included."""
+    return b"".join(path.read_bytes() for path in pathlib.Path(desk.context.path).parent.glob("*.db*"))
+
+
+@pytest.mark.parametrize("key", [OPENAI, ANTHROPIC, SECRET])
+def test_p24_a_report_with_a_key_keeps_none_of_it(desk: Desk, key: str) -> None:
+    desk.call(
+        "route", session_id="S1", group_id="A", current_agent="developer", status="READY_FOR_QA",
+        summary=f"used {key}.", details={"env": [key], key: 1},
+    )
+    found = everything(desk)
+    assert key.encode() not in found
+    assert b"[MASKED:" in found
+
+
+def test_p24_a_refused_call_keeps_none_of_it_either(desk: Desk) -> None:
+    with pytest.raises(OrchestratorError) as refused:
+        desk.call("group set-status", id="A", status="completed", session_id="S1", by="developer", reason=f"I have {OPENAI}")
+    assert refused.value.code
+    assert OPENAI.encode() not in everything(desk)
+
+
+def test_p24_a_request_is_known_again_by_its_masked_input(desk: Desk) -> None:
+    given = {"session_id": "S1", "by": "project_manager", "reason": f"key {OPENAI}", "request_id": "R1"}
+    desk.call("session pause", id="S1", **{k: v for k, v in given.items() if k != "session_id"})
+    again = desk.call("session pause", id="S1", **{k: v for k, v in given.items() if k != "session_id"})
+    assert again["repeated"] is True
+
+
+def test_ordinary_text_stays_as_it_was(desk: Desk) -> None:
+    said = "fixed in 14ae301c9b7f4d2e8a6c5b3d1f0e9a8b7c6d5e4f; password: required"
+    desk.call(
+        "route", session_id="S1", group_id="A", current_agent="developer", status="READY_FOR_QA", summary=said
+    )
+    row = desk.context.connection.execute("SELECT summary FROM agent_reports ORDER BY seq DESC").fetchone()
+    assert row == (said,)
