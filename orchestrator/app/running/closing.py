@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from orchestrator.app import sessions
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import queueing, records
+from orchestrator.app.running import queueing, records, starting
 from orchestrator.core.running import codes, continuation, exits, report, states
-from orchestrator.runner import evidence_files, reports
+from orchestrator.runner import evidence_files, owners, reports
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -40,6 +40,9 @@ def close(desk: Desk) -> Answer:
             queueing.cancel(context, session_id=session, id=run.id, reason="the session was closed before it ran")
         elif run.state == states.AWAITING:
             queueing.unanswered(context, session_id=session, id=run.id)
+        elif run.state == states.RUNNING and run.owner == owners.mine():
+            # Broken off before it could end: this process runs nothing any more.
+            starting.abandon(context, session_id=session, id=run.id, owner=run.owner)
         else:
             continue
         records.save(context, session, run.id)
