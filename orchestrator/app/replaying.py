@@ -50,6 +50,7 @@ ACTIONS: dict[str, str] = {
     "run abandon": "running.starting:abandon_action",
     "run hold": "running.holding:hold_action",
     "run finish": "running.finishing:finish_action",
+    "run expire": "running.retention:expire_action",
     "run choose": "running.choosing:choose_action",
     "criterion add": "criteria:add_action",
     "criterion set": "criteria:set_action",

@@ -14,7 +14,18 @@ from typing import NamedTuple
 
 from orchestrator.app import answering, sessions
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import choosing, closing, driver, holding, mediating, queueing, records, views, writing
+from orchestrator.app.running import (
+    choosing,
+    closing,
+    driver,
+    holding,
+    mediating,
+    queueing,
+    records,
+    retention,
+    views,
+    writing,
+)
 from orchestrator.core import masking, questions
 from orchestrator.core.routing.facts import MANAGER, RUNNER
 from orchestrator.core.running import codes, config, providers, states, types
@@ -89,6 +100,8 @@ class Desk:
         answer = sessions.create(self.context, id=f"chat-{number}", kind="chat", goal="", by=MANAGER)
         self.session_id = f"chat-{number}"
         self._choose(self._selection)
+        days = self.settings.evidence_settings.retention_days
+        retention.expire(self.context, session_id=self.session_id, root=self.project.root, days=days)
         return answer
 
     def session(self) -> str:
