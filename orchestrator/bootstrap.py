@@ -138,8 +138,9 @@ def open_desk(
         lambda name, of: catalogue.chosen(name, of, variables)
     )
     executors(executor, provider)
-    context = _working_context(database, variables, place.root)
-    return desk.Desk(context, place, flags, executors, variables=variables)
+    return desk.Desk(
+        lambda: _working_context(database, variables, place.root), place, flags, executors, variables=variables
+    )
 
 
 def _working_context(explicit: str | None, environment: Mapping[str, str], folder: str) -> Context:

@@ -8,6 +8,7 @@ Source: seed 001, Properties 1, 16, 19, 23, 24, 27, 30 and 38.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -29,7 +30,7 @@ from orchestrator.app.running import (
 from orchestrator.core import masking, questions
 from orchestrator.core.routing.facts import MANAGER, RUNNER
 from orchestrator.core.running import codes, config, providers, states, types
-from orchestrator.errors import OrchestratorError, Refused, UsageError
+from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.runner import port, process, project
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -61,15 +62,18 @@ class Desk:
     """
 
     def __init__(
-        self, context: Context, place: project.Project, flags: Flags, executors: Executors, *,
+        self, open_context: Callable[[], Context], place: project.Project, flags: Flags, executors: Executors, *,
         variables: Mapping[str, str] | None = None,
     ) -> None:
         """Open a desk.
 
+        Args:
+            open_context: opens the database, which is not touched before a session needs it.
+
         Raises:
             Refused: E101, E102, E103. InvalidInput: E104, E105.
         """
-        self.context = context
+        self._open_context = open_context
         self.project = place
         self.flags = flags
         self.session_id: str | None = None
@@ -78,6 +82,11 @@ class Desk:
         self._selection = providers.Selection(providers.provider(flags.provider), flags.model)
         self._settings: config.Settings | None = None
         self.secrets, self.warnings = masking.registered({key: self._variables.get(key) for key in providers.KEYS})
+
+    @functools.cached_property
+    def context(self) -> Context:
+        """The database, opened when it is first needed."""
+        return self._open_context()
 
     @property
     def settings(self) -> config.Settings:
@@ -156,7 +165,7 @@ class Desk:
         found = self._executors(self.flags.executor, run.provider).is_available()
         if not found.available:
             raise Refused("E503", found.reason or "The executor is not available.", found.suggestion or "")
-        driver.require_tests(run, self.settings)
+        driver.require_tests(self.context, run, self.settings)
 
     def _ask(self, run: Run, doubt: mediating.Doubt) -> None:
         state = states.AWAITING if self.flags.interactive else states.UNFINISHED
@@ -236,8 +245,7 @@ class Desk:
 
     def shown(self, id: str) -> Answer:
         """A run as it is now, with what to do next."""
-        run = self._require(id)
-        return {**views.run_row(self.context, run), "why": run.error_reason or views.why(self.context, run)}
+        return views.told(self.context, self._require(id))
 
     def tasks(self) -> list[Answer]:
         """The session's runs."""
@@ -270,7 +278,8 @@ class Desk:
             "model": self._selection.model, "tasks": len(runs), "states": counts,
             "current_task_id": pointers.current_task_id if pointers else None,
             "last_task_id": pointers.last_task_id if pointers else None,
-            "question": awaiting[-1]["question"] if awaiting else None, "db": self.context.path,
+            "question": awaiting[-1]["question"] if awaiting else None,
+            "db": self.context.path if self.session_id else None,
         }  # fmt: skip
 
     def keys(self) -> dict[str, str]:
@@ -319,7 +328,7 @@ class Desk:
         asked = run_reader.question(self.context.connection, str(run.question_id)) or {}
         decision, note = questions.CONTINUE, text.strip()
         if asked["kind"] == questions.CONFIRMATION:
-            decision, note = _yes_or_no(text), ""
+            decision, note = mediating.yes_or_no(text), ""
         return self._answer(run, decision, note)
 
     def approve(self) -> Answer:
@@ -390,10 +399,3 @@ def _milliseconds(at: str) -> int:
     from datetime import datetime
 
     return int(datetime.fromisoformat(at).timestamp() * 1000)
-
-
-def _yes_or_no(text: str) -> str:
-    word = {"yes": questions.YES, "y": questions.YES, "no": questions.NO, "n": questions.NO}.get(text.strip().lower())
-    if word is None:
-        raise UsageError("USAGE", "This is answered by yes or no.", "/respond yes, or /respond no")
-    return word

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import finishing, records, starting
+from orchestrator.app.running import finishing, mediating, queueing, records, starting
 from orchestrator.core import masking, task_types
 from orchestrator.core.running import facts as words
 from orchestrator.core.running import limits, named, phases, states, tests_exist
@@ -69,23 +69,29 @@ def execute(context: Context, job: Job) -> Answer:
     """Start a queued run as soon as it may, execute it, and end it.
 
     Returns:
-        What `finishing.finish` answers.
+        What `finishing.finish` answers; what `queueing.cancel` does where it was cancelled before it began.
 
     Raises:
         Refused: the run could not be started: E404 or E401 after the deadlock timeout, or what `starting.start`
             refuses otherwise. It is still queued then.
     """
-    wait_and_start(context, job)
+    if not wait_and_start(context, job):
+        run = job.run
+        return queueing.cancel(context, session_id=run.session_id, id=run.id, reason="cancelled before it began")
     seen = _look(context, job)
     return records.end(context, job, seen, _facts(context, job, seen))
 
 
-def wait_and_start(context: Context, job: Job) -> None:
-    """Start the run once a place is free and nobody holds its project, waiting for as long as the settings say."""
+def wait_and_start(context: Context, job: Job) -> bool:
+    """Start the run once a place is free and nobody holds its project, waiting for as long as the settings say.
+
+    Returns:
+        False where it was cancelled meanwhile.
+    """
     run, capacity = job.run, job.settings.parallel_limits.executors
     wanted = [(run.verification_root, finishing.lock_mode(run.task_type))]
     until = time.monotonic() + job.settings.timeouts.deadlock_timeout_seconds
-    while True:
+    while not (job.cancelled and job.cancelled()):
         free_abandoned(context)
         late = time.monotonic() >= until
         if late or starting.conflict(context, capacity, wanted) is None:
@@ -97,8 +103,9 @@ def wait_and_start(context: Context, job: Job) -> None:
                 if late or problem.code not in ("E401", "E404"):
                     raise
             else:
-                return
+                return True
         time.sleep(POLL_S)
+    return False
 
 
 def free_abandoned(context: Context) -> None:
@@ -223,7 +230,7 @@ def limits_of(context: Context, run: Run, settings: Settings, given: process.Lim
     return given._replace(task_deadline=time.monotonic() + left, task_limit_ms=allowed * 1000)
 
 
-def require_tests(run: Run, settings: Settings) -> None:
+def require_tests(context: Context, run: Run, settings: Settings) -> None:
     """Refuse a run that is to change source in a project without tests, before any executor is called.
 
     Raises:
@@ -231,7 +238,7 @@ def require_tests(run: Run, settings: Settings) -> None:
     """
     paths = snapshot.take(run.verification_root).files
     tests_exist.require(
-        run.task_type, named.files(run.prompt) or None, paths, settings.detection,
+        run.task_type, named.files(mediating.prompt(context, run)) or None, paths, settings.detection,
         checks.other_tests(run.verification_root, settings.detection),
     )
 

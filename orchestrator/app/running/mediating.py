@@ -11,6 +11,7 @@ from typing import NamedTuple
 from orchestrator.app.context import Context
 from orchestrator.core import questions
 from orchestrator.core.running import guard, mediation, named
+from orchestrator.errors import UsageError
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -58,6 +59,18 @@ def remembered(context: Context, run: Run) -> tuple[str, str] | None:
     found = _unclear(run)
     reply = _remembered(context, run, found.question) if found is not None else None
     return (found.question, reply) if found is not None and reply is not None else None
+
+
+def yes_or_no(text: str) -> str:
+    """The decision that a person's word stands for; other words decide nothing.
+
+    Raises:
+        UsageError: USAGE.
+    """
+    word = {"yes": questions.YES, "y": questions.YES, "no": questions.NO, "n": questions.NO}.get(text.strip().lower())
+    if word is None:
+        raise UsageError("USAGE", "This is answered by yes or no.", "/respond yes, or /respond no")
+    return word
 
 
 def _pair(question: str, reply: str) -> str:

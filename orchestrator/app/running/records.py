@@ -116,7 +116,8 @@ def _entries(job: Job, seen: Seen, at: str) -> list[dict[str, Any]]:
     if result.prompt:
         entries.append({"kind": "prompt", "text": result.prompt})
     if result.executor_blocked:
-        entries.append({"kind": "blocked", "text": f"{result.blocked_reason} timeout_ms={result.timeout_ms}"})
+        clock = f" {result.limit} timeout_ms={result.timeout_ms}" if result.timeout_ms is not None else ""
+        entries.append({"kind": "blocked", "text": f"{result.blocked_reason}{clock}"})
     if result.error:
         entries.append({"kind": "error", "level": writing.FULL, "text": result.error})
     entries += [{"kind": "file", "text": f"{each.kind}: {snapshot.told(each.path)}"} for each in seen.changes[:200]]

@@ -9,8 +9,8 @@ from typing import Any
 
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import writing
-from orchestrator.core import masking
-from orchestrator.core.running import states
+from orchestrator.core import masking, questions
+from orchestrator.core.running import guard, states
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -88,6 +88,33 @@ def tree(context: Context, session: str) -> list[Answer]:
         thread = threads.setdefault(row["task_id"], {"task_id": row["task_id"], "prompt": row["prompt"], "runs": []})
         thread["runs"].append(row)
     return list(threads.values())
+
+
+def told(context: Context, run: Run) -> Answer:
+    """A run with why it stands where it stands, what to do next, and a hint, as its summary tells them."""
+    found = run_row(context, run)
+    told = {"why": run.error_reason or why(context, run), "next": _next(found), "hint": _hint(run)}
+    return {**found, **{name: text for name, text in told.items() if text is not None}}
+
+
+def _next(row: Answer) -> str | None:
+    """What to do next about a run that is not complete."""
+    question = row["question"]
+    if row["state"] != states.UNFINISHED:
+        return None
+    if question is None:
+        return f"/logs {row['id']} shows what is missing; then enter the task again"
+    if question["kind"] == questions.CONTINUATION:
+        return f"/logs {row['id']} shows what is missing; /approve lets it go on"
+    decision = questions.DECISIONS[question["kind"]][0]
+    return questions.command(question["id"], decision, question["kind"])
+
+
+def _hint(run: Run) -> str | None:
+    """What a person may decide where an executor asked for input or hung."""
+    if not run.executor_blocked:
+        return None
+    return " ".join(guard.fallback(run.task_type, run.blocked_reason).split())
 
 
 def why(context: Context, run: Run) -> str:

@@ -13,6 +13,7 @@ from orchestrator.doors.cli import answer_audits as audits
 from orchestrator.doors.cli import answer_next, answer_tasks
 from orchestrator.doors.cli import answer_people as people
 from orchestrator.doors.cli import answer_records as records
+from orchestrator.doors.cli import answer_runs as runs
 from orchestrator.doors.cli import answer_shapes as shapes
 from orchestrator.doors.cli import answer_verifying as verifying
 
@@ -91,6 +92,8 @@ SHAPES: dict[str, Any] = {
     "db check": shapes.Check,
     "db backup": shapes.Backup,
     "doctor": shapes.Doctor,
+    "run": runs.OneRun,
+    "repl": runs.Line,
     "batch": shapes.Batch,
     "schema": dict[str, Any],
 }

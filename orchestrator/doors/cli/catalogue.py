@@ -78,6 +78,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db check": ("db", "Check the database: pages, references, triggers, orphans."),
     "db backup": ("db", "Copy the database while it is in use."),
     "doctor": ("db", "Say what is the matter with the database, and what mends it."),
+    "run": ("run", "Do one task: an executor works, and what it did is verified."),
+    "repl": ("repl_command", "Do tasks and commands line by line, from a person or a script."),
     "batch": ("batch", "Run many commands in one process, a JSON line for each."),
     "schema": ("schema", "Print the JSON Schema of a command's answer."),
 }

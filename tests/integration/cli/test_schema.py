@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.doors.cli import answers, catalogue, main
+from tests.acceptance import replhouse
 from tests.integration.app import peer
 
 TYPES: dict[str, tuple[type, ...]] = {
@@ -157,6 +158,8 @@ STORY = (
     "workflow diff 1 1",
     "workflow graph -s S1",
     "metadata check meta.json",
+    "run words --executor fake-success --project .",
+    "run words --executor nobody --project .",
     "db upgrade",
     "db downgrade base",
     "db current",
@@ -174,6 +177,7 @@ def test_real_answers_have_the_printed_shape(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "meta.json").write_text('{"status": "implemented"}')
+    replhouse.set_up(tmp_path)
     with contextlib.closing(peer.create(tmp_path / "peer.db")) as made:
         peer.insert(made, "sessions", [{"session_id": "P1", "status": "completed"}])
         peer.insert(made, "task_groups", [peer.group("DONE", "completed", "P1")])
@@ -191,7 +195,7 @@ def test_real_answers_have_the_printed_shape(
 
 def test_the_story_plays_every_command() -> None:
     played = {words for words in catalogue.COMMANDS if any(f"{text} ".startswith(f"{words} ") for text in STORY)}
-    assert set(catalogue.COMMANDS) - played == {"batch", "schema"}
+    assert set(catalogue.COMMANDS) - played == {"batch", "repl", "schema"}
 
 
 @pytest.mark.parametrize("words", catalogue.COMMANDS)

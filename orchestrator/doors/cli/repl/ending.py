@@ -1,0 +1,87 @@
+"""Beginning and ending a process that executes runs: what is said first, that nothing stays open, and the exit code.
+
+Source: seed 001, Properties 28, 29, 32, 35 and 40.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from orchestrator import bootstrap
+from orchestrator.core.running import exits
+from orchestrator.doors.cli import calling, output
+from orchestrator.doors.cli.repl import flags
+from orchestrator.doors.cli.repl.desk import Desk
+from orchestrator.doors.cli.repl.interrupts import Interrupts
+from orchestrator.doors.cli.repl.loop import Worker
+from orchestrator.doors.cli.repl.telling import Answer, Teller
+from orchestrator.doors.cli.text.layout import visible
+from orchestrator.errors import OrchestratorError
+
+_SEVERITY = (exits.OK, exits.UNFINISHED, exits.FAILED)
+
+
+def greet(desk: Desk, teller: Teller, arguments: Mapping[str, Any]) -> None:
+    """Say where work is done and what is special about it, before anything else is said.
+
+    Source: seed 001, Properties 32 and 40.
+    """
+    notices, warnings = flags.notices(), [*desk.project.warnings, *desk.warnings]
+    root = desk.project.root
+    first = [f"PROJECT_PATH={root}"] if arguments.get("print_project_path") else []
+    document = {"project": root, "notices": notices, "warnings": warnings}
+    teller.answer("begin", Answer(document, [*first, *notices]))
+    if not teller.json:
+        for warning in warnings:
+            output.complain(visible(f"warning: {warning}"))
+
+
+def ended(
+    desk: Desk, teller: Teller, worker: Worker, interrupts: Interrupts, body: Callable[[], bool], *, debug: bool
+) -> dict[str, Any]:
+    """Do the work and end what is open, whatever happens meanwhile.
+
+    Args:
+        body: the work; it returns whether it was interrupted.
+        debug: whether the traceback of an unexpected error is printed.
+
+    Returns:
+        `report` and `report_path` of the last session, and the process's `exit_code`.
+
+    Raises:
+        OrchestratorError: what stopped the work, to end with 1.
+
+    Source: seed 001, Properties 29 and 35.
+    """
+    interrupted = False
+    try:
+        interrupted = body()
+    except KeyboardInterrupt:
+        interrupted = True
+    except Exception as problem:
+        if debug and not isinstance(problem, OrchestratorError):
+            output.complain("".join(traceback.format_exception(problem)))
+        with interrupts.shielded(), contextlib.suppress(Exception):
+            desk.close()
+        raise _explained(problem, desk) from None
+    with interrupts.shielded():
+        closed = desk.close()
+    own = exits.exit_code(worker.outcomes.values(), command_failed=teller.failed, interrupted=interrupted)
+    return {**closed, "exit_code": max(own, closed["exit_code"], key=_SEVERITY.index)}
+
+
+def _explained(problem: Exception, desk: Desk) -> OrchestratorError:
+    """An error of any kind as one that ends the process with 1."""
+    if not isinstance(problem, OrchestratorError):
+        known = bootstrap.environment_problem(problem, desk.context.path)
+        advice = "Repeat the call with --debug"
+        problem = known or OrchestratorError("INTERNAL", calling.unexpected(problem), advice)
+    return flags.as_negative(problem)
+
+
+def reported(closed: Mapping[str, Any]) -> list[str]:
+    """The line that names the final report, where there is one."""
+    return [visible(f"Report: {closed['report_path']}")] if closed.get("report_path") else []

@@ -1,0 +1,121 @@
+"""The flags of `repl` and `run`, and what they open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator import bootstrap
+from orchestrator.core.running import production
+from orchestrator.doors.cli import output
+from orchestrator.doors.cli.options import INTEGER, Given, flag, option
+from orchestrator.doors.cli.repl.desk import Desk
+from orchestrator.errors import EXIT_NEGATIVE, OrchestratorError, Refused, UsageError
+
+NO_PROJECT = "E101"
+_CLOCKS = ("executor_timeout", "progress_timeout")
+_LONGEST_MS = 24 * 3600 * 1000
+
+FLAGS = (
+    option("project", "The project's folder; the current one where --project-mode cwd is given.", metavar="PATH"),
+    option(
+        "project_mode", "Where tasks work: in a temporary folder, which is volatile (temp; where no project is named),"
+        " in --project-root (fixed), or in the current folder (cwd).", choices=("temp", "fixed", "cwd"),
+    ),
+    option("project_root", "The folder of a fixed project; it must exist and is never deleted.", metavar="PATH"),
+    flag("print_project_path", "Print PROJECT_PATH=PATH as the first line."),
+    flag("non_interactive", "Ask nobody; so it is as well where stdin is no terminal."),
+    option("executor", "Who executes, such as command:PATH; the provider's own where left out.", metavar="NAME"),
+    option("executor_timeout", "How long an executor may take; 60000 where left out.", kind=INTEGER, metavar="MS"),
+    option("progress_timeout", "How long it may be silent; 30000 where left out.", kind=INTEGER, metavar="MS"),
+    option("provider", "claude-code (where left out), openai or anthropic.", metavar="NAME"),
+    option("model", "The model; its name is passed on as it is.", metavar="NAME"),
+)  # fmt: skip
+
+
+def check_clocks(arguments: Mapping[str, Any]) -> None:
+    """Refuse clocks that are no clocks.
+
+    Raises:
+        UsageError: USAGE.
+    """
+    for name in _CLOCKS:
+        value = arguments.get(name)
+        if value is not None and not 1 <= value <= _LONGEST_MS:
+            spelt = f"--{name.replace('_', '-')}"
+            message = f"{spelt} must be from 1 to {_LONGEST_MS} milliseconds, not {value}."
+            raise UsageError("USAGE", message, f"{spelt} 60000")
+
+
+def forbidden(given: Given) -> bool:
+    """Whether this process must not start, because of what its environment asks for; it has been said then.
+
+    Raises:
+        OrchestratorError: EXECUTOR_FORBIDDEN, where JSON is asked for.
+
+    Source: seed 001, Property 40.
+    """
+    start = production.decide(os.environ)
+    if start.exit_code is None:
+        return False
+    for line in start.stderr:
+        output.complain(line)
+    if given.json:
+        raise as_negative(Refused("EXECUTOR_FORBIDDEN", start.stderr[0], "unset PM_EXECUTOR_MODE"))
+    return True
+
+
+def notices() -> list[str]:
+    """What is said after the project's path, where a test executor is in use.
+
+    Source: seed 001, Property 40.
+    """
+    return list(production.decide(os.environ).stdout)
+
+
+def opened(given: Given, *, interactive: bool) -> Desk:
+    """The desk that the flags describe. Whether its folder is a project is not looked at: see `is_project`.
+
+    Raises:
+        OrchestratorError: the folder, the configuration, the executor or the database is not fit.
+    """
+    wanted = given.arguments
+    return bootstrap.open_desk(
+        project=wanted.get("project"),
+        project_mode=wanted.get("project_mode"),
+        project_root=wanted.get("project_root"),
+        executor=wanted.get("executor"),
+        executor_timeout_ms=wanted.get("executor_timeout"),
+        progress_timeout_ms=wanted.get("progress_timeout"),
+        provider=wanted.get("provider"),
+        model=wanted.get("model"),
+        interactive=interactive,
+        database=given.db,
+    )
+
+
+def is_project(desk: Desk, *, interactive: bool) -> bool:
+    """Whether the desk's folder is set up. A person may set it up, so that for them it may have no `.claude`.
+
+    Raises:
+        OrchestratorError: E101 to E105.
+
+    Source: seed 001, Property 2.
+    """
+    try:
+        _ = desk.settings
+    except OrchestratorError as problem:
+        if interactive and problem.code == NO_PROJECT:
+            return False
+        raise
+    return True
+
+
+def as_negative(problem: OrchestratorError) -> OrchestratorError:
+    """The same error, to end with 1, as whatever fails here does.
+
+    Source: seed 001, Property 29.
+    """
+    problem.data["_exit_code"] = EXIT_NEGATIVE
+    return problem

@@ -1,0 +1,170 @@
+"""The loop: a line is read, done and answered, and only then the next one is read.
+
+Source: seed 001, Properties 28, 29, 35, 36 and 39.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.core.running import states
+from orchestrator.doors.cli import output
+from orchestrator.doors.cli.repl import commands, parsing
+from orchestrator.doors.cli.repl.desk import Desk
+from orchestrator.doors.cli.repl.interrupts import Interrupts
+from orchestrator.doors.cli.repl.progress import Line
+from orchestrator.doors.cli.repl.sources import Source
+from orchestrator.doors.cli.repl.speaking import Speaker, speaking
+from orchestrator.doors.cli.repl.telling import Answer, Teller
+from orchestrator.doors.cli.text.layout import visible
+from orchestrator.errors import OrchestratorError, Refused
+
+HELP = "/help"
+LINE = "line"
+"""What a line is called that is no order."""
+AGAIN = "Nothing is under way. Ctrl-C again, Ctrl-D or /exit leaves."
+
+
+class Worker:
+    """Executes runs for a person who may interrupt, and tells what came of them.
+
+    Attributes:
+        outcomes: the state of the newest run of each task, by session and task.
+    """
+
+    def __init__(self, desk: Desk, teller: Teller, interrupts: Interrupts) -> None:
+        self.outcomes: dict[tuple[str, str], str] = {}
+        self._desk, self._teller, self._interrupts = desk, teller, interrupts
+        self._progress = Line()
+
+    def take_up(self, name: str, found: Answer) -> None:
+        """Write an answer, and execute the run that it queues, if any."""
+        self._note(found.document.get("run"))
+        self._teller.answer(name, found)
+        if found.run is not None:
+            ended = self._executed(found.run)
+            self._note(ended)
+            self._teller.run(ended)
+
+    def _note(self, run: dict[str, Any] | None) -> None:
+        if run is not None:
+            self.outcomes[run["session_id"], run["task_id"]] = run["state"]
+
+    def _executed(self, id: str) -> dict[str, Any]:
+        try:
+            found = self._desk.work(id, self._progress.watch, self._interrupts.came)
+        except KeyboardInterrupt:
+            found = self._stopped(id)
+        finally:
+            self._progress.clear()
+            self._interrupts.run_is_over()
+        if found["state"] == states.QUEUED:
+            found = self._stopped(id)
+        return found
+
+    def _stopped(self, id: str) -> dict[str, Any]:
+        """A run that was broken off where nobody could end it: what is queued still is cancelled now."""
+        run = self._desk.log(id)
+        return self._desk.cancel(id) if run["state"] == states.QUEUED else run
+
+
+class Loop:
+    """Reads lines until they end, `/exit` is read, or somebody interrupts.
+
+    Args:
+        interactive: whether a person types the lines.
+        is_project: whether the folder is set up, so that there is more than help and `/init`.
+    """
+
+    def __init__(
+        self, desk: Desk, source: Source, teller: Teller, interrupts: Interrupts, worker: Worker, speaker: Speaker, *,
+        interactive: bool, is_project: bool,
+    ) -> None:
+        self._desk, self._source, self._teller = desk, source, teller
+        self._interrupts, self._worker, self._speaker = interrupts, worker, speaker
+        self._interactive, self._is_project = interactive, is_project
+        self._number = 0
+
+    def run(self) -> bool:
+        """Do every line; whether an interrupt ended it.
+
+        Raises:
+            EnvironmentProblem: nothing can go on: the database, the disk or stdout fails.
+        """
+        while not self._interrupts.leaving:
+            line = self._next()
+            if line is None or not self._done(line):
+                return False
+        return True
+
+    def _next(self) -> bytes | None:
+        """The next line, an empty one where a person broke it off; None at the end."""
+        try:
+            with self._interrupts.breaking_in():
+                line = self._source.read()
+        except KeyboardInterrupt:
+            self._broken_off()
+            return b""
+        if self._interactive:
+            self._interrupts.forget()
+        self._number += 1
+        return line
+
+    def _broken_off(self) -> None:
+        if self._interactive and not self._interrupts.leaving:
+            output.complain(f"\n{AGAIN}")
+
+    def _done(self, line: bytes) -> bool:
+        """Do a line; False where it was the last one."""
+        name = LINE
+        try:
+            order = parsing.order(parsing.decoded(line, self._number))
+            if order is None:
+                return True
+            name = order.name or order.kind
+            return self._obey(name, order)
+        except OrchestratorError as problem:
+            self._teller.problem(name, problem)
+            return True
+
+    def _obey(self, name: str, order: parsing.Order) -> bool:
+        if order.kind == parsing.SLIP:
+            self._teller.slip()
+        elif name == parsing.EXIT_COMMAND:
+            parsing.nothing(name, order.rest)
+            return False
+        elif not self._is_project:
+            self._prepare(name, order)
+        elif order.kind == parsing.TASK:
+            self._worker.take_up(name, commands.task(self._desk, order.rest))
+        elif commands.is_of_a_person(name, order.rest):
+            self._obey_person(name, order.rest)
+        else:
+            self._worker.take_up(name, commands.called(self._desk, name, order.rest))
+        return True
+
+    def _obey_person(self, name: str, rest: str) -> None:
+        """Do what only a person may do, with the proof that one speaks."""
+        try:
+            with self._interrupts.breaking_in():
+                proof = self._speaker.proof(visible(f"{name} {rest}"))
+        except KeyboardInterrupt:
+            self._broken_off()
+            return
+        with speaking(self._desk, proof):
+            found = commands.called(self._desk, name, rest)
+        self._worker.take_up(name, found)
+
+    def _prepare(self, name: str, order: parsing.Order) -> None:
+        """Do what there is where the folder is no project yet.
+
+        Raises:
+            Refused: E101, anything else.
+        """
+        if name not in parsing.WITHOUT_PROJECT:
+            raise Refused("E101", "This folder is no project yet: it has no .claude.", "/init sets it up")
+        if name == HELP:
+            self._worker.take_up(name, commands.helped(parsing.WITHOUT_PROJECT))
+        else:
+            self._worker.take_up(name, commands.called(self._desk, name, order.rest))
+            self._is_project = True

@@ -1,0 +1,205 @@
+"""Tasks, logs, questions and the summary as lines of text. Nothing that is stored can move the cursor.
+
+Source: seed 001, Properties 27, 30, 36 and 39.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from orchestrator.core.running import states, summary, visibility
+from orchestrator.doors.cli.repl import parsing
+from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text.layout import visible
+from orchestrator.errors import OrchestratorError
+
+Row = Mapping[str, Any]
+
+PROMPT_SHOWN = 60
+"""Characters of a task's text in lists."""
+FILES_SHOWN = 10
+NO_TASK = "No task in this session."
+
+
+def help_lines(names: Sequence[str]) -> list[str]:
+    """The commands, and what else may be written."""
+    rows = [(parsing.COMMANDS[name].form, parsing.COMMANDS[name].text) for name in names]
+    return [*layout.table(("COMMAND", ""), rows), "Any other text is a task, also where it looks like a comment."]
+
+
+def begun(run: Row) -> list[str]:
+    """The line that says that a task is taken up."""
+    model = f", model {run['model']}" if run.get("model") else ""
+    return [visible(f"Task {ids(run)}: {run['task_type']}, executor {run['executor']}{model}")]
+
+
+def brief(run: Row) -> dict[str, Any]:
+    """A run without what its executor said, which is shown on request alone.
+
+    Source: seed 001, Property 15 and Property 25.
+    """
+    return {name: value for name, value in run.items() if name != "output"}
+
+
+def ids(run: Row) -> str:
+    """Both ids of a run."""
+    return f"{run['id']} [log: {run['log_id']}]"
+
+
+def ended(run: Row) -> list[str]:
+    """What came of a run: files, what blocked it, and the summary; a question where one is open."""
+    block = summarised(run)
+    return [*_files(run), *_blocked(run), *question(run), *(block.split("\n") if block else ())]
+
+
+def summarised(run: Row) -> str | None:
+    """The seven lines of a run that has ended.
+
+    Source: seed 001, Property 39.
+    """
+    reason = run.get("why") or run.get("error_reason")
+    return summary.block(run["id"], run["state"], reason, following=run.get("next"), hint=run.get("hint"))
+
+
+def _files(run: Row) -> list[str]:
+    paths = [file["path"] for file in run.get("verified_files") or () if file["exists"]]
+    if not paths:
+        return []
+    more = f" and {len(paths) - FILES_SHOWN} more" if len(paths) > FILES_SHOWN else ""
+    return [visible(f"Files: {', '.join(paths[:FILES_SHOWN])}{more}")]
+
+
+def _blocked(run: Row) -> list[str]:
+    if not run.get("executor_blocked"):
+        return []
+    limit = f" ({run['limit']})" if run.get("limit") else ""
+    return [visible(f"Blocked: {blockage(run)}{limit}")]
+
+
+def blockage(run: Row) -> str:
+    """Why an executor was ended, as the lists have it; empty where it was not.
+
+    Source: seed 001, Property 30.
+    """
+    if not run.get("blocked_reason"):
+        return ""
+    clock = run.get("timeout_ms")
+    return f"blocked_reason={run['blocked_reason']} timeout_ms={layout.NOTHING if clock is None else clock}"
+
+
+def question(run: Row) -> list[str]:
+    """The one question of a run and how it is answered."""
+    asked = run.get("question")
+    if not asked or run["state"] != states.AWAITING:
+        return []
+    head = visible(f"Task {run['id']} asks:")
+    return [head, *(layout.INDENT + line for line in layout.visible_lines(asked["text"])), "Answer: /respond TEXT"]
+
+
+def tasks(runs: Sequence[Row]) -> list[str]:
+    """The answer of `/tasks`.
+
+    Source: seed 001, Property 30.
+    """
+    if not runs:
+        return [NO_TASK]
+    width = max(len(run["status"]) for run in runs)
+    return [visible(f"{ids(run)} {run['status']:<{width}}  {_short(run['prompt'])}") for run in runs]
+
+
+def logs(runs: Sequence[Row]) -> list[str]:
+    """The answer of `/logs`.
+
+    Source: seed 001, Property 30.
+    """
+    if not runs:
+        return [NO_TASK]
+    width = max(len(run["status"]) for run in runs)
+    return [visible(f"{run['log_id']} [task: {run['id']}] {run['status']:<{width}}  {_told(run)}") for run in runs]
+
+
+def _told(run: Row) -> str:
+    parts = (blockage(run), f"{run.get('files_modified_count') or 0} files", _short(run["prompt"]))
+    return "  ".join(part for part in parts if part)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= PROMPT_SHOWN else f"{line[: PROMPT_SHOWN - 1]}…"
+
+
+_FIELDS = (
+    ("Log", "log_id"), ("Task", "id"), ("Session", "session_id"), ("Status", "status"), ("Type", "task_type"),
+    ("Executor", "executor"), ("Provider", "provider"), ("Model", "model"), ("Retry of", "retry_of"),
+    ("Queued", "queued_at"), ("Started", "started_at"), ("Ended", "ended_at"), ("Reason", "error_reason"),
+    ("Code", "error_code"), ("Project", "verification_root"),
+)  # fmt: skip
+
+
+def log(run: Row) -> list[str]:
+    """The answer of `/logs ID`; the same for either id."""
+    lines = layout.fields([(label, run.get(name)) for label, name in _FIELDS])
+    lines += [f"executor_blocked=true {visible(blockage(run))}"] if run.get("executor_blocked") else []
+    files = [
+        f"{file['path']} {'exists' if file['exists'] else 'absent'} ({file['detection_method']})"
+        for file in run.get("verified_files") or ()
+    ]
+    lines += layout.section("Verified files", [visible(file) for file in files])
+    lines += layout.section("Prompt", layout.visible_lines(run["prompt"]))
+    lines += layout.section("Events", [line for event in run.get("events") or () for line in _event(event)])
+    output = run.get("output")
+    return [*lines, *(layout.section("Output", layout.visible_lines(output)) if output else ())]
+
+
+def _event(event: Row) -> list[str]:
+    first, *rest = layout.visible_lines(str(event["text"]))
+    return [f"{event['at']} {visible(event['kind'])}: {first}", *(layout.INDENT + line for line in rest)]
+
+
+def tree(threads: Sequence[Row]) -> list[str]:
+    """The answer of `/logs --tree`: the session, below it what was asked for, below that the tasks run for it.
+
+    Source: seed 001, Property 25.
+    """
+    logged = [
+        visibility.Logged(
+            run["session_id"], thread["task_id"], run["id"], run.get("retry_of"), run["status"],
+            f"[log: {run['log_id']}] {_short(run['prompt'])}",
+        )
+        for thread in threads
+        for run in thread["runs"]
+    ]  # fmt: skip
+    # What a desk shows is masked already.
+    return [visible(line) for line in visibility.lines(visibility.tree(logged), str)] or [NO_TASK]
+
+
+def status(found: Row) -> list[str]:
+    """The answer of `/status`: names and values."""
+    return layout.fields([(_label(name), _value(value)) for name, value in found.items() if name != "success"])
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _value(value: object) -> object:
+    if isinstance(value, Mapping):
+        known = value.get("id") and (f"{value['id']}: {_short(value['text'])}" if value.get("text") else value["id"])
+        return known or ", ".join(f"{each} {name}" for name, each in value.items() if each) or layout.NOTHING
+    return layout.NOTHING if value is None else value
+
+
+def problem(found: OrchestratorError) -> list[str]:
+    """An error as the answer of a line: what is wrong, and what helps."""
+    code = "" if found.code in ("USAGE", "UNKNOWN_COMMAND", "LINE_INVALID") else f"{found.code} "
+    lines = [visible(f"ERROR: {code}{found.message}")]
+    for each in found.data.get("problems") or ():
+        lines.append(layout.INDENT + visible(each.get("message", each) if isinstance(each, Mapping) else each))
+    return [*lines, *([visible(f"HINT: {found.suggestion}")] if found.suggestion else [])]
+
+
+def as_json(value: object) -> list[str]:
+    """A value as one line of JSON."""
+    return [json.dumps(value, ensure_ascii=True, default=str)]

@@ -1,0 +1,78 @@
+"""`repl`: tasks and commands, line by line, from a person or a script."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+from orchestrator.core.running import exits
+from orchestrator.doors.cli import output
+from orchestrator.doors.cli.options import HUMAN, Command, Given, Result
+from orchestrator.doors.cli.repl import ending, flags, parsing, sources
+from orchestrator.doors.cli.repl.interrupts import Interrupts
+from orchestrator.doors.cli.repl.loop import Loop, Worker
+from orchestrator.doors.cli.repl.sources import Source, Stream, Terminal
+from orchestrator.doors.cli.repl.speaking import Speaker
+from orchestrator.doors.cli.repl.telling import Answer, Teller
+from orchestrator.errors import OrchestratorError
+
+WELCOME = "Write what is to be done, or /help."
+NO_PROJECT = "This folder is no project yet: /init sets it up."
+
+
+def _repl(given: Given) -> Result:
+    """Run the loop; its answers are written line by line, so nothing is left to print."""
+    if flags.forbidden(given):
+        return Result({}, exit_code=exits.FAILED, printed=True)
+    flags.check_clocks(given.arguments)
+    # A long life needs what a short one does without.
+    gc.enable()
+    interactive = not given.arguments.get("non_interactive") and sources.is_terminal(sys.stdin)
+    with Interrupts(forgives=interactive) as interrupts:
+        try:
+            code = _run(given, interrupts, interactive=interactive)
+        except OrchestratorError as problem:
+            raise flags.as_negative(problem) from None
+    return Result({}, exit_code=code, printed=True)
+
+
+def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
+    desk = flags.opened(given, interactive=interactive)
+    teller = Teller(json=given.json)
+    worker = Worker(desk, teller, interrupts)
+
+    def lines() -> bool:
+        is_project = flags.is_project(desk, interactive=interactive)
+        ending.greet(desk, teller, given.arguments)
+        if interactive:
+            output.complain(WELCOME if is_project else NO_PROJECT)
+        speaker = Speaker(given.arguments.get("human_token_file"), interactive=interactive)
+        source = _source(interactive=interactive)
+        loop = Loop(
+            desk, source, teller, interrupts, worker, speaker, interactive=interactive, is_project=is_project
+        )
+        return loop.run()
+
+    closed = ending.ended(desk, teller, worker, interrupts, lines, debug=given.debug)
+    teller.answer("end", Answer(closed, ending.reported(closed)))
+    return int(closed["exit_code"])
+
+
+def _source(*, interactive: bool) -> Source:
+    if interactive:
+        return Terminal(tuple(parsing.COMMANDS))
+    return Stream(sys.stdin.buffer if sys.stdin else None)
+
+
+COMMANDS = {
+    "repl": Command(
+        "repl",
+        "Read tasks and commands line by line, do each, and answer before the next one is read. A line that begins"
+        " with / is a command (/help lists them), any other text a task. Exit 0 all complete, 1 an error, 2 something"
+        " incomplete or interrupted. With --json every answer is one JSON object on a line.",
+        "orchestrator repl --project . --non-interactive",
+        (*flags.FLAGS, HUMAN),
+        None,
+        _repl,
+    ),
+}

@@ -1,0 +1,80 @@
+"""`run PROMPT`: one task from its words to its end."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from orchestrator.core import task_types
+from orchestrator.core.running import exits
+from orchestrator.doors.cli.options import TEXT, Command, Given, Result, argument, option
+from orchestrator.doors.cli.repl import commands, ending, flags
+from orchestrator.doors.cli.repl.interrupts import Interrupts
+from orchestrator.doors.cli.repl.loop import Worker
+from orchestrator.doors.cli.repl.telling import Answer, Teller
+from orchestrator.errors import OrchestratorError, UsageError
+
+
+def _run(given: Given) -> Result:
+    """Do one task; a person is not asked, so what needs one is incomplete."""
+    if flags.forbidden(given):
+        return Result({}, exit_code=exits.FAILED, printed=True)
+    flags.check_clocks(given.arguments)
+    if not given.arguments["prompt"].strip():
+        raise UsageError("USAGE", "A run needs something to do.", "orchestrator run 'create notes.md'")
+    # A long life needs what a short one does without.
+    gc.enable()
+    with Interrupts(forgives=False) as interrupts:
+        try:
+            return _done(given, interrupts)
+        except OrchestratorError as problem:
+            raise flags.as_negative(problem) from None
+
+
+class _Quiet(Teller):
+    """Keeps answers for the one object that is printed at the end."""
+
+    def __init__(self) -> None:
+        super().__init__(json=True)
+        self.kept: dict[str, Any] = {}
+
+    def answer(self, name: str, found: Answer) -> None:
+        """Keep what an answer says of the run and of where it ran."""
+        self.kept |= found.document
+
+
+def _done(given: Given, interrupts: Interrupts) -> Result:
+    wanted = given.arguments
+    desk = flags.opened(given, interactive=False)
+    teller = _Quiet() if given.json else Teller()
+    worker = Worker(desk, teller, interrupts)
+
+    def work() -> bool:
+        flags.is_project(desk, interactive=False)
+        ending.greet(desk, teller, wanted)
+        worker.take_up("run", commands.task(desk, wanted["prompt"].strip(), wanted.get("type")))
+        return interrupts.leaving
+
+    closed = ending.ended(desk, teller, worker, interrupts, work, debug=given.debug)
+    code = int(closed.pop("exit_code"))
+    if not isinstance(teller, _Quiet):
+        teller.lines(ending.reported(closed))
+        return Result({}, exit_code=code, printed=True)
+    return Result({"db": desk.context.path, **closed, **teller.kept}, exit_code=code)
+
+
+COMMANDS = {
+    "run": Command(
+        "run",
+        "Do one task: an executor does it, and what it did is verified. Exit 0 complete, 1 an error, 2 incomplete or"
+        " interrupted. Nobody is asked: what needs an answer is incomplete, with its question.",
+        "orchestrator run 'create notes.md' --type LIGHT_EDIT --project .",
+        (
+            argument("prompt", "What is to be done; - reads stdin, @FILE a file.", kind=TEXT),
+            option("type", "What kind of task it is; told by its words where left out.", choices=task_types.TYPES),
+            *flags.FLAGS,
+        ),
+        None,
+        _run,
+    ),
+}

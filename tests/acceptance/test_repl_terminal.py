@@ -1,0 +1,216 @@
+"""The installed `repl` at a real terminal: prompt, editing, questions, progress, keys that interrupt and end."""
+
+from __future__ import annotations
+
+import pathlib
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from orchestrator.doors.cli.repl.progress import CLEAR
+from orchestrator.doors.cli.repl.sources import PROMPT
+from tests.acceptance import replhouse
+from tests.acceptance.replhouse import SUMMARY, House
+
+MADE = {"status": "COMPLETE", "output": "made", "writes": {"notes.md": "words\n"}}
+CTRL_D, UP = "\x04", "\x1b[A"
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
+    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
+
+
+@pytest.fixture
+def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
+    made = House(tmp_path, script, database)
+    yield made
+    made.close()
+
+
+def test_a_task_is_done_and_its_summary_shown_before_the_next_prompt(house: House) -> None:
+    """Source: seed 001, Property 39."""
+    desk = house.sit(executor=house.scripted(MADE))
+    desk.wait_for(PROMPT)
+    desk.type("create notes.md\n")
+    assert SUMMARY.search(desk.wait_for(PROMPT))
+    desk.type(CTRL_D)
+    assert desk.ends() == 0
+
+
+def test_earlier_lines_come_back_and_commands_are_completed(house: House) -> None:
+    desk = house.sit()
+    desk.wait_for(PROMPT)
+    desk.type("/keys\n")
+    desk.wait_for("ANTHROPIC_API_KEY")
+    desk.wait_for(PROMPT)
+    desk.type(UP + "\n")
+    desk.wait_for("ANTHROPIC_API_KEY")
+    desk.wait_for(PROMPT)
+    desk.type("/ex\t\n")
+    assert desk.ends() == 0
+
+
+def test_a_question_is_shown_and_answered(house: House) -> None:
+    """Source: seed 001, Property 19."""
+    (house.project / "test_one.py").write_text("def test_one() -> None:\n    pass\n")
+    desk = house.sit(executor=house.scripted({**MADE, "when": "notes.md"}))
+    desk.wait_for(PROMPT)
+    desk.type("create a file\n")
+    asked = desk.wait_for(PROMPT)
+    assert ("asks:" in asked, "?" in asked, "/respond" in asked, SUMMARY.search(asked)) == (True, True, True, None)
+    desk.type("/respond notes.md\n")
+    desk.confirm()
+    found = SUMMARY.search(desk.wait_for(PROMPT))
+    assert found is not None
+    assert found[1] == "COMPLETE"
+    desk.type("/exit\n")
+    assert desk.ends() == 0
+
+
+def test_a_question_that_nobody_answers_is_incomplete_in_the_end(house: House) -> None:
+    desk = house.sit(executor=house.scripted(MADE))
+    desk.wait_for(PROMPT)
+    desk.type("fix it\n")
+    desk.wait_for("asks:")
+    desk.wait_for(PROMPT)
+    desk.type(CTRL_D)
+    assert desk.ends() == 2
+    log = house.logs()[0]
+    assert (log["status"], log["error_reason"]) == ("incomplete", "unanswered")
+
+
+def test_long_work_shows_one_line_of_progress_and_leaves_nothing_of_it(house: House) -> None:
+    desk = house.sit(executor=house.program("echo words > notes.md; sleep 2"))
+    desk.wait_for(PROMPT)
+    desk.type("create notes.md\n")
+    during = desk.wait_for("=== TASK SUMMARY")
+    assert "elapsed, last output" in during
+    assert during[: during.index("Files:")].endswith(CLEAR)
+    desk.wait_for(PROMPT)
+    desk.type("/exit\n")
+    assert desk.ends() == 0
+
+
+def test_an_interrupt_stops_the_run_and_the_next_ones_leave(house: House) -> None:
+    desk = house.sit(executor=house.program("touch begun; sleep 60"))
+    desk.wait_for(PROMPT)
+    desk.type("look at a.md\n")
+    desk.wait_for("Task task-")
+    while not (house.project / "begun").exists():
+        time.sleep(0.02)
+    desk.interrupt()
+    found = SUMMARY.search(desk.wait_for(PROMPT))
+    assert found is not None
+    assert found[1] == "INCOMPLETE"
+    desk.interrupt()
+    desk.wait_for("Ctrl-C again")
+    desk.wait_for(PROMPT)
+    desk.interrupt()
+    assert desk.ends() == 2
+
+
+def test_a_window_that_is_closed_ends_the_run(house: House) -> None:
+    """Source: seed 001, Property 35."""
+    desk = house.sit(executor=house.program("touch begun; sleep 60"))
+    desk.wait_for(PROMPT)
+    desk.type("look at a.md\n")
+    desk.wait_for("Task task-")
+    while not (house.project / "begun").exists():
+        time.sleep(0.02)
+    assert desk.hang_up() in (1, 2)
+    assert [log["status"] for log in house.logs()] == ["cancelled"]
+
+
+def test_a_program_cannot_ask_at_the_operator_s_terminal(house: House) -> None:
+    """Source: seed 001, Property 34."""
+    desk = house.sit(executor=house.program("(echo 'Password: ' > /dev/tty) 2>/dev/null || echo words > notes.md"))
+    desk.wait_for(PROMPT)
+    desk.type("create notes.md\n")
+    shown = desk.wait_for(PROMPT)
+    assert ("Password" in shown, (house.project / "notes.md").exists()) == (False, True)
+    desk.type("/exit\n")
+    assert desk.ends() == 0
+
+
+def test_without_a_project_a_person_can_set_one_up(house: House) -> None:
+    """Source: seed 001, Property 2."""
+    bare = house.base / "bare"
+    bare.mkdir()
+    desk = house.sit(place=("--project", str(bare)), executor=house.scripted(MADE))
+    desk.wait_for(PROMPT)
+    desk.type("create notes.md\n")
+    assert "E101" in desk.wait_for(PROMPT)
+    desk.type("/init\n")
+    desk.wait_for(PROMPT)
+    assert (bare / ".claude" / "settings.json").exists()
+    desk.type("create notes.md\n")
+    assert SUMMARY.search(desk.wait_for(PROMPT))
+    desk.type("/exit\n")
+    assert desk.ends() == 1
+
+
+def test_a_person_may_be_left_out(house: House) -> None:
+    desk = house.sit("--non-interactive", executor=house.scripted(MADE))
+    desk.type("create notes.md\n/exit\n")
+    assert desk.ends() == 0
+    assert PROMPT not in desk.shown
+    assert SUMMARY.search(desk.shown)
+
+
+def test_colours_are_used_nowhere(house: House) -> None:
+    desk = house.sit(executor=house.scripted(MADE), NO_COLOR="1", TERM="dumb")
+    desk.wait_for(PROMPT)
+    desk.type("create notes.md\n")
+    assert "\x1b" not in desk.wait_for(PROMPT)
+    desk.type("/exit\n")
+    assert desk.ends() == 0
+
+
+def test_unfinished_work_goes_on_when_it_is_approved(house: House) -> None:
+    """Source: seed 001, Property 16."""
+    part = {"status": "INCOMPLETE", "output": "half of it", "writes": {"notes.md": "half\n"}}
+    desk = house.sit(executor=house.scripted(part, MADE))
+    desk.wait_for(PROMPT)
+    desk.type("create notes.md\n")
+    assert "[RESULT]  INCOMPLETE" in desk.wait_for(PROMPT)
+    desk.type("/approve\n")
+    desk.confirm()
+    assert "[RESULT]  COMPLETE" in desk.wait_for(PROMPT)
+    desk.type("/exit\n")
+    assert desk.ends() == 0
+
+
+def test_what_cannot_be_undone_is_confirmed_by_a_person(house: House) -> None:
+    """Source: seed 000, INV-2."""
+    (house.project / "build").mkdir()
+    (house.project / "build" / "old.md").touch()
+    desk = house.sit(executor=house.scripted({"status": "COMPLETE", "output": "removed", "deletes": ["build/old.md"]}))
+    desk.wait_for(PROMPT)
+    desk.type("run rm -rf build/old.md\n")
+    assert "YES/NO" in desk.wait_for(PROMPT)
+    desk.type("/respond perhaps\n")
+    desk.confirm()
+    assert "ERROR: This is answered by yes or no." in desk.wait_for(PROMPT)
+    desk.type("/respond yes\n")
+    assert "[RESULT]  COMPLETE" in desk.wait_for(PROMPT)
+    desk.type("/exit\n")
+    assert desk.ends() == 1
+
+
+def test_a_code_that_is_not_typed_proves_nobody(house: House) -> None:
+    desk = house.sit(executor=house.scripted(MADE))
+    desk.wait_for(PROMPT)
+    desk.type("fix it\n")
+    desk.wait_for(PROMPT)
+    desk.type("/respond notes.md\n")
+    desk.wait_for("to confirm: ")
+    desk.type("WRONG\n")
+    assert "ERROR: HUMAN_REQUIRED" in desk.wait_for(PROMPT)
+    desk.type("/respond notes.md\n")
+    desk.wait_for("to confirm: ")
+    desk.interrupt()
+    desk.wait_for(PROMPT)
+    desk.type("/exit\n")
+    assert desk.ends() == 1
