@@ -251,9 +251,8 @@ class Desk:
         """The session's runs."""
         return views.runs(self.context, self.session_id) if self.session_id else []
 
-    def logs(self) -> list[Answer]:
-        """The same, as the list of logs."""
-        return self.tasks()
+    logs = tasks
+    """The list of logs is the same one."""
 
     def log(self, id: str, level: str = "summary") -> Answer:
         """One run with its log, by either of its ids."""
