@@ -139,7 +139,7 @@ def test_the_mixed_session_is_refused_where_it_should_be() -> None:
     }
     kinds = {row[0] for row in context.connection.execute("SELECT kind FROM audit_events")}
     elsewhere = {"group depend", "group undepend", "import peer", "redispatch", "answer", "human enrol"}
-    elsewhere |= {words for words in replaying.ACTIONS if words.partition(" ")[0] in ("task", "blocker")}
+    elsewhere |= {words for words in replaying.ACTIONS if words.partition(" ")[0] in ("task", "blocker", "run")}
     assert kinds == {*replaying.ACTIONS, "refusal"} - elsewhere
 
 
@@ -149,7 +149,8 @@ SHORT = "task status"
 
 def test_every_writing_operation_has_its_place_in_a_replay() -> None:
     writing = {words for words, operation in operations.OPERATIONS.items() if operation.writes}
-    assert {"init", *writing} - {SHORT} == set(replaying.ACTIONS)
+    runners = {words for words in replaying.ACTIONS if words.startswith("run ")}
+    assert {"init", *writing, *runners} - {SHORT} == set(replaying.ACTIONS)
     assert operations.OPERATIONS[SHORT][1:] == operations.OPERATIONS["task set-status"][1:]
 
 

@@ -24,6 +24,8 @@ from orchestrator.store.reader import Agent
 from orchestrator.store.run_reader import Run
 from orchestrator.store.step import Value
 
+_ENDS = (states.AWAITING, states.UNFINISHED, states.FAILED)
+
 
 def hold(
     context: Context, *, session_id: str, id: str, state: str, reason: str, executor_status: str,
@@ -44,7 +46,8 @@ def hold(
         `run`, `state`, `question_id`, `seq`.
 
     Raises:
-        Refused: UNKNOWN_ID, ILLEGAL_MOVE (not queued; a response is awaited and nothing asked).
+        Refused: UNKNOWN_ID, ILLEGAL_MOVE (not queued, or not to one of these states; a response is awaited and nothing
+            asked).
 
     Source: seed 000, INV-6.
     """
@@ -62,9 +65,11 @@ def hold_action(work: Work) -> Answer:
     run, state, asked = writing.require(work, given["id"]), given["state"], given.get("question")
     if run.state != states.QUEUED:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", f"/logs {run.id}")
+    if state not in _ENDS:
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} cannot be {state} before its executor ran.", f"/logs {run.id}")
     if state == states.AWAITING and not (asked or "").strip():
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} cannot await a response to nothing.", "Ask one question")
-    writing.begin_task(work, run)
+    _begin(work, run, state)
     opened = writing.ask(work, run, kind=given["kind"], text=asked) if asked else None
     begun = writing.move(
         work, run, states.RUNNING, by=RUNNER, reason="looked at before any executor",
@@ -78,6 +83,15 @@ def hold_action(work: Work) -> Answer:
     held = writing.move(work, begun, state, by=RUNNER, reason=given["reason"], values=values)
     writing.end_task(work, held, state, asked or given["reason"], None)
     return {"success": True, "run": run.id, "state": state, "question_id": opened, "seq": work.seq}
+
+
+def _begin(work: Work, run: Run, state: str) -> None:
+    """Begin the run's task; where that cannot be, a run that ends leaves the task as it is."""
+    try:
+        writing.begin_task(work, run)
+    except Refused:
+        if state == states.AWAITING:
+            raise
 
 
 def decide(work: Work, question: Row, person: Agent, decision: str, note: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import groups, task_guards, tasks
+from orchestrator.app import groups, task_blocks, task_guards, task_status, tasks
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import writing
 from orchestrator.core import task_types
@@ -79,6 +79,9 @@ def queue_action(work: Work) -> Answer:
         work, task, by=agent.id, prompt=given["prompt"], task_type=given["task_type"], executor=given["executor"],
         provider=given["provider"], model=given.get("model"), verification_root=given["root"],
     )
+    if given.get("task"):
+        # What an earlier run of the task asked is not answered by a second run beside this one.
+        writing.close_questions(work, run, by=agent.id, answer="moot")
     writing.log(work, run, [{"kind": "queued", "text": given["prompt"]}])
     return {"success": True, "run": run.id, "task_id": task.id, "seq": work.seq}
 
@@ -112,7 +115,7 @@ def again(
 ) -> Answer:
     """Queue another run of the task of a run that has ended without being complete.
 
-    What the runner blocked is let go, as far as it is soft; a hard block is a person's to lift.
+    What blocks the task is lifted, as far as whoever asks may lift it; a hard block is a person's to lift.
 
     Args:
         note: said to the executor with the prompt.
@@ -148,7 +151,10 @@ def again_action(work: Work) -> Answer:
         person = task_guards.is_person(work, agent)
         blocks = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
         task_guards.lift_all(work, task, blocks, task_guards.standing(work, agent.id), person=person)
-        writing.free_task(work, run, by=agent.id, reason=given.get("note") or f"{run.id} is tried again")
+        own = [block.id for block in blocks if block.cause != task_blocks.CASCADE]
+        reason = given.get("note") or f"{run.id} is tried again"
+        if own:
+            task_status.resolve(work, task, own, by=agent.id, reason=reason, resolution="lifted")
     new = requeue(work, run, by=agent.id, note=given.get("note") or "", **_chosen(given))
     return {"success": True, "run": new.id, "retry_of": run.id, "task_id": task.id, "seq": work.seq}
 

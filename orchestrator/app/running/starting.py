@@ -38,8 +38,8 @@ def start(
         `run`, `seq`.
 
     Raises:
-        Refused: UNKNOWN_ID, ILLEGAL_MOVE, E404 {running} (no place is free), E401 {path, run} (held by another),
-            DEPENDENCIES_OPEN.
+        Refused: UNKNOWN_ID, ILLEGAL_MOVE, E402 (a path twice, or an unknown mode), E404 {running} (no place is free),
+            E401 {path, run} (held by another), DEPENDENCIES_OPEN.
     """
     given = {"id": id, "owner": owner, "capacity": capacity, "locks": [list(lock) for lock in sorted(locks)]}
     return perform(context, Call("run start", session_id, RUNNER, given, at=at), start_action)
@@ -52,15 +52,23 @@ def start_action(work: Work) -> Answer:
     run = writing.require(work, given["id"])
     if run.state != states.QUEUED:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", f"/logs {run.id}")
+    wanted = [(path, mode) for path, mode in given["locks"]]
+    _refuse_unfit(wanted)
     _refuse_full(work, given["capacity"])
-    _refuse_locked(work, [(path, mode) for path, mode in given["locks"]])
+    _refuse_locked(work, wanted)
     writing.begin_task(work, run)
-    for path, mode in given["locks"]:
+    for path, mode in wanted:
         work.step.insert("run_locks", run_id=run.id, path=path, mode=mode, acquired_at=work.at)
     values = {"owner": given["owner"], "started_at": run.started_at or work.at}
     writing.move(work, run, states.RUNNING, by=RUNNER, reason=f"{run.executor} starts", values=values)
     writing.log(work, run, [{"kind": "started", "level": writing.FULL, "text": f"{run.executor} starts"}])
     return {"success": True, "run": run.id, "seq": work.seq}
+
+
+def _refuse_unfit(wanted: Sequence[tuple[str, str]]) -> None:
+    paths = [path for path, _ in wanted]
+    if len(set(paths)) < len(paths) or any(mode not in (READ, WRITE) for _, mode in wanted):
+        raise codes.refused("E402", "Each path is locked once, to read or to write.", wants=list(map(list, wanted)))
 
 
 def _refuse_full(work: Work, capacity: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.app import acting, changes, task_blocks, task_guards, task_status, tasks
 from orchestrator.app.context import Work
-from orchestrator.core import names
+from orchestrator.core import blockers, names
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
@@ -133,9 +133,12 @@ def begin_task(work: Work, run: Run) -> None:
     """The task of a run is in progress while it runs; one that waits for something else is not begun.
 
     Raises:
-        Refused: DEPENDENCIES_OPEN, ILLEGAL_MOVE.
+        Refused: DEPENDENCIES_OPEN, UNBLOCK_NOT_PERMITTED (it is blocked by more than its runs), ILLEGAL_MOVE.
     """
     task = task_of(work, run)
+    if task.status == task_words.BLOCKED:
+        found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
+        task_guards.lift_all(work, task, found, task_guards.standing(work, RUNNER), person=False)
     if task.status != task_words.IN_PROGRESS:
         task_status.change(work, task, task_words.IN_PROGRESS, by=runner(work), cause="run")
 
@@ -172,12 +175,15 @@ def end_task(work: Work, run: Run, state: str, reason: str, cause: str | None) -
 
 
 def free_task(work: Work, run: Run, *, by: str, reason: str) -> None:
-    """Close the blockers that runs of a task opened, so that the next one can begin."""
+    """Close the soft blockers that runs of a task opened, so that the next one can begin; a hard one is a person's."""
     task = task_of(work, run)
     if task.status != task_words.BLOCKED:
         return
     found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
-    own = [block.id for block in found if block.opened_by == RUNNER and block.cause != task_blocks.CASCADE]
+    own = [
+        block.id for block in found
+        if block.opened_by == RUNNER and block.severity == blockers.SOFT and block.cause != task_blocks.CASCADE
+    ]  # fmt: skip
     if own:
         task_status.resolve(work, task, own, by=by, reason=reason, resolution="answered")
 

@@ -9,6 +9,8 @@ import shutil
 import tempfile
 
 from orchestrator.app import human
+from orchestrator.app.running import finishing, queueing, starting
+from orchestrator.core.running.facts import Facts, File
 from orchestrator.store import constants, step
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
@@ -52,6 +54,7 @@ def _folder() -> pathlib.Path:
     play.says("project_manager", "NEEDS_CLARIFICATION", summary="which one?")
     _evidence(desk, folder)
     _tasks(desk)
+    _runs(desk)
     desk.context.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     desk.context.connection.close()
     return folder
@@ -91,6 +94,34 @@ def _tasks(desk: Desk) -> None:
     desk.context.credential = human.Credential(human.TERMINAL)
     desk.call("human enrol", agent="user", by="user")
     desk.context.credential = None
+
+
+def _runs(desk: Desk) -> None:
+    """A run that was ended by its clock with half of its work done, and one that runs."""
+    for name in ("T3", "T4"):
+        desk.call("task create", id=name, title=name, session_id=WORK, group_id="A")
+    given = {"task_type": "IMPLEMENTATION", "executor": "fake", "provider": "claude-code", "root": "/project"}
+    first, second = (
+        queueing.queue(desk.context, session_id=WORK, prompt=f"write {task}", task=task, model="m", **given)["run"]
+        for task in ("T3", "T4")
+    )
+    starting.start(
+        desk.context, session_id=WORK, id=first, owner="host:7:1", capacity=4, locks=[("/project", "write")]
+    )
+    facts = Facts(
+        "IMPLEMENTATION", "INCOMPLETE", output="half", executor_blocked=True, blocked_reason="TIMEOUT",
+        timeout_ms=60000, limit="executor_timeout", issued_session=WORK, verified=(File("a.md", True),),
+    )  # fmt: skip
+    file = {"path": "a.md", "change": "new", "present": True, "detected_at": AT, "detection_method": "diff"}
+    finishing.finish(
+        desk.context, session_id=WORK, id=first, facts=facts, files=[file],
+        log=[{"kind": "file", "text": "new: a.md", "level": "full", "at": AT}],
+        evidence=[{"subject": "execute", "outcome": "recorded", "content": {}}],
+        violations=[{"type": "seconds", "limit_value": 300, "actual": 301, "at": AT}],
+    )  # fmt: skip
+    starting.start(
+        desk.context, session_id=WORK, id=second, owner="host:7:1", capacity=4, locks=[("/project", "write")]
+    )
 
 
 def written(folder: pathlib.Path) -> pathlib.Path:

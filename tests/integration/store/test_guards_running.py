@@ -347,7 +347,7 @@ def test_what_proves_another_run_or_step_proves_nothing(runs: Runs, what: str, w
 @pytest.mark.parametrize("which", ["of no task", "closed", "unknown"])
 def test_a_run_awaits_the_answer_to_an_open_question_about_its_task(runs: Runs, which: str) -> None:
     at(runs, "running")
-    question = {"of no task": lambda: runs.question(None), "closed": runs.question, "unknown": lambda: "Q0"}[which]()
+    question = "Q0" if which == "unknown" else runs.question(None if which == "of no task" else "T")
     if which == "closed":
         runs.answer(question)
     seq = runs.record("run", "running", "running", "awaiting_response", by=BY)
