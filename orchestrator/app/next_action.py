@@ -142,6 +142,7 @@ class _Reading:
         self.asker = asker
         self.now = now
         self.waiting_group = functools.cache(self._waiting_group)
+        self.waits_from = functools.cache(self._waits_from)
         self.takes_part = functools.cache(self._takes_part)
         self.lets_begin = functools.cache(self._lets_begin)
         self.standing: Callable[[str], Standing | None] = functools.cache(
@@ -187,10 +188,8 @@ class _Reading:
     def _question(self, main: Task | None) -> Any:
         if main is None:
             group = self.asker.group_id
-            return next_reader.question(self.connection, self.session, [], group) if group else None
-        above = task_reader.ancestors(self.connection, self.session, main.id) if main.parent_id else []
-        ids = [main.id, *(each.id for each in above)]
-        return next_reader.question(self.connection, self.session, ids, main.group_id)
+            return next_reader.question(self.connection, self.session, None, group) if group else None
+        return task_reader.question(self.connection, self.session, main.id, main.group_id)
 
     def _counts(self, main: Task | None) -> dict[str, int]:
         return next_reader.counts(self.connection, self.session, main.id) if main else {}
@@ -231,7 +230,7 @@ class _Reading:
         if counts.get(tasks.TODO) or counts.get(tasks.BACKLOG):
             facts = facts._replace(
                 ready=next_reader.ready(
-                    self.connection, self.session, main.id, self.asker, self._group_lets, all=facts.manager
+                    self.connection, self.session, main.id, self.asker, self._lets_below, all=facts.manager
                 )
             )
         return facts._replace(workers=self._workers(facts)) if facts.manager else facts
@@ -277,26 +276,34 @@ class _Reading:
             Barrier(block.id, block.severity == "hard", block.reason, block.opened_by, self._may_lift(block))
             for block in found
         )
-        question = next_reader.question(self.connection, self.session, [task.id], None)
+        question = next_reader.question(self.connection, self.session, task.id, task.group_id)
         return Item(task, barriers, waits, question)
 
     def _may_lift(self, block: permissions.Block) -> bool:
         opener = self.standing(block.opened_by) if block.opened_by else None
         return permissions.lift(self.asker, block, opener, person=False).allowed
 
-    def _group_lets(self, task: Task) -> bool:
-        return task.group_id is None or not self.waiting_group(task.group_id)
+    def _lets_below(self, task: Task) -> bool:
+        """Whether a subtask of the main task may begin, its own dependencies aside."""
+        group_waits = task.group_id is not None and self.waiting_group(task.group_id)
+        return not group_waits and not self.waits_from(str(task.parent_id))
+
+    def _waits_from(self, task: str) -> bool:
+        return task_reader.line_waits(self.connection, self.session, task)
 
     def _waiting_group(self, group: str) -> bool:
         return bool(self.reader.open_dependencies(self.session, group))
 
     def _lets_begin(self, task: Task) -> bool:
-        """Whether a task may be offered to anybody: its group goes on, and no question stands before it."""
+        """Whether a task may be offered to anybody: its group goes on, and no question stands before it.
+
+        Its own dependencies have been asked for.
+        """
         if task.group_id is not None and not self.takes_part(task.group_id):
             return False
-        found = task_reader.ancestors(self.connection, self.session, task.id) if task.parent_id else []
-        above = [each.id for each in found]
-        return next_reader.question(self.connection, self.session, [task.id, *above], task.group_id) is None
+        if task.parent_id is not None and self.waits_from(task.parent_id):
+            return False
+        return task_reader.question(self.connection, self.session, task.id, task.group_id) is None
 
     def _takes_part(self, group: str) -> bool:
         found = self.reader.group(self.session, group)

@@ -198,8 +198,10 @@ def has_room(work: Work, task: Task, agent: str) -> None:
 
 
 def _waits_for(work: Work, task: Task) -> tuple[str, str]:
-    open_ = task_reader.open_dependencies(work.context.connection, work.step.chain, task.id)
-    named = [f"{each.id} ({each.status})" for each in open_]
+    connection, session = work.context.connection, work.step.chain
+    named = [f"{each.id} ({each.status})" for each in task_reader.open_dependencies(connection, session, task.id)]
+    above = task_reader.open_above(connection, session, task.id)
+    named += [f"{each.id} ({each.status}), as {each.of} does" for each in above]
     named += [f"group {name}" for name in _open_groups(work, task)]
     return f"Task {task.id} waits for {', '.join(named)}.", f"orchestrator task show {task.id}"
 
@@ -210,8 +212,10 @@ def _open_groups(work: Work, task: Task) -> tuple[str, ...]:
 
 def open_names(work: Work, task: Task) -> list[str]:
     """Ids of the tasks, then of the groups, that a task waits for."""
-    open_ = task_reader.open_dependencies(work.context.connection, work.step.chain, task.id)
-    return [*(each.id for each in open_), *_open_groups(work, task)]
+    connection, session = work.context.connection, work.step.chain
+    open_ = [each.id for each in task_reader.open_dependencies(connection, session, task.id)]
+    above = [each.id for each in task_reader.open_above(connection, session, task.id)]
+    return [*dict.fromkeys((*open_, *above)), *_open_groups(work, task)]
 
 
 def may_finish(work: Work, task: Task, agent: Agent) -> None:
@@ -224,11 +228,17 @@ def may_finish(work: Work, task: Task, agent: Agent) -> None:
     if missing:
         from orchestrator.app import next_action
 
-        following: dict[str, Any] = next_action.answer(work, work.step.chain, agent, task)
+        following: dict[str, Any] = next_action.answer(work, work.step.chain, _asker(work, task, agent), task)
         raise Refused(
             "COMPLETION_GATE", f"Task {task.id} is not done: {missing}.", str(following.get("instruction", "")),
             next=following,
         )
+
+
+def _asker(work: Work, task: Task, agent: Agent) -> Agent:
+    """Who goes on with a task that is not done: whoever asked; where the system did, who has the task."""
+    owner = work.reader.agent(task.assignee) if agent.kind == "system" and task.assignee else None
+    return owner or agent
 
 
 def _missing(work: Work, task: Task) -> str:
@@ -241,5 +251,5 @@ def _missing(work: Work, task: Task) -> str:
     found = task_reader.blockers_of_task(connection, session, task.id)
     if found:
         return f"blocker {found[0].id} is open"
-    question = task_reader.question_of_task(connection, session, task)
-    return f"question {question} is open" if question else ""
+    question = task_reader.question(connection, session, task.id, task.group_id)
+    return f"question {question.id} is open" if question else ""
