@@ -285,7 +285,7 @@ def release_action(work: Work) -> Answer:
     else:
         task, agent, why = _without_token(work)
     task_guards.expected_version(task, given.get("expect_version"))
-    reason = (given.get("reason") or "").strip() or why
+    reason = names.said(given.get("reason")) or why
     moved = task_status.change(
         work, task, tasks.TODO, by=agent, reason=reason, cause="claim_release",
         values={**task_blocks.NO_CLAIM, "assignee": None},
@@ -319,7 +319,7 @@ def _why_freed(work: Work, task: Task, agent: Agent) -> str:
         return f"the lease of {holder} ended at {task.claim_until}"
     if agent.id == holder:
         raise lost(task, by_token=True)
-    if not (work.call.input.get("reason") or "").strip():
+    if not names.said(work.call.input.get("reason")):
         raise Refused(
             "REASON_REQUIRED", f"Taking task {task.id} from {holder} needs a reason.", "Repeat with --reason TEXT"
         )

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from orchestrator.app import task_blocks, task_guards
 from orchestrator.app.context import Work
 from orchestrator.app.task_guards import liftable
-from orchestrator.core import blockers, tasks
+from orchestrator.core import blockers, names, tasks
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.routing.facts import ROUTER
 from orchestrator.core.tasks import Task
@@ -63,7 +63,7 @@ def change(
 
     Source: seed 002, UpdateTaskStatusUseCase.
     """
-    reason = reason.strip()
+    reason = names.said(reason)
     check(task, to, cause=cause, expect_version=expect_version)
     person, legacy = _permitted(work, task, to, by, cause)
     task_guards.reason_given(task, to, reason)

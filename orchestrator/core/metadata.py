@@ -221,7 +221,7 @@ class _Reader(fields.Reader):
 
     def _reason(self, flag: bool) -> str | None:
         before = len(self.problems)
-        reason = (self.text(self.raw, "review_reason", "$") or "").strip()
+        reason = names.said(self.text(self.raw, "review_reason", "$"))
         if len(self.problems) > before:
             return None
         if flag and not reason:
