@@ -105,6 +105,7 @@ def claim_action(work: Work) -> Answer:
     else:
         task = require_task(work, given["id"])
     acting.refuse_outside(work, agent, task.group_id)
+    task_guards.takes_part(work, agent.id)
     if task.claim_token is not None and given.get("claim_token") == task.claim_token and task.claim_holder == agent.id:
         return {**_answer(work, task), "repeated": True, "unchanged": True}
     return _claimed(work, task, agent, lease)

@@ -16,6 +16,7 @@ from orchestrator.core import next_action as rules
 from orchestrator.core import permissions, tasks
 from orchestrator.core.next_facts import Barrier, Facts, Item, Worker
 from orchestrator.core.permissions import Standing
+from orchestrator.core.routing.facts import Session
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import next_reader, task_reader
@@ -157,7 +158,16 @@ class _Reading:
         return facts._replace(dropper=drop, elsewhere=functools.cache(functools.partial(self._elsewhere, main)))
 
     def _status(self) -> str:
-        return str(self.reader.session(self.session).status)  # type: ignore[union-attr]  # the session was required
+        return self._session().status
+
+    def _session(self) -> Session:
+        found = self.reader.session(self.session)
+        assert found is not None  # noqa: S101 - its caller has required the session
+        return found
+
+    def has_place(self, role: str) -> bool:
+        """Whether the session has work for a role."""
+        return role not in self._session().disabled_roles
 
     def _own_main(self) -> Task | None:
         found = next_reader.main_tasks(self.connection, self.session, self.asker.id, tasks.IN_PROGRESS)
@@ -200,6 +210,8 @@ class _Reading:
         busy = self._busy(None)
         if status != "active":
             return facts._replace(why_none=f"Session {self.session} {'has' if status == 'ended' else 'is'} {status}.")
+        if not self.has_place(self.asker.role):
+            return facts._replace(why_none=f"Session {self.session} does without {self.asker.role}.")
         if busy:
             return facts._replace(why_none=f"{self.asker.id} has its hands full with {', '.join(busy[:5])}.")
         found = candidate(self)
@@ -252,11 +264,13 @@ class _Reading:
         # Who has the main task has its subtasks at hand; they take no room of their own.
         owner = facts.main.task.assignee if facts.main else None
         first = self._at_hand(owner) if owner not in (None, self.asker.id) else ()
-        return (*first, *(each for each in next_reader.workers(self.connection, self.asker) if each.id != owner))
+        others = (each for each in next_reader.workers(self.connection, self.asker) if each.id != owner)
+        return (*first, *(each for each in others if self.has_place(each.role)))
 
     def _at_hand(self, agent: str | None) -> tuple[Worker, ...]:
         found = self.standing(agent) if agent else None
-        return (Worker(found.id, found.role),) if found is not None and found.active else ()
+        fits = found is not None and found.active and self.has_place(found.role)
+        return (Worker(found.id, found.role),) if found is not None and fits else ()
 
     def _busy(self, main: Task | None) -> tuple[str, ...]:
         """The tasks that leave no room for another one in progress; a subtask takes none."""
@@ -313,6 +327,8 @@ class _Reading:
 def candidate(reading: _Reading) -> Task | None:
     """The task that an agent takes next: a pending one, else one whose claim by its own role has ended."""
     connection, session, asker = reading.connection, reading.session, reading.asker
+    if not reading.has_place(asker.role):
+        return None
     found = next_reader.candidate(connection, session, asker, reading.lets_begin)
     return found or next_reader.overdue(connection, session, asker, reading.now)
 

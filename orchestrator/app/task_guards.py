@@ -168,12 +168,28 @@ def reason_given(task: Task, to: str, reason: str) -> None:
         raise Refused("REASON_REQUIRED", what, "Repeat with --reason TEXT")
 
 
+def takes_part(work: Work, agent: str) -> None:
+    """Whether the session has a place for an agent: one that does without a role gives it no work.
+
+    Raises:
+        Refused: NOT_PERMITTED.
+    """
+    found = work.reader.agent(agent)
+    if found is not None and found.role in work.session().disabled_roles:
+        raise Refused(
+            "NOT_PERMITTED", f"Session {work.step.chain} does without {found.role}, which {agent} is.",
+            f"orchestrator session show {work.step.chain}", disabled_roles=list(work.session().disabled_roles),
+        )
+
+
 def may_begin(work: Work, task: Task, assignee: str) -> None:
     """Whether a task can be in progress now, in the hands of an agent.
 
     Raises:
-        Refused: DEPENDENCIES_OPEN {open}, ASSIGNEE_BUSY {tasks}.
+        Refused: NOT_PERMITTED, the session does without the agent's role; DEPENDENCIES_OPEN {open},
+            ASSIGNEE_BUSY {tasks}.
     """
+    takes_part(work, assignee)
     connection, session = work.context.connection, work.step.chain
     if task_reader.waits(connection, session, task):
         what, look = _waits_for(work, task)

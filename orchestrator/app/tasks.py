@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from orchestrator.app import acting, groups, task_blocks, task_links, task_status
+from orchestrator.app import acting, groups, task_blocks, task_guards, task_links, task_status
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.task_guards import Asked, place
 from orchestrator.core import blockers, names, task_types, tasks
@@ -173,6 +173,7 @@ def _check_assignee(work: Work, group: str | None) -> None:
     acting.refuse_outside(work, agent, group)
     if agent.kind == "system":
         raise Refused("NOT_PERMITTED", f"{assignee} is the system; it takes no task.", "orchestrator agent list")
+    task_guards.takes_part(work, agent.id)
 
 
 def _insert(work: Work, where: _Place, on: list[str], agent: Agent, reason: str | None) -> None:
