@@ -155,7 +155,10 @@ class _Reading:
         main = None if self._status() == "ended" else task or self._own_main()
         facts = self._facts(main)
         drop = functools.partial(next_waits.dropper, self.reader, self.session, self.asker)
-        return facts._replace(dropper=drop, elsewhere=functools.cache(functools.partial(self._elsewhere, main)))
+        return facts._replace(
+            dropper=drop, elsewhere=functools.cache(functools.partial(self._elsewhere, main)),
+            person=functools.partial(next_reader.only_person, self.connection),
+        )  # fmt: skip
 
     def _status(self) -> str:
         return self._session().status

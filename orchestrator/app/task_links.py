@@ -172,7 +172,7 @@ def undepend_action(work: Work) -> Answer:
         "task_dependencies", (task.id, on, edge.seq),
         {"removed_seq": work.seq, "removed_by": agent.id, "removed_reason": (work.call.input.get("reason") or "")},
     )
-    task_status.free(work, task)
+    task_status.free(work, task, dropped=on)
     return _answer(work, task)
 
 
@@ -187,7 +187,7 @@ def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
         return
     raise Refused(
         "NOT_PERMITTED", f"{added.id} let task {task.id} wait for {on}; {agent.id} may not drop that.",
-        f"May: {added.id}, those above it, {MANAGER}, a person",
+        f"May: {', '.join((*([added.id] if added.active else []), 'those above it', MANAGER, 'a person'))}",
     )
 
 

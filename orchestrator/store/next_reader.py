@@ -64,6 +64,7 @@ _OPEN_QUESTION = """SELECT id, text FROM questions INDEXED BY ix_questions_open
     WHERE session_id = :session AND group_id IS :group AND closed_seq IS NULL AND task_id IS :task
     ORDER BY opened_seq, id LIMIT 1"""
 LIMIT = "SELECT max_parallel_tasks FROM agents WHERE id = :agent"
+PEOPLE = "SELECT id FROM agents WHERE kind = 'human' AND active = 1 LIMIT 2"
 LEADS = "SELECT EXISTS (SELECT 1 FROM agents INDEXED BY ix_agents_standing" + (
     " WHERE parent_id = :place AND session_id IS NULL AND active = 1)"
 )
@@ -228,6 +229,12 @@ def question(connection: sqlite3.Connection, session: str, task: str | None, gro
 def limit(connection: sqlite3.Connection, agent: str) -> int:
     """How many tasks an agent may have in progress at a time."""
     return int(connection.execute(LIMIT, {"agent": agent}).fetchone()[0])
+
+
+def only_person(connection: sqlite3.Connection) -> str | None:
+    """The only registered person in service; None where there is none, or several."""
+    rows = connection.execute(PEOPLE).fetchall()
+    return str(rows[0][0]) if len(rows) == 1 else None
 
 
 def leads(connection: sqlite3.Connection, asker: Standing) -> bool:

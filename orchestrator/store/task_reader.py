@@ -68,7 +68,7 @@ RUNNING = """SELECT t.session_id, t.id FROM tasks t INDEXED BY ix_tasks_assignee
 _AGENTS_ABOVE = """WITH RECURSIVE above(id) AS (
         SELECT parent_id FROM agents WHERE id = :agent AND parent_id IS NOT NULL
         UNION SELECT g.parent_id FROM above a CROSS JOIN agents g ON g.id = a.id WHERE g.parent_id IS NOT NULL)"""
-ABOVE = f"{_AGENTS_ABOVE} SELECT id FROM above"
+ABOVE = f"{_AGENTS_ABOVE} SELECT a.id, g.active FROM above a LEFT JOIN agents g ON g.id = a.id"
 MANAGERS = f"""{_AGENTS_ABOVE} SELECT a.id FROM above a CROSS JOIN agents g
     ON g.id = a.id AND g.kind = 'ai' AND g.active = 1"""
 BLOCKED_ABOVE = f"""{_ABOVE} SELECT b.task_id, {_BLOCK.replace("id,", "b.id,", 1)} FROM above a CROSS JOIN blockers b
@@ -251,7 +251,8 @@ def standing(connection: sqlite3.Connection, agent: str) -> Standing | None:
     ).fetchone()
     if row is None:
         return None
-    above = dict.fromkeys(found[0] for found in connection.execute(ABOVE, {"agent": agent}))
+    above: dict[str, int] = dict(connection.execute(ABOVE, {"agent": agent}).fetchall())
     above.pop(agent, None)
     id, role, kind, active, session, group = row
-    return Standing(id, role, kind, active, session, group, tuple(above))
+    gone = tuple(name for name, in_service in above.items() if not in_service)
+    return Standing(id, role, kind, active, session, group, tuple(above), gone)

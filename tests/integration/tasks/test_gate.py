@@ -235,3 +235,37 @@ def test_a_deep_line_is_climbed_without_recursion_and_each_step_once(board: Boar
     for number in range(1, 400):
         board.task(f"D{number}", assignee="dev-1", parent=f"D{number - 1}", by="dev-1")
     assert board.says("dev-1", "D399") == ("wait_for_dependencies", ["X"])
+
+
+class TestWhatRefusalsAndInstructionsName:
+    def test_those_in_service_alone_may(self, board: Board) -> None:
+        board.mine("T")
+        board.move("T", "blocked", "dev-1")
+        board.call("agent deactivate", id="dev-1", by=PM, reason="gone")
+        refusal = refused(board, "T", "in_progress", "qa_expert")
+        assert refusal.data["may"] == ["tech_lead", "project_manager", "a person, by a human channel"]
+        sentences = " ".join(board.call("why", id="T", session_id="S1")["sentences"])
+        assert "May lift it: tech_lead, project_manager, a person, by a human channel." in sentences
+
+    @pytest.mark.parametrize(
+        ("people", "by"), [(("user",), " --by user"), (("user", "eve"), ""), (("eve",), " --by eve")], ids=str
+    )
+    def test_the_only_person_is_named_as_who_resolves(self, board: Board, people: tuple[str, ...], by: str) -> None:
+        connection = board.context.connection
+        for name in set(people) - {"user"}:
+            connection.execute(
+                "INSERT INTO agents (id, role, kind, created_at, created_seq) VALUES (?, 'user', 'human', 't', 1)",
+                (name,),
+            )
+        if "user" not in people:
+            connection.execute("UPDATE agents SET active = 0 WHERE id = 'user'")
+        board.mine("T")
+        board.subs("T.1", "T.1.1")
+        board.call("task depend", id="T.1.1", on="T.1", session_id="S1", by="dev-1")
+        board.move("T.1", "in_progress", "dev-1")
+        board.call("task set-status", id="T.1", status="blocked", session_id="S1", by="dev-1", reason="x",
+                   blocker_type="external")  # fmt: skip
+        close(board, board.next()["question_id"])
+        answer = board.next()
+        assert answer["action"] == "wait_for_review"
+        assert f" --session-id S1{by} --reason TEXT`" in answer["instruction"]
