@@ -302,7 +302,7 @@ def _without_token(work: Work) -> tuple[Task, Agent, str]:
     task_status.check(task, tasks.TODO, cause="claim_release", expect_version=given.get("expect_version"))
     if not given.get("by"):
         raise Refused(
-            "ACTOR_REQUIRED", f"Releasing task {task.id} without the token of a claim is somebody's.",
+            "ACTOR_REQUIRED", f"Who releases task {task.id} is not named, nor is a claim by its token.",
             "Repeat with --by AGENT, or with --claim-token TOKEN",
         )
     agent = _agent(work, given["by"])

@@ -13,6 +13,8 @@ from orchestrator.errors import Refused
 from orchestrator.store import task_reader
 from orchestrator.store.reader import Agent
 
+MOST_NAMED = 20
+"""So many tasks a message names at most."""
 Asked = Work | Context
 """Where a question can be asked: a step under way, or outside any."""
 
@@ -58,8 +60,14 @@ def legal(task: Task, to: str, cause: str) -> None:
     """
     from orchestrator.core import lifecycle
 
-    if not task.status == to == tasks.BLOCKED:
+    if task.status == to == tasks.BLOCKED:
+        return
+    try:
         lifecycle.check_task_move(task.status, to, cause)
+    except Refused as refusal:
+        if (task.status, to) == (tasks.IN_PROGRESS, tasks.TODO):
+            refusal.suggestion += f"; give it back by `orchestrator task release {task.id}`"
+        raise
 
 
 def standing(asked: Asked, agent: str) -> Standing:
@@ -261,7 +269,9 @@ def _missing(work: Work, task: Task) -> str:
     connection, session = work.context.connection, work.step.chain
     subtasks = task_reader.open_subtasks(connection, session, task.id)
     if subtasks:
-        return f"open below it are {', '.join(f'{each.id} ({each.status})' for each in subtasks[:20])}"
+        more = f" and {len(subtasks) - MOST_NAMED} more" if len(subtasks) > MOST_NAMED else ""
+        named = ", ".join(f"{each.id} ({each.status})" for each in subtasks[:MOST_NAMED])
+        return f"still open below it: {named}{more}"
     if task_reader.none_done(connection, session, task.id):
         return "all its subtasks are cancelled"
     found = task_reader.blockers_of_task(connection, session, task.id)

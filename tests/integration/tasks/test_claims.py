@@ -298,6 +298,12 @@ class TestRelease:
         assert causes[-1] == ("claim_release",)
         assert board.claim("T", "dev-2")["claim"]["holder"] == "dev-2"
 
+    def test_who_sets_it_todo_by_hand_is_told_how_it_is_given_back(self, board: Board) -> None:
+        board.mine("T")
+        refusal = board.refused("task set-status", session_id="S1", id="T", status="todo", by="dev-1")
+        assert (refusal.code, refusal.data["allowed"]) == ("ILLEGAL_MOVE", ["blocked", "done", "cancelled"])
+        assert refusal.suggestion.endswith("; give it back by `orchestrator task release T`")
+
     def test_what_is_not_in_progress_cannot_be_released(self, board: Board) -> None:
         board.task("T", assignee="dev-1")
         asked = {"session_id": "S1", "id": "T", "by": LEAD, "reason": "x"}
