@@ -123,7 +123,7 @@ def deactivate_action(work: Work) -> Answer:
             "NOT_PERMITTED", f"{agent.id} stands for its role and cannot be deactivated.",
             f"orchestrator session create ID --disable-role {agent.role}",
         )
-    if not (given.get("reason") or "").strip():
+    if not names.said(given.get("reason")):
         raise Refused("REASON_REQUIRED", "Deactivating an agent needs a reason.", "Repeat with --reason TEXT")
     work.step.update("agents", (agent.id,), {"active": 0})
     return {"success": True, "agent": _row(work, agent.id), "seq": work.seq}

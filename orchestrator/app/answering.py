@@ -67,7 +67,7 @@ def answer_action(work: Work) -> Answer:
     person = human.person_named(work, given.get("by"), f"Answering question {question['id']}")
     _refuse_closed(question)
     session = groups.open_session(work)
-    decision, note = given["decision"], (given.get("note") or "").strip()
+    decision, note = given["decision"], names.said(given.get("note"))
     _check_fit(question, decision, note)
     work.actor = person.id
     _close(work, question, person, decision, note)

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from orchestrator.app import acting, changes, groups, next_action, task_blocks, task_guards, task_status
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.core import permissions, tasks
+from orchestrator.core import names, permissions, tasks
 from orchestrator.core.tasks import Task
 from orchestrator.errors import EXIT_NEGATIVE, Refused
 from orchestrator.store import task_reader
@@ -72,18 +72,23 @@ def heartbeat(
 
 def release(
     context: Context, *, session_id: str, id: str, by: str | None = None, claim_token: str | None = None,
-    reason: str = "", request_id: str | None = None, at: str | None = None,
+    reason: str = "", expect_version: int | None = None, request_id: str | None = None, at: str | None = None,
 ) -> Answer:
-    """Give a task back: in_progress becomes todo, nobody has it, and whoever asks next may.
+    """Give a task back, or free it of who is gone: in_progress becomes todo, nobody has it, whoever asks next may.
 
     Args:
-        by: who holds the claim, or stands above who does; the token's own holder where left out.
-        claim_token: the claim that is meant, so that nobody releases a newer one.
+        by: who has the task, or stands above who has it; the token's own holder where left out.
+        claim_token: the claim that is meant, so that nobody releases a newer one. Without it who has a task that
+            nobody claimed releases it, and one above, or a person, any: for a reason, unless the lease has ended.
+        expect_version: the version that the caller saw, which says as well which claim is meant.
 
     Raises:
-        Refused: UNKNOWN_TASK, UNKNOWN_AGENT, NOT_PERMITTED, CLAIM_LOST {holder}, ILLEGAL_MOVE.
+        Refused: UNKNOWN_TASK, VERSION_CONFLICT, ILLEGAL_MOVE, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED,
+            HUMAN_REQUIRED, CLAIM_LOST {holder}, REASON_REQUIRED.
     """
-    given = {"id": id, "by": by, "claim_token": claim_token, "reason": reason}
+    given = {
+        "id": id, "by": by, "claim_token": claim_token, "reason": reason, "expect_version": expect_version,
+    }  # fmt: skip
     return perform(context, Call("task release", session_id, by or "", given, request_id, at=at), release_action)
 
 
@@ -100,6 +105,7 @@ def claim_action(work: Work) -> Answer:
     else:
         task = require_task(work, given["id"])
     acting.refuse_outside(work, agent, task.group_id)
+    task_guards.takes_part(work, agent.id)
     if task.claim_token is not None and given.get("claim_token") == task.claim_token and task.claim_holder == agent.id:
         return {**_answer(work, task), "repeated": True, "unchanged": True}
     return _claimed(work, task, agent, lease)
@@ -121,8 +127,6 @@ def require_task(work: Work, task_id: str) -> Task:
     """
     found = task_reader.task(work.context.connection, work.step.chain, task_id)
     if found is None:
-        from orchestrator.core import names
-
         near = names.nearest(task_id, task_reader.known(work.context.connection, work.step.chain))
         message = f"Session {work.step.chain} has no task {names.shown(task_id)}."
         look = f"orchestrator task list --session-id {work.step.chain}"
@@ -173,17 +177,24 @@ def _refuse_held(task: Task) -> None:
         raise lost(task)
 
 
-def lost(task: Task) -> Refused:
-    """The refusal of who does not hold the claim of a task."""
+def lost(task: Task, token: str | None = None, *, by_token: bool = False) -> Refused:
+    """The refusal of who does not hold the claim of a task.
+
+    Args:
+        token: what was given as its token.
+        by_token: nothing but the claim's token would do.
+    """
     holder = task.claim_holder or (task.assignee if task.status == tasks.IN_PROGRESS else None)
     what = f"is claimed by {holder}" if task.claim_holder else f"is {task.status}, claimed by nobody"
     if task.claim_holder is None and holder is not None:
-        what = f"is in progress with {holder}"
+        what = f"is in progress with {holder}, claimed by nobody"
     until = f" until {task.claim_until}" if task.claim_until else ""
-    return Refused(
-        "CLAIM_LOST", f"Task {task.id} {what}{until}.", f"orchestrator task show {task.id}", holder=holder,
-        until=task.claim_until,
-    )
+    why, then = "", f"orchestrator task show {task.id}"
+    if token is not None:
+        why = f"; {names.shown(token)} is not the token of a claim that holds"
+    elif by_token and task.claim_holder is not None:
+        why, then = "; only with the token of that claim this is its holder's to do", "Repeat with --claim-token TOKEN"
+    return Refused("CLAIM_LOST", f"Task {task.id} {what}{until}{why}.", then, holder=holder, until=task.claim_until)
 
 
 def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
@@ -258,7 +269,7 @@ def _claim_of(work: Work) -> tuple[Task, Agent]:
     task = require_task(work, given["id"])
     agent = _agent(work, given["by"]) if given.get("by") else None
     if task.claim_token is None or task.claim_token != given.get("claim_token"):
-        raise lost(task)
+        raise lost(task, given.get("claim_token"), by_token=True)
     agent = agent or _agent(work, task.claim_holder)
     work.actor = agent.id
     return task, agent
@@ -267,10 +278,15 @@ def _claim_of(work: Work) -> tuple[Task, Agent]:
 def release_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    task, agent = _claim_of(work)
-    if task.claim_holder != agent.id:
-        _refuse_unrelated(work, task, agent)
-    reason = (given.get("reason") or "").strip() or f"released by {agent.id}"
+    if given.get("claim_token") is not None:
+        task, agent = _claim_of(work)
+        why = f"released by {agent.id}"
+        if task.claim_holder != agent.id:
+            _refuse_unrelated(work, task, agent)
+    else:
+        task, agent, why = _without_token(work)
+    task_guards.expected_version(task, given.get("expect_version"))
+    reason = names.said(given.get("reason")) or why
     moved = task_status.change(
         work, task, tasks.TODO, by=agent, reason=reason, cause="claim_release",
         values={**task_blocks.NO_CLAIM, "assignee": None},
@@ -278,18 +294,56 @@ def release_action(work: Work) -> Answer:
     return {"success": True, "task": _task(work, moved), "claim": None, "seq": work.seq}
 
 
+def _without_token(work: Work) -> tuple[Task, Agent, str]:
+    """The task that is released without the token of a claim, who does it, and why where no reason is given."""
+    given = work.call.input
+    groups.open_session(work)
+    task = require_task(work, given["id"])
+    task_status.check(task, tasks.TODO, cause="claim_release", expect_version=given.get("expect_version"))
+    if not given.get("by"):
+        raise Refused(
+            "ACTOR_REQUIRED", f"Who releases task {task.id} is not named, nor is a claim by its token.",
+            "Repeat with --by AGENT, or with --claim-token TOKEN",
+        )
+    agent = _agent(work, given["by"])
+    acting.refuse_outside(work, agent, task.group_id)
+    return task, agent, _why_freed(work, task, agent)
+
+
+def _why_freed(work: Work, task: Task, agent: Agent) -> str:
+    holder = _holder(task)
+    if agent.id != holder:
+        _refuse_unrelated(work, task, agent)
+    elif task.claim_holder is None:
+        return f"released by {agent.id}"
+    if ended(work, task):
+        return f"the lease of {holder} ended at {task.claim_until}"
+    if agent.id == holder:
+        raise lost(task, by_token=True)
+    if not names.said(work.call.input.get("reason")):
+        raise Refused(
+            "REASON_REQUIRED", f"Taking task {task.id} from {holder} needs a reason.", "Repeat with --reason TEXT"
+        )
+    return ""
+
+
+def _holder(task: Task) -> str | None:
+    """Who has a task in progress: by a claim, else as its assignee."""
+    return task.claim_holder or task.assignee
+
+
 def _refuse_unrelated(work: Work, task: Task, agent: Agent) -> None:
-    connection = work.context.connection
-    holder = task_reader.standing(connection, str(task.claim_holder))
+    connection, has = work.context.connection, str(_holder(task))
+    holder = task_reader.standing(connection, has)
     asker = task_reader.standing(connection, agent.id)
     if agent.kind == "human":
         from orchestrator.app import human
 
-        human.require(work, agent, f"Releasing the claim of {task.claim_holder}")
+        human.require(work, agent, f"Taking task {task.id} from {has}")
     elif holder is None or asker is None or not permissions.is_above(asker, holder):
         raise Refused(
-            "NOT_PERMITTED", f"The claim of {task.id} is {task.claim_holder}'s; {agent.id} does not stand above.",
-            f"orchestrator task show {task.id}", holder=task.claim_holder,
+            "NOT_PERMITTED", f"{has} has task {task.id}; {agent.id} does not stand above.",
+            f"orchestrator task show {task.id}", holder=has,
         )
 
 
@@ -304,7 +358,7 @@ def check(work: Work, task: Task, by: Agent, token: str | None) -> None:
     """
     if token is not None:
         if token != task.claim_token or task.claim_holder is None:
-            raise lost(task)
+            raise lost(task, token)
         return
     if task.claim_holder in (None, by.id) or by.kind != "ai":
         return

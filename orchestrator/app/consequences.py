@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from orchestrator.app import changes, completing, groups, moving, settling, spawning
 from orchestrator.app import metadata as meta
 from orchestrator.app.context import Answer, Work
-from orchestrator.core import strictjson
+from orchestrator.core import names, strictjson
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -108,7 +108,7 @@ def _insert_report(work: Work, case: Case, agent: str) -> None:
         reported_at=work.at,
     )
     for group_id, reason in report.acknowledge.items():
-        work.step.insert("acknowledgements", group_id=group_id, reason=reason.strip())
+        work.step.insert("acknowledgements", group_id=group_id, reason=names.said(reason))
     for name in report.details:
         work.step.insert("context_items", group_id=case.group.id if case.group else "", name=name)
 
@@ -140,7 +140,7 @@ def _start_group(work: Work, case: Case, group: Group, agent: str) -> None:
             work, group, "in_progress", by="system:router", reason=f"first report by {case.report.role}", cause="report"
         )
     elif group.status == "deferred_external":
-        reason = case.report.summary.strip() or "resumed by the project manager"
+        reason = names.said(case.report.summary) or "resumed by the project manager"
         changes.move_group(work, group, "in_progress", by=agent, reason=reason, cause="report")
 
 

@@ -72,13 +72,13 @@ def add(
 
 
 def _check_text(text: str) -> None:
-    if not text.strip():
+    if not names.said(text):
         raise UsageError("USAGE", "A criterion needs a text.", "Repeat with --text TEXT")
 
 
 def _check_measure(metric: str | None, operator: str | None, target: str | None) -> None:
     given = dict(zip(_MEASURE, (metric, operator, target), strict=True))
-    missing = [name for name, value in given.items() if value is None or not value.strip()]
+    missing = [name for name, value in given.items() if not names.said(value)]
     if len(missing) == len(given):
         return
     if missing:
@@ -112,7 +112,7 @@ def add_action(work: Work) -> Answer:
     work.step.insert(
         "criteria",
         id=id_,
-        text=given["text"].strip(),
+        text=names.said(given["text"]),
         **{name: given.get(name) for name in _MEASURE},
         command=strictjson.canonical(list(command)) if command else None,
         created_by=by,
@@ -292,7 +292,7 @@ def _planner(work: Work, by: str | None, what: str) -> str:
 
 
 def _reason(given: Any) -> str:
-    return str(given.get("reason") or "").strip()
+    return names.said(given.get("reason"))
 
 
 def _require(work: Work, id_: str) -> Row:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app import groups, human, settling
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.core import task_graph
+from orchestrator.core import names, task_graph
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.errors import Refused
 from orchestrator.store.task_edges import Edges
@@ -79,7 +79,7 @@ def undepend_action(work: Work) -> Answer:
     """Drop an edge; a replay calls it with a recorded event's input."""
     by = _manager(work)
     group_id, on = _ends(work)
-    reason = (work.call.input.get("reason") or "").strip()
+    reason = names.said(work.call.input.get("reason"))
     if on not in _targets(work, group_id):
         raise Refused(
             "UNKNOWN_ID", f"Group {group_id} does not depend on {on}.", _look(work, group_id),

@@ -90,13 +90,21 @@ def _sentences(context: Context, row: Row, answer: Answer) -> list[str]:
     sentences += [f"Question {each['id']} is open about it: {each['text']}" for each in answer["questions"]]
     waits = [each for each in answer["depends_on"] if not each["satisfied"] and row["status"] not in CLOSED]
     sentences += [f"It depends on task {each['id']} ({each['title']}), which is {each['status']}." for each in waits]
+    above = task_reader.open_above(context.connection, row["session_id"], row["id"]) if _pending(row) else []
+    sentences += [
+        f"Task {each.of}, which it is a part of, depends on task {each.id}, which is {each.status}." for each in above
+    ]
     groups = answer["waits_for_groups"] if row["status"] not in CLOSED else ()
     sentences += [
         f"Its group {row['group_id']} depends on group {each['id']}, which is {each['status']}." for each in groups
     ]
     parts = answer["open_subtasks"]
     sentences += [f"Its subtask {each['id']} ({each['title']}) is {each['status']}." for each in parts]
-    return [*sentences, *_onward(row, answer, waiting=bool(waits or groups or closed))]
+    return [*sentences, *_onward(row, answer, waiting=bool(waits or above or groups or closed))]
+
+
+def _pending(row: Row) -> bool:
+    return row["status"] not in (*CLOSED, tasks.IN_PROGRESS)
 
 
 def _standing(row: Row, answer: Answer) -> str:

@@ -110,7 +110,7 @@ def create_action(work: Work) -> Answer:
         )
     dependencies = list(dict.fromkeys(given.get("depends_on") or []))
     _check_dependencies(work, group_id, dependencies)
-    name = given.get("name") or group_id
+    name = names.said(given.get("name")) or group_id
     secure = bool(given.get("security_sensitive"))
     insert(
         work, group_id, name=name, kind=given.get("kind") or "code", by=by, security_sensitive=secure,
@@ -199,7 +199,7 @@ def actor(work: Work, by: str | None) -> Agent:
 def create_investigation(work: Work, case: Case) -> Group:
     """The research group of an investigation that no group was named for; it starts at once."""
     group_id = f"investigation-{work.seq}"
-    group = insert(work, group_id, name=case.report.summary.strip() or "Investigation", kind="research", by=MANAGER)
+    group = insert(work, group_id, name=names.said(case.report.summary) or "Investigation", kind="research", by=MANAGER)
     changes.move_group(
         work, group, "in_progress", by=ROUTER, reason=f"{case.report.status} without a group", cause="report"
     )

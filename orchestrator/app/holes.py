@@ -1,4 +1,4 @@
-"""Where the record is not whole: reports without decisions, spawns without reports, groups moved without cause."""
+"""Where the record is not whole: reports without decisions, spawns without reports, moves without cause."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def gaps(
 
     Kinds of gaps: `report_without_decision`; `decision_without_report`; `missing_step`; `spawn_without_report`: a turn
     that nobody answered, that nothing came after, that is not open and was not closed with its group;
-    `move_without_cause`: a group, or the session, with a status that no recorded change leads to, or a change that does
-    not begin where the one before it ended, or whose step is not on record. All of it is of one moment.
+    `move_without_cause`: a group, a task, or the session, with a status that no recorded change leads to, or a change
+    that does not begin where the one before it ended, or whose step is not on record. All of it is of one moment.
 
     Args:
         group_id: only gaps of this group.

@@ -173,17 +173,11 @@ def person_named(work: Work, by: str | None, what: str) -> Agent:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED.
     """
     from orchestrator.app import groups
+    from orchestrator.store import next_reader
 
-    agent = groups.actor(work, by or speaker(work) or _only_person(work))
+    agent = groups.actor(work, by or speaker(work) or next_reader.only_person(work.context.connection))
     require(work, agent, what)
     return agent
-
-
-def _only_person(work: Work) -> str | None:
-    rows = work.context.connection.execute(
-        "SELECT id FROM agents WHERE kind = 'human' AND active = 1 LIMIT 2"
-    ).fetchall()
-    return str(rows[0][0]) if len(rows) == 1 else None
 
 
 def enrol(context: Context, *, agent: str | None = None, by: str | None = None, at: str | None = None) -> Answer:

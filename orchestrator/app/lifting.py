@@ -119,7 +119,7 @@ def resolve_action(work: Work) -> Answer:
     agent = groups.actor(work, given.get("by"))
     acting.refuse_outside(work, agent, row["group_id"])
     legacy = _check(work, row, agent)
-    reason = (given.get("reason") or "").strip()
+    reason = names.said(given.get("reason"))
     if not reason:
         raise Refused("REASON_REQUIRED", f"Resolving blocker {row['id']} needs a reason.", "Repeat with --reason TEXT")
     return _write(work, row, agent, reason, "legacy" if legacy else "resolved")

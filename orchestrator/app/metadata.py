@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from orchestrator.app.context import FOUND, Context, Work
+from orchestrator.core import names
 from orchestrator.core.routing.facts import Case, Report, Stop
 from orchestrator.errors import InvalidInput
 from orchestrator.store import constants
@@ -102,6 +103,7 @@ def _stop(work: Work, case: Case, checked: Any) -> Stop | None:
         type=checked.blocker_type,
         severity=blockers.HARD if limit else severity,
         limit=limit,
+        message=checked.blocker_message,
         stage=progress.stage if progress else None,
         phases_completed=phases,
         phases_total=progress.phases_total if progress else None,
@@ -130,6 +132,7 @@ def keep(work: Work, case: Case) -> None:
 def blocker_of(report: Report) -> tuple[str, str, str]:
     """Type, class and reason of the blocker that a report with effect `block` opens."""
     type_, severity = (report.stop.type, report.stop.severity) if report.stop else ("unclassified", "hard")
-    texts = [report.summary, report.details.get("reason"), report.details.get("blocker_details")]
-    reason = next((t.strip() for t in texts if isinstance(t, str) and t.strip()), "")
+    told = report.stop.message if report.stop else None
+    texts = [told, report.summary, report.details.get("reason"), report.details.get("blocker_details")]
+    reason = next((names.said(t) for t in texts if isinstance(t, str) and names.said(t)), "")
     return type_, severity, reason or f"{report.role} reported {report.status}"

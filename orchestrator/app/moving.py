@@ -68,7 +68,7 @@ def set_status_action(work: Work) -> Answer:
             "NOT_PERMITTED", f"Session {session.id} is a chat: closing the session closes its group.",
             f"orchestrator session end {session.id} --by project_manager --reason ...",
         )
-    to, reason = given["status"].strip().lower(), (given.get("reason") or "").strip()
+    to, reason = given["status"].strip().lower(), names.said(given.get("reason"))
     _check_move(work, group, to, agent, reason)
     version = work.context.version(session.workflow_version_id)
     MOVES[to](work, session, version, group, agent.id, reason)
@@ -221,7 +221,7 @@ def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> Non
 
 def end_research(work: Work, case: Case, agent: str) -> list[str]:
     """End a session whose investigation has answered: what is still open is cancelled, with the reason."""
-    reason = case.report.summary.strip() or f"{case.report.status}: the investigation answered"
+    reason = names.said(case.report.summary) or f"{case.report.status}: the investigation answered"
     cancelled = cancel_open(work, by=agent, reason=reason, cause="report")
     changes.move_session(
         work, work.session().status, "ended", by=agent, reason=reason, cause="report", outcome="investigation_only"

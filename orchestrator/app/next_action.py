@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from orchestrator.app import next_waits
 from orchestrator.app.context import Answer, Context, Work
@@ -16,11 +16,14 @@ from orchestrator.core import next_action as rules
 from orchestrator.core import permissions, tasks
 from orchestrator.core.next_facts import Barrier, Facts, Item, Worker
 from orchestrator.core.permissions import Standing
+from orchestrator.core.routing.facts import Session
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import next_reader, task_reader
 from orchestrator.store.reader import Agent
 
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 _LOOKED_AT = 20
 """How many other tasks of an agent that waits are looked at, to see whether one can go on."""
 
@@ -54,20 +57,23 @@ def next_action(
         return postflight.postflight(context, session_id, group_id)
     if group_id is not None:
         raise UsageError("USAGE", "--group-id is not for an agent's next action.", "Repeat with --task TASK")
-    context.require_session(session_id)
     with _one_view(context):
+        session = context.require_session(session_id)
         agent = _agent(context, session_id, agent_id)
         asked = _task(context, session_id, task) if task is not None else None
         if asked is not None:
             _refuse_stranger(context, session_id, agent, asked)
-        return {"success": True, **answer(context, session_id, agent, asked)}
+        return {"success": True, **answer(context, session_id, agent, asked, session)}
 
 
-def answer(asked: Work | Context, session_id: str, agent: Agent, task: Task | None) -> dict[str, Any]:
+def answer(
+    asked: Work | Context, session_id: str, agent: Agent, task: Task | None, session: Session | None = None
+) -> dict[str, Any]:
     """The next action of an agent about a task, or about its own where none is given, as `next` answers it.
 
     Args:
         asked: a step under way, whose own writes count, or a context.
+        session: as it was read in the same view, where it was.
 
     Source: seed 002, 完了時チェック.
     """
@@ -75,7 +81,10 @@ def answer(asked: Work | Context, session_id: str, agent: Agent, task: Task | No
     now = asked.at if isinstance(asked, Work) else context.clock()
     standing = task_reader.standing(context.connection, agent.id)
     assert standing is not None  # noqa: S101 - its caller has required the agent
-    return rules.answer(_Reading(context, session_id, standing, now).facts(task))
+    reading = _Reading(context, session_id, standing, now)
+    if session is not None:
+        reading.sessions[session_id] = session
+    return rules.answer(reading.facts(task))
 
 
 @contextmanager
@@ -132,6 +141,18 @@ def _refuse_stranger(context: Context, session: str, agent: Agent, task: Task) -
     raise Refused("NOT_PERMITTED", f"{why}.", f"orchestrator task show {task.id} --session-id {session}")
 
 
+class _Once(dict[_Key, _Value]):
+    """Answers that are asked for once each. It costs nothing to make, as a cached function would."""
+
+    def __init__(self, ask: Callable[[_Key], _Value]) -> None:
+        super().__init__()
+        self.ask = ask
+
+    def __missing__(self, key: _Key) -> _Value:
+        found = self[key] = self.ask(key)
+        return found
+
+
 class _Reading:
     """Reads the facts of one question, each at most once, and what is expensive only when it is asked for."""
 
@@ -141,22 +162,37 @@ class _Reading:
         self.session = session
         self.asker = asker
         self.now = now
-        self.waiting_group = functools.cache(self._waiting_group)
-        self.takes_part = functools.cache(self._takes_part)
-        self.lets_begin = functools.cache(self._lets_begin)
-        self.standing: Callable[[str], Standing | None] = functools.cache(
-            functools.partial(task_reader.standing, self.connection)
-        )
+        self.waiting_group = _Once(self._waiting_group)
+        self.waits_from = _Once(self._waits_from)
+        self.takes_part = _Once(self._takes_part)
+        self.lets_begin = _Once(self._lets_begin)
+        self.standing = _Once(self._standing)
+        self.sessions = _Once(self._session)
 
     def facts(self, task: Task | None) -> Facts:
         """What the rules are told."""
         main = None if self._status() == "ended" else task or self._own_main()
         facts = self._facts(main)
         drop = functools.partial(next_waits.dropper, self.reader, self.session, self.asker)
-        return facts._replace(dropper=drop, elsewhere=functools.cache(functools.partial(self._elsewhere, main)))
+        return facts._replace(
+            dropper=drop, elsewhere=functools.partial(_Once(self._elsewhere).__getitem__, main),
+            person=functools.partial(next_reader.only_person, self.connection),
+        )  # fmt: skip
 
     def _status(self) -> str:
-        return str(self.reader.session(self.session).status)  # type: ignore[union-attr]  # the session was required
+        return self.sessions[self.session].status
+
+    def _session(self, session: str) -> Session:
+        found = self.reader.session(session)
+        assert found is not None  # noqa: S101 - its caller has required the session
+        return found
+
+    def _standing(self, agent: str) -> Standing | None:
+        return task_reader.standing(self.connection, agent)
+
+    def has_place(self, role: str) -> bool:
+        """Whether the session has work for a role."""
+        return role not in self.sessions[self.session].disabled_roles
 
     def _own_main(self) -> Task | None:
         found = next_reader.main_tasks(self.connection, self.session, self.asker.id, tasks.IN_PROGRESS)
@@ -167,7 +203,7 @@ class _Reading:
         """Another task of the asker's that can go on: one in progress, else a pending one; a few are looked at."""
         at_work = next_reader.main_tasks(self.connection, self.session, self.asker.id, tasks.IN_PROGRESS)
         pending = next_reader.own_elsewhere(self.connection, self.session, self.asker, main and main.id)
-        others = [*(task for task in at_work if task != main), *filter(self.lets_begin, pending)]
+        others = [*(task for task in at_work if task != main), *filter(self.lets_begin.__getitem__, pending)]
         return next((task.id for task in others[:_LOOKED_AT] if self._goes_on(task)), None)
 
     def _goes_on(self, task: Task) -> bool:
@@ -187,10 +223,8 @@ class _Reading:
     def _question(self, main: Task | None) -> Any:
         if main is None:
             group = self.asker.group_id
-            return next_reader.question(self.connection, self.session, [], group) if group else None
-        above = task_reader.ancestors(self.connection, self.session, main.id) if main.parent_id else []
-        ids = [main.id, *(each.id for each in above)]
-        return next_reader.question(self.connection, self.session, ids, main.group_id)
+            return next_reader.question(self.connection, self.session, None, group) if group else None
+        return task_reader.question(self.connection, self.session, main.id, main.group_id)
 
     def _counts(self, main: Task | None) -> dict[str, int]:
         return next_reader.counts(self.connection, self.session, main.id) if main else {}
@@ -201,6 +235,8 @@ class _Reading:
         busy = self._busy(None)
         if status != "active":
             return facts._replace(why_none=f"Session {self.session} {'has' if status == 'ended' else 'is'} {status}.")
+        if not self.has_place(self.asker.role):
+            return facts._replace(why_none=f"Session {self.session} does without {self.asker.role}.")
         if busy:
             return facts._replace(why_none=f"{self.asker.id} has its hands full with {', '.join(busy[:5])}.")
         found = candidate(self)
@@ -231,7 +267,7 @@ class _Reading:
         if counts.get(tasks.TODO) or counts.get(tasks.BACKLOG):
             facts = facts._replace(
                 ready=next_reader.ready(
-                    self.connection, self.session, main.id, self.asker, self._group_lets, all=facts.manager
+                    self.connection, self.session, main.id, self.asker, self._lets_below, all=facts.manager
                 )
             )
         return facts._replace(workers=self._workers(facts)) if facts.manager else facts
@@ -239,7 +275,7 @@ class _Reading:
     def _gone(self, *working: Task) -> Iterator[str]:
         """Who of those that have tasks in progress is out of service."""
         for name in {task.assignee for task in working if task.assignee and task.status == tasks.IN_PROGRESS}:
-            found = self.standing(name)
+            found = self.standing[name]
             if found is None or not found.active:
                 yield name
 
@@ -253,11 +289,13 @@ class _Reading:
         # Who has the main task has its subtasks at hand; they take no room of their own.
         owner = facts.main.task.assignee if facts.main else None
         first = self._at_hand(owner) if owner not in (None, self.asker.id) else ()
-        return (*first, *(each for each in next_reader.workers(self.connection, self.asker) if each.id != owner))
+        others = (each for each in next_reader.workers(self.connection, self.asker) if each.id != owner)
+        return (*first, *(each for each in others if self.has_place(each.role)))
 
     def _at_hand(self, agent: str | None) -> tuple[Worker, ...]:
-        found = self.standing(agent) if agent else None
-        return (Worker(found.id, found.role),) if found is not None and found.active else ()
+        found = self.standing[agent] if agent else None
+        fits = found is not None and found.active and self.has_place(found.role)
+        return (Worker(found.id, found.role),) if found is not None and fits else ()
 
     def _busy(self, main: Task | None) -> tuple[str, ...]:
         """The tasks that leave no room for another one in progress; a subtask takes none."""
@@ -277,36 +315,46 @@ class _Reading:
             Barrier(block.id, block.severity == "hard", block.reason, block.opened_by, self._may_lift(block))
             for block in found
         )
-        question = next_reader.question(self.connection, self.session, [task.id], None)
+        question = next_reader.question(self.connection, self.session, task.id, task.group_id)
         return Item(task, barriers, waits, question)
 
     def _may_lift(self, block: permissions.Block) -> bool:
-        opener = self.standing(block.opened_by) if block.opened_by else None
+        opener = self.standing[block.opened_by] if block.opened_by else None
         return permissions.lift(self.asker, block, opener, person=False).allowed
 
-    def _group_lets(self, task: Task) -> bool:
-        return task.group_id is None or not self.waiting_group(task.group_id)
+    def _lets_below(self, task: Task) -> bool:
+        """Whether a subtask of the main task may begin, its own dependencies aside."""
+        group_waits = task.group_id is not None and self.waiting_group[task.group_id]
+        return not group_waits and not self.waits_from[str(task.parent_id)]
+
+    def _waits_from(self, task: str) -> bool:
+        return task_reader.line_waits(self.connection, self.session, task)
 
     def _waiting_group(self, group: str) -> bool:
         return bool(self.reader.open_dependencies(self.session, group))
 
     def _lets_begin(self, task: Task) -> bool:
-        """Whether a task may be offered to anybody: its group goes on, and no question stands before it."""
-        if task.group_id is not None and not self.takes_part(task.group_id):
+        """Whether a task may be offered to anybody: its group goes on, and no question stands before it.
+
+        Its own dependencies have been asked for.
+        """
+        if task.group_id is not None and not self.takes_part[task.group_id]:
             return False
-        found = task_reader.ancestors(self.connection, self.session, task.id) if task.parent_id else []
-        above = [each.id for each in found]
-        return next_reader.question(self.connection, self.session, [task.id, *above], task.group_id) is None
+        if task.parent_id is not None and self.waits_from[task.parent_id]:
+            return False
+        return task_reader.question(self.connection, self.session, task.id, task.group_id) is None
 
     def _takes_part(self, group: str) -> bool:
         found = self.reader.group(self.session, group)
-        return found is not None and found.status not in next_waits.CLOSED_GROUPS and not self.waiting_group(group)
+        return found is not None and found.status not in next_waits.CLOSED_GROUPS and not self.waiting_group[group]
 
 
 def candidate(reading: _Reading) -> Task | None:
     """The task that an agent takes next: a pending one, else one whose claim by its own role has ended."""
     connection, session, asker = reading.connection, reading.session, reading.asker
-    found = next_reader.candidate(connection, session, asker, reading.lets_begin)
+    if not reading.has_place(asker.role):
+        return None
+    found = next_reader.candidate(connection, session, asker, reading.lets_begin.__getitem__)
     return found or next_reader.overdue(connection, session, asker, reading.now)
 
 

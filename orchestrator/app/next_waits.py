@@ -31,6 +31,7 @@ class Waiting:
         self.main = main
         self._found: Waits | None = None
         self._groups: dict[str, tuple[str, ...]] = {}
+        self._above: dict[str, str | None] = {}
 
     def walk(self) -> Waits:
         """What the main task waits for where it waits itself, else what its open subtasks wait for."""
@@ -51,10 +52,33 @@ class Waiting:
             return Node(dead=True)
         if status == tasks.IN_PROGRESS:
             return Node(self.reach.below.get(name, ()))
-        waits = self.reach.edges.get(name, [])
+        whole = [str(self._parent(name))] if self._waits_above(name) else []
+        waits = [*self.reach.edges.get(name, ()), *whole]
         if group is None:
             return Node(waits)
         return Node([*waits, *(_GROUP + each for each in self._open_groups(group))])
+
+    def _waits_above(self, name: str) -> str | None:
+        """The nearest task above another one that depends on something: a part waits for what its whole waits for."""
+        climbed: list[str] = []
+        here, found = name, None
+        while found is None and here not in self._above:
+            self._above[here] = None
+            climbed.append(here)
+            parent = self._parent(here)
+            if parent is None:
+                break
+            found = parent if self.reach.edges.get(parent) else None
+            here = parent
+        else:
+            found = found or self._above[here]
+        self._above |= dict.fromkeys(climbed, found)
+        return found
+
+    def _parent(self, name: str) -> str | None:
+        """The task above, where it has not ended."""
+        parent = self.reach.tasks[name][4]
+        return parent if parent in self.reach.tasks else None
 
     def _look_at_group(self, group: str) -> Node:
         found = self.reader.group(self.session, group)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app import groups, settling, spawning
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.core import handoff, strictjson
+from orchestrator.core import handoff, names, strictjson
 from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.errors import Refused
 
@@ -41,7 +41,7 @@ def redispatch_action(work: Work) -> Answer:
     given = work.call.input
     session = groups.open_session(work)
     groups.actor(work, given.get("by"))
-    reason = (given.get("reason") or "").strip()
+    reason = names.said(given.get("reason"))
     if not reason:
         raise Refused("REASON_REQUIRED", "A redispatch needs a reason.", "Repeat with --reason TEXT")
     group = _group(work, session, given.get("group_id"))

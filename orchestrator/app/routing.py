@@ -271,7 +271,7 @@ def _check_acknowledged(work: Work, report: Report) -> None:
         if work.reader.group(work.step.chain, group_id) is None:
             look = f"orchestrator group list --session-id {work.step.chain}"
             raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", look)
-        if not isinstance(reason, str) or not reason.strip():
+        if not isinstance(reason, str) or not names.said(reason):
             raise Refused(
                 "REASON_REQUIRED", f"Acknowledging {group_id} needs a reason.", f"--acknowledge {group_id}=REASON"
             )

@@ -184,7 +184,7 @@ def _acting(work: Work, what: str) -> tuple[Agent, str]:
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what} is the project manager's or a person's to do.",
             "Repeat with --by project_manager",
         )
-    reason = (given.get("reason") or "").strip()
+    reason = names.said(given.get("reason"))
     if not reason:
         raise Refused("REASON_REQUIRED", f"{what} needs a reason.", "Repeat with --reason TEXT")
     return agent, reason
@@ -232,7 +232,7 @@ def end_action(work: Work) -> Answer:
     given = work.call.input
     session = groups.open_session(work)
     agent = groups.actor(work, given.get("by"))
-    reason = (given.get("reason") or "").strip()
+    reason = names.said(given.get("reason"))
     if not reason:
         raise Refused("REASON_REQUIRED", "Ending a session needs a reason.", "Repeat with --reason TEXT")
     chat = session.kind == "chat"

@@ -13,6 +13,8 @@ from orchestrator.errors import Refused
 from orchestrator.store import task_reader
 from orchestrator.store.reader import Agent
 
+MOST_NAMED = 20
+"""So many tasks a message names at most."""
 Asked = Work | Context
 """Where a question can be asked: a step under way, or outside any."""
 
@@ -58,8 +60,14 @@ def legal(task: Task, to: str, cause: str) -> None:
     """
     from orchestrator.core import lifecycle
 
-    if not task.status == to == tasks.BLOCKED:
+    if task.status == to == tasks.BLOCKED:
+        return
+    try:
         lifecycle.check_task_move(task.status, to, cause)
+    except Refused as refusal:
+        if (task.status, to) == (tasks.IN_PROGRESS, tasks.TODO):
+            refusal.suggestion += f"; give it back by `orchestrator task release {task.id}`"
+        raise
 
 
 def standing(asked: Asked, agent: str) -> Standing:
@@ -168,12 +176,28 @@ def reason_given(task: Task, to: str, reason: str) -> None:
         raise Refused("REASON_REQUIRED", what, "Repeat with --reason TEXT")
 
 
+def takes_part(work: Work, agent: str) -> None:
+    """Whether the session has a place for an agent: one that does without a role gives it no work.
+
+    Raises:
+        Refused: NOT_PERMITTED.
+    """
+    found = work.reader.agent(agent)
+    if found is not None and found.role in work.session().disabled_roles:
+        raise Refused(
+            "NOT_PERMITTED", f"Session {work.step.chain} does without {found.role}, which {agent} is.",
+            f"orchestrator session show {work.step.chain}", disabled_roles=list(work.session().disabled_roles),
+        )
+
+
 def may_begin(work: Work, task: Task, assignee: str) -> None:
     """Whether a task can be in progress now, in the hands of an agent.
 
     Raises:
-        Refused: DEPENDENCIES_OPEN {open}, ASSIGNEE_BUSY {tasks}.
+        Refused: NOT_PERMITTED, the session does without the agent's role; DEPENDENCIES_OPEN {open},
+            ASSIGNEE_BUSY {tasks}.
     """
+    takes_part(work, assignee)
     connection, session = work.context.connection, work.step.chain
     if task_reader.waits(connection, session, task):
         what, look = _waits_for(work, task)
@@ -198,8 +222,10 @@ def has_room(work: Work, task: Task, agent: str) -> None:
 
 
 def _waits_for(work: Work, task: Task) -> tuple[str, str]:
-    open_ = task_reader.open_dependencies(work.context.connection, work.step.chain, task.id)
-    named = [f"{each.id} ({each.status})" for each in open_]
+    connection, session = work.context.connection, work.step.chain
+    named = [f"{each.id} ({each.status})" for each in task_reader.open_dependencies(connection, session, task.id)]
+    above = task_reader.open_above(connection, session, task.id)
+    named += [f"{each.id} ({each.status}), as {each.of} does" for each in above]
     named += [f"group {name}" for name in _open_groups(work, task)]
     return f"Task {task.id} waits for {', '.join(named)}.", f"orchestrator task show {task.id}"
 
@@ -210,8 +236,10 @@ def _open_groups(work: Work, task: Task) -> tuple[str, ...]:
 
 def open_names(work: Work, task: Task) -> list[str]:
     """Ids of the tasks, then of the groups, that a task waits for."""
-    open_ = task_reader.open_dependencies(work.context.connection, work.step.chain, task.id)
-    return [*(each.id for each in open_), *_open_groups(work, task)]
+    connection, session = work.context.connection, work.step.chain
+    open_ = [each.id for each in task_reader.open_dependencies(connection, session, task.id)]
+    above = [each.id for each in task_reader.open_above(connection, session, task.id)]
+    return [*dict.fromkeys((*open_, *above)), *_open_groups(work, task)]
 
 
 def may_finish(work: Work, task: Task, agent: Agent) -> None:
@@ -224,22 +252,30 @@ def may_finish(work: Work, task: Task, agent: Agent) -> None:
     if missing:
         from orchestrator.app import next_action
 
-        following: dict[str, Any] = next_action.answer(work, work.step.chain, agent, task)
+        following: dict[str, Any] = next_action.answer(work, work.step.chain, _asker(work, task, agent), task)
         raise Refused(
             "COMPLETION_GATE", f"Task {task.id} is not done: {missing}.", str(following.get("instruction", "")),
             next=following,
         )
 
 
+def _asker(work: Work, task: Task, agent: Agent) -> Agent:
+    """Who goes on with a task that is not done: whoever asked; where the system did, who has the task."""
+    owner = work.reader.agent(task.assignee) if agent.kind == "system" and task.assignee else None
+    return owner or agent
+
+
 def _missing(work: Work, task: Task) -> str:
     connection, session = work.context.connection, work.step.chain
     subtasks = task_reader.open_subtasks(connection, session, task.id)
     if subtasks:
-        return f"open below it are {', '.join(f'{each.id} ({each.status})' for each in subtasks[:20])}"
+        more = f" and {len(subtasks) - MOST_NAMED} more" if len(subtasks) > MOST_NAMED else ""
+        named = ", ".join(f"{each.id} ({each.status})" for each in subtasks[:MOST_NAMED])
+        return f"still open below it: {named}{more}"
     if task_reader.none_done(connection, session, task.id):
         return "all its subtasks are cancelled"
     found = task_reader.blockers_of_task(connection, session, task.id)
     if found:
         return f"blocker {found[0].id} is open"
-    question = task_reader.question_of_task(connection, session, task)
-    return f"question {question} is open" if question else ""
+    question = task_reader.question(connection, session, task.id, task.group_id)
+    return f"question {question.id} is open" if question else ""

@@ -117,8 +117,8 @@ def check(
     other = _require_other(work, on)
     if task is not None and task.closed:
         raise _invalid(f"Task {task.id} is {task.status} and waits for nothing any more.", "closed")
-    if task is not None and _begun(task) and other.status != tasks.DONE:
-        raise _invalid(f"Task {task.id} has begun, and {on} is not done.", "started")
+    if task is not None and other.status != tasks.DONE and _begun(work, task):
+        raise _invalid(f"Task {task.id}, or a part of it, has begun, and {on} is not done.", "started")
     if _related(work, id, on, new[1] if new else None):
         raise _invalid(f"One of {id} and {on} is a part of the other.", "related")
     ring = task_graph.ring_of_task(Edges(work.context.connection, work.step.chain, new=new), id, on)
@@ -132,8 +132,8 @@ def _shown(ring: list[str], most: int = 20) -> str:
     return " -> ".join(ring if len(ring) <= most else [*ring[: most - 2], "...", ring[-1]])
 
 
-def _begun(task: Task) -> bool:
-    return tasks.IN_PROGRESS in (task.status, task.former_status)
+def _begun(work: Work, task: Task) -> bool:
+    return task_reader.begun_below(work.context.connection, work.step.chain, task.id)
 
 
 def _invalid(message: str, why: str) -> Refused:
@@ -172,7 +172,7 @@ def undepend_action(work: Work) -> Answer:
         "task_dependencies", (task.id, on, edge.seq),
         {"removed_seq": work.seq, "removed_by": agent.id, "removed_reason": (work.call.input.get("reason") or "")},
     )
-    task_status.free(work, task)
+    task_status.free(work, task, dropped=on)
     return _answer(work, task)
 
 
@@ -187,7 +187,7 @@ def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
         return
     raise Refused(
         "NOT_PERMITTED", f"{added.id} let task {task.id} wait for {on}; {agent.id} may not drop that.",
-        f"May: {added.id}, those above it, {MANAGER}, a person",
+        f"May: {', '.join((*([added.id] if added.active else []), 'those above it', MANAGER, 'a person'))}",
     )
 
 

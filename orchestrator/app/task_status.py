@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from orchestrator.app import task_blocks, task_guards
 from orchestrator.app.context import Work
 from orchestrator.app.task_guards import liftable
-from orchestrator.core import blockers, tasks
+from orchestrator.core import blockers, names, tasks
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.routing.facts import ROUTER
 from orchestrator.core.tasks import Task
@@ -63,7 +63,7 @@ def change(
 
     Source: seed 002, UpdateTaskStatusUseCase.
     """
-    reason = reason.strip()
+    reason = names.said(reason)
     check(task, to, cause=cause, expect_version=expect_version)
     person, legacy = _permitted(work, task, to, by, cause)
     task_guards.reason_given(task, to, reason)
@@ -209,16 +209,25 @@ def _follow(work: Work, closed: list[Task]) -> None:
             settling.settle(work, "task")
 
 
-def free(work: Work, task: Task) -> Task:
-    """Close the blockers that were opened for a task's dependencies, once the last of these is done."""
+def free(work: Work, task: Task, dropped: str | None = None) -> Task:
+    """Close the blockers that were opened for a task's dependencies, once the last of these is done.
+
+    Args:
+        dropped: the dependency that was dropped instead of done.
+    """
     connection, session = work.context.connection, work.step.chain
     if task.status != tasks.BLOCKED or task_reader.open_dependencies(connection, session, task.id):
         return task
     found = [each.id for each in task_reader.blockers_of_task(connection, session, task.id) if _waiting(each)]
     if not found:
         return task
-    reason = "all dependencies are done"
-    return resolve(work, task, found, by=ROUTER, reason=reason, resolution="dependencies_done")
+    if dropped is None:
+        reason, resolution = "all dependencies are done", "dependencies_done"
+    else:
+        others = task_reader.dependencies(connection, session, task.id)
+        rest = "all others are done" if others else "it was the only one"
+        reason, resolution = f"the dependency on {dropped} was dropped, {rest}", "dependency_dropped"
+    return resolve(work, task, found, by=ROUTER, reason=reason, resolution=resolution)
 
 
 def _waiting(block: Block) -> bool:

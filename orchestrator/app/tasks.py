@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from orchestrator.app import acting, groups, task_blocks, task_links, task_status
+from orchestrator.app import acting, groups, task_blocks, task_guards, task_links, task_status
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.task_guards import Asked, place
 from orchestrator.core import blockers, names, task_types, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import MANAGER, ROUTER, Session
 from orchestrator.core.tasks import Task
-from orchestrator.errors import Refused
+from orchestrator.errors import Refused, UsageError
 from orchestrator.store import task_reader
 from orchestrator.store.reader import Agent
 
@@ -77,7 +77,7 @@ def create(
     Raises:
         Refused: SESSION_CLOSED, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED, ALREADY_EXISTS,
             UNKNOWN_GROUP, GROUP_CLOSED, UNKNOWN_TASK, REASON_REQUIRED, DEPENDENCY_INVALID {why},
-            DEPENDENCY_CYCLE {cycle}.
+            DEPENDENCY_CYCLE {cycle}. UsageError: USAGE, a blank title, or a reason without `blocked`.
 
     Source: seed 002, 背景 (subtasks with dependencies).
     """
@@ -86,7 +86,18 @@ def create(
         "assignee": assignee, "priority": priority, "type": type, "status": status, "reason": reason,
         "depends_on": list(depends_on), "auto_unblock": auto_unblock, "by": by,
     }
+    _check_words(title, status, reason)
     return perform(context, Call("task create", session_id, by or "", given, request_id, at=at), create_action)
+
+
+def _check_words(title: str, status: str, reason: str) -> None:
+    if not names.said(title):
+        raise UsageError("USAGE", "A task needs a title that can be read.", "Repeat with --title TEXT")
+    if reason and status != tasks.BLOCKED:
+        raise UsageError(
+            "USAGE", f"A reason is for a task that is created blocked, and this one is {status}.",
+            "Repeat with --status blocked, or without --reason",
+        )
 
 
 class _Place(NamedTuple):
@@ -110,7 +121,7 @@ def create_action(work: Work) -> Answer:
     acting.refuse_outside(work, agent, where.group)
     _check_assignee(work, where.group)
     blocked = (given.get("status") or tasks.TODO) == tasks.BLOCKED
-    reason = (given.get("reason") or "").strip()
+    reason = names.said(given.get("reason"))
     if blocked and not reason:
         what = f"Creating task {given['id']} blocked needs a reason."
         raise Refused("REASON_REQUIRED", what, "Repeat with --reason TEXT")
@@ -162,6 +173,7 @@ def _check_assignee(work: Work, group: str | None) -> None:
     acting.refuse_outside(work, agent, group)
     if agent.kind == "system":
         raise Refused("NOT_PERMITTED", f"{assignee} is the system; it takes no task.", "orchestrator agent list")
+    task_guards.takes_part(work, agent.id)
 
 
 def _insert(work: Work, where: _Place, on: list[str], agent: Agent, reason: str | None) -> None:
@@ -262,10 +274,16 @@ def set_status(
     Raises:
         Refused: SESSION_CLOSED, UNKNOWN_TASK, UNKNOWN_STATUS, VERSION_CONFLICT, ILLEGAL_MOVE, ACTOR_REQUIRED,
             UNKNOWN_AGENT, NOT_PERMITTED, CLAIM_LOST, HUMAN_REQUIRED, UNBLOCK_NOT_PERMITTED, REASON_REQUIRED,
-            DEPENDENCIES_OPEN, ASSIGNEE_BUSY, COMPLETION_GATE, in this order.
+            DEPENDENCIES_OPEN, ASSIGNEE_BUSY, COMPLETION_GATE, in this order. UsageError: USAGE, a blocker's type
+            without `blocked`.
 
     Source: seed 002, UpdateTaskStatusUseCase.
     """
+    if blocker_type is not None and status.strip().lower() != tasks.BLOCKED:
+        raise UsageError(
+            "USAGE", f"A blocker's type is for blocking a task, not for setting it {names.shown(status)}.",
+            f"Repeat with {tasks.BLOCKED}, or without --blocker-type",
+        )
     given = {
         "id": id, "status": status, "by": by, "reason": reason, "blocker_type": blocker_type,
         "expect_version": expect_version, "claim_token": claim_token,

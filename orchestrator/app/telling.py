@@ -109,6 +109,12 @@ def _blocker_opened(row: Row) -> Told:
     return Told("blocker_opened", row["id"], row["group_id"], text, (row["opened_by"], row["opened_role"]))
 
 
+def _blocker_marked(row: Row) -> Told:
+    named = f"blocker {row['id']}" if row["id"] else "a blocker that is so no more"
+    text = f"{named} marked external{_on(row['group_id'])} by {row['agent_id']}{_more(row['dependency'])}"
+    return Told("blocker_marked", row["id"], row["group_id"], text, (row["agent_id"], row["role"]))
+
+
 def _blocker_resolved(row: Row) -> Told:
     text = f"blocker {row['id']} resolved by {row['resolved_by']} ({row['resolution']}){_more(row['resolution_note'])}"
     return Told("blocker_resolved", row["id"], row["group_id"], text, (row["resolved_by"],))
@@ -148,6 +154,7 @@ _TELL: dict[str, Any] = {
     "decision": _decision,
     "status_change": _status_change,
     "blocker_opened": _blocker_opened,
+    "blocker_marked": _blocker_marked,
     "blocker_resolved": _blocker_resolved,
     "question_asked": _question_asked,
     "question_closed": _question_closed,

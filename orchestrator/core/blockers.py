@@ -64,13 +64,18 @@ def of_error(raw_type: str, recoverable: bool) -> Classified:
 
 
 def worst(stage: str | None, found: Iterable[Classified]) -> Classified | None:
-    """The blocker that counts among a stage that names a type and the errors: the first hard, else the first.
+    """The blocker that counts among a stage that names a soft type and the errors: the first hard, else the first.
+
+    A stage that names a hard type gives none: what is hard is said by an error. Where no error says it, the blocker
+    is unclassified, and so hard all the same.
 
     Returns None when neither names one.
     Source: seed 003, Blocker Taxonomy.
     """
     name = type_name(stage or "")
-    every = [*([Classified(name, TYPES[name])] if name in TYPES else []), *found]
+    every = [*([Classified(name, SOFT)] if TYPES.get(name) == SOFT else []), *found]
+    if not every and TYPES.get(name) == HARD:
+        return UNCLASSIFIED
     return next((each for each in every if each.blocker_class == HARD), every[0] if every else None)
 
 

@@ -225,7 +225,7 @@ def _acknowledge(value: dict[str, Any], reader: fields.Reader) -> dict[str, str]
             names.check_id("group", group)
         except errors.UsageError as fault:
             reader.refuse(path, fault.message)
-        if isinstance(reason, str) and reason.strip():
+        if isinstance(reason, str) and names.said(reason):
             found[group] = reason
         else:
             reader.refuse(path, f"must be a reason, not {fields.kind(reason)}")

@@ -20,7 +20,7 @@ def kind(value: object) -> str:
     if value is None or isinstance(value, bool):
         return strictjson.canonical(value)
     if isinstance(value, str):
-        return f"text {names.shown(value)}" if value.strip() else "blank text"
+        return f"text {names.shown(value)}" if names.said(value) else "blank text"
     return {int: "a number", float: "a number", list: "a list", dict: "an object"}.get(type(value), "something else")
 
 
@@ -37,7 +37,7 @@ class Reader:
     def text(self, item: dict[str, Any], key: str, path: str, required: bool = False) -> str | None:
         """A text; a required one must not be blank."""
         value = item.get(key)
-        if isinstance(value, str) and (value.strip() or not required):
+        if isinstance(value, str) and (names.said(value) or not required):
             return value
         if value is not None:
             self.refuse(strictjson.at(path, key), f"must be text, not {kind(value)}")

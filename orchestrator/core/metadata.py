@@ -71,7 +71,10 @@ class Resume(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """A valid document. ``blocker_type`` and ``blocker_class`` are None for work that nothing stopped."""
+    """A valid document. ``blocker_type`` and ``blocker_class`` are None for work that nothing stopped.
+
+    ``blocker_message`` is what the error of that type says, else the first error that says anything.
+    """
 
     status: str
     requires_user_review: bool
@@ -84,6 +87,7 @@ class Metadata(NamedTuple):
     under_flagged: bool
     blocker_class: blockers.BlockerClass | None
     blocker_type: str | None
+    blocker_message: str | None
     warnings: tuple[str, ...]
     resume: Resume | None
     raw: Mapping[str, Any]
@@ -183,6 +187,7 @@ class _Reader(fields.Reader):
             under_flagged=not flag and hard and status == "partial",
             blocker_class=blocker.blocker_class if blocker else None,
             blocker_type=blocker.type if blocker else None,
+            blocker_message=_message(blocker, found) if blocker else None,
             warnings=tuple(self.warnings),
             resume=_resume(status, progress),
             raw=self.raw,
@@ -221,7 +226,7 @@ class _Reader(fields.Reader):
 
     def _reason(self, flag: bool) -> str | None:
         before = len(self.problems)
-        reason = (self.text(self.raw, "review_reason", "$") or "").strip()
+        reason = names.said(self.text(self.raw, "review_reason", "$"))
         if len(self.problems) > before:
             return None
         if flag and not reason:
@@ -264,13 +269,17 @@ class _Reader(fields.Reader):
         stage, details = self.text(item, "stage", path), self.text(item, "details", path)
         completed = self.count(item, "phases_completed", path, MOST_PHASES)
         total = self.count(item, "phases_total", path, MOST_PHASES)
-        if completed is not None and total is not None:
-            self._compare_phases(completed, total, status)
+        self._compare_phases(completed, total, status, item)
         return Progress(stage, details, completed, total, self._handoff(item, path, stage))
 
-    def _compare_phases(self, completed: int, total: int, status: str) -> None:
+    def _compare_phases(self, completed: int | None, total: int | None, status: str, item: dict[str, Any]) -> None:
         path = "$.partial_progress.phases_completed"
-        if completed > total:
+        if total is None:
+            return
+        if completed is None:
+            if total and status == "implemented" and item.get("phases_completed") is None:
+                self.refuse(path, f"is missing, of phases_total {total}; implemented leaves no phase open")
+        elif completed > total:
             self.refuse(path, f"is {completed} of phases_total {total}")
         elif completed < total and status == "implemented":
             self.refuse(path, f"is {completed} of phases_total {total}; implemented leaves no phase open")
@@ -311,6 +320,12 @@ def _blocker(
     # A partial document that names nothing has merely not finished; one that asks or stopped has a cause it hides.
     silent = blockers.UNCLASSIFIED if flag or status != "partial" else blockers.PHASE_INCOMPLETE
     return named or silent
+
+
+def _message(blocker: blockers.Classified, found: tuple[ErrorItem, ...]) -> str | None:
+    of_type = [each for each in found if blockers.type_name(each.type) == blocker.type]
+    said = (names.said(each.message) for each in (*of_type, *found))
+    return next(filter(None, said), None)
 
 
 def _resume(status: str, progress: Progress | None) -> Resume | None:

@@ -41,6 +41,9 @@ _SURROGATE = "[\ud800-\udfff]"
 _WORD = r"[^\W_]+"
 _CAMEL_PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"
 _NAME_START = r"[^a-z0-9]*([a-z0-9_]+)"
+_UNSEEN_KINDS = ("Cc", "Cf", "Cs", "Zs", "Zl", "Zp")
+_UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
+"""Characters that are neither space nor control, and that nobody sees all the same: fillers, joiners, variations."""
 _NEGATIONS = ("not", "never", "un", "dis")
 _LONGEST_NEAR_MISS = 100
 
@@ -160,6 +163,24 @@ def text_problem(value: str) -> str | None:
     if found:
         return f"contains the lone surrogate U+{ord(found.group()):04X} at character {found.start() + 1}"
     return None
+
+
+def said(text: str | None) -> str:
+    """A text without whitespace around it; empty where there is nothing in it that can be seen.
+
+    What is only spaces, controls, zero-width or other unseen characters says nothing, whoever asks for a reason.
+    """
+    found = (text or "").strip()
+    if found.isascii() and found.isprintable():
+        return found
+    return found if any(map(_is_seen, found)) else ""
+
+
+def _is_seen(letter: str) -> bool:
+    # Loaded only for what is not plain: a good call must not pay for it.
+    import unicodedata
+
+    return unicodedata.category(letter) not in _UNSEEN_KINDS and letter not in _UNSEEN
 
 
 def whole_words_security(name: str) -> str | None:

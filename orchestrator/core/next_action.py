@@ -284,10 +284,15 @@ def _ring(facts: Facts) -> Reply:
     ring = facts.walk().ring
     edges = list(itertools.pairwise(ring))
     # What a task or group contains stays in it; what a task depends on can be dropped.
-    edge = next((each for each in edges if facts.describe(each[1]).parent_id != each[0] and _of_tasks(each)), edges[0])
+    edge = next((each for each in edges if _of_tasks(each) and not _of_parts(facts, each)), edges[0])
     drop = words.undepend(facts, *edge)
     sentence = f"Break the ring {' -> '.join(ring)} by {drop}, then call {words.again(facts, facts.task.id)}."
     return Reply("dependency_deadlock", "dependency_deadlock", sentence, {"ring": list(ring)})
+
+
+def _of_parts(facts: Facts, edge: tuple[str, str]) -> bool:
+    one, other = edge
+    return facts.describe(other).parent_id == one or facts.describe(one).parent_id == other
 
 
 def _of_tasks(edge: tuple[str, str]) -> bool:

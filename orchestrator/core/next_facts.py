@@ -89,6 +89,7 @@ class Facts(NamedTuple):
         be done, for it looks at the whole session.
     describe: what the walk has found, by its name there.
     elsewhere: a task of the asker's beside the main task that can go on; asked only when the main task waits.
+    person: the only registered person in service; None where there is no such one.
     dropper: who may drop what one depends on, the asker where that is possible.
     """
 
@@ -113,6 +114,7 @@ class Facts(NamedTuple):
     describe: Callable[[str], Root] = lambda name: Root("task", name, name, IN_PROGRESS)
 
     elsewhere: Callable[[], str | None] = lambda: None
+    person: Callable[[], str | None] = lambda: None
     dropper: Callable[[str, str], str] = lambda task, dependency: "project_manager"
 
     @property

@@ -100,4 +100,6 @@ def answering(facts: Facts, item: Item | None) -> str:
     if question is not None:
         return f"`orchestrator answer {question.id} --decision continue --note TEXT`"
     hard = next(each.id for each in item.barriers if each.hard) if item else ""
-    return f"`orchestrator blocker resolve {hard} --session-id {facts.session_id} --by user --reason TEXT`"
+    person = facts.person()
+    by = f" --by {person}" if person else ""
+    return f"`orchestrator blocker resolve {hard} --session-id {facts.session_id}{by} --reason TEXT`"

@@ -12,7 +12,10 @@ from orchestrator.core.routing.facts import MANAGER, PERSON
 
 
 class Standing(NamedTuple):
-    """An agent where it stands; `above` are those that it reports to, the nearest first."""
+    """An agent where it stands; `above` are those that it reports to, the nearest first.
+
+    gone: those of them that are out of service.
+    """
 
     id: str
     role: str
@@ -21,6 +24,7 @@ class Standing(NamedTuple):
     session_id: str | None
     group_id: str | None
     above: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
 
     @property
     def instance(self) -> bool:
@@ -129,11 +133,13 @@ def _relation(requester: Standing, block: Block, opener: Standing | None) -> str
 
 
 def _may(opener: Standing | None) -> tuple[str, ...]:
+    """Who may do what an agent, or one above it, may: those in service."""
     if opener is None or opener.kind == "system":
         return (THE_SYSTEM, A_PERSON)
     if opener.kind == "human":
         return (A_PERSON,)
-    return (opener.id, *(name for name in opener.above if name != PERSON), A_PERSON)
+    own = (opener.id,) if opener.active else ()
+    return (*own, *(name for name in opener.above if name != PERSON and name not in opener.gone), A_PERSON)
 
 
 def move(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED = "backlog", "todo", "in_progress", "blocked", "done", "cancelled"
 STATUSES = (BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED)
@@ -45,12 +45,13 @@ class Task(NamedTuple):
         return self.status in CLOSED
 
 
-def order(task: Task) -> tuple[int, str, tuple[tuple[int, int, str], ...], str]:
+def order(task: Task) -> tuple[int, str, tuple[Any, ...], str]:
     """The order in which tasks are taken up: priority, creation, id with numbers as numbers."""
     return task.priority, task.created_at, natural(task.id), task.id
 
 
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A sort key under which `T9` comes before `T10`."""
-    parts = re.split(r"([0-9]+)", text)
-    return tuple((0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts if part)
+def natural(text: str) -> tuple[Any, ...]:
+    """A sort key under which `T9` comes before `T10`: what stands between numbers, and numbers, in turn."""
+    parts: list[Any] = re.split(r"([0-9]+)", text)
+    parts[1::2] = map(int, parts[1::2])
+    return tuple(parts)

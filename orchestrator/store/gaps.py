@@ -45,13 +45,19 @@ _MOVES = """SELECT c.entity_id, c.seq, c.from_status, c.to_status, c.changed_by,
     EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = c.session_id AND e.seq = c.seq)
     FROM status_changes c INDEXED BY ix_status_changes_entity LEFT JOIN agents a ON a.id = c.changed_by
     WHERE c.session_id = :session AND c.entity = :entity ORDER BY c.entity_id, c.seq, c.part"""
-_GROUPS = """SELECT g.id, g.status, g.status_seq, g.status_changed_by, a.role, g.created_seq, 'pending', e.kind
+_GROUPS = """SELECT g.id, g.status, g.status_seq, g.status_changed_by, a.role, g.created_seq, 'pending', e.kind, g.id
     FROM task_groups g LEFT JOIN agents a ON a.id = g.status_changed_by
     LEFT JOIN audit_events e ON e.session_id = g.session_id AND e.seq = g.created_seq
     WHERE g.session_id = :session ORDER BY g.id"""
-_SESSION = """SELECT s.id, s.status, s.status_seq, s.status_changed_by, a.role, 1, 'active', e.kind
+_SESSION = """SELECT s.id, s.status, s.status_seq, s.status_changed_by, a.role, 1, 'active', e.kind, NULL
     FROM sessions s LEFT JOIN agents a ON a.id = s.status_changed_by
     LEFT JOIN audit_events e ON e.session_id = s.id AND e.seq = 1 WHERE s.id = :session"""
+# A task begins with a recorded change from nothing.
+_TASKS = """SELECT t.id, t.status, t.status_seq, t.status_changed_by_agent_id, a.role, t.created_seq, NULL, e.kind,
+    t.group_id
+    FROM tasks t LEFT JOIN agents a ON a.id = t.status_changed_by_agent_id
+    LEFT JOIN audit_events e ON e.session_id = t.session_id AND e.seq = t.created_seq
+    WHERE t.session_id = :session ORDER BY t.id"""
 _IMPORT = "import "
 """How the kinds of steps begin that bring groups and sessions in with the status that they had elsewhere."""
 
@@ -86,7 +92,7 @@ class Break(NamedTuple):
 
 
 class _Standing(NamedTuple):
-    """A group or session as it is now, and how it began: by which kind of step, in which, with which status."""
+    """A group, task or session as it is now, and how it began: by which kind of step, in which, with which status."""
 
     id: str
     status: str
@@ -94,8 +100,9 @@ class _Standing(NamedTuple):
     changed_by: str | None
     role: str | None
     created_seq: int
-    first: str
+    first: str | None
     born: str | None
+    group_id: str | None
 
 
 class _Move(NamedTuple):
@@ -117,9 +124,9 @@ def found(connection: sqlite3.Connection, session: str) -> Iterator[Gap]:
 
 
 def breaks(connection: sqlite3.Connection, session: str) -> Iterator[Break]:
-    """What `found` finds, and every move of a group or of the session that its record does not lead to."""
+    """What `found` finds, and every move of a group, a task or the session that its record does not lead to."""
     yield from _of_turns(connection, session)
-    for entity, sql in (("group", _GROUPS), ("session", _SESSION)):
+    for entity, sql in (("group", _GROUPS), ("task", _TASKS), ("session", _SESSION)):
         yield from _uncaused(connection, session, entity, sql)
 
 
@@ -168,7 +175,7 @@ def _stands(scope: Any, turn: int) -> bool:
 
 
 def _uncaused(connection: sqlite3.Connection, session: str, entity: str, sql: str) -> Iterator[Break]:
-    """Of the groups, or the session: what does not follow from one recorded change after the other."""
+    """Of the groups, the tasks, or the session: what does not follow from one recorded change after the other."""
     standings = {row[0]: _Standing(*row) for row in connection.execute(sql, {"session": session})}
     moves = map(_Move._make, connection.execute(_MOVES, {"session": session, "entity": entity}))
     for id_, chain in itertools.groupby(moves, operator.attrgetter("entity_id")):
@@ -178,29 +185,30 @@ def _uncaused(connection: sqlite3.Connection, session: str, entity: str, sql: st
 
 
 def _broken(entity: str, id_: str, standing: _Standing | None, moves: Iterator[_Move]) -> Iterator[Break]:
-    group = id_ if entity == "group" else None
+    group = standing.group_id if standing else id_ if entity == "group" else None
     # What came in from elsewhere began with whatever status it had there.
-    elsewhere = standing is not None and (standing.born or "").startswith(_IMPORT)
-    status = standing.first if standing and not elsewhere else None
+    known = standing is not None and not (standing.born or "").startswith(_IMPORT)
+    status = standing.first if standing and known else None
     seq = standing.created_seq if standing else 0
     for move in moves:
-        for text in _move_faults(f"{entity} {id_}", move, status, seq):
+        for text in _move_faults(f"{entity} {id_}", move, status, seq, known=known):
             yield Break(UNCAUSED, move.seq, id_, group, move.role, move.changed_by, move.to_status, text)
-        status, seq = move.to_status, move.seq
+        status, seq, known = move.to_status, move.seq, True
     if standing is None:
         text = f"status changes tell of {entity} {id_}, which does not exist"
         yield Break(UNCAUSED, seq, id_, group, None, None, status, text)
-    elif standing.status_seq != seq or standing.status != (status or standing.status):
+    elif standing.status_seq != seq or (known and standing.status != status):
         text = (
             f"{entity} {id_} is {standing.status} since step {standing.status_seq}, and no recorded change leads there:"
-            f" the last one is {status or 'its import'} in step {seq}"
+            f" the last one is {(status or 'its creation') if known else 'its import'} in step {seq}"
         )
         about = (standing.role, standing.changed_by, standing.status)
         yield Break(UNCAUSED, standing.status_seq, id_, group, *about, text)
 
 
-def _move_faults(what: str, move: _Move, status: str | None, seq: int) -> Iterator[str]:
-    if status is not None and move.from_status != status:
-        yield f"{what} is said to go from {move.from_status} to {move.to_status}, but was {status} since step {seq}"
+def _move_faults(what: str, move: _Move, status: str | None, seq: int, *, known: bool) -> Iterator[str]:
+    if known and move.from_status != status:
+        said = f"go from {move.from_status} to {move.to_status}" if move.from_status else f"begin as {move.to_status}"
+        yield f"{what} is said to {said}, but {f'was {status} since' if status else 'was not before'} step {seq}"
     if not move.known:
         yield f"{what} went to {move.to_status} in step {move.seq}, which is not on record"

@@ -191,7 +191,7 @@ _DEPENDENCIES = (
         "DEPENDENCY_INVALID: only what has not begun can wait for something that is not done",
         when="NEW.removed_seq IS NULL"
         " AND EXISTS (SELECT 1 FROM tasks t WHERE t.session_id = NEW.session_id AND t.id = NEW.task_id"
-        " AND (t.status IN ('in_progress', 'done', 'cancelled') OR t.former_status IS 'in_progress'))"
+        f" AND (t.status IN ('done', 'cancelled') OR {task_rules.begun_below('NEW.session_id', 'NEW.task_id')}))"
         " AND EXISTS (SELECT 1 FROM tasks o WHERE o.session_id = NEW.session_id AND o.id = NEW.depends_on_id"
         " AND o.status <> 'done')",
     ),

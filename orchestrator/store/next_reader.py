@@ -45,8 +45,9 @@ _CANDIDATES = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_pending
     AND (:group IS NULL OR t.group_id IS NULL OR t.group_id = :group) AND NOT {_WAITS} {{}}
     ORDER BY t.priority, t.created_at"""
 CANDIDATES, TIED_CANDIDATES = (_CANDIDATES.format(more) for more in ("", _TIE))
-DEAD_END = """SELECT t.id, o.id FROM tasks t INDEXED BY ix_tasks_pending
-    CROSS JOIN task_dependencies d ON d.session_id = :session AND d.task_id = t.id AND d.removed_seq IS NULL
+DEAD_END = f"""SELECT d.task_id, o.id FROM tasks t INDEXED BY ix_tasks_pending
+    CROSS JOIN task_dependencies d ON d.session_id = :session AND d.removed_seq IS NULL
+        AND d.task_id IN ({task_rules.line(':session', 't.id')} SELECT id FROM line)
     CROSS JOIN tasks o ON o.session_id = :session AND o.id = d.depends_on_id AND o.status = 'cancelled'
     WHERE t.session_id = :session AND t.status IN ('backlog', 'todo')
     AND (:all OR t.assignee IN (:agent, :place) OR (t.assignee IS NULL AND t.parent_id IS NULL))
@@ -59,11 +60,11 @@ OWN = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_assignee
     AND t.parent_id IS NOT :main AND (:group IS NULL OR t.group_id IS NULL OR t.group_id = :group) AND NOT {_WAITS}"""
 PENDING = """SELECT count(*) FROM tasks INDEXED BY ix_tasks_pending
     WHERE session_id = :session AND status IN ('backlog', 'todo')"""
-QUESTION = """SELECT id, text FROM questions INDEXED BY ix_questions_open
-    WHERE session_id = :session AND closed_seq IS NULL
-    AND (task_id IN (SELECT value FROM json_each(:tasks)) OR (task_id IS NULL AND group_id = :group))
+_OPEN_QUESTION = """SELECT id, text FROM questions INDEXED BY ix_questions_open
+    WHERE session_id = :session AND group_id IS :group AND closed_seq IS NULL AND task_id IS :task
     ORDER BY opened_seq, id LIMIT 1"""
 LIMIT = "SELECT max_parallel_tasks FROM agents WHERE id = :agent"
+PEOPLE = "SELECT id FROM agents WHERE kind = 'human' AND active = 1 LIMIT 2"
 LEADS = "SELECT EXISTS (SELECT 1 FROM agents INDEXED BY ix_agents_standing" + (
     " WHERE parent_id = :place AND session_id IS NULL AND active = 1)"
 )
@@ -197,6 +198,8 @@ def dead_end(
 ) -> tuple[str, str] | None:
     """The first pending task of an agent, or of nobody, that depends on a cancelled one, and that one.
 
+    Where a task above it depends on that, it is that task that is named.
+
     Args:
         all: whosever it is.
     """
@@ -217,16 +220,21 @@ def pending(connection: sqlite3.Connection, session: str) -> int:
     return int(connection.execute(PENDING, {"session": session}).fetchone()[0])
 
 
-def question(connection: sqlite3.Connection, session: str, ids: list[str], group: str | None) -> Question | None:
-    """The oldest open question about one of these tasks, or about a group."""
-    parameters = {"session": session, "tasks": strictjson.canonical(ids), "group": group}
-    row = connection.execute(QUESTION, parameters).fetchone()
+def question(connection: sqlite3.Connection, session: str, task: str | None, group: str | None) -> Question | None:
+    """The oldest open question about a task itself, or about a group itself where no task is named."""
+    row = connection.execute(_OPEN_QUESTION, {"session": session, "task": task, "group": group}).fetchone()
     return Question(*row) if row else None
 
 
 def limit(connection: sqlite3.Connection, agent: str) -> int:
     """How many tasks an agent may have in progress at a time."""
     return int(connection.execute(LIMIT, {"agent": agent}).fetchone()[0])
+
+
+def only_person(connection: sqlite3.Connection) -> str | None:
+    """The only registered person in service; None where there is none, or several."""
+    rows = connection.execute(PEOPLE).fetchall()
+    return str(rows[0][0]) if len(rows) == 1 else None
 
 
 def leads(connection: sqlite3.Connection, asker: Standing) -> bool:

@@ -117,6 +117,12 @@ STEP_ROWS: dict[str, str] = {
         FROM status_changes c WHERE {_SPAN} ORDER BY c.seq, c.part""",
     "blocker_opened": """SELECT *, opened_seq AS seq FROM blockers INDEXED BY ix_blockers_group
         WHERE session_id = :session AND opened_seq > :since AND opened_seq <= :until ORDER BY opened_seq, id""",
+    "blocker_marked": f"""SELECT seq, group_id, agent_id, role,
+        json_extract(details, '$.external_dependency') AS dependency,
+        (SELECT b.id FROM blockers b INDEXED BY ix_blockers_group WHERE b.session_id = agent_reports.session_id
+            AND b.group_id = agent_reports.group_id AND b.external_seq = agent_reports.seq) AS id
+        FROM agent_reports WHERE {_SPAN} AND effect = 'guide' AND json_type(details, '$.external') = 'true'
+        ORDER BY seq, part""",
     "blocker_resolved": """SELECT *, resolved_seq AS seq FROM blockers INDEXED BY ix_blockers_resolved
         WHERE session_id = :session AND resolved_seq IS NOT NULL AND resolved_seq > :since AND resolved_seq <= :until
         ORDER BY resolved_seq, id""",

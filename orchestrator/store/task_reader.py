@@ -6,6 +6,7 @@ import sqlite3
 from typing import NamedTuple
 
 from orchestrator.core import tasks
+from orchestrator.core.next_facts import Question
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.tasks import Task
 from orchestrator.store import task_rules
@@ -52,8 +53,13 @@ HOLDS_BELOW = f"""{_BELOW} SELECT b.task_id,
     GROUP BY b.task_id"""
 HELD_ABOVE = f"""{_ABOVE} SELECT max(b.opened_seq) FROM above a CROSS JOIN blockers b INDEXED BY ix_blockers_task
     ON b.session_id = :session AND b.task_id = a.id AND b.resolved_seq IS NULL AND b.cause <> 'cascade'"""
-OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open WHERE session_id = :session
-    AND group_id IS :group AND closed_seq IS NULL AND task_id = :task ORDER BY opened_seq, id LIMIT 1"""
+OPEN_QUESTION = f"""SELECT q.id, q.text FROM {task_rules.questions_before(':session', ':group', ':task')}
+    ORDER BY q.opened_seq, q.id LIMIT 1"""
+LINE_WAITS = f"SELECT {task_rules.line_waits(':session', ':task')}"
+OPEN_ABOVE = f"""{_ABOVE} SELECT a.id, d.depends_on_id, o.status FROM above a CROSS JOIN task_dependencies d
+    ON d.session_id = :session AND d.task_id = a.id AND d.removed_seq IS NULL CROSS JOIN tasks o
+    ON o.session_id = :session AND o.id = d.depends_on_id AND o.status <> 'done'"""
+BEGUN_BELOW = f"SELECT {task_rules.begun_below(':session', ':task')}"
 OPEN_SUBTASKS = f"{CHILDREN} AND t.status NOT IN ('done', 'cancelled')"
 NONE_DONE = f"SELECT {task_rules.none_done(':session', ':task')}"
 RUNNING = """SELECT t.session_id, t.id FROM tasks t INDEXED BY ix_tasks_assignee CROSS JOIN sessions s
@@ -62,7 +68,7 @@ RUNNING = """SELECT t.session_id, t.id FROM tasks t INDEXED BY ix_tasks_assignee
 _AGENTS_ABOVE = """WITH RECURSIVE above(id) AS (
         SELECT parent_id FROM agents WHERE id = :agent AND parent_id IS NOT NULL
         UNION SELECT g.parent_id FROM above a CROSS JOIN agents g ON g.id = a.id WHERE g.parent_id IS NOT NULL)"""
-ABOVE = f"{_AGENTS_ABOVE} SELECT id FROM above"
+ABOVE = f"{_AGENTS_ABOVE} SELECT a.id, g.active FROM above a LEFT JOIN agents g ON g.id = a.id"
 MANAGERS = f"""{_AGENTS_ABOVE} SELECT a.id FROM above a CROSS JOIN agents g
     ON g.id = a.id AND g.kind = 'ai' AND g.active = 1"""
 BLOCKED_ABOVE = f"""{_ABOVE} SELECT b.task_id, {_BLOCK.replace("id,", "b.id,", 1)} FROM above a CROSS JOIN blockers b
@@ -81,6 +87,14 @@ class Dependency(NamedTuple):
     title: str
     status: str
     seq: int
+
+
+class Wait(NamedTuple):
+    """What a task above another one waits for: `of` depends on `id`, which is not done."""
+
+    of: str
+    id: str
+    status: str
 
 
 class Hold(NamedTuple):
@@ -155,8 +169,23 @@ def dependents(connection: sqlite3.Connection, session: str, id: str) -> list[Ta
     return [Task(*row) for row in connection.execute(DEPENDENTS, {"session": session, "task": id})]
 
 
+def open_above(connection: sqlite3.Connection, session: str, id: str) -> list[Wait]:
+    """What the tasks above a task wait for, those of the nearest first."""
+    return [Wait(*row) for row in connection.execute(OPEN_ABOVE, {"session": session, "task": id})]
+
+
+def line_waits(connection: sqlite3.Connection, session: str, id: str) -> bool:
+    """Whether a task, or one above it, depends on one that is not done."""
+    return bool(connection.execute(LINE_WAITS, {"session": session, "task": id}).fetchone()[0])
+
+
+def begun_below(connection: sqlite3.Connection, session: str, id: str) -> bool:
+    """Whether a task, or one below it, has begun and is not closed; one that was blocked meanwhile counts."""
+    return bool(connection.execute(BEGUN_BELOW, {"session": session, "task": id}).fetchone()[0])
+
+
 def waits(connection: sqlite3.Connection, session: str, task: Task) -> bool:
-    """Whether a task may not begin, for its own dependencies or those of its group."""
+    """Whether a task may not begin, for its own dependencies, for those of a task above, or for those of its group."""
     parameters = {"session": session, "task": task.id, "group": task.group_id}
     return bool(connection.execute(WAITS, parameters).fetchone()[0])
 
@@ -191,11 +220,10 @@ def held_above(connection: sqlite3.Connection, session: str, id: str) -> int:
     return connection.execute(HELD_ABOVE, {"session": session, "task": id}).fetchone()[0] or 0
 
 
-def question_of_task(connection: sqlite3.Connection, session: str, task: Task) -> str | None:
-    """The id of the oldest open question about a task."""
-    parameters = {"session": session, "group": task.group_id, "task": task.id}
-    row = connection.execute(OPEN_QUESTION, parameters).fetchone()
-    return row[0] if row else None
+def question(connection: sqlite3.Connection, session: str, id: str, group: str | None) -> Question | None:
+    """The oldest open question about a task, those above it, or its group."""
+    row = connection.execute(OPEN_QUESTION, {"session": session, "group": group, "task": id}).fetchone()
+    return Question(*row) if row else None
 
 
 def running(connection: sqlite3.Connection, agent: str) -> list[tuple[str, str]]:
@@ -223,7 +251,8 @@ def standing(connection: sqlite3.Connection, agent: str) -> Standing | None:
     ).fetchone()
     if row is None:
         return None
-    above = dict.fromkeys(found[0] for found in connection.execute(ABOVE, {"agent": agent}))
+    above: dict[str, int] = dict(connection.execute(ABOVE, {"agent": agent}).fetchall())
     above.pop(agent, None)
     id, role, kind, active, session, group = row
-    return Standing(id, role, kind, active, session, group, tuple(above))
+    gone = tuple(name for name, in_service in above.items() if not in_service)
+    return Standing(id, role, kind, active, session, group, tuple(above), gone)

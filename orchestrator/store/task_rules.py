@@ -6,6 +6,14 @@ The texts take the names of what they are asked about: columns of a trigger's ro
 from __future__ import annotations
 
 
+def line(session: str, task: str) -> str:
+    """The table `line(id)` of a task and those above it, for a statement that begins with it; a ring ends the walk."""
+    return (
+        f"WITH RECURSIVE line(id) AS (SELECT {task} UNION SELECT p.parent_id FROM line l CROSS JOIN tasks p"
+        f" ON p.session_id = {session} AND p.id = l.id WHERE p.parent_id IS NOT NULL)"
+    )
+
+
 def waits_on_tasks(session: str, task: str) -> str:
     """The condition that a task depends on one that is not done; a cancelled one is not done."""
     return (
@@ -28,9 +36,24 @@ def waits_on_groups(session: str, group: str) -> str:
     )
 
 
+def line_waits(session: str, task: str) -> str:
+    """The condition that a task, or one above it, depends on one that is not done: a part waits for what it is of."""
+    return f"EXISTS ({line(session, task)} SELECT 1 FROM line x WHERE {waits_on_tasks(session, 'x.id')})"
+
+
 def waits(session: str, task: str, group: str) -> str:
-    """The condition that a task may not begin: its own dependencies are open, or those of its group."""
-    return f"({waits_on_tasks(session, task)} OR {waits_on_groups(session, group)})"
+    """The condition that a task may not begin: its own dependencies are open, or of those above, or of its group."""
+    return f"({line_waits(session, task)} OR {waits_on_groups(session, group)})"
+
+
+def begun_below(session: str, task: str) -> str:
+    """The condition that a task, or one below it, has begun, and is not closed."""
+    return (
+        f"EXISTS (WITH RECURSIVE below(id) AS (SELECT {task} UNION SELECT c.id FROM below b CROSS JOIN tasks c"
+        f" INDEXED BY ix_tasks_parent ON c.session_id = {session} AND c.parent_id = b.id)"
+        f" SELECT 1 FROM below b CROSS JOIN tasks t ON t.session_id = {session} AND t.id = b.id"
+        " WHERE t.status = 'in_progress' OR t.former_status IS 'in_progress')"
+    )
 
 
 def open_blocker(session: str, task: str) -> str:
@@ -41,12 +64,19 @@ def open_blocker(session: str, task: str) -> str:
     )
 
 
-def open_question(session: str, group: str, task: str) -> str:
-    """The condition that a question about a task is open."""
+def questions_before(session: str, group: str, task: str) -> str:
+    """The source and condition of the open questions `q` about a task, those above it, and its group."""
     return (
-        "EXISTS (SELECT 1 FROM questions q INDEXED BY ix_questions_open"
-        f" WHERE q.session_id = {session} AND q.group_id IS {group} AND q.closed_seq IS NULL AND q.task_id = {task})"
+        "questions q INDEXED BY ix_questions_open"
+        f" WHERE q.session_id = {session} AND q.group_id IS {group} AND q.closed_seq IS NULL"
+        f" AND (q.task_id IN ({line(session, task)} SELECT id FROM line)"
+        " OR (q.task_id IS NULL AND q.group_id IS NOT NULL))"
     )
+
+
+def open_question(session: str, group: str, task: str) -> str:
+    """The condition that such a question is open: a task is not done while a person is asked about it."""
+    return f"EXISTS (SELECT 1 FROM {questions_before(session, group, task)})"
 
 
 def open_subtask(session: str, task: str) -> str:

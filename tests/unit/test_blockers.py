@@ -65,7 +65,12 @@ def test_a_type_has_one_name(raw: str, name: str) -> None:
             None, [("timeout", True), ("validation", False), ("external", False)],
             Classified("validation", HARD), id="first of the worst",
         ),
-        pytest.param("strategy_exhausted", [], Classified("strategy_failed", HARD), id="hard stage"),
+        pytest.param("strategy_exhausted", [], Classified("unclassified", HARD), id="hard stage alone"),
+        pytest.param("external", [("timeout", True)], Classified("timeout", SOFT), id="hard stage gives none"),
+        pytest.param(
+            "missing_dependency", [("timeout", True), ("external", True)],
+            Classified("external", HARD), id="hard stage and a hard error",
+        ),
     ],
 )
 def test_the_worst_of_stage_and_errors_counts(

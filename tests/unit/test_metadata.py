@@ -213,6 +213,18 @@ def test_a_valid_document_says_what_stopped_the_work(
             "is 3 of phases_total 4; implemented leaves no phase open", id="implemented, 3 of 4",
         ),
         pytest.param(
+            {"status": "implemented", "partial_progress": {"phases_total": 4}}, "$.partial_progress.phases_completed",
+            "is missing, of phases_total 4; implemented leaves no phase open", id="implemented, of 4",
+        ),
+        pytest.param(
+            phases("implemented", None, 1), "$.partial_progress.phases_completed",
+            "is missing, of phases_total 1; implemented leaves no phase open", id="implemented, none of 1",
+        ),
+        pytest.param(
+            phases("implemented", 0, 1), "$.partial_progress.phases_completed",
+            "is 0 of phases_total 1; implemented leaves no phase open", id="implemented, 0 of 1",
+        ),
+        pytest.param(
             {"status": "partial", "partial_progress": "half"}, "$.partial_progress",
             "must be an object, not text 'half'", id="progress as text",
         ),

@@ -213,6 +213,22 @@ def test_only_a_whole_word_speaks_of_security(name: str, word: str | None) -> No
     assert names.whole_words_security(name) == word
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["", " \t\r\n", "\u00a0\u2003", "\u200b", "\u200b\u200c\u200d\u2060\ufeff", "\x00\x07\x7f", "\u2028\u2029",
+     "\u00ad", "\u202e\u2066", "\u3164\u115f\uffa0", "\u2800", "\u034f\ufe0f"],
+    ids=ascii,
+)  # fmt: skip
+def test_what_nobody_sees_says_nothing(text: str) -> None:
+    assert names.said(text) == names.said(f" {text}\t") == ""
+
+
+@pytest.mark.parametrize("text", ["x", ".", "é", "日本", "🧭", "e\u0301", "\u200bx", "नमस्ते", "\x07!"], ids=ascii)
+def test_what_can_be_seen_is_kept_without_whitespace_around_it(text: str) -> None:
+    assert names.said(f" \n{text} ") == text
+    assert names.said(None) == ""
+
+
 def test_difflib_is_not_loaded_before_it_is_needed() -> None:
     code = "import sys; from orchestrator.core import names, strictjson; sys.exit('difflib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

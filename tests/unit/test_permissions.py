@@ -176,3 +176,11 @@ def test_nobody_lifts_what_who_stands_above_has_opened(parents: list[int], one: 
     may = permissions.lift(requester, block(opener), opener, person=False).allowed
     assert may == (requester.id == opener.id or requester.id in opener.above)
     assert not (permissions.is_above(requester, opener) and permissions.is_above(opener, requester))
+
+
+def test_only_who_is_in_service_is_named() -> None:
+    opener = DEV_1._replace(active=0, gone=("developer",))
+    block = Block("B", "manual", "soft", "r", "dev-1", "t", "manual")
+    expected = ("tech_lead", "project_manager", permissions.A_PERSON)
+    assert permissions.lift(QA, block, opener, person=False).may == expected
+    assert permissions.move(QA, opener, "dev-1", person=False).may == expected

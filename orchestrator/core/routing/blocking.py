@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestrator.core import names
 from orchestrator.core.routing.facts import (
     DEVELOPER,
     MANAGER,
@@ -53,7 +54,7 @@ def refuse(case: Case) -> Refusal | None:
 
 def _refuse_external(case: Case) -> Refusal | None:
     dependency = case.report.details.get("external_dependency")
-    if not isinstance(dependency, str) or not dependency.strip():
+    if not isinstance(dependency, str) or not names.said(dependency):
         return Refusal(
             "DEFERRAL_INCOMPLETE",
             "Guidance marked external must name the dependency outside the project.",
@@ -89,8 +90,8 @@ def deferral_not_confirmed(group_id: str) -> Refusal:
 
 def deferral_reason(case: Case) -> str:
     """Why the project manager defers: the summary, else `reason` in the details."""
-    reason = case.report.summary.strip() or case.report.details.get("reason")
-    return reason.strip() if isinstance(reason, str) else ""
+    reason = names.said(case.report.summary) or case.report.details.get("reason")
+    return names.said(reason) if isinstance(reason, str) else ""
 
 
 def _nothing_blocked(case: Case, what: str) -> Refusal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core import names
 from orchestrator.core.routing import admission, blocking, rules
 from orchestrator.core.routing.facts import (
     PERSON,
@@ -157,7 +158,7 @@ def _question(case: Case, base: Target, target: Target, fired: list[Fired]) -> t
         return Question("budget", "; ".join(rule.reason for rule in fired)), _unredirected(case, base)
     if target.action == "pause_for_user":
         kind = "clarification" if case.transition.effect == "clarify" else "review"
-        text = report.summary.strip() or f"{report.role} reported {report.status}"
+        text = names.said(report.summary) or f"{report.role} reported {report.status}"
         return Question(kind, text), None
     return None, None
 

@@ -102,12 +102,14 @@ class Stop(NamedTuple):
     """What return metadata says of how a report's work stopped: by what, and where a successor goes on.
 
     limit: the limit that made a soft blocker hard, in words; None where none was reached.
+    message: what the error that stopped it says; None where none says anything.
     """
 
     status: str
     type: str
     severity: str
     limit: str | None
+    message: str | None
     stage: str | None
     phases_completed: int | None
     phases_total: int | None

@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "task show": ("task", "Show a task: what it waits for, blockers, subtasks."),
     "task claim": ("claim", "Pick a task and claim it, in one step."),
     "task heartbeat": ("claim", "Give a sign of life: the lease begins anew."),
-    "task release": ("claim", "Give a claimed task back."),
+    "task release": ("claim", "Give a task back, or free it of who is gone."),
     "blocker list": ("blocker", "List the blockers of a session."),
     "blocker show": ("blocker", "Show a blocker."),
     "blocker resolve": ("blocker", "Resolve a blocker, as far as it is yours to lift."),

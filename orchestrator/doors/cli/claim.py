@@ -8,6 +8,13 @@ _AGENT = option("agent_id", "Who claims.", "--agent-id", "--by", "-a", metavar="
 _HOLDER = option(
     "by", "Who has the claim; the holder of the token where left out.", "--by", "--agent-id", metavar="AGENT"
 )
+_RELEASER = option(
+    "by",
+    "Who has the task, or stands above who has it; the holder of the token where left out.",
+    "--by",
+    "--agent-id",
+    metavar="AGENT",
+)
 _TOKEN = option("claim_token", "The token that the claim was answered with.", metavar="TOKEN")
 _LEASE = option("lease", "Seconds until others may take the task over.", kind=INTEGER, metavar="SECONDS")
 
@@ -36,9 +43,18 @@ COMMANDS = {
         ),
         Command(
             "task release",
-            "Give a claimed task back, so that it is todo again.",
+            "Give a task back, or free it of who is gone, so that it is todo again. Without the token one above"
+            " releases what is claimed, with a reason unless its lease has ended.",
             "orchestrator task release T1 -s S1 --by developer --claim-token S1:C12",
-            (argument("id", "The task."), _HOLDER, _TOKEN, REASON, SESSION, REQUEST),
+            (
+                argument("id", "The task."),
+                _RELEASER,
+                _TOKEN,
+                REASON,
+                option("expect_version", "Refuse if the task has another version.", kind=INTEGER, metavar="N"),
+                SESSION,
+                REQUEST,
+            ),
         ),
     )
 }

@@ -78,9 +78,10 @@ class Claims(Caller):
         by: str | None = None,
         claim_token: str | None = None,
         reason: str = "",
+        expect_version: int | None = None,
         request_id: str | None = None,
     ) -> Answer:
-        """Give a claimed task back, so that it is todo again.
+        """Give a task back, or free it of who is gone, so that it is todo again.
 
         As `orchestrator task release`; see `orchestrator.app.claims.release`.
         """
@@ -91,5 +92,6 @@ class Claims(Caller):
             by=by,
             claim_token=claim_token,
             reason=reason,
+            expect_version=expect_version,
             request_id=request_id,
         )

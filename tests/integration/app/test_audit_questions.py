@@ -214,6 +214,54 @@ class TestGaps:
         assert gap in answer["gaps"]
         assert answer["exit_code"] == 1
 
+    TASK_FORGERIES = (
+        pytest.param("UPDATE tasks SET status = 'done' WHERE id = 'T'", "done", 4,
+                     "task T is done since step 4, and no recorded change leads there: the last one is in_progress in"
+                     " step 4", id="a status of nobody's"),
+        pytest.param("DELETE FROM status_changes WHERE entity_id = 'T' AND seq = 4", "in_progress", 4,
+                     "task T is in_progress since step 4, and no recorded change leads there: the last one is todo in"
+                     " step 3", id="a change that vanished"),
+        pytest.param("DELETE FROM status_changes WHERE entity_id = 'T' AND seq = 3", "in_progress", 4,
+                     "task T is said to go from todo to in_progress, but was not before step 3", id="a beginning"),
+        pytest.param("DELETE FROM status_changes WHERE entity_id = 'T'", "in_progress", 4,
+                     "task T is in_progress since step 4, and no recorded change leads there: the last one is its"
+                     " creation in step 3", id="all changes"),
+        pytest.param("UPDATE status_changes SET from_status = 'backlog' WHERE entity_id = 'T' AND seq = 4",
+                     "in_progress", 4,
+                     "task T is said to go from backlog to in_progress, but was todo since step 3", id="no link"),
+        pytest.param("UPDATE status_changes SET from_status = NULL WHERE entity_id = 'T' AND seq = 4",
+                     "in_progress", 4, "task T is said to begin as in_progress, but was todo since step 3",
+                     id="two beginnings"),
+    )  # fmt: skip
+
+    @pytest.mark.parametrize(("sql", "status", "seq", "text"), TASK_FORGERIES)
+    def test_what_is_missing_of_a_task_is_named(
+        self, desk: Desk, sql: str, status: str, seq: int, text: str
+    ) -> None:
+        desk.session("S1", "A")
+        desk.call("task create", id="T", session_id="S1", title="t", group_id="A", assignee="developer")
+        desk.call("task set-status", id="T", session_id="S1", status="in_progress", by="developer")
+        assert listed(desk, "gaps") == []
+        forged(desk, sql)
+        by = {"role": "developer", "agent_id": "developer"}
+        expected = {"kind": gaps.UNCAUSED, "seq": seq, "subject": "T", "group_id": "A", **by, "status": status}
+        assert listed(desk, "gaps", group_id="A") == [{**expected, "text": text}]
+
+    def test_a_whole_record_of_tasks_has_none(self, desk: Desk) -> None:
+        desk.session("S1", "A")
+        task = {"session_id": "S1", "group_id": "A"}
+        desk.call("task create", id="P", title="p", assignee="developer", **task, by="tech_lead")
+        desk.call("task create", id="X", title="x", status="blocked", reason="later", **task, by="tech_lead")
+        desk.call("task create", id="P.1", title="q", parent="P", status="backlog", **task, by="tech_lead")
+        desk.call("task create", id="Y", title="y", depends_on=("P",), auto_unblock=True, **task, by="tech_lead")
+        for status in ("in_progress", "blocked", "in_progress"):
+            desk.call("task set-status", id="P", session_id="S1", status=status, by="developer", reason="r")
+        desk.call("task set-status", id="P.1", session_id="S1", status="in_progress", by="developer")
+        for id in ("P.1", "P"):
+            desk.call("task set-status", id=id, session_id="S1", status="done", by="developer")
+        desk.call("task set-status", id="X", session_id="S1", status="cancelled", by="project_manager", reason="no")
+        assert listed(desk, "gaps") == []
+
     def test_a_move_of_a_step_that_is_not_on_record_is_named(self, desk: Desk) -> None:
         desk.planned("S1", "A")
         forged(desk, "DELETE FROM audit_events WHERE seq = 3")

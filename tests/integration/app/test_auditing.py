@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.integration.app.desk import Desk
+from tests.integration.app.table import Table
 
 LISTS = {"audit decisions": "decisions", "audit timeline": "events", "audit refusals": "refusals"}
 
@@ -35,6 +36,12 @@ def busy(desk: Desk) -> Desk:
 def read(desk: Desk, words: str, **asked: Any) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = desk.call(words, session_id="S1", **{"limit": 1000, **asked})[LISTS[words]]
     return rows
+
+
+def marks(table: Table) -> list[str]:
+    """What the timeline of a table tells of external marks."""
+    events = table.do("audit timeline", session_id="S1", limit=1000)["events"]
+    return [each["text"] for event in events for each in event["wrote"] if each["what"] == "blocker_marked"]
 
 
 def pages(desk: Desk, words: str, **asked: Any) -> list[dict[str, Any]]:
@@ -146,6 +153,18 @@ class TestTimeline:
         assert "blocker S1:B8 resolved by tech_lead@S1:A (guidance): A: no env" in told
         assert "the project manager acknowledged A: seen" in told
         assert [text for text in told if text.startswith("refused developer READY_FOR_QA on A: OUT_OF_TURN, ")] != []
+
+    def test_it_tells_of_external_marks_also_of_those_that_were_taken_back(self) -> None:
+        table = Table("A")
+        blocker = table.mark_external("A")
+        assert marks(table) == [f"blocker {blocker} marked external on A by tech_lead@S1:A: the hospital's IT"]
+        with table.context.connection:
+            table.context.connection.execute(
+                "UPDATE blockers SET external = 0, external_dependency = NULL, external_by = NULL, external_seq = NULL"
+            )
+        assert marks(table) == [
+            "a blocker that is so no more marked external on A by tech_lead@S1:A: the hospital's IT"
+        ]
 
     def test_it_tells_questions(self, desk: Desk) -> None:
         desk.planned("S1", "A")

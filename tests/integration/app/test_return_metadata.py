@@ -91,6 +91,28 @@ class TestNoFlag:
         assert table.blockers("type, class") == [("mathematically_false", "hard")]
 
     @pytest.mark.parametrize(
+        ("errors", "reason"),
+        [
+            pytest.param(
+                [{"type": "timeout", "message": "too slow"}, {"type": "external", "message": " no key "}], "no key",
+                id="the error that counts",
+            ),
+            pytest.param([{"type": "external"}, {"type": "timeout", "message": "too slow"}], "too slow", id="another"),
+            pytest.param([{"type": "external", "message": "\u200b"}], "it stands", id="none: the summary"),
+        ],
+    )
+    def test_the_blocker_says_what_the_error_says(self, errors: list[dict[str, Any]], reason: str) -> None:
+        table = Table("A", plan=True)
+        table.says("developer", "BLOCKED", "A", metadata=meta("blocked", errors), summary="it stands")
+        assert table.blockers("type, reason")[-1][1] == reason
+
+    def test_a_hard_type_as_stage_is_hard_and_gives_no_type(self) -> None:
+        table, _ = routed("BLOCKED", meta("blocked", partial_progress=progress("missing_dependency")))
+        assert table.blockers("type, class") == [("unclassified", "hard")]
+        table, _ = routed("BLOCKED", meta("blocked", SOFT, partial_progress=progress("missing_dependency")))
+        assert table.blockers("type, class") == [(SOFT[0]["type"], "soft")]
+
+    @pytest.mark.parametrize(
         ("status", "metadata", "target"),
         [
             pytest.param("PARTIAL", meta("partial", SOFT), ("developer", "respawn"), id="partial"),

@@ -207,6 +207,23 @@ def test_a_task_can_be_let_wait_later(board: Board) -> None:
     assert board.status("T") == {"T": "todo"}
 
 
+@pytest.mark.parametrize(
+    ("others", "rest"), [((), "it was the only one"), (("A2",), "all others are done")], ids=["alone", "with another"]
+)
+def test_what_let_it_go_is_told_as_it_was(board: Board, others: tuple[str, ...], rest: str) -> None:
+    board.task("A1")
+    board.task("A2")
+    board.task("T", depends_on=("A1", *others), auto_unblock=True)
+    board.move("A2", "in_progress", "done")
+    board.call("task undepend", id="T", on="A1")
+    (blocker,) = board.show("T")["blockers"]
+    assert (blocker["resolution"], blocker["resolution_note"]) == (
+        "dependency_dropped", f"the dependency on A1 was dropped, {rest}",
+    )  # fmt: skip
+    (reason,) = board.rows("SELECT reason FROM status_changes WHERE entity_id = 'T' ORDER BY seq DESC LIMIT 1")[0]
+    assert reason == blocker["resolution_note"]
+
+
 def test_a_cancelled_dependency_lets_nothing_go(board: Board) -> None:
     board.task("A1")
     board.task("T", depends_on=("A1",), auto_unblock=True)

@@ -53,7 +53,7 @@ def any_step(random: Random, facts: Facts) -> Step:
         return kind, random.choice([each for each in known if facts.open(each)] or known), random.choice(AGENTS)
     status = random.choice(LIKELY.get(facts.status(id_), STATUSES)) if random.random() < 0.9 else _any_status(random)
     by = random.choice((facts.tasks[id_][3] or "dev-1", "project_manager", random.choice(AGENTS)))
-    type_ = "missing_dependency" if random.random() < 0.15 else None
+    type_ = "missing_dependency" if status == "blocked" and random.random() < 0.4 else None
     return kind, id_, status, by, type_
 
 
@@ -135,7 +135,8 @@ def holds(facts: Facts) -> None:
         assert reason == (found[-1][4] if found else None)
         if status == "in_progress":
             assert assignee is not None
-            assert all(facts.status(on) == "done" for task, on in facts.depends if task == id_)
+            line = (id_, *facts.above(id_))
+            assert all(facts.status(on) == "done" for task, on in facts.depends if task in line)
         if status == "done":
             below = [facts.status(child) for child in facts.children(id_)]
             assert set(below) <= {"done", "cancelled"}

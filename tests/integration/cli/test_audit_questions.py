@@ -122,7 +122,10 @@ class TestQuery:
     def test_an_empty_answer_and_a_cut_one_say_so(self, run: Run) -> None:
         assert run("audit", "query", "SELECT id FROM sessions WHERE 0").stdout == b"id\nNo row.\n"
         done = run("audit", "query", "SELECT id FROM task_groups", "--limit", "1")
-        assert done.stdout.decode().splitlines()[-1].startswith("There is more than these 1 row: repeat with a larger")
+        assert done.stdout.decode().splitlines()[-1].startswith("There is more than this row: repeat with a larger")
+        many = "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3"
+        done = run("audit", "query", many, "--limit", "2")
+        assert done.stdout.decode().splitlines()[-1].startswith("There are more than these 2 rows: repeat")
 
     @pytest.mark.parametrize(("word", "stdin"), [("-", b"SELECT 7"), ("@q.sql", b"")], ids=["stdin", "a file"])
     def test_the_sql_may_come_from_elsewhere(self, ask: Ask, tmp_path: pathlib.Path, word: str, stdin: bytes) -> None:

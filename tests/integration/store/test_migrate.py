@@ -410,7 +410,7 @@ def small_disk() -> Iterator[pathlib.Path]:
     folder = tempfile.mkdtemp()
     mounted = os.geteuid() == 0 and shutil.which("mount") is not None
     if mounted:
-        command = ["mount", "-t", "tmpfs", "-o", "size=900k", "none", folder]
+        command = ["mount", "-t", "tmpfs", "-o", "size=1000k", "none", folder]
         mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
     if not mounted:
         os.rmdir(folder)
@@ -421,7 +421,7 @@ def small_disk() -> Iterator[pathlib.Path]:
 
 
 def test_a_full_disk_creates_no_half_schema(small_disk: pathlib.Path) -> None:
-    (small_disk / "filler").write_bytes(b"x" * 600_000)
+    (small_disk / "filler").write_bytes(b"x" * 700_000)
     path = small_disk / ".orchestrator" / "orchestrator.db"
     with pytest.raises(errors.EnvironmentProblem) as caught:
         migrate.upgrade(path, AT)

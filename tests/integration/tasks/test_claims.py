@@ -240,10 +240,76 @@ class TestRelease:
         assert lost(board, "task release", id="U", by=LEAD, claim_token=seen) == "dev-2"
         assert board.shown("U") == before
 
-    def test_without_the_token_nothing_is_released(self, board: Board) -> None:
+    def test_without_the_token_the_holder_releases_nothing(self, board: Board) -> None:
         board.task("T")
         board.claim("T")
-        assert lost(board, "task release", id="T", by="dev-1") == "dev-1"
+        assert lost(board, "task release", id="T", by="dev-1", reason="lunch") == "dev-1"
+
+    def test_without_the_token_one_above_releases_for_a_reason_on_record(self, board: Board) -> None:
+        board.task("T")
+        board.claim("T")
+        assert board.refused("task release", session_id="S1", id="T", by=LEAD).code == "REASON_REQUIRED"
+        answer = board.call("task release", session_id="S1", id="T", by=LEAD, reason="it hangs")
+        assert (answer["task"]["status"], answer["task"]["assignee"]) == ("todo", None)
+        assert changes(board, "task")[-1] == ("T", "in_progress", "todo", LEAD, "it hangs")
+
+    def test_without_the_token_one_above_releases_what_is_overdue_without_a_reason(self, board: Board) -> None:
+        board.task("T")
+        until = board.claim("T", lease=60)["claim"]["until"]
+        board.clock.minutes = 2
+        board.call("task release", session_id="S1", id="T", by=LEAD)
+        assert changes(board, "task")[-1] == (
+            "T", "in_progress", "todo", LEAD, f"the lease of dev-1 ended at {until}",
+        )  # fmt: skip
+
+    def test_the_version_says_which_claim_is_meant_as_the_token_does(self, board: Board) -> None:
+        board.task("T")
+        board.claim("T", lease=60)
+        seen = board.shown("T")["version"]
+        board.clock.minutes = 2
+        board.claim("T", "dev-2")
+        late = {"session_id": "S1", "id": "T", "by": LEAD, "reason": "dev-1 is dead", "expect_version": seen}
+        refusal = board.refused("task release", **late)
+        assert (refusal.code, refusal.data["version"]) == ("VERSION_CONFLICT", seen + 1)
+        assert board.shown("T")["claim_holder"] == "dev-2"
+
+    def test_without_the_token_somebody_is_named(self, board: Board) -> None:
+        board.task("T")
+        board.claim("T")
+        assert board.refused("task release", session_id="S1", id="T", reason="x").code == "ACTOR_REQUIRED"
+
+    def test_what_nobody_claimed_is_released_by_who_has_it(self, board: Board) -> None:
+        board.mine("T")
+        answer = board.call("task release", session_id="S1", id="T", by="dev-1")
+        assert (answer["task"]["status"], answer["task"]["assignee"]) == ("todo", None)
+        assert changes(board, "task")[-1] == ("T", "in_progress", "todo", "dev-1", "released by dev-1")
+        assert board.says("dev-2") == ("get_task", "T")
+
+    def test_what_nobody_claimed_is_freed_by_one_above_for_a_reason(self, board: Board) -> None:
+        board.mine("T")
+        asked = {"session_id": "S1", "id": "T"}
+        assert board.refused("task release", **asked, by=LEAD, reason=" ").code == "REASON_REQUIRED"
+        assert board.refused("task release", **asked, by="dev-2", reason="mine").code == "NOT_PERMITTED"
+        assert board.refused("task release", **asked, by="user", reason="mine").code == "HUMAN_REQUIRED"
+        board.call("task release", **asked, by=LEAD, reason="dev-1 died")
+        row = board.shown("T")
+        assert (row["status"], row["assignee"], row["status_changed_by_agent_id"]) == ("todo", None, LEAD)
+        causes = board.context.connection.execute("SELECT cause FROM status_changes WHERE entity = 'task'").fetchall()
+        assert causes[-1] == ("claim_release",)
+        assert board.claim("T", "dev-2")["claim"]["holder"] == "dev-2"
+
+    def test_who_sets_it_todo_by_hand_is_told_how_it_is_given_back(self, board: Board) -> None:
+        board.mine("T")
+        refusal = board.refused("task set-status", session_id="S1", id="T", status="todo", by="dev-1")
+        assert (refusal.code, refusal.data["allowed"]) == ("ILLEGAL_MOVE", ["blocked", "done", "cancelled"])
+        assert refusal.suggestion.endswith("; give it back by `orchestrator task release T`")
+
+    def test_what_is_not_in_progress_cannot_be_released(self, board: Board) -> None:
+        board.task("T", assignee="dev-1")
+        asked = {"session_id": "S1", "id": "T", "by": LEAD, "reason": "x"}
+        assert board.refused("task release", **asked).code == "ILLEGAL_MOVE"
+        board.move("T", "in_progress", "blocked", "dev-1")
+        assert board.refused("task release", **asked).code == "ILLEGAL_MOVE"
 
     def test_what_nobody_has_claimed_cannot_be_released(self, board: Board) -> None:
         board.mine("T")
@@ -359,3 +425,19 @@ def test_nothing_is_picked_in_a_paused_session_just_as_nothing_is_offered(board:
     board.task("T")
     board.call("session pause", id="S1", by=PM, reason="lunch")
     assert (board.claim()["task"], board.claim()["why"]) == (None, "Session S1 is paused.")
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "why"),
+    [
+        pytest.param("task release", {"by": "dev-1"}, "only with the token of that claim", id="release, no token"),
+        pytest.param("task heartbeat", {}, "only with the token of that claim", id="heartbeat, no token"),
+        pytest.param("task heartbeat", {"claim_token": "S1:C1"}, "'S1:C1' is not the token", id="heartbeat, another"),
+    ],
+)
+def test_who_lacks_the_token_is_told_so(board: Board, words: str, more: dict[str, str], why: str) -> None:
+    board.task("T")
+    board.claim("T")
+    refusal = board.refused(words, session_id="S1", id="T", **more)
+    assert refusal.code == "CLAIM_LOST"
+    assert why in refusal.message

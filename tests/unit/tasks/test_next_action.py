@@ -254,7 +254,7 @@ def test_the_review_of_a_subtask_names_its_question() -> None:
 def test_a_hard_block_without_a_question_names_the_blocker_that_a_person_may_lift() -> None:
     answer = next_action.answer(facts(blocked("T", hard())))
     assert (answer["question_id"], answer["reason"]) == (None, "the theorem is false")
-    assert "orchestrator blocker resolve S1:B5 --session-id S1 --by user" in answer["instruction"]
+    assert "`orchestrator blocker resolve S1:B5 --session-id S1 --reason TEXT`" in answer["instruction"]
 
 
 def test_who_works_is_told_with_the_claim_and_whether_it_is_overdue() -> None:

@@ -134,8 +134,8 @@ def query(answer: Answer) -> list[str]:
     rows = answer["rows"]
     lines = layout.table(headers, (list(_cells(row)) for row in rows))
     if answer["has_more"]:
-        shown = layout.counted(len(rows), "row")
-        return [*lines, "", f"There is more than these {shown}: repeat with a larger --limit, or narrow the SQL"]
+        more = "is more than this row" if len(rows) == 1 else f"are more than these {len(rows)} rows"
+        return [*lines, "", f"There {more}: repeat with a larger --limit, or narrow the SQL"]
     return lines if rows else [*lines, "No row."]
 
 
