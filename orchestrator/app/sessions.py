@@ -160,7 +160,8 @@ def end(
     """End a session: a chat is closed; abandoning an orchestration is a person's to do.
 
     Raises:
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT.
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT,
+            ILLEGAL_MOVE {runs} (something in it runs).
     """
     return _move(context, "session end", id, by, reason, request_id, at)
 
@@ -243,6 +244,10 @@ def end_action(work: Work) -> Answer:
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; closing a chat is the project manager's or a person's.",
             "Repeat with --by project_manager",
         )
+    from orchestrator.app.running import queueing
+
+    queueing.refuse_running(work)
+    queueing.end_all(work, by=agent.id)
     cancelled = moving.cancel_open(work, by=agent.id, reason=reason, cause="session")
     outcome = "closed" if chat else "abandoned"
     changes.move_session(work, session.status, "ended", by=agent.id, reason=reason, cause="manual", outcome=outcome)

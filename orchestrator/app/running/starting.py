@@ -85,8 +85,14 @@ def _refuse_locked(work: Work, wanted: Sequence[tuple[str, str]]) -> None:
     here = [[run, path, mode] for session, run, path, mode in held if session == work.step.chain]
     there = [[run, path, mode] for session, run, path, mode in held if session != work.step.chain]
     for run, path, mode in [*here, *(work.elsewhere("locks", there) or [])]:
-        if any(path == name and WRITE in (mode, asked) for name, asked in wanted):
+        if any(_overlap(path, name) and WRITE in (mode, asked) for name, asked in wanted):
             raise codes.refused("E401", f"{path} is locked by run {run}.", path=path, run=run)
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two paths are the same, or one lies below the other."""
+    first, second = f"{one.rstrip('/')}/", f"{other.rstrip('/')}/"
+    return first.startswith(second) or second.startswith(first)
 
 
 def conflict(context: Context, capacity: int, wanted: Sequence[tuple[str, str]]) -> str | None:
@@ -94,7 +100,7 @@ def conflict(context: Context, capacity: int, wanted: Sequence[tuple[str, str]])
     if len(run_reader.in_state(context.connection, states.RUNNING)) >= capacity:
         return "E404"
     for _, _, path, mode in run_reader.held(context.connection):
-        if any(path == name and WRITE in (mode, asked) for name, asked in wanted):
+        if any(_overlap(path, name) and WRITE in (mode, asked) for name, asked in wanted):
             return "E401"
     return None
 

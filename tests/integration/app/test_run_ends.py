@@ -6,6 +6,7 @@ import functools
 
 import pytest
 
+from orchestrator import errors
 from orchestrator.app import human, operations
 from orchestrator.core import questions, task_types
 from orchestrator.core.running.facts import File
@@ -183,13 +184,6 @@ def test_a_run_whose_process_is_gone_is_an_error_and_holds_nothing(track: Track)
     assert OWNER in track.log(run)[-1][1]
 
 
-def test_a_run_whose_session_has_ended_is_abandoned_all_the_same(track: Track) -> None:
-    run = track.begun()
-    operations.call(track.context, "session end", id=CHAT, by="project_manager", reason="done")
-    track.abandon(run)
-    assert track.state(run) == ["error"]
-
-
 @pytest.mark.parametrize("state", ["queued", "awaiting_response", "complete", "error"])
 def test_what_runs_nowhere_is_not_abandoned(track: Track, state: str) -> None:
     run = in_state(track, state)
@@ -281,3 +275,28 @@ def test_what_the_runner_blocked_itself_it_lets_go(track: Track) -> None:
     new = track.queue(task=track.run(run).task_id)
     track.start(new)
     assert (track.task(new), track.blockers(new)) == ("in_progress", [])
+
+
+# --- the end of a session
+
+
+def test_a_session_that_ends_leaves_no_run_open(track: Track) -> None:
+    queued, asking = track.queue(), track.queue("create b.md")
+    track.hold(asking)
+    operations.call(track.context, "session end", id=CHAT, by="project_manager", reason="enough")
+    assert {track.run(run).state for run in (queued,)} == {"cancelled"}
+    assert (track.run(asking).state, track.run(asking).error_reason) == ("incomplete", "unanswered")
+    assert track.rows("SELECT DISTINCT status FROM tasks") == [("cancelled",)]
+    assert track.rows("SELECT count(*) FROM questions WHERE closed_seq IS NULL") == [(0,)]
+
+
+def test_a_session_does_not_end_while_something_runs(track: Track) -> None:
+    run = track.begun()
+    before = track.rows("SELECT * FROM runs")
+    with pytest.raises(errors.Refused) as refused:
+        operations.call(track.context, "session end", id=CHAT, by="project_manager", reason="enough")
+    assert (refused.value.code, refused.value.data["runs"]) == ("ILLEGAL_MOVE", [run])
+    assert track.rows("SELECT * FROM runs") == before
+    track.finish(run)
+    operations.call(track.context, "session end", id=CHAT, by="project_manager", reason="enough")
+    assert track.rows("SELECT status FROM sessions WHERE id = 'C1'") == [("ended",)]

@@ -205,7 +205,7 @@ def test_no_more_run_than_there_are_places_in_all_sessions(track: Track, capacit
 def test_a_file_has_many_readers_or_one_writer(track: Track, session: str, held: str, wanted: str, free: bool) -> None:
     first, second = track.queue(), track.queue(session=session)
     track.start(first, locks=((ROOT, held),))
-    locks = ((f"{ROOT}/free", "write"), (ROOT, wanted))
+    locks = (("/elsewhere", "write"), (ROOT, wanted))
     assert starting.conflict(track.context, 4, locks) == (None if free else "E401")
     if not free:
         problem = track.refused(lambda: track.start(second, locks=locks), "E401")
@@ -223,6 +223,27 @@ def test_a_file_has_many_readers_or_one_writer(track: Track, session: str, held:
 def test_locks_that_cannot_be_asked_for_are_refused(track: Track, locks: Any) -> None:
     run = track.queue()
     track.refused(lambda: track.start(run, locks=locks), "E402")
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted", "free"),
+    [
+        ("/p", "/p/sub", False),
+        ("/p/sub", "/p", False),
+        ("/p/", "/p", False),
+        ("/", "/p", False),
+        ("/p", "/pq", True),
+        ("/p/a", "/p/b", True),
+    ],
+)
+def test_p6_a_folder_is_locked_with_what_lies_below(track: Track, held: str, wanted: str, free: bool) -> None:
+    track.start(track.queue(), locks=((held, "write"),))
+    second = track.queue(session=OTHER)
+    assert starting.conflict(track.context, 4, ((wanted, "read"),)) == (None if free else "E401")
+    if free:
+        track.start(second, locks=((wanted, "read"),))
+    else:
+        track.refused(lambda: track.start(second, locks=((wanted, "read"),)), "E401")
 
 
 @pytest.mark.parametrize("seen", ["complete", "incomplete", "error", "asks", "cancelled", "timeout"])
