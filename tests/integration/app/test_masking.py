@@ -39,8 +39,8 @@ def test_p24_a_report_with_a_key_keeps_none_of_it(desk: Desk, key: str) -> None:
 
 
 def test_p24_a_refused_call_keeps_none_of_it_either(desk: Desk) -> None:
+    said = f"I have {OPENAI}"
     with pytest.raises(OrchestratorError) as refused:
-        said = f"I have {OPENAI}"
         desk.call("group set-status", id="A", status="completed", session_id="S1", by="developer", reason=said)
     assert refused.value.code
     assert OPENAI.encode() not in everything(desk)
