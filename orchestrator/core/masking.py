@@ -111,7 +111,8 @@ def mask_value(value: Any, secrets: Sequence[str] = ()) -> Any:
         secrets: registered values.
     """
     if isinstance(value, Mapping):
-        return {mask(name, secrets): _mask_named(str(name), item, secrets) for name, item in value.items()}
+        masked = ((mask(name, secrets), item) for name, item in value.items())
+        return {name: _mask_named(name, item, secrets) for name, item in masked}
     return _mask_all(value, lambda text: mask(text, secrets), lambda item: mask_value(item, secrets))
 
 

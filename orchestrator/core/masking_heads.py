@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,7 +21,7 @@ class View:
 
     __slots__ = ("_key_end", "cut", "ends", "final", "lower", "text")
 
-    def __init__(self, text: str, lower: str, final: bool, cut: bool, ends: set[int]) -> None:
+    def __init__(self, text: str, lower: str, final: bool, cut: bool, ends: list[int]) -> None:
         self.text, self.lower, self.final, self.cut, self.ends = text, lower, final, cut, ends
         self._key_end = (0, 0)
 
@@ -34,6 +35,11 @@ class View:
     def open(self, end: int) -> bool:
         """Whether what ends there may go on."""
         return end >= len(self.text) and not self.final
+
+    def floor(self, at: int) -> int:
+        """The last place up to this one where a masked secret ended: what is before it no longer counts."""
+        found = bisect.bisect_right(self.ends, at)
+        return self.ends[found - 1] if found else 0
 
     def cut_at(self, end: int) -> bool:
         """Whether what ends there was cut off."""
@@ -69,6 +75,7 @@ _SHORTEST_OPENAI, _SHORTEST_ANTHROPIC = 20, 10
 _TOKEN_WINDOW = 126
 BLOCK_LIMIT = 16_384
 """So far behind a key block's begin its end is looked for, whatever is between them."""
+_NAME_END = 16
 PART_LIMIT = 16_384
 """The longest first or second part of a JSON web token that is waited for."""
 _PASSWORD_LIMIT = 1_024
@@ -76,8 +83,8 @@ _PASSWORD_LIMIT = 1_024
 
 def free(view: View, at: int, also: str = "") -> bool:
     """Whether a word can begin at a place: no letter or digit before it, unless that belongs to an escape."""
-    before = view.text[at - 1 : at]
-    if at in view.ends or not (before.isalnum() or (before and before in also)):
+    before = view.text[max(view.floor(at), at - 1) : at]
+    if not (before.isalnum() or (before and before in also)):
         return True
     return bool(compiled(_ESCAPE_BEFORE).search(view.text[max(0, at - _ESCAPE_LENGTH) : at]))
 
@@ -132,11 +139,20 @@ def _block(view: View, hint: Match) -> Found:
         return Pending(start) if begun and view.open(begun.end()) else None
     stop, end = view.key_end(begin.end())
     between = end <= min(start + BLOCK_LIMIT, len(view.text))
-    if between and compiled(runs.STRINGS).fullmatch(view.text, begin.end(), stop):
+    if between and view.open(end + _NAME_END):
+        return Pending(start)
+    if between and _is_one(view.text, begin.end(), stop, end):
         return Head(start, patterns.PRIVATE, Ends(runs.FIXED, length=end - start))
     if not between and view.open(start + BLOCK_LIMIT):
         return Pending(start)
     return Head(start, patterns.PRIVATE, Ends(runs.BLOCK))
+
+
+def _is_one(text: str, begin: int, stop: int, end: int) -> bool:
+    """Whether what is between belongs to one block: one string, or several that follow each other and are no names."""
+    if text.find('"', begin, stop) < 0:
+        return True
+    return bool(compiled(runs.STRINGS).fullmatch(text, begin, stop) and compiled(runs.NO_NAME).match(text, end))
 
 
 def _jwt(view: View, hint: Match) -> Found:

@@ -40,24 +40,26 @@ class _Open:
     ``shown``: its token stands for what came last.
     """
 
-    __slots__ = ("certain", "closed", "end", "ends", "row", "shown")
+    __slots__ = ("certain", "closed", "end", "ends", "row", "seen", "shown")
 
     def __init__(self, row: int, ends: runs.Ends, start: int, shown: bool = False) -> None:
         self.row, self.ends, self.shown = row, ends, shown
-        self.end = start + ends.length
-        self.certain, self.closed = -1, False
+        self.end, self.certain = start + ends.length, start
+        self.closed = self.seen = False
 
     def measure(self, view: View, at: int) -> None:
-        """Find the end, if it is not known from a place before."""
+        """Find the end, if it is not known: from where it was certain so far, or behind what lay within."""
         if self.ends.kind == runs.FIXED:
             self.closed = view.final or self.end <= len(view.text)
             self.certain = min(self.end, len(view.text))
-        elif self.certain < at:
-            self.end, self.closed, self.certain = runs.scan(view.text, self.ends, at, view.final)
+        elif at > self.end if self.closed else at > self.certain or not self.seen:
+            start = at if self.closed else max(at, self.certain)
+            self.end, self.closed, self.certain = runs.scan(view.text, self.ends, start, view.final)
+            self.seen = True
 
     def shift(self, by: int) -> None:
         """Follow a text that has lost its beginning and will go on."""
-        self.end, self.certain = self.end - by, -1
+        self.end, self.certain, self.seen = self.end - by, self.certain - by, False
 
 
 class _Source:
@@ -123,7 +125,7 @@ class Machine:
         self._hints = patterns.KEY_HINTS if keys_only else patterns.HINTS
         self._context = max([_CONTEXT, *map(len, self._secrets)])
         self._text, self._at, self._look = "", 0, 0
-        self._ends: set[int] = set()
+        self._ends: list[int] = []
         self._stack: list[_Open] = []
         self._out: list[str] = []
 
@@ -160,7 +162,7 @@ class Machine:
         start = max(0, min(self._at, look) - self._context)
         self._text = self._text[start:]
         self._at, self._look = self._at - start, look - start
-        self._ends = {end - start for end in self._ends if end >= start}
+        self._ends = [end - start for end in self._ends if end >= start]
         for opened in self._stack:
             opened.shift(start)
 
@@ -254,7 +256,7 @@ class Machine:
 
     def _pop(self) -> bool:
         self._stack.pop()
-        self._ends.add(self._at)
+        self._ends.append(self._at)
         return True
 
 

@@ -17,7 +17,7 @@ _BEARER_STOPS = r"[^A-Za-z0-9._~+/=|!@$%^*:-]"
 _WORD_STOPS = r"[\s\"'`\\]"
 _HEADER_STOPS = r"[\"'`\\\r\n]"
 _NAME_LENGTH = 64
-_NAME = r"[A-Za-z0-9_.%\[\]-]"
+_NAME = r"[A-Za-z0-9_.%-]"
 _PROSE_LENGTH = 20
 """A word of lower-case letters after `bearer` is prose up to this length."""
 _KIND_LENGTH = 16
@@ -60,7 +60,9 @@ def _header(row: int, view: View, hint: Match, at: int) -> Found:
     opener = compiled(patterns.OPENER).match(view.text, lead)
     if view.open(opener.end() if opener else lead) or (opener and _half_open(view, opener)):
         return Pending(lead)
-    quote = _quote_before(view.text, at)
+    if opener is None and view.open(_opening(view, lead)):
+        return Pending(lead)
+    quote = _quote_before(view, at)
     ends = _quoted(opener) if opener else Ends(runs.HEADER, rf"[{quote}\\\r\n]" if quote else _HEADER_STOPS)
     start = opener.end() if opener else lead
     if view.text.startswith("[", start) and not view.text.startswith("[MASKED:"[: len(view.text) - start], start):
@@ -78,11 +80,28 @@ def _header(row: int, view: View, hint: Match, at: int) -> Found:
     return Head(scheme.end(), row, ends)
 
 
-def _quote_before(text: str, at: int) -> str:
-    name = at
-    while name > max(0, at - _NAME_LENGTH) and (text[name - 1].isalnum() or text[name - 1] in "-_"):
+def _opening(view: View, at: int) -> int:
+    """How far a text goes on as it would up to an opening quote."""
+    found = compiled(patterns.OPENING).match(view.text, at)
+    return found.end() if found else at
+
+
+def _quote_before(view: View, at: int) -> str:
+    before = _before_name(view, at)
+    return before if before in ('"', "'", "`") else ""
+
+
+def _before_name(view: View, at: int) -> str:
+    """The character before the whole name that a hint belongs to."""
+    name, floor = at, max(view.floor(at), at - _NAME_LENGTH)
+    while name > floor and compiled(_NAME).match(view.text, name - 1):
         name -= 1
-    return text[name - 1] if text[name - 1 : name] in ('"', "'", "`") else ""
+    return view.text[name - 1] if name > floor else ""
+
+
+def _before(view: View, at: int, length: int = 1) -> str:
+    """So much of the text before a hint, in lower case, as is not masked."""
+    return view.lower[max(view.floor(at), at - length) : at]
 
 
 def _authorization(view: View, hint: Match) -> Found:
@@ -90,7 +109,7 @@ def _authorization(view: View, hint: Match) -> Found:
 
 
 def _cookie(view: View, hint: Match) -> Found:
-    before = view.lower[max(0, hint.start() - 4) : hint.start()]
+    before = _before(view, hint.start(), len("set-"))
     row = patterns.SET_COOKIE if before.endswith(("set-", "set_", "set")) else patterns.COOKIE
     return _header(row, view, hint, hint.start())
 
@@ -115,7 +134,9 @@ def _row(view: View, hint: Match, start: int) -> int:
     if _is_quoted(hint) and name.endswith(":"):
         return patterns.JSON
     written = view.text[hint.start() : hint.end()]
-    upper = written.isupper() and not view.text[hint.start() - 1 : hint.start()].islower()
+    upper = (
+        written.isupper() and not view.text[max(view.floor(hint.start()), hint.start() - 1) : hint.start()].islower()
+    )
     direct = name.endswith("=") and not name.endswith((" =", "\t=", "==", ":=", "*=")) and start == hint.end()
     return patterns.ENV if upper and direct and not _is_quoted(hint) else patterns.GENERIC
 
@@ -182,19 +203,14 @@ def _stops(view: View, hint: Match, row: int, query: bool) -> str:
     """What ends an unquoted value: in a query also the characters that end one there."""
     if not hint.group().endswith("="):
         return _BLANK_STOPS
-    name = hint.start()
-    while name > max(0, hint.start() - _NAME_LENGTH) and compiled(_NAME).match(view.text, name - 1):
-        name -= 1
-    in_query = view.text[name - 1 : name] in ("?", "&", "#", ";")
+    in_query = _before_name(view, hint.start()) in ("?", "&", "#", ";")
     return _QUERY_STOPS if in_query or (query and row != patterns.ENV) else _BLANK_STOPS
 
 
 def _password(view: View, hint: Match) -> Found:
     """`pass` alone is a word of its own, unless it ends the name of a setting."""
     if not view.lower.startswith(("passw", "passp", "passc"), hint.start()):
-        setting = view.text[hint.start() - 1 : hint.start()] in ("_", "-") and (
-            hint.group().endswith("=") or _is_quoted(hint)
-        )
+        setting = _before(view, hint.start()) in ("_", "-") and (hint.group().endswith("=") or _is_quoted(hint))
         if not setting:
             return None
     return _credential(view, hint)
@@ -205,7 +221,8 @@ def _folder(view: View, hint: Match) -> Found:
 
 
 def _secret(view: View, hint: Match) -> Found:
-    return _credential(view, hint, query=view.lower.endswith(("client_", "client-", "client"), 0, hint.start()))
+    before = _before(view, hint.start(), len("client-"))
+    return _credential(view, hint, query=before.endswith(("client_", "client-", "client")))
 
 
 def _named_token(view: View, hint: Match) -> Found:
@@ -213,9 +230,8 @@ def _named_token(view: View, hint: Match) -> Found:
 
 
 def _key(view: View, hint: Match) -> Found:
-    at = hint.start()
-    kind = at - 1 if view.text[at - 1 : at] in ("_", "-", ".", " ") else at
-    named = view.lower.endswith(patterns.KEY_KINDS, max(0, kind - _KIND_LENGTH), kind)
+    before = _before(view, hint.start(), _KIND_LENGTH)
+    named = before[: len(before) - 1 if before.endswith(("_", "-", ".", " ")) else None].endswith(patterns.KEY_KINDS)
     return _credential(view, hint, query=True) if named else None
 
 

@@ -116,7 +116,8 @@ _SEGMENT = rf"(?:\.?(?:[a-z0-9_@+-]|{MASKED})(?:[a-z0-9_.@+-]|{MASKED}){{0,63}}|
 PATH = rf"(?:~|\.{{1,2}})?(?:/{_SEGMENT}){{1,32}}/?|[A-Za-z]:(?:[/\\]{_SEGMENT}){{1,32}}[/\\]?"
 FOLDER = r"[/~.$`%]|[A-Za-z]:[/\\]"
 _CALL = rf"(?:[A-Za-z_]|{MASKED})(?:[\w.]|{MASKED}){{0,39}}\("
-OPENER = rf"\[?(?:{_CALL})?[bBrRuUfF]{{0,2}}(\\{{0,7}})(\"\"\"|'''|[\"'`])"
+OPENING = rf"(?:\[?{_CALL}|\[)?[bBrRuUfF]{{0,2}}\\{{0,7}}"
+OPENER = rf"(?:\[?{_CALL}|\[)?[bBrRuUfF]{{0,2}}(\\{{0,7}})(\"\"\"|'''|[\"'`])"
 ANNOTATION = r"[ \t]{0,16}[A-Za-z]{1,8}[ \t]{0,16}=(?!=)"
 SHORTEST_VALUE = 8
 """A registered value of fewer characters would mask ordinary words."""

@@ -25,19 +25,24 @@ BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN [A-Z0
 BEGUN = r"-----BEGIN [A-Z0-9 ]{0,57}-{0,5}|---- BEGIN [A-Z0-9 ]{0,57}-{0,4}"
 END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- END [A-Z0-9 ]{0,40}PRIVATE KEY ----"
 _BASE = "A-Za-z0-9+/="
-_GAP = r"(?:\\{1,4}[rnt]|\\{0,4}[\"']|[\s,>|*#]|(?<=\n)(?:-(?=[A-Za-z0-9+/]|-----END)|\+(?=-----))|\\(?=\s)){0,64}+"
+_GAP = r"(?:\\{1,4}[rnt]|[\s>|*#]|(?<=\n)(?:-(?=[A-Za-z0-9+/]|-----END)|\+(?=-----))|\\(?=\s)){0,64}+"
+NO_NAME = r"(?!\\{0,4}\"\s{0,8}:)"
+_NEXT = (
+    rf"(?:\\{{0,4}}[\"'](?:\\{{1,4}}[rn]|[\s,+]){{0,64}}+\\{{0,4}}[\"']"
+    rf"(?=(?:{END}){NO_NAME}|[{_BASE}]{{1,256}}+(?:\\{{1,4}}[rn]){{0,4}}+\\{{0,4}}[\"'](?!\s{{0,8}}:)))?"
+)
+"""The end of a string and the begin of the next one, which holds one line; not of a name in JSON."""
 _FIELD = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID): [^\r\n\\\"]{0,200}"
-_NO_NAME = r"(?!\\{0,4}\"\s{0,8}:)"  # no name in JSON, where the block would take away what the value belongs to
 _LINE = rf"[{_BASE}]{{20,256}}+(?![{_BASE}]|[._-][A-Za-z0-9])"  # what goes on so is a key of another kind
-PIECE = rf"{_GAP}(?:({END})|((?:{BEGIN}|{_FIELD}){_NO_NAME})|([{_BASE}]{{257,}}+)|({_LINE}{_NO_NAME})|([{_BASE}]{{1,19}}+)(?![{_BASE}]))"
+_SHORT = rf"([{_BASE}]{{1,19}}+)(?![{_BASE}])"
+PIECE = rf"{_GAP}{_NEXT}(?:({END})|({BEGIN}|{_FIELD})|([{_BASE}]{{257,}}+)|({_LINE})|{_SHORT})"
 """A part of a key block; groups: its end, a line of another kind, a word of any length, a long word, a short one."""
-LAST = rf"(?:{_GAP}=[{_BASE}]{{1,8}})?{_GAP}(?:{END})"
+LAST = rf"(?:{_GAP}{_NEXT}=[{_BASE}]{{1,8}})?{_GAP}{_NEXT}(?:{END})"
 """What follows a block's last short line."""
-LINE_END = rf"[ \t]{{0,8}}{_NO_NAME}(?:[\r\n\"']|\\{{1,4}}[rn\"]|\Z)"
+LINE_END = r"[ \t]{0,8}(?:[\r\n\"']|\\{1,4}[rn\"]|\Z)"
+PIECE_LENGTH = 700
 STRINGS = r"[^\"]*+(?:\"(?:\\{1,4}[nr]|[\s,+\\])*+\"[^\"]*+)*+"
 """Text with quotes only where one string ends and the next begins at once, as in a list of lines."""
-PIECE_LENGTH = 400
-_NAME_END = 14
 
 
 class Ends(NamedTuple):
@@ -172,4 +177,4 @@ def _undecided(found: re.Match[str] | None, length: int, place: int) -> bool:
         return length - place < PIECE_LENGTH
     if found[5]:
         return length - found.end() < PIECE_LENGTH
-    return not found[1] and not found[3] and found.end() + _NAME_END > length
+    return not found[1] and not found[3] and found.end() + 2 > length

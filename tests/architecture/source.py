@@ -48,13 +48,20 @@ def body_lines(function: Function) -> int:
 
 
 def public_parts(node: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[tuple[str, ast.ClassDef | Function]]:
-    """The classes, functions and methods whose names have no leading underscore, with their dotted names."""
+    """The classes, functions and methods whose names have no leading underscore, with their dotted names.
+
+    One of several signatures of a function (`typing.overload`) is told by the function itself.
+    """
     for child in node.body:
-        if isinstance(child, ast.ClassDef | Function) and not child.name.startswith("_"):
+        if isinstance(child, ast.ClassDef | Function) and not child.name.startswith("_") and not _is_signature(child):
             name = f"{prefix}{child.name}"
             yield name, child
             if isinstance(child, ast.ClassDef):
                 yield from public_parts(child, f"{name}.")
+
+
+def _is_signature(part: ast.ClassDef | Function) -> bool:
+    return any(ast.unparse(each) in ("overload", "typing.overload") for each in part.decorator_list)
 
 
 def tokens(module: Module, kind: int) -> Iterator[tokenize.TokenInfo]:

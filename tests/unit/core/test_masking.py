@@ -48,6 +48,8 @@ KEYS = {
     "abridged": (block("RSA PRIVATE KEY", "\nMIIE...\n"), "PRIVATE_KEY"),
     "added by a diff": (block("EC PRIVATE KEY").replace("\n", "\n+"), "PRIVATE_KEY"),
     "removed by a diff": (block("EC PRIVATE KEY").replace("\n", "\n-"), "PRIVATE_KEY"),
+    "strings in a list": (block("PRIVATE KEY").replace("\n", '", "'), "PRIVATE_KEY"),
+    "strings put together": (block("PRIVATE KEY").replace("\n", '\\n" +\n  "'), "PRIVATE_KEY"),
     "ssh2": (
         f"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n{LINES}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----",
         "PRIVATE_KEY",
@@ -56,6 +58,15 @@ KEYS = {
     "cut without end": (f"-----BEGIN RSA PRIVATE KEY-----\n{LINES[:150]}", "PRIVATE_KEY"),
     "fields, cut without end": (f"-----BEGIN RSA PRIVATE KEY-----{DATA[:190]}", "PRIVATE_KEY"),
 }
+LONG_KEYS = {
+    "longer than any": (block("PRIVATE KEY", f"\n{LINES}" * 90 + "\n"), "PRIVATE_KEY"),
+    "strings in a list, longer than any": (
+        block("PRIVATE KEY", f"\n{LINES}" * 90 + "\n").replace("\n", '","'),
+        "PRIVATE_KEY",
+    ),
+    "one line, longer than any": (block("PRIVATE KEY", "\n" + "aB3d" * 5000 + "\n=aB3d\n"), "PRIVATE_KEY"),
+}
+"""Blocks whose end is too far away to be looked for."""
 every_key = pytest.mark.parametrize(("secret", "token"), KEYS.values(), ids=KEYS)
 
 
@@ -72,6 +83,11 @@ def test_p24_a_key_is_masked_before_anything_is_stored(secret: str, token: str) 
 @every_key
 def test_p25_a_key_keeps_its_own_token_behind_a_name(secret: str, token: str) -> None:
     assert masking.mask(f'{{"key": "{secret}"}}') == f'{{"key": "[MASKED:{token}]"}}'
+
+
+@pytest.mark.parametrize(("secret", "token"), LONG_KEYS.values(), ids=LONG_KEYS)
+def test_p24_a_key_block_of_any_length_is_masked_up_to_its_end(secret: str, token: str) -> None:
+    assert masking.mask_keys(f"a {secret} b") == f"a [MASKED:{token}] b"
 
 
 MASKED = {

@@ -138,7 +138,7 @@ json_values = st.recursive(
 def test_p24_what_was_json_is_json_when_its_keys_are_masked(value: object) -> None:
     written = json.dumps(value)
     stored = streamed([written[:40], written[40:]], REGISTERED, keys_only=True)
-    assert json.dumps(json.loads(stored)) == stored
+    assert type(json.loads(stored)) is type(json.loads(written))
 
 
 @EXAMPLES

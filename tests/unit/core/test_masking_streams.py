@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from orchestrator.core import masking
-from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, KEYS, MASKED, OPENAI
+from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, KEYS, LONG_KEYS, MASKED, OPENAI
 
 REGISTERED = ("open-sesame-1", "sesame-1-and-more", "{\n  two lines\n}")
 LONGEST_HELD = 20_000
@@ -52,6 +52,13 @@ def test_p24_a_key_over_the_border_of_a_buffer_is_masked(secret: str, token: str
         text = "x" * (border - offset - 1) + " " + secret
         pieces = [text[start : start + border] for start in range(0, len(text), border)]
         assert streamed(pieces, keys_only=True) == "x" * (border - offset - 1) + f" [MASKED:{token}]"
+
+
+@pytest.mark.parametrize("size", [7, 1000, 4096, 16_400])
+@pytest.mark.parametrize(("secret", "token"), LONG_KEYS.values(), ids=LONG_KEYS)
+def test_p24_a_long_key_block_in_pieces_is_masked_up_to_its_end(secret: str, token: str, size: int) -> None:
+    text = f"a {secret} b"
+    assert streamed(text[start : start + size] for start in range(0, len(text), size)) == f"a [MASKED:{token}] b"
 
 
 @pytest.mark.parametrize("missing", [2, 10, 30])

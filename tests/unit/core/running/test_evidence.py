@@ -178,9 +178,7 @@ records = st.builds(
     lambda operation, known, listed: recorded(operation, facts=known, artifacts=tuple(listed)),
     ids, facts, st.lists(items, max_size=2),
 )  # fmt: skip
-indexes = st.builds(
-    Index, ids, st.lists(records, max_size=4, unique_by=lambda record: record.operation_id).map(tuple)
-)
+indexes = st.builds(Index, ids, st.lists(records, max_size=4, unique_by=lambda record: record.operation_id).map(tuple))
 
 
 @settings(max_examples=150)

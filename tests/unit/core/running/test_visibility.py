@@ -92,7 +92,13 @@ def test_p25_no_tasks_give_no_tree() -> None:
 names = st.sampled_from("abcdef")
 logged = st.lists(
     st.builds(
-        Logged, st.sampled_from("xy"), st.sampled_from("12"), names, st.none() | names, st.just("queued"), st.just(""),
+        Logged,
+        st.sampled_from("xy"),
+        st.sampled_from("12"),
+        names,
+        st.none() | names,
+        st.just("queued"),
+        st.just(""),
     ),
     unique_by=lambda task: (task.thread, task.run, task.task),
     max_size=10,

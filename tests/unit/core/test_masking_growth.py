@@ -1,0 +1,108 @@
+"""The time that masking takes grows evenly with the text, whatever it is (P25).
+
+What is compared are times of the processor for a text and for one of twice its length, in turns; the least of many
+counts, and a bound that a square would exceed by far. How long it takes is not asked.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable
+
+import pytest
+
+from orchestrator.core import masking_machine
+from tests.unit.core.test_masking import OPENAI
+
+SIZE = 16_384
+ROUNDS = 5
+ATTEMPTS = 3
+BOUND = 2.5
+REGISTERED = ("registered-secret-1", "aaaaaaaa-1")
+
+
+def repeated(unit: str, before: str = "", after: str = "") -> Callable[[int], str]:
+    """A text of a length that says one thing again and again."""
+    return lambda size: before + unit * (size // len(unit)) + after
+
+
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "equals signs": repeated("="),
+    "blanks": repeated(" "),
+    "letters": repeated("a"),
+    "capitals": repeated("A"),
+    "dashes": repeated("-"),
+    "quotes": repeated('"'),
+    "backslashes": repeated("\\"),
+    "brackets": repeated("["),
+    "names and blanks": repeated("key" + " " * 1600),
+    "a name and blanks": repeated(" ", "token"),
+    "blanks around a sign": lambda size: " " * (size // 2) + "=" + " " * (size // 2) + "(",
+    "begins of key blocks": repeated("-----BEGIN RSA PRIVATE KEY-----"),
+    "begins of key blocks that end at once": repeated("-----BEGIN RSA PRIVATE KEY-----!"),
+    "begins and one end": repeated("-----BEGIN RSA PRIVATE KEY-----!", after="-----END RSA PRIVATE KEY-----"),
+    "a key block without end": repeated("A" * 64 + "\n", "-----BEGIN RSA PRIVATE KEY-----\n"),
+    "a key block of empty lines": repeated("\n", "-----BEGIN RSA PRIVATE KEY-----\n"),
+    "a key block of quotes": repeated('"\n', "-----BEGIN RSA PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----"),
+    "parts of web tokens": repeated("A.", "eyJ"),
+    "begins of web tokens": repeated("eyJ"),
+    "web tokens in a row": repeated("eyJaaaaaaaa."),
+    "hyphened begins of web tokens": repeated("-eyJaaaa"),
+    "colons in a url": repeated(":", "://", "@"),
+    "urls": repeated("://a:b"),
+    "passwords of urls": repeated("://a:b1@"),
+    "begins of keys": repeated("sk-"),
+    "keys": repeated(f"{OPENAI} "),
+    "keys in a cookie": repeated(f"{OPENAI} ", "Cookie: "),
+    "names": repeated("password="),
+    "quoted names": repeated('password="'),
+    "escaped quotes": repeated('password=\\"'),
+    "strings of a key block": repeated('"A",\n', "-----BEGIN RSA PRIVATE KEY-----\n"),
+    "backslashes in quotes": repeated("\\", 'password="'),
+    "half a parameter": repeated('a="', "Cookie: "),
+    "parameters": repeated('a="b"; ', "Cookie: "),
+    "headers": repeated("Cookie: a=b; "),
+    "schemes": repeated("authorization: Bearer x1 "),
+    "bearers": repeated("bearer a1 "),
+    "types": repeated("token: string "),
+    "masked": repeated("[MASKED:JWT]", "password="),
+    "registered": repeated("registered-secret-1"),
+    "half registered": repeated("registered-secret-"),
+    "almost registered": repeated("a", "", "-1"),
+    "nested": repeated("password='secret=\"token=Bearer "),
+    "json": lambda size: json.dumps([{"id": at, "name": f"n{at}", "token": "string"} for at in range(size // 45)]),
+}
+
+
+def seconds(text: str) -> float:
+    machine = masking_machine.Machine(REGISTERED, keys_only=False)
+    begin = time.process_time()
+    machine.feed(text, final=True)
+    return time.process_time() - begin
+
+
+def growth(small: str, large: str) -> float:
+    """How many times longer the large text takes, each at its best."""
+    best = [float("inf"), float("inf")]
+    for _ in range(ROUNDS):
+        best = [min(best[0], seconds(small)), min(best[1], seconds(large))]
+    return best[1] / best[0]
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_p25_twice_the_text_takes_about_twice_the_time(text: Callable[[int], str]) -> None:
+    gc.collect()
+    found = []
+    for _ in range(ATTEMPTS):
+        found.append(growth(text(SIZE), text(2 * SIZE)))
+        if found[-1] <= BOUND:
+            break
+    assert min(found) <= BOUND, found
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_p25_a_hostile_text_hides_no_key_behind_it(text: Callable[[int], str]) -> None:
+    machine = masking_machine.Machine(REGISTERED, keys_only=False)
+    assert OPENAI not in machine.feed(f"{text(4096)}\n {OPENAI}\n", final=True)
