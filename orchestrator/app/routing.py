@@ -183,7 +183,7 @@ def _group(work: Work, session: Session, report: Report) -> Group | None:
     group_id = report.group_id or (session.id if session.kind == "chat" else None)
     if group_id is None:
         return None
-    group = work.reader.group(session.id, group_id)
+    group = work.group(group_id)
     if group is None:
         known = [row[0] for row in work.context.connection.execute(
             "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq LIMIT 50",
@@ -268,7 +268,7 @@ def _check_acknowledged(work: Work, report: Report) -> None:
             "NOT_PERMITTED", "Only the project manager acknowledges groups.", "Report without --acknowledge"
         )
     for group_id, reason in report.acknowledge.items():
-        if work.reader.group(work.step.chain, group_id) is None:
+        if work.group(group_id) is None:
             look = f"orchestrator group list --session-id {work.step.chain}"
             raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", look)
         if not isinstance(reason, str) or not reason.strip():
@@ -343,7 +343,7 @@ def _await_manager_again(work: Work, decision: Decision, applied: consequences.A
         " ORDER BY created_seq",
         {"session": work.step.chain},
     ).fetchall()
-    again = [group for (id_,) in idle if id_ != sent and (group := work.reader.group(work.step.chain, id_))]
+    again = [group for (id_,) in idle if id_ != sent and (group := work.group(id_))]
     for group in again:
         spawning.await_manager(work, group)
     return {"awaiting_manager": [group.id for group in again]} if again else {}

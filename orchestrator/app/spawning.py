@@ -216,7 +216,7 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
 
 def _start(work: Work, session: Session, version: Version, start: fanout.Start, record: Record) -> Answer:
     group, role = start.group, start.role
-    changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch")
+    changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch", hold=True)
     agent = register_instance(work, role, group.id)
     _await(work, group, role, agent, "spawn", turn=work.seq, builds=role in BUILDERS)
     hash_ = freeze(work, session, version, group.id, role, agent, "spawn", record.include_context)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
+import operator
 import sqlite3
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import Blocker, Group, Path, Session
+from orchestrator.store.rows import COLUMNS
 
-_SESSION_COLUMNS = (
-    "id, kind, mode, testing_mode, status, planned, disabled_roles, awaited_role, awaited_action, turn, held,"
-    " progress_seq, answered_seq, workflow_version_id"
-)
+_SESSION_COLUMNS = ", ".join(Session._fields)
 _GROUP_COLUMNS = ", ".join(f"g.{name}" for name in Group._fields)
 # The session is a parameter in every arm: SQLite hands no outer column into the view, and would scan all sessions.
 _SATISFIED = """
@@ -99,6 +99,17 @@ def _context_items(count: int) -> str:
     return f"SELECT {', '.join(f'coalesce({column})' for column in columns)}"
 
 
+def _picked(table: str, names: tuple[str, ...]) -> operator.itemgetter[Any]:
+    """What picks columns out of a whole row of a table."""
+    columns = [word.partition("=")[0] for word in COLUMNS[table].split()]
+    return operator.itemgetter(*(columns.index(name) for name in names))
+
+
+_DISABLED = Session._fields.index("disabled_roles")
+_OF_SESSION = _picked("sessions", Session._fields)
+_OF_GROUP = _picked("task_groups", Group._fields)
+
+
 class Agent(NamedTuple):
     """One registered actor."""
 
@@ -129,16 +140,20 @@ class Reader:
     def session(self, session: str) -> Session | None:
         """The session, or None when it is not known."""
         row = self.connection.execute(SESSION, {"session": session}).fetchone()
-        if row is None:
-            return None
-        columns = list(row)
-        columns[6] = tuple(row[6].split(",")) if row[6] else ()
-        return Session(*columns)
+        return _session(row) if row else None
+
+    def session_of(self, row: Sequence[Any]) -> Session:
+        """The session that a whole row of `sessions` is."""
+        return _session(_OF_SESSION(row))
 
     def group(self, session: str, group: str) -> Group | None:
         """The group of this session, or None; ids are compared byte for byte."""
         row = self.connection.execute(GROUP, {"session": session, "group": group}).fetchone()
         return Group(*row) if row else None
+
+    def group_of(self, row: Sequence[Any]) -> Group:
+        """The group that a whole row of `task_groups` is."""
+        return Group(*_OF_GROUP(row))
 
     def groups(self, sql: str, session: str) -> list[Group]:
         """The groups that a statement of this module selects."""
@@ -249,3 +264,9 @@ class Reader:
             if len(found) == room:
                 break
         return tuple(found)
+
+
+def _session(columns: Sequence[Any]) -> Session:
+    found = list(columns)
+    found[_DISABLED] = tuple(found[_DISABLED].split(",")) if found[_DISABLED] else ()
+    return Session(*found)
