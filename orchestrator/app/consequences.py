@@ -73,7 +73,7 @@ def write_report(work: Work, case: Case, agent: str) -> Written:
         path = Path(approved=True, valid=True)
     else:
         path = work.reader.path(work.step.chain, group.id) if group is not None and _asks_path(case) else Path()
-    return Written(case._replace(path=path), opened, resolved, completed)
+    return Written(case if path == case.path else case._replace(path=path), opened, resolved, completed)
 
 
 def _asks_path(case: Case) -> bool:

@@ -12,7 +12,7 @@ from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.store import constants
 from orchestrator.store import step as steps
-from orchestrator.store.reader import Reader
+from orchestrator.store.reader import Opening, Reader
 
 Answer = dict[str, Any]
 MAX_DETAIL = 4096
@@ -182,6 +182,13 @@ class Work:
         """A group of the step's session as it is now, or None; ids are compared byte for byte."""
         row = self.step.row("task_groups", (group_id,))
         return self.reader.group_of(row) if row else None
+
+    def opening(self, group_id: str) -> Opening | None:
+        """A group of the step's session with what keeps it from taking a report, or None; asked before any write."""
+        found = self.reader.opening(self.step.chain, group_id)
+        if found is not None:
+            self.step.know("task_groups", (group_id,), found.row)
+        return found
 
     def elsewhere(self, what: str, found: Any) -> Any:
         """What the step rests on of other sessions, kept in its input so that a replay is told of it.

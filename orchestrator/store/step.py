@@ -188,6 +188,10 @@ class Step:
             row = known[key] = list(found)
         return row
 
+    def know(self, table: str, key: tuple[Value, ...], row: Sequence[Value]) -> None:
+        """Take in a row that was read in this step, before it was changed, so that `row` need not."""
+        self._known.setdefault(table, {})[key] = list(row)
+
     def _key(self, table: str, key: tuple[Value, ...]) -> tuple[Value, ...]:
         return (self.chain, *key) if table in OF_SESSION else key
 
