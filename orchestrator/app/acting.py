@@ -8,8 +8,11 @@ from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent
 
 
-def acting_agent(work: Work, role: str, group: Group | None, given: str | None) -> str:
+def acting_agent(work: Work, role: str, group: Group | None, given: str | None, *, stands: bool = False) -> str:
     """Who reports: the agent that the call names, else the awaited instance, else the agent whose id is the role.
+
+    Args:
+        stands: whether the awaited instance is known to be registered and active.
 
     Raises:
         Refused: UNKNOWN_AGENT, NOT_PERMITTED (the agent has another role, session or group), ACTOR_REQUIRED.
@@ -22,7 +25,7 @@ def acting_agent(work: Work, role: str, group: Group | None, given: str | None) 
             raise Refused("NOT_PERMITTED", what, f"orchestrator agent show {given}")
         return agent.id
     if group is not None and group.awaited_role == role and group.awaited_agent_id:
-        return require_agent(work, group.awaited_agent_id).id
+        return group.awaited_agent_id if stands else require_agent(work, group.awaited_agent_id).id
     known = work.reader.agent(role)
     if known is None or not known.active:
         raise Refused("ACTOR_REQUIRED", f"No active agent stands for {role}; name one.", "Repeat with --agent-id AGENT")

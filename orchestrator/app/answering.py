@@ -142,7 +142,7 @@ def _close(work: Work, question: Row, person: Agent, decision: str, note: str) -
 
 def _decide(work: Work, session: Session, version: Version, question: Row, person: Agent) -> Answer:
     """What was kept back goes on, as the decision says."""
-    group = work.reader.group(session.id, question["group_id"]) if question["group_id"] else None
+    group = work.group(question["group_id"]) if question["group_id"] else None
     stored: dict[str, Any] = strictjson.stored(question["decision"]) if question["decision"] else {}
     decision = work.call.input["decision"]
     extras: Answer = {"question_id": question["id"], "answered": decision}

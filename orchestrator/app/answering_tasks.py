@@ -32,7 +32,7 @@ def decide(
     record = spawning.Record(
         current_agent=PERSON,
         response_status=decision.upper(),
-        group=work.reader.group(session.id, question["group_id"]) if question["group_id"] else None,
+        group=work.group(question["group_id"]) if question["group_id"] else None,
         target=Target(None, "wait"),
         cause="question",
         rules=(Fired("question", f"question {question['id']} was answered by {person.id}: {decision}"),),

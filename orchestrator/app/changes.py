@@ -34,8 +34,14 @@ def clear_session(work: Work) -> None:
     work.update_session(NOBODY)
 
 
-def move_group(work: Work, group: Group, to: str, *, by: str, reason: str, cause: str) -> None:
-    """Move a group to another status, with its record; the machine and then the database refuse an illegal move."""
+def move_group(
+    work: Work, group: Group, to: str, *, by: str, reason: str, cause: str, hold: bool = False
+) -> None:
+    """Move a group to another status, with its record; the machine and then the database refuse an illegal move.
+
+    Args:
+        hold: another change of the group follows at once, and can be written with this one.
+    """
     from orchestrator.core import lifecycle
 
     lifecycle.check_group_move(group.status, to)
@@ -46,7 +52,7 @@ def move_group(work: Work, group: Group, to: str, *, by: str, reason: str, cause
     }  # fmt: skip
     if to != "in_progress" and group.awaited_role is not None:
         values.update(NOBODY)
-    update_group(work, group.id, values)
+    update_group(work, group.id, values, hold=hold)
 
 
 def move_session(

@@ -22,7 +22,7 @@ def complete(work: Work, candidates: list[str]) -> tuple[str, ...]:
     queue = list(candidates)
     while queue:
         group_id = queue.pop(0)
-        group = work.reader.group(work.step.chain, group_id)
+        group = work.group(group_id)
         if group is None or group.status != "in_progress":
             continue
         row = work.reader.one(_CHAIN, session=work.step.chain, group=group_id)

@@ -73,7 +73,7 @@ def write_report(work: Work, case: Case, agent: str) -> Written:
         path = Path(approved=True, valid=True)
     else:
         path = work.reader.path(work.step.chain, group.id) if group is not None and _asks_path(case) else Path()
-    return Written(case._replace(path=path), opened, resolved, completed)
+    return Written(case if path == case.path else case._replace(path=path), opened, resolved, completed)
 
 
 def _asks_path(case: Case) -> bool:
@@ -177,8 +177,9 @@ def _count(work: Work, case: Case, group: Group, agent: str) -> None:
     if role == SENIOR and not group.senior:
         sets["senior"] = 1
     if sets:
-        # An agent's report is most often followed by the start of the next one, which is another change of the row.
-        changes.update_group(work, group.id, sets, hold=role != MANAGER and not _asks_path(case))
+        # An agent's report is most often followed by the start of the next one, or by its group's completion, which
+        # is another change of the row. The completion view reads none of these columns.
+        changes.update_group(work, group.id, sets, hold=role != MANAGER)
 
 
 def _candidates(work: Work, case: Case) -> list[str]:
@@ -266,7 +267,7 @@ def resumes(case: Case) -> bool:
 
 def await_completion(work: Work, group_id: str, extras: Answer) -> None:
     """A merged (or, in research, approved) group that is not completed awaits the project manager, never nobody."""
-    group = work.reader.group(work.step.chain, group_id)
+    group = work.group(group_id)
     if group is None or group.status != "in_progress":
         return
     spawning.await_manager(work, group)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from orchestrator.core import masking, strictjson
-from orchestrator.core.routing.facts import RULES_VERSION, Session
+from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
 from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.store import constants
 from orchestrator.store import step as steps
-from orchestrator.store.reader import Reader
+from orchestrator.store.reader import Opening, Reader
 
 Answer = dict[str, Any]
 MAX_DETAIL = 4096
@@ -158,22 +158,16 @@ class Work:
         self.step = step
         self.call = call
         self.actor = call.actor
+        self.at = step.at
+        """The time of the step, taken in as an input: UTC, ISO 8601, microseconds, Z."""
+        self.seq = step.seq
+        """The number of the step in its chain."""
         self.reader = context.reader
         self.decisions: list[Answer] = []
         self.unsettled = False
         self.moved: dict[str, str] = {}
         self._session: Session | None = None
         context.proof, context.spoken = call.input.get(PERSON), None
-
-    @property
-    def at(self) -> str:
-        """The time of the step, taken in as an input: UTC, ISO 8601, microseconds, Z."""
-        return self.step.at
-
-    @property
-    def seq(self) -> int:
-        """The number of the step in its chain."""
-        return self.step.seq
 
     def session(self) -> Session:
         """The step's session as it is now, its own writes included.
@@ -182,8 +176,21 @@ class Work:
             Refused: UNKNOWN_SESSION.
         """
         if self._session is None:
-            self._session = self.context.require_session(self.step.chain)
+            row = self.step.row("sessions", (self.step.chain,))
+            self._session = self.reader.session_of(row) if row else self.context.require_session(self.step.chain)
         return self._session
+
+    def group(self, group_id: str) -> Group | None:
+        """A group of the step's session as it is now, or None; ids are compared byte for byte."""
+        row = self.step.row("task_groups", (group_id,))
+        return self.reader.group_of(row) if row else None
+
+    def opening(self, group_id: str) -> Opening | None:
+        """A group of the step's session with what keeps it from taking a report, or None; asked before any write."""
+        found = self.reader.opening(self.step.chain, group_id)
+        if found is not None:
+            self.step.know("task_groups", (group_id,), found.row)
+        return found
 
     def elsewhere(self, what: str, found: Any) -> Any:
         """What the step rests on of other sessions, kept in its input so that a replay is told of it.

@@ -44,7 +44,7 @@ def depend_action(work: Work) -> Answer:
     """Add an edge; a replay calls it with a recorded event's input."""
     by = _manager(work)
     group_id, on = _ends(work)
-    group = work.reader.group(work.step.chain, group_id)
+    group = work.group(group_id)
     if group is None or group.status not in ("pending", "in_progress"):
         raise Refused(
             "GROUP_CLOSED", f"Group {group_id} waits for nothing any more.", _look(work, group_id)
@@ -85,7 +85,7 @@ def undepend_action(work: Work) -> Answer:
             "UNKNOWN_ID", f"Group {group_id} does not depend on {on}.", _look(work, group_id),
             kind="dependency",
         )
-    other = work.reader.group(work.step.chain, on)
+    other = work.group(on)
     if other is None or other.status not in ("cancelled", "deferred_external"):
         raise Refused(
             "DEPENDENCY_INVALID", f"Only a dependency on a cancelled or deferred group can be dropped; {on} is"
@@ -127,7 +127,7 @@ def _manager(work: Work) -> str:
 def _ends(work: Work) -> tuple[str, str]:
     given = work.call.input
     for name in (given["id"], given["on"]):
-        if work.reader.group(work.step.chain, name) is None:
+        if work.group(name) is None:
             raise Refused(
                 "UNKNOWN_GROUP", f"Session {work.step.chain} has no group {name}.",
                 f"orchestrator group list --session-id {work.step.chain}",

@@ -47,7 +47,7 @@ def insert(
         status_changed_at=work.at,
         status_seq=work.seq,
     )
-    group = work.reader.group(work.step.chain, group_id)
+    group = work.group(group_id)
     assert group is not None  # noqa: S101 - written just now
     return group
 
@@ -103,7 +103,7 @@ def create_action(work: Work) -> Answer:
             "NOT_PERMITTED", f"Session {session.id} is a chat: it has one group.", "orchestrator session create ID"
         )
     group_id = given["id"]
-    if work.reader.group(session.id, group_id) is not None:
+    if work.group(group_id) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"Session {session.id} has a group {group_id} already; nothing changed.",
             f"orchestrator group show {group_id} --session-id {session.id}",
@@ -141,7 +141,7 @@ def _check_dependencies(work: Work, group_id: str, dependencies: list[str]) -> N
     for dependency in dependencies:
         if dependency == group_id:
             raise Refused("DEPENDENCY_INVALID", f"Group {group_id} cannot depend on itself.", "", why="self")
-        if work.reader.group(work.step.chain, dependency) is None:
+        if work.group(dependency) is None:
             raise Refused(
                 "UNKNOWN_GROUP", f"There is no group {dependency} to depend on in this session.",
                 f"orchestrator group list --session-id {work.step.chain}",
@@ -203,5 +203,5 @@ def create_investigation(work: Work, case: Case) -> Group:
     changes.move_group(
         work, group, "in_progress", by=ROUTER, reason=f"{case.report.status} without a group", cause="report"
     )
-    return work.reader.group(work.step.chain, group_id) or group
+    return work.group(group_id) or group
 

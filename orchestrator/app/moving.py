@@ -56,7 +56,7 @@ def set_status_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
     session = groups.open_session(work)
-    group = work.reader.group(session.id, given["id"])
+    group = work.group(given["id"])
     if group is None:
         raise Refused(
             "UNKNOWN_GROUP", f"Session {session.id} has no group {given['id']}.",
@@ -238,7 +238,7 @@ def cancel_open(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
         {"session": work.step.chain},
     ).fetchall()
     for (group_id,) in rows:
-        group = work.reader.group(work.step.chain, group_id)
+        group = work.group(group_id)
         if group is not None:
             cancel(work, group, by=by, reason=reason, cause=cause)
             cancelled.append(group_id)

@@ -310,7 +310,7 @@ def _call_manager(work: Work, content: dict[str, Any]) -> Answer:
     session, version = work.session(), work.version()
     for row in content["groups"]:
         if row["status"] == "in_progress":
-            group = work.reader.group(session.id, row["id"])
+            group = work.group(row["id"])
             assert group is not None  # noqa: S101 - written just now
             spawning.await_manager(work, group)
     work.step.flush()

@@ -82,7 +82,14 @@ class LimitedReader(reader.Reader):
     def group(self, session: str, group: str) -> Group | None:
         """The group, with the attempts and rounds of the limit."""
         found = super().group(session, group)
-        if found is None or self.limit is None or self.rules is None:
+        return self._limited(found) if found else None
+
+    def group_of(self, row: Sequence[Any]) -> Group:
+        """The same of a row that is read."""
+        return self._limited(super().group_of(row))
+
+    def _limited(self, found: Group) -> Group:
+        if self.limit is None or self.rules is None:
             return found
         attempts = max(self.limit.band * self.rules.escalation_threshold - 1, 0)
         rounds = self.rules.investigation_max_iterations - 1 if self.limit.rounds else 0

@@ -96,7 +96,7 @@ def _previous(work: Work, group: Group | None, turn: int | None) -> Answer:
 def _group(work: Work, session: Session, group_id: str | None) -> Group | None:
     if group_id is None:
         return None
-    group = work.reader.group(session.id, group_id)
+    group = work.group(group_id)
     if group is None:
         raise Refused(
             "UNKNOWN_GROUP", f"Session {session.id} has no group {group_id}.",

@@ -24,6 +24,7 @@ from orchestrator.core.routing.facts import (
 )
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput, Refused
+from orchestrator.store.reader import Opening
 
 OWN_COUNTS = ("approve", "merge", "test_pass")
 """Effects whose loop-guard counts fall only at an answered question."""
@@ -103,34 +104,39 @@ def report_action(work: Work) -> Answer:
     report = _normalise(work)
     session = work.session()
     version = work.context.version(session.workflow_version_id)
-    group = _group(work, session, report)
+    opening = _opening(work, session, report)
+    group = opening.group if opening else None
     if report.agent_id is not None:
         acting.require_agent(work, report.agent_id)
     repeated = _repeated_turn(work, group, report)
     if repeated is not None:
         return repeated
-    case, facts = _case(work, session, version, group, report)
+    case, facts = _case(work, session, version, opening, report)
     refusal = engine.admit(case, version.workflow, facts, report)
     if refusal is not None or case is None:
         raise _refused(refusal, group or session, report)
-    case, agent = _checked(work, case, group or session)
+    case, agent = _checked(work, case, opening)
     return _accept(work, session, version, case, agent)
 
 
-def _checked(work: Work, case: Case, waiting: Group | Session) -> tuple[Case, str]:
+def _checked(work: Work, case: Case, opening: Opening | None) -> tuple[Case, str]:
     """What else a report in turn must be: its metadata, its acknowledgements, and who gives it.
 
     Refused here it counts among the refusals of the open turn, as every other one does.
     """
     report = case.report
     try:
-        case = case._replace(report=meta.judged(work, case))
+        judged = meta.judged(work, case)
+        if judged is not report:
+            case = case._replace(report=judged)
         _check_acknowledged(work, report)
         if report.role == VALIDATOR:
             return case, VALIDATOR
         _refuse_in_chat(case)
-        return case, acting.acting_agent(work, report.role, case.group, report.agent_id)
+        stands = opening is not None and opening.agent_stands
+        return case, acting.acting_agent(work, report.role, case.group, report.agent_id, stands=stands)
     except (Refused, InvalidInput) as problem:
+        waiting = case.group or case.session
         problem.data.update(_turn=waiting.turn, _role=report.role)
         raise
 
@@ -179,12 +185,12 @@ def _reserved_way(role: str) -> str:
     return "Report as one of the team's roles" if role.startswith("system:") else "Repeat with --dry-run to preview it"
 
 
-def _group(work: Work, session: Session, report: Report) -> Group | None:
+def _opening(work: Work, session: Session, report: Report) -> Opening | None:
     group_id = report.group_id or (session.id if session.kind == "chat" else None)
     if group_id is None:
         return None
-    group = work.reader.group(session.id, group_id)
-    if group is None:
+    opening = work.opening(group_id)
+    if opening is None:
         known = [row[0] for row in work.context.connection.execute(
             "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq LIMIT 50",
             {"session": session.id},
@@ -196,7 +202,7 @@ def _group(work: Work, session: Session, report: Report) -> Group | None:
             did_you_mean=names.nearest(group_id, known),
             _role=report.role,
         )
-    return group
+    return opening
 
 
 def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | None:
@@ -228,18 +234,19 @@ def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | 
 
 
 def _case(
-    work: Work, session: Session, version: Version, group: Group | None, report: Report
+    work: Work, session: Session, version: Version, opening: Opening | None, report: Report
 ) -> tuple[Case | None, Facts]:
     transition, alias = engine.find(version.workflow, report)
     effect = transition.effect if transition else "none"
-    reader, group_id = work.reader, group.id if group else None
+    reader, group = work.reader, opening.group if opening else None
+    group_id = group.id if group else None
     other = group is not None and report.role != group.awaited_role
     facts = Facts(
         session=session,
         group=group,
-        blockers=reader.blockers(session.id, group.id) if group else (),
+        blockers=reader.blockers(session.id, opening.group.id) if opening and opening.blocked else (),
         open_dependencies=reader.open_dependencies(session.id, group.id) if group and group.status == "pending" else (),
-        question_id=reader.question(session.id, group.id) if group else None,
+        question_id=opening.question if opening else None,
         visits=reader.visits(
             session, group, report.role, transition.status, own=effect in OWN_COUNTS, most=settling.most_visits(version)
         )
@@ -268,7 +275,7 @@ def _check_acknowledged(work: Work, report: Report) -> None:
             "NOT_PERMITTED", "Only the project manager acknowledges groups.", "Report without --acknowledge"
         )
     for group_id, reason in report.acknowledge.items():
-        if work.reader.group(work.step.chain, group_id) is None:
+        if work.group(group_id) is None:
             look = f"orchestrator group list --session-id {work.step.chain}"
             raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", look)
         if not isinstance(reason, str) or not names.said(reason):
@@ -343,7 +350,7 @@ def _await_manager_again(work: Work, decision: Decision, applied: consequences.A
         " ORDER BY created_seq",
         {"session": work.step.chain},
     ).fetchall()
-    again = [group for (id_,) in idle if id_ != sent and (group := work.reader.group(work.step.chain, id_))]
+    again = [group for (id_,) in idle if id_ != sent and (group := work.group(id_))]
     for group in again:
         spawning.await_manager(work, group)
     return {"awaiting_manager": [group.id for group in again]} if again else {}

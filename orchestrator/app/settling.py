@@ -170,7 +170,7 @@ def after_refusal(work: Work, refused: dict[str, Any]) -> None:
     """
     version = work.version()
     session = work.session()
-    group = work.reader.group(session.id, str(refused["group_id"])) if refused["group_id"] else None
+    group = work.group(str(refused["group_id"])) if refused["group_id"] else None
     waiting = group or session
     if waiting.awaited_role is None or refused["role"] != waiting.awaited_role or refused["turn"] != waiting.turn:
         return
@@ -276,6 +276,6 @@ def _rung_of_visits(version: Version, visits: int, target: str | None) -> str | 
 
 def complete_freed(work: Work, group_id: str) -> None:
     """Complete a group that a dropped dependency was the last thing missing for."""
-    group = work.reader.group(work.step.chain, group_id)
+    group = work.group(group_id)
     if group is not None and group.awaited_role == MANAGER:
         completing.complete(work, [group_id])

@@ -76,7 +76,7 @@ def register_instance(work: Work, role: str, group: str | None, agent_id: str | 
     """
     group = None if role == MANAGER else group
     for agent in _candidates(agent_id, instance(role, work.step.chain, group)):
-        known = work.reader.agent(agent)
+        known, has_parent = work.reader.instance(agent, role)
         if known is None:
             break
         # The second instance of one group may be named as the first one of another.
@@ -86,7 +86,7 @@ def register_instance(work: Work, role: str, group: str | None, agent_id: str | 
         "agents",
         id=agent,
         role=role,
-        parent_id=role if work.reader.agent(role) else None,
+        parent_id=role if has_parent else None,
         kind="ai",
         session_id=work.step.chain,
         group_id=group,
@@ -216,10 +216,11 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
 
 def _start(work: Work, session: Session, version: Version, start: fanout.Start, record: Record) -> Answer:
     group, role = start.group, start.role
-    changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch")
+    changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch", hold=True)
     agent = register_instance(work, role, group.id)
     _await(work, group, role, agent, "spawn", turn=work.seq, builds=role in BUILDERS)
-    hash_ = freeze(work, session, version, group.id, role, agent, "spawn", record.include_context)
+    # A blocker that is open keeps a pending group from being started.
+    hash_ = freeze(work, session, version, group.id, role, agent, "spawn", record.include_context, ())
     return {
         "group_id": group.id,
         "agent": role,

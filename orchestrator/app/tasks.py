@@ -153,7 +153,7 @@ def _place(work: Work, session: Session) -> _Place:
 
 
 def _require_open_group(work: Work, session: Session, group: str) -> None:
-    found = work.reader.group(session.id, group)
+    found = work.group(group)
     if found is None:
         from orchestrator.app import reading
 

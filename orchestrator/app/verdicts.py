@@ -144,7 +144,7 @@ def _write_evidence(work: Work, ran: dict[str, Any]) -> str:
 def _accept(work: Work, verdict: dict[str, Any]) -> None:
     """Complete what rests on the project manager's word; the database asks for its path once more. Then end."""
     for group_id in verdict["completes"]:
-        group = work.reader.group(work.step.chain, group_id)
+        group = work.group(group_id)
         assert group is not None  # noqa: S101 - the record is as it was when the verdict was found
         reason = "the project manager's acknowledgement, accepted by the validator"
         changes.move_group(work, group, "completed", by=AGENT, reason=reason, cause="verdict")

@@ -133,7 +133,13 @@ def _task_moves(from_: str, cause: str) -> tuple[list[str], list[str]]:
     return found[True], found[False]
 
 
+@cache
+def _destinations(what: str, from_: str) -> tuple[str, ...]:
+    """Where the machine of a group, session or run leads from a status; the machines of the process never change."""
+    return tuple(str(move.dest) for move in _table(what).get_transitions(source=from_))
+
+
 def _check(what: str, from_: str, to: str) -> None:
-    moves = _table(what).get_transitions(source=from_)
-    if all(move.dest != to for move in moves):
-        raise illegal(what, from_, to, [str(move.dest) for move in moves])
+    destinations = _destinations(what, from_)
+    if to not in destinations:
+        raise illegal(what, from_, to, list(destinations))

@@ -38,6 +38,8 @@ def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
 
 def _sk_begins(text: str) -> bool:
     """Whether `sk-` is more than the end of words such as `task-`."""
+    if "\\" not in text and "%" not in text and "\x1b" not in text and text.count("sk-") == text.count("task-"):
+        return False
     at = text.find("sk-")
     while at >= 0:
         if not text[at - 1 : at].isalnum() or "\\" in text[max(0, at - 6) : at] or "%" in text[max(0, at - 3) : at]:

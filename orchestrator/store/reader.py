@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import functools
+import operator
 import sqlite3
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import Blocker, Group, Path, Session
+from orchestrator.store.rows import COLUMNS
 
-_SESSION_COLUMNS = (
-    "id, kind, mode, testing_mode, status, planned, disabled_roles, awaited_role, awaited_action, turn, held,"
-    " progress_seq, answered_seq, workflow_version_id"
-)
+
+def _columns(table: str) -> list[str]:
+    return [word.partition("=")[0] for word in COLUMNS[table].split()]
+
+
+def _whole(table: str) -> str:
+    return ", ".join(f'"{name}"' for name in _columns(table))
+
+
+_SESSION_COLUMNS = ", ".join(Session._fields)
 _GROUP_COLUMNS = ", ".join(f"g.{name}" for name in Group._fields)
 # The session is a parameter in every arm: SQLite hands no outer column into the view, and would scan all sessions.
 _SATISFIED = """
@@ -33,6 +42,12 @@ OPEN_BLOCKERS = """SELECT id, type, class, external, opened_role, opened_by, cau
 OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
     WHERE session_id = :session AND group_id IS :group AND task_id IS NULL AND closed_seq IS NULL
     ORDER BY opened_seq LIMIT 1"""
+# The group's whole row comes last.
+OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
+    (SELECT a.active FROM agents a WHERE a.id = g.awaited_agent_id), {_whole("task_groups")}
+    FROM task_groups g WHERE g.session_id = :session AND g.id = :group"""
+INSTANCE = """SELECT r.id IS NOT NULL, a.id, a.role, a.parent_id, a.kind, a.active, a.session_id, a.group_id
+    FROM (SELECT 1) LEFT JOIN agents r ON r.id = :role LEFT JOIN agents a ON a.id = :agent"""
 VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
     WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
     AND seq > :since LIMIT :most)"""
@@ -99,6 +114,17 @@ def _context_items(count: int) -> str:
     return f"SELECT {', '.join(f'coalesce({column})' for column in columns)}"
 
 
+def _picked(table: str, names: tuple[str, ...]) -> operator.itemgetter[Any]:
+    """What picks columns out of a whole row of a table."""
+    columns = _columns(table)
+    return operator.itemgetter(*(columns.index(name) for name in names))
+
+
+_DISABLED = Session._fields.index("disabled_roles")
+_OF_SESSION = _picked("sessions", Session._fields)
+_OF_GROUP = _picked("task_groups", Group._fields)
+
+
 class Agent(NamedTuple):
     """One registered actor."""
 
@@ -109,6 +135,22 @@ class Agent(NamedTuple):
     active: int
     session_id: str | None = None
     group_id: str | None = None
+
+
+class Opening(NamedTuple):
+    """What is asked first about the group of a report: one look for all of it.
+
+    row: all columns of the group, in the order of the declared schema.
+    blocked: whether a blocker of its own is open.
+    question: the id of its open question.
+    agent_stands: whether the agent that it awaits is registered and active.
+    """
+
+    row: Sequence[Any]
+    group: Group
+    blocked: bool
+    question: str | None
+    agent_stands: bool
 
 
 class Reader:
@@ -129,16 +171,28 @@ class Reader:
     def session(self, session: str) -> Session | None:
         """The session, or None when it is not known."""
         row = self.connection.execute(SESSION, {"session": session}).fetchone()
-        if row is None:
-            return None
-        columns = list(row)
-        columns[6] = tuple(row[6].split(",")) if row[6] else ()
-        return Session(*columns)
+        return _session(row) if row else None
+
+    def session_of(self, row: Sequence[Any]) -> Session:
+        """The session that a whole row of `sessions` is."""
+        return _session(_OF_SESSION(row))
 
     def group(self, session: str, group: str) -> Group | None:
         """The group of this session, or None; ids are compared byte for byte."""
         row = self.connection.execute(GROUP, {"session": session, "group": group}).fetchone()
         return Group(*row) if row else None
+
+    def group_of(self, row: Sequence[Any]) -> Group:
+        """The group that a whole row of `task_groups` is."""
+        return Group(*_OF_GROUP(row))
+
+    def opening(self, session: str, group: str) -> Opening | None:
+        """A group with what keeps it from taking a report, or None; ids are compared byte for byte."""
+        found = self.connection.execute(OPENING, {"session": session, "group": group}).fetchone()
+        if found is None:
+            return None
+        blocked, question, active, *row = found
+        return Opening(row, self.group_of(row), bool(blocked), question, bool(active))
 
     def groups(self, sql: str, session: str) -> list[Group]:
         """The groups that a statement of this module selects."""
@@ -151,6 +205,11 @@ class Reader:
             {"agent": agent},
         ).fetchone()
         return Agent(*row) if row else None
+
+    def instance(self, agent: str, role: str) -> tuple[Agent | None, bool]:
+        """The registered agent, or None, and whether an agent stands for its role as a whole."""
+        stands, *found = self.connection.execute(INSTANCE, {"agent": agent, "role": role}).fetchone()
+        return Agent(*found) if found[0] is not None else None, bool(stands)
 
     def blockers(self, session: str, group: str) -> tuple[Blocker, ...]:
         """The group's own open blockers, newest first."""
@@ -249,3 +308,9 @@ class Reader:
             if len(found) == room:
                 break
         return tuple(found)
+
+
+def _session(columns: Sequence[Any]) -> Session:
+    found = list(columns)
+    found[_DISABLED] = tuple(found[_DISABLED].split(",")) if found[_DISABLED] else ()
+    return Session(*found)

@@ -34,6 +34,9 @@ _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 _PLAIN = frozenset((str, int, bytes, type(None)))
 
+_TEXT = frozenset((str,))
+_EXACT = frozenset((str, int, bool, type(None)))
+
 _UPDATES: dict[tuple[str, ...], str] = {}
 
 
@@ -46,6 +49,7 @@ class _Table(NamedTuple):
     names: tuple[str, ...]
     defaults: tuple[Value, ...]
     filled: tuple[str, ...]
+    places: dict[str, int]
     select: str
 
 
@@ -85,7 +89,8 @@ class Step:
         self._connection = connection
         self._deadline_s = deadline_s
         self._digests: dict[str, _Hash] = {}
-        self._states: dict[str, dict[tuple[Value, ...], list[Value] | None]] = {}
+        self._known: dict[str, dict[tuple[Value, ...], list[Value]]] = {}
+        self._changed: dict[str, dict[tuple[Value, ...], None]] = {}
         self._held: dict[str, Value] = {}
         self._holds: tuple[str, tuple[Value, ...]] | None = None
         self._counts: dict[str, int] = {}
@@ -93,6 +98,7 @@ class Step:
         last = connection.execute(LAST_EVENT, (chain,)).fetchone()
         self.seq: int = 1 if last is None else last[0] + 1
         self.prev_hash: bytes = FIRST_HASH if last is None else last[1]
+        self._own: dict[str, Value] = {"session_id": chain, "seq": self.seq}
 
     def insert(self, table: str, /, **columns: Value) -> int:
         """Write one row; `session_id`, `seq` and `part` are filled in.
@@ -104,21 +110,23 @@ class Step:
             TypeError: a float, or another value that no column holds; a column that the table has not.
             IntegrityError: a guard or constraint refused the row.
         """
-        sql, names, defaults, filled, _ = _TABLES.get(table) or _table(table)
-        part = self._counts.get(table, 0) + 1
+        sql, names, defaults, filled, places, _ = _TABLES.get(table) or _table(table)
+        own = self._own
+        own["part"] = part = self._counts.get(table, 0) + 1
         for name in filled:
-            if name not in columns:
-                columns[name] = self.chain if name == "session_id" else self.seq if name == "seq" else part
+            columns.setdefault(name, own[name])
         values = list(map(columns.get, names, defaults))
         if not _PLAIN.issuperset(map(type, values)):
             values = _plain(names, values)
-        if not columns.keys() <= set(names):
-            raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - set(names)))}")
+        if not columns.keys() <= places.keys():
+            raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - places.keys()))}")
         self._connection.execute(sql, values)
         self._counts[table] = part
         keys = KEYS.get(table)
         if keys is not None:
-            self._states.setdefault(table, {})[tuple([columns[name] for name in keys])] = values
+            key = tuple([columns[name] for name in keys])
+            self._known.setdefault(table, {})[key] = values
+            self._changed.setdefault(table, {})[key] = None
             return part
         digest = self._digests.get(table)
         if digest is None:
@@ -150,8 +158,39 @@ class Step:
         self._holds = None
         names = (table, *values)
         sql = _UPDATES.get(names) or _update(names)
+        if not _PLAIN.issuperset(map(type, values.values())):
+            values = dict(zip(values, _plain(tuple(values), list(values.values())), strict=True))
         self._connection.execute(sql, (*values.values(), *self._key(table, key)))
-        self._states.setdefault(table, {})[key] = None
+        self._changed.setdefault(table, {})[key] = None
+        known = self._known.get(table)
+        if known is not None and key in known:
+            row, places = known[key], _TABLES[table].places
+            for name, value in values.items():
+                row[places[name]] = value
+
+    def row(self, table: str, key: tuple[Value, ...]) -> Sequence[Value] | None:
+        """A row that may change as it is now, its own changes included, or None; it is read once in a step.
+
+        Args:
+            table: one of those whose rows may change.
+            key: the row's key, as `rows.KEYS` has it.
+
+        Returns:
+            The values of all columns, in the order of the declared schema.
+        """
+        known = self._known.setdefault(table, {})
+        row = known.get(key)
+        if row is None:
+            select = (_TABLES.get(table) or _table(table)).select
+            found = self._connection.execute(select, self._key(table, key)).fetchone()
+            if found is None:
+                return None
+            row = known[key] = list(found)
+        return row
+
+    def know(self, table: str, key: tuple[Value, ...], row: Sequence[Value]) -> None:
+        """Take in a row that was read in this step, before it was changed, so that `row` need not."""
+        self._known.setdefault(table, {})[key] = list(row)
 
     def _key(self, table: str, key: tuple[Value, ...]) -> tuple[Value, ...]:
         return (self.chain, *key) if table in OF_SESSION else key
@@ -200,17 +239,17 @@ class Step:
     def _covered(self) -> dict[str, object]:
         """The digests of the rows that this step wrote."""
         found: dict[str, object] = {table: digest.hexdigest() for table, digest in self._digests.items()}
-        if self._states:
+        if self._changed:
             found[STATE] = {
-                table: {state_key(key): self._state(table, key, values) for key, values in rows.items()}
-                for table, rows in self._states.items()
+                table: {state_key(key): self._state(table, key) for key in keys}
+                for table, keys in self._changed.items()
             }
         return found
 
-    def _state(self, table: str, key: tuple[Value, ...], values: list[Value] | None) -> str:
-        if values is None:
-            values = self._connection.execute(_TABLES[table].select, self._key(table, key)).fetchone()
-        return hashlib.sha256(row_line(values)).hexdigest()
+    def _state(self, table: str, key: tuple[Value, ...]) -> str:
+        row = self.row(table, key)
+        assert row is not None  # noqa: S101 - the step wrote the row, and none is ever deleted
+        return hashlib.sha256(row_line(row)).hexdigest()
 
     def rollback(self) -> None:
         """Leave nothing of the step. After an error SQLite may have done so already."""
@@ -288,6 +327,8 @@ def check_exact(value: object) -> None:
     if value is None or isinstance(value, (str, int)):
         return
     if isinstance(value, Mapping):
+        if _EXACT.issuperset(map(type, value.values())) and _TEXT.issuperset(map(type, value)):
+            return
         for key, member in value.items():
             if not isinstance(key, str):
                 raise TypeError(f"hashed JSON has text keys only, not {key!r}")
@@ -327,6 +368,7 @@ def _table(table: str) -> _Table:
         names=tuple(defaults),
         defaults=tuple(defaults.values()),
         filled=tuple(name for name in fillable if name in defaults),
+        places={name: place for place, name in enumerate(defaults)},
         select=f"SELECT {names} FROM {table} WHERE {_where(table)}" if table in KEYS else "",
     )
     return found

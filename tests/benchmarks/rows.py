@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.benchmarks import batches, cold, crowd, durable, growth, judging, snapshots, supervision, verified, work
+from tests.benchmarks import (
+    batches,
+    cold,
+    crowd,
+    durable,
+    growth,
+    judging,
+    masking,
+    snapshots,
+    supervision,
+    verified,
+    work,
+)
 from tests.benchmarks.table import Figure, Row
 
 
@@ -29,4 +41,5 @@ ROWS = (
     Row(13, "bytes grown per route", durable.sizes),
     Row(14, "running a program under supervision", supervision.supervised),
     Row(15, "looking at a tree of files", snapshots.looks),
+    Row(16, "masking", masking.mask),
 )

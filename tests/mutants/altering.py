@@ -96,6 +96,7 @@ def _rule(rest: str) -> None:
     stage, name, _ = rules.RULES[place]
     silent = (stage, name, lambda case, target: None)
     rules.RULES = (*rules.RULES[:place], silent, *rules.RULES[place + 1 :])
+    rules.of_stage.cache_clear()
 
 
 def _admission(rest: str) -> None:

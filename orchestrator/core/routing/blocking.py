@@ -103,6 +103,8 @@ def _nothing_blocked(case: Case, what: str) -> Refusal:
 
 def settles(case: Case) -> tuple[str, ...]:
     """Ids of the open blockers that this report settles. External ones are settled by a resumption only."""
+    if not case.facts.blockers:
+        return ()
     if case.transition.effect == "resume":
         external = newest(case, external=True)
         return (external.id,) if external else ()

@@ -112,8 +112,8 @@ def constrain(workflow: Workflow, session: Session, group: Group, target: Target
 
 
 def _constrained(case: Case, target: Target, fired: list[Fired], extras: dict[str, Any]) -> Target:
-    for stage, name, rule in rules.RULES:
-        if stage == "constraint" and (proposal := rule(case, target)):
+    for name, rule in rules.of_stage("constraint"):
+        if proposal := rule(case, target):
             fired.append(Fired(name, proposal.reason))
             extras.update(proposal.extras)
             target = proposal.target
@@ -121,8 +121,8 @@ def _constrained(case: Case, target: Target, fired: list[Fired], extras: dict[st
 
 
 def _first(case: Case, target: Target, fired: list[Fired], extras: dict[str, Any]) -> Target:
-    for stage, name, rule in rules.RULES:
-        if stage == "target" and (proposal := rule(case, target)):
+    for name, rule in rules.of_stage("target"):
+        if proposal := rule(case, target):
             fired.append(Fired(name, proposal.reason))
             extras.update(proposal.extras)
             return proposal.target
@@ -131,8 +131,8 @@ def _first(case: Case, target: Target, fired: list[Fired], extras: dict[str, Any
 
 def _highest(case: Case, target: Target, fired: list[Fired], extras: dict[str, Any]) -> Target:
     best: Target | None = None
-    for stage, name, rule in rules.RULES:
-        if stage == "redirect" and (proposal := rule(case, target)):
+    for name, rule in rules.of_stage("redirect"):
+        if proposal := rule(case, target):
             fired.append(Fired(name, proposal.reason))
             extras.update(proposal.extras)
             if best is None or rules.height(case, proposal.target) > rules.height(case, best):

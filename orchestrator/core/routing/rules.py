@@ -7,6 +7,7 @@ the last word on the agent is the last's). What follows of several groups stands
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -196,6 +197,12 @@ RULES: tuple[tuple[str, str, Rule], ...] = (
     ("constraint", "security", security),
     ("constraint", "fallback", fallback),
 )
+
+
+@functools.cache
+def of_stage(stage: str) -> tuple[tuple[str, Rule], ...]:
+    """The rules of a stage with their names, in their order."""
+    return tuple((name, rule) for each, name, rule in RULES if each == stage)
 
 
 def _role_of_rung(rung: str) -> str:

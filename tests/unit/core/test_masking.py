@@ -131,6 +131,9 @@ MASKED = {
     "credentials": ("GOOGLE_CREDENTIALS=a1b2", "GOOGLE_CREDENTIALS=[MASKED:ENV_CREDENTIAL]"),
     "unfinished": ('password: "hunter2 and\nnext', 'password: "[MASKED:GENERIC_SECRET]\nnext'),
     "url": ("postgres://u:s3cr@t@host:5432/db", "postgres://u:[MASKED:GENERIC_SECRET]@host:5432/db"),
+    "password of a url that has no end": (f"http://u:{'a1' * 600} x", "http://u:[MASKED:GENERIC_SECRET] x"),
+    "names in a long cookie": (f"Cookie: a={'token=x1; ' * 200}\nx", "Cookie: [MASKED:COOKIE]\nx"),
+    "escapes before a quote": (r'{"a":"password=hunter2\"}', r'{"a":"password=[MASKED:GENERIC_SECRET]\"}'),
     "header": ("Authorization: Basic dXNlcjpwYXNz\nx", "Authorization: Basic [MASKED:AUTH_HEADER]\nx"),
     "header in json": (
         '{"Authorization": "Bearer abcdefghijklmnop"}',
@@ -217,7 +220,7 @@ HARMLESS = {
     "structure": '{"password": {"type": "string"}, "secret": [], "token": {}}',
     "url without password": "http://localhost:3000/a?b=c@d git@github.com:x/y.git https://user@host/",
     "placeholder in a url": "postgres://user:password@host/db",
-    "prose on bearers": "the bearer of bad news; Bearer authentication; Bearer token",
+    "prose on bearers": "the bearer of bad news, a bearer certificates; Bearer authentication; Bearer token",
     "server's question": 'WWW-Authenticate: Bearer realm="x"',
     "prose on headers": "Authorization: the process by which; cookie: yes",
     "header without credentials": "Authorization: Bearer token",

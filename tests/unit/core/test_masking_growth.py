@@ -42,7 +42,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "blanks around a sign": lambda size: " " * (size // 2) + "=" + " " * (size // 2) + "(",
     "begins of key blocks": repeated("-----BEGIN RSA PRIVATE KEY-----"),
     "begins of key blocks that end at once": repeated("-----BEGIN RSA PRIVATE KEY-----!"),
-    "begins and one end": repeated("-----BEGIN RSA PRIVATE KEY-----!", after="-----END RSA PRIVATE KEY-----"),
+    "begins and ends": repeated("-----BEGIN RSA PRIVATE KEY-----!" * 9 + "-----END RSA PRIVATE KEY-----"),
     "a key block without end": repeated("A" * 64 + "\n", "-----BEGIN RSA PRIVATE KEY-----\n"),
     "a key block of empty lines": repeated("\n", "-----BEGIN RSA PRIVATE KEY-----\n"),
     "a key block of quotes": repeated('"\n', "-----BEGIN RSA PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----"),
