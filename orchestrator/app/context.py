@@ -185,9 +185,9 @@ class Work:
         row = self.step.row("task_groups", (group_id,))
         return self.reader.group_of(row) if row else None
 
-    def opening(self, group_id: str) -> Opening | None:
-        """A group of the step's session with what keeps it from taking a report, or None; asked before any write."""
-        found = self.reader.opening(self.step.chain, group_id)
+    def opening(self, group_id: str, **counted: Any) -> Opening | None:
+        """What `Reader.opening` says of a group of the step's session; asked before the step changes it."""
+        found = self.reader.opening(self.step.chain, group_id, **counted)
         if found is not None:
             self.step.know("task_groups", (group_id,), found.row)
         return found

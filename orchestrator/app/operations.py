@@ -6,7 +6,9 @@ What doors take from outside goes through `orchestrator.app.arguments` first.
 
 from __future__ import annotations
 
+import functools
 import importlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from orchestrator.app.context import Answer, Context
@@ -102,7 +104,12 @@ PERSONS = ("answer", "human enrol", "session end")
 
 def call(context: Context, words: str, **arguments: Any) -> Answer:
     """Call an operation by its words with the parameters of its use case, which `arguments` has checked."""
-    operation = OPERATIONS[words]
-    function = getattr(importlib.import_module(operation.module), operation.function)
-    answer: Answer = function(context, **arguments)
+    answer: Answer = _use_case(words)(context, **arguments)
     return answer
+
+
+@functools.cache
+def _use_case(words: str) -> Callable[..., Answer]:
+    operation = OPERATIONS[words]
+    found: Callable[..., Answer] = getattr(importlib.import_module(operation.module), operation.function)
+    return found

@@ -97,17 +97,28 @@ class LimitedReader(reader.Reader):
             qa_attempts=attempts, tl_review_attempts=attempts, merge_attempts=attempts, iterations=rounds
         )
 
-    def visits(self, session: Session, group: Group | None, role: str, status: str, *, own: bool, most: int) -> int:
+    def opening(
+        self, session: str, group: str, role: str, status: str, *, own: bool, most: int
+    ) -> reader.Opening | None:
+        """What is known of a group, with the visits of the limit."""
+        found = super().opening(session, group, role, status, own=own, most=most)
+        visits = self._visits()
+        return found if found is None or visits is None else found._replace(visits=visits)
+
+    def visits(self, session: Session, role: str, status: str, *, own: bool, most: int) -> int:
         """The visits of the limit."""
-        if self.limit is None or self.rules is None:
-            return super().visits(session, group, role, status, own=own, most=most)
-        return self.rules.loop_max_visits - 2 + self.limit.rung if self.limit.rung else 0
+        visits = self._visits()
+        return super().visits(session, role, status, own=own, most=most) if visits is None else visits
 
     def count(self, sql: str, **parameters: object) -> int:
         """As recorded, but for the `set-status` that the loop guard counts."""
-        if sql == reader.STATUS_SETTINGS and self.limit is not None and self.rules is not None:
-            return self.rules.loop_max_visits - 2 + self.limit.rung if self.limit.rung else 0
-        return super().count(sql, **parameters)
+        visits = self._visits() if sql == reader.STATUS_SETTINGS else None
+        return super().count(sql, **parameters) if visits is None else visits
+
+    def _visits(self) -> int | None:
+        if self.limit is None or self.rules is None:
+            return None
+        return self.rules.loop_max_visits - 2 + self.limit.rung if self.limit.rung else 0
 
 
 class World:

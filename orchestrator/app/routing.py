@@ -30,6 +30,7 @@ OWN_COUNTS = ("approve", "merge", "test_pass")
 """Effects whose loop-guard counts fall only at an answered question."""
 
 SILENT_ROLES = ("orchestrator", "user")
+REPORTING_ROLES = frozenset((*vocabulary.ROLES, VALIDATOR)).difference(SILENT_ROLES)
 
 
 def route(
@@ -104,7 +105,7 @@ def report_action(work: Work) -> Answer:
     report = _normalise(work)
     session = work.session()
     version = work.context.version(session.workflow_version_id)
-    opening = _opening(work, session, report)
+    opening = _opening(work, session, version, report)
     group = opening.group if opening else None
     if report.agent_id is not None:
         acting.require_agent(work, report.agent_id)
@@ -144,7 +145,7 @@ def _checked(work: Work, case: Case, opening: Opening | None) -> tuple[Case, str
 def _normalise(work: Work) -> Report:
     given = work.call.input
     role = names.role_name(given["current_agent"])
-    if role in SILENT_ROLES or role not in (*vocabulary.ROLES, VALIDATOR):
+    if role not in REPORTING_ROLES:
         if role.startswith("system:"):
             raise _reserved(role)
         raise Refused(
@@ -185,11 +186,11 @@ def _reserved_way(role: str) -> str:
     return "Report as one of the team's roles" if role.startswith("system:") else "Repeat with --dry-run to preview it"
 
 
-def _opening(work: Work, session: Session, report: Report) -> Opening | None:
+def _opening(work: Work, session: Session, version: Version, report: Report) -> Opening | None:
     group_id = report.group_id or (session.id if session.kind == "chat" else None)
     if group_id is None:
         return None
-    opening = work.opening(group_id)
+    opening = work.opening(group_id, **_counted(version, report))
     if opening is None:
         known = [row[0] for row in work.context.connection.execute(
             "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq LIMIT 50",
@@ -203,6 +204,13 @@ def _opening(work: Work, session: Session, report: Report) -> Opening | None:
             _role=report.role,
         )
     return opening
+
+
+def _counted(version: Version, report: Report) -> dict[str, Any]:
+    """Which earlier reports count as visits of this one, and how many of them."""
+    transition, _ = engine.find(version.workflow, report)
+    status, own = (transition.status, transition.effect in OWN_COUNTS) if transition else (report.status, False)
+    return {"role": report.role, "status": status, "own": own, "most": settling.most_visits(version)}
 
 
 def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | None:
@@ -247,11 +255,7 @@ def _case(
         blockers=reader.blockers(session.id, opening.group.id) if opening and opening.blocked else (),
         open_dependencies=reader.open_dependencies(session.id, group.id) if group and group.status == "pending" else (),
         question_id=opening.question if opening else None,
-        visits=reader.visits(
-            session, group, report.role, transition.status, own=effect in OWN_COUNTS, most=settling.most_visits(version)
-        )
-        if transition
-        else 0,
+        visits=opening.visits if opening else reader.visits(session, **_counted(version, report)) if transition else 0,
         refusal=reader.newest_refusal(session.id, group_id, group.turn) if group and other else None,
         clarifications=reader.clarifications(session) if effect == "clarify" else 0,
         open_code_groups=reader.in_progress(session.id, "code") if effect == "end_research" else (),

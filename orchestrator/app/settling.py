@@ -58,7 +58,7 @@ def _cause(cause: str) -> str:
 def load_board(work: Work, session: Session, version: Version) -> fanout.Board:
     """The session's board under its own limits."""
     limit = fanout.limit(version.workflow, session)
-    return work.reader.board(session, limit, version.workflow.rules.research_max_parallel)
+    return work.reader.board(session, limit, version.workflow.rules.research_max_parallel, work.step.know)
 
 
 def batch(work: Work, session: Session, version: Version, starts: tuple[fanout.Start, ...], cause: str) -> Answer:

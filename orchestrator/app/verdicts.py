@@ -95,7 +95,7 @@ def _case(work: Work, version: Version, verdict: dict[str, Any], head: str) -> C
     report = Report(VALIDATOR, name, VALIDATOR, name, summary=verdict["reason"], details=dict(sorted(details.items())))
     transition, _ = engine.find(version.workflow, report)
     session = work.session()
-    visits = work.reader.visits(session, None, VALIDATOR, name, own=False, most=settling.most_visits(version))
+    visits = work.reader.visits(session, VALIDATOR, name, own=False, most=settling.most_visits(version))
     facts = Facts(session, visits=visits)
     return Case(version.workflow, version.models, facts, report, transition or _transition(name), None, Path())
 

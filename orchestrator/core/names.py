@@ -120,7 +120,8 @@ def role_name(raw: str) -> str:
 
 def status_name(raw: str) -> str:
     """The status code that a text names: stripped, ASCII letters raised."""
-    return raw.strip().translate(_TO_UPPER)
+    stripped = raw.strip()
+    return stripped.upper() if stripped.isascii() else stripped.translate(_TO_UPPER)
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:

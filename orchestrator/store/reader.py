@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from orchestrator.core.routing import fanout
@@ -17,8 +17,8 @@ def _columns(table: str) -> list[str]:
     return [word.partition("=")[0] for word in COLUMNS[table].split()]
 
 
-def _whole(table: str) -> str:
-    return ", ".join(f'"{name}"' for name in _columns(table))
+def _whole(table: str, prefix: str = "") -> str:
+    return ", ".join(f'{prefix}"{name}"' for name in _columns(table))
 
 
 _SESSION_COLUMNS = ", ".join(Session._fields)
@@ -44,13 +44,15 @@ OPEN_QUESTION = """SELECT id FROM questions INDEXED BY ix_questions_open
     ORDER BY opened_seq LIMIT 1"""
 # The group's whole row comes last.
 OPENING = f"""SELECT EXISTS ({OPEN_BLOCKERS}), ({OPEN_QUESTION}),
-    (SELECT a.active FROM agents a WHERE a.id = g.awaited_agent_id), {_whole("task_groups")}
+    (SELECT a.active FROM agents a WHERE a.id = g.awaited_agent_id),
+    (SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
+        WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
+        AND seq > CASE WHEN :own OR g.progress_seq < g.answered_seq THEN g.answered_seq ELSE g.progress_seq END
+        LIMIT :most)),
+    {_whole("task_groups")}
     FROM task_groups g WHERE g.session_id = :session AND g.id = :group"""
 INSTANCE = """SELECT r.id IS NOT NULL, a.id, a.role, a.parent_id, a.kind, a.active, a.session_id, a.group_id
     FROM (SELECT 1) LEFT JOIN agents r ON r.id = :role LEFT JOIN agents a ON a.id = :agent"""
-VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
-    WHERE session_id = :session AND group_id = :group AND role = :role AND response_status = :status
-    AND seq > :since LIMIT :most)"""
 SESSION_VISITS = """SELECT count(*) FROM (SELECT 1 FROM agent_reports INDEXED BY ix_agent_reports_key
     WHERE session_id = :session AND group_id IS NULL AND role = :role AND response_status = :status
     AND seq > :since LIMIT :most)"""
@@ -94,7 +96,7 @@ BOARD = f"""SELECT
     EXISTS (SELECT 1 FROM task_groups INDEXED BY ix_task_groups_awaited
         WHERE session_id = :session AND awaited_role = 'project_manager' AND held IS NULL
         AND awaited_action <> 'wait')"""
-PENDING = f"""SELECT {_GROUP_COLUMNS}, EXISTS (SELECT 1 FROM group_dependencies d
+PENDING = f"""SELECT {_whole("task_groups", "g.")}, EXISTS (SELECT 1 FROM group_dependencies d
         JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
         WHERE d.session_id = g.session_id AND d.group_id = g.id AND d.removed_seq IS NULL AND t.status <> 'completed')
     FROM task_groups g INDEXED BY ix_task_groups_pending
@@ -144,6 +146,7 @@ class Opening(NamedTuple):
     blocked: whether a blocker of its own is open.
     question: the id of its open question.
     agent_stands: whether the agent that it awaits is registered and active.
+    visits: accepted reports like this one since the last progress, or since the last answered question.
     """
 
     row: Sequence[Any]
@@ -151,6 +154,7 @@ class Opening(NamedTuple):
     blocked: bool
     question: str | None
     agent_stands: bool
+    visits: int
 
 
 class Reader:
@@ -186,13 +190,20 @@ class Reader:
         """The group that a whole row of `task_groups` is."""
         return Group(*_OF_GROUP(row))
 
-    def opening(self, session: str, group: str) -> Opening | None:
-        """A group with what keeps it from taking a report, or None; ids are compared byte for byte."""
-        found = self.connection.execute(OPENING, {"session": session, "group": group}).fetchone()
+    def opening(self, session: str, group: str, role: str, status: str, *, own: bool, most: int) -> Opening | None:
+        """A group with what is to be known before it takes a report, or None; ids are compared byte for byte.
+
+        Args:
+            role, status: what is reported.
+            own: whether its visits are counted since the last answered question instead of the last progress.
+            most: so many visits are counted at most.
+        """
+        parameters = {"session": session, "group": group, "role": role, "status": status, "own": own, "most": most}
+        found = self.connection.execute(OPENING, parameters).fetchone()
         if found is None:
             return None
-        blocked, question, active, *row = found
-        return Opening(row, self.group_of(row), bool(blocked), question, bool(active))
+        blocked, question, active, visits, *row = found
+        return Opening(row, self.group_of(row), bool(blocked), question, bool(active), visits)
 
     def groups(self, sql: str, session: str) -> list[Group]:
         """The groups that a statement of this module selects."""
@@ -226,17 +237,10 @@ class Reader:
         row = self.connection.execute(OPEN_QUESTION, {"session": session, "group": group}).fetchone()
         return row[0] if row else None
 
-    def visits(self, session: Session, group: Group | None, role: str, status: str, *, own: bool, most: int) -> int:
-        """Accepted reports like this one since the last progress (`own`: since the last answered question).
-
-        Not more than `most` are counted.
-        """
-        scope = group or session
-        since = scope.answered_seq if own else max(scope.progress_seq, scope.answered_seq)
-        parameters = {"session": session.id, "role": role, "status": status, "since": since, "most": most}
-        if group is None:
-            return self.count(SESSION_VISITS, **parameters)
-        return self.count(VISITS, group=group.id, **parameters)
+    def visits(self, session: Session, role: str, status: str, *, own: bool, most: int) -> int:
+        """Accepted reports like this one on no group, counted as `opening` counts those on a group."""
+        since = session.answered_seq if own else max(session.progress_seq, session.answered_seq)
+        return self.count(SESSION_VISITS, session=session.id, role=role, status=status, since=since, most=most)
 
     def newest_refusal(self, session: str, group: str | None, turn: int | None) -> str | None:
         """The code of what was last refused in the open turn."""
@@ -284,30 +288,41 @@ class Reader:
         row = self.connection.execute(PATH, {"session": session, "group": group}).fetchone()
         return Path(bool(row[0]), bool(row[1]), bool(row[2]), bool(row[3]), row[4]) if row else Path()
 
-    def board(self, session: Session, limit: int, research_limit: int) -> fanout.Board:
-        """The session's groups in numbers, with those that could start in free slots."""
+    def board(
+        self, session: Session, limit: int, research_limit: int, know: Callable[..., object] | None = None
+    ) -> fanout.Board:
+        """The session's groups in numbers, with those that could start in free slots.
+
+        Args:
+            know: takes in the whole row of each group that could start, as `Step.know` does.
+        """
         row = self.connection.execute(BOARD, {"session": session.id}).fetchone()
         running, research, held, pending, others, person, manager = row
         room = max(0, limit - running - held)
-        startable = self._startable(session.id, room, max(0, research_limit - research)) if pending and room else ()
+        left = max(0, research_limit - research)
+        rows = self._startable(session.id, room, left) if pending and room else ()
+        if know is not None:
+            for group, whole in rows:
+                know("task_groups", (group.id,), whole)
+        startable = tuple([group for group, _ in rows])
         return fanout.Board(
             limit, running, research, held, startable, bool(pending), bool(others), bool(person), bool(manager),
             session.awaited_role,
         )
 
-    def _startable(self, session: str, room: int, research_room: int) -> tuple[Group, ...]:
-        """The first pending groups that nothing keeps back; the rows behind them are not read."""
-        found: list[Group] = []
+    def _startable(self, session: str, room: int, research_room: int) -> list[tuple[Group, list[Any]]]:
+        """The first pending groups that nothing keeps back, with their rows; the rows behind them are not read."""
+        found: list[tuple[Group, list[Any]]] = []
         for *columns, depends in self.connection.execute(PENDING, {"session": session}):
-            group = Group(*columns)
+            group = Group(*_OF_GROUP(columns))
             research = group.kind == "research"
             if (research and not research_room) or (depends and self.open_dependencies(session, group.id)):
                 continue
-            found.append(group)
+            found.append((group, columns))
             research_room -= research
             if len(found) == room:
                 break
-        return tuple(found)
+        return found
 
 
 def _session(columns: Sequence[Any]) -> Session:

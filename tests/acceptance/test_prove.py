@@ -17,7 +17,7 @@ from orchestrator.app.proving_search import Search
 from orchestrator.app.proving_world import BELOW, Move, World
 from orchestrator.errors import InvalidInput, OrchestratorError
 from orchestrator.store import reader
-from orchestrator.store.reader import Reader
+from orchestrator.store.reader import Opening, Reader
 
 Document = dict[str, Any]
 Change = Callable[[Document], object]
@@ -198,6 +198,13 @@ def test_a_fault_behind_a_limit_is_replayed_with_as_many_reports_as_the_limit_ne
 
 
 def test_without_a_loop_guard_loops_are_found_and_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    look = Reader.opening
+
+    def unvisited(*given: Any, **more: Any) -> Opening | None:
+        found = look(*given, **more)
+        return found and found._replace(visits=0)
+
+    monkeypatch.setattr(Reader, "opening", unvisited)
     monkeypatch.setattr(Reader, "visits", lambda *given, **more: 0)
     found = only(prove(small(), CODE), "loop")
     assert found.replayed

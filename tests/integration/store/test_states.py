@@ -65,6 +65,33 @@ def test_a_row_is_known_by_its_key_within_the_session(session: sqlite3.Connectio
     assert list(state(session)["group_dependencies"]) == [f'["A","B",{one.seq}]']
 
 
+@pytest.mark.parametrize("known", ["inserted", "read", "taken in", "not at all"])
+def test_a_row_is_kept_as_it_is_however_the_step_came_to_know_it(session: sqlite3.Connection, known: str) -> None:
+    with step.open_step(session, "S1", AT) as one:
+        group(one, "A")
+        one.seal(*VIA, {})
+    with step.open_step(session, "S1", AT) as one:
+        name = "B" if known == "inserted" else "A"
+        if known == "inserted":
+            group(one, name)
+        elif known == "read":
+            one.row("task_groups", (name,))
+        elif known == "taken in":
+            one.know("task_groups", (name,), session.execute(GROUP_ROW, (name,)).fetchone())
+        one.update("task_groups", (name,), {"senior": True, "builder_role": "developer", "turn": None})
+        one.update("task_groups", (name,), {"iterations": 1}, hold=True)
+        one.update("task_groups", (name,), {"iterations": 2})
+        stored = session.execute(GROUP_ROW, (name,)).fetchone()
+        assert one.row("task_groups", (name,)) == list(stored)
+        one.seal(*VIA, {})
+    assert state(session)["task_groups"] == {name: digest(stored)}
+
+
+def test_a_row_that_is_not_there_is_none(session: sqlite3.Connection) -> None:
+    with step.open_step(session, "S1", AT) as one:
+        assert one.row("task_groups", ("A",)) is None
+
+
 @pytest.mark.parametrize("then", ["the same row", "another row", "flush", "seal"])
 def test_a_change_that_is_held_back_is_written_with_what_follows(session: sqlite3.Connection, then: str) -> None:
     with step.open_step(session, "S1", AT) as one:
