@@ -23,10 +23,13 @@ def decide(
     task_id = str(question["task_id"])
     task = task_reader.task(work.reader.connection, session.id, task_id)
     done = "the task is closed already"
+    by_run = None
     if question["kind"] in questions.OF_RUNS:
         from orchestrator.app.running import holding
 
-        done = holding.decide(work, question, person, decision, note)
+        by_run = holding.decide(work, question, person, decision, note)
+    if by_run is not None:
+        done = by_run
     elif task is not None and not task.closed:
         done = _change(work, task, person, decision, note)
     record = spawning.Record(

@@ -199,7 +199,8 @@ class Desk:
         except OrchestratorError as problem:
             self._give_up(run, problem)
         finally:
-            self._point(current=None, last=run.id)
+            # What awaits a response has not ended.
+            self._point(current=None, last=run.id if self._require(run.id).ended_at else None)
         return self.shown(run.id)
 
     def _give_up(self, run: Run, problem: OrchestratorError) -> None:
@@ -252,7 +253,6 @@ class Desk:
         return views.runs(self.context, self.session_id) if self.session_id else []
 
     logs = tasks
-    """The list of logs is the same one."""
 
     def log(self, id: str, level: str = "summary") -> Answer:
         """One run with its log, by either of its ids."""

@@ -94,8 +94,8 @@ def _begin(work: Work, run: Run, state: str) -> None:
             raise
 
 
-def decide(work: Work, question: Row, person: Agent, decision: str, note: str) -> str:
-    """What the answer to a run's question does; in words.
+def decide(work: Work, question: Row, person: Agent, decision: str, note: str) -> str | None:
+    """What the answer to a run's question does, in words; None where no run asked it.
 
     Raises:
         Refused: E207, a continuation that is no longer allowed; ILLEGAL_MOVE.
@@ -103,7 +103,7 @@ def decide(work: Work, question: Row, person: Agent, decision: str, note: str) -
     found = run_reader.of_task(work.context.connection, work.step.chain, str(question["task_id"]))
     run = next((run for run in reversed(found) if run.question_id == question["id"]), None)
     if run is None:
-        raise Refused("ILLEGAL_MOVE", f"No run asked question {question['id']}.", "orchestrator inbox")
+        return None
     if decision in questions.ABANDONS:
         return _abandon(work, run, person, note or f"question answered: {decision}")
     if run.state == states.AWAITING:
@@ -126,7 +126,7 @@ def _resume(work: Work, run: Run, person: Agent, decision: str, note: str) -> st
     writing.free_task(work, run, by=person.id, reason=note or f"question answered: {decision}")
     writing.log(work, run, [{"kind": "answered", "text": note or decision}])
     writing.move(work, run, states.QUEUED, by=person.id, reason=f"answered: {decision}", cause="question")
-    return f"run {run.id} is queued again"
+    return f"run {run.id} is queued again, in project {run.verification_root}"
 
 
 def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> str:
@@ -135,4 +135,4 @@ def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> 
     if late and question["kind"] == questions.CONTINUATION:
         raise codes.refused("E207", f"The approval of run {run.id} was asked for too long ago.", run=run.id)
     new = requeue(work, run, by=person.id, note=note)
-    return f"run {new.id} continues {run.id}"
+    return f"run {new.id} continues {run.id}, in project {run.verification_root}"

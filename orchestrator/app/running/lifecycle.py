@@ -14,12 +14,13 @@ from orchestrator.core.running import phases
 Entry = dict[str, str]
 
 
-def walk(evidence: dict[str, Any], at: str) -> list[Entry]:
+def walk(evidence: dict[str, Any], at: str, *, fails: str | None = None) -> list[Entry]:
     """Go through the phases with what each made, as far as their gates let pass.
 
     Args:
         evidence: by phase, what `phases.finish` takes.
         at: the time, as the log has it.
+        fails: the phase that failed and cannot be tried again, if one did.
 
     Returns:
         An entry of the log for each phase that was reached.
@@ -27,7 +28,8 @@ def walk(evidence: dict[str, Any], at: str) -> list[Entry]:
     entries: list[Entry] = []
     progress = phases.Progress()
     while True:
-        done = phases.finish(progress, evidence[progress.phase])
+        failed = progress.phase == fails
+        done = phases.fail(progress, recoverable=False) if failed else phases.finish(progress, evidence[progress.phase])
         faults = "; ".join(f"{refusal.code} {refusal.message}" for refusal in done.refusals)
         entries.append({"at": at, "kind": "phase", "level": "full", "text": f"{progress.phase}: {faults or 'passed'}"})
         following = lifecycle.next_phase(progress.phase)

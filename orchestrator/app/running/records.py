@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import finishing, lifecycle, writing
 from orchestrator.core import masking, strictjson
-from orchestrator.core.running import judging
+from orchestrator.core.running import judging, states
 from orchestrator.core.running.facts import Facts, Verdict
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import evidence_files, snapshot, task_logs
@@ -133,9 +133,10 @@ def _phases(job: Job, seen: Seen, facts: Facts, at: str) -> list[dict[str, Any]]
     plan = {"executor": job.executor.name, "executor_timeout_ms": job.limits.executor_timeout_ms}
     made = lifecycle.evidence_of(
         prompt=run.prompt, run=run.id, plan=plan, state=verdict.state, checks=dict(seen.checks),
-        verified=not facts.evidence_missing and not facts.evidence_faults, report=verdict.why,
+        verified=verdict.executor_status != states.NO_EVIDENCE, report=verdict.why,
     )  # fmt: skip
-    return list(lifecycle.walk(made, at))
+    failed = verdict.executor_status in (states.ERROR, states.INVALID)
+    return list(lifecycle.walk(made, at, fails="EXECUTION" if failed else None))
 
 
 def _write_log(
@@ -143,12 +144,15 @@ def _write_log(
 ) -> Facts:
     """Write the log with the verdict that the facts lead to; where that fails, the run is an error."""
     verdict = judging.judge(facts)
+    if not states.is_terminal(verdict.state):
+        # It goes on when it is answered; its log is written when it ends.
+        return facts
     now = run_reader.run(context.connection, run.session_id, run.id) or run
     document = _document(now, verdict, facts, [*log, {"kind": verdict.state, "text": verdict.why, "at": at}], at)
     document["verified_files"] = [_verified(file) for file in _files(seen)]
     document["artifacts"] = [file["path"] for file in _files(seen) if file["present"]]
     try:
-        task_logs.save(run.verification_root, run.session_id, document)
+        task_logs.save(run.verification_root, run.session_id, masking.mask_keys_value(document, context.secrets))
     except OrchestratorError as problem:
         return facts._replace(log_error=problem.message)
     return facts

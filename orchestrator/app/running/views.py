@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import writing
 from orchestrator.core import masking, questions
-from orchestrator.core.running import guard, states
+from orchestrator.core.running import codes, guard, states
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -93,7 +93,9 @@ def tree(context: Context, session: str) -> list[Answer]:
 def told(context: Context, run: Run) -> Answer:
     """A run with why it stands where it stands, what to do next, and a hint, as its summary tells them."""
     found = run_row(context, run)
-    told = {"why": run.error_reason or why(context, run), "next": _next(found), "hint": _hint(run)}
+    asked = found["question"] if run.state in (states.UNFINISHED, states.AWAITING) else None
+    said = " ".join(asked["text"].split()) if asked else run.error_reason or why(context, run)
+    told = {"why": said, "next": _next(found), "hint": _hint(run)}
     return {**found, **{name: text for name, text in told.items() if text is not None}}
 
 
@@ -111,9 +113,10 @@ def _next(row: Answer) -> str | None:
 
 
 def _hint(run: Run) -> str | None:
-    """What a person may decide where an executor asked for input or hung."""
+    """What a person may decide where an executor asked for input or hung; else what helps against the error."""
     if not run.executor_blocked:
-        return None
+        code = codes.CODES.get(run.error_code or "")
+        return code.remedy if code is not None and run.state == states.FAILED else None
     return " ".join(guard.fallback(run.task_type, run.blocked_reason).split())
 
 

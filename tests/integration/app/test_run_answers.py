@@ -7,7 +7,7 @@ import pytest
 from orchestrator.app import operations
 from orchestrator.core import questions
 from orchestrator.core.running import continuation
-from tests.integration.app.track import WORK, Track, in_state, track
+from tests.integration.app.track import ROOT, WORK, Track, in_state, track
 
 __all__ = ["track"]
 
@@ -102,7 +102,7 @@ def asked(track: Track, kind: str) -> tuple[str, str]:
 def test_an_answer_puts_a_run_back_into_the_queue(track: Track, kind: str, decision: str) -> None:
     run, question = asked(track, kind)
     answer = track.answer(question, decision, "the first")
-    assert answer["reason"] == f"run {run} is queued again"
+    assert answer["reason"] == f"run {run} is queued again, in project {ROOT}"
     known = track.run(run)
     assert (known.state, known.question_id, known.owner) == ("queued", question, None)
     assert (track.questions(run), track.blockers(run)) == ([(kind, decision)], [])

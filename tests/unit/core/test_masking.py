@@ -346,6 +346,7 @@ def test_p15_a_configuration_shows_names_and_no_secrets() -> None:
     ("text", "may"),
     [
         pytest.param("task-001 asked risk-free questions about a mask-based desk-top", False, id="ends of words"),
+        pytest.param("task-001 waits for task-002", False, id="tasks"),
         pytest.param("an ordinary event of session S1", False, id="ordinary"),
         pytest.param(f"x {OPENAI}", True, id="key"),
         pytest.param(rf"x\n{OPENAI}", True, id="key behind an escape"),

@@ -1,0 +1,85 @@
+"""The desk end to end: real snapshots, evidence and logs on a disk, and a scripted executor."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+from orchestrator import bootstrap
+from orchestrator.app import human
+from orchestrator.app.running.desk import Desk
+from orchestrator.runner import task_logs
+
+KEY = "sk-" + "a1B2" * 10
+
+
+def desk(folder: pathlib.Path, *steps: dict[str, Any], interactive: bool = False) -> Desk:
+    claude = folder / "project" / ".claude"
+    for name in ("agents", "rules"):
+        (claude / name).mkdir(parents=True)
+    (claude / "CLAUDE.md").write_text("")
+    (claude / "settings.json").write_text("{}")
+    (folder / "script.json").write_text(json.dumps(list(steps)))
+    return bootstrap.open_desk(
+        executor=f"scripted:{folder / 'script.json'}", project_mode="fixed", project_root=str(folder / "project"),
+        database=str(folder / "o.db"), interactive=interactive, environment={},
+    )  # fmt: skip
+
+
+def done(desk: Desk, text: str) -> dict[str, Any]:
+    run: dict[str, Any] = desk.work(desk.submit(text)["id"])
+    return run
+
+
+def test_inv6_a_question_awaits_its_answer_and_the_work_goes_on_with_it(tmp_path: pathlib.Path) -> None:
+    steps = (
+        {"status": "INCOMPLETE", "output": "Which color?"},
+        {"status": "COMPLETE", "output": "done", "writes": {"color.md": "blue"}, "when": "Answer: blue"},
+    )
+    at = desk(tmp_path, *steps, interactive=True)
+    run = done(at, "create color.md")
+    assert (run["state"], run["question"]["text"], run["why"]) == ("awaiting_response", "Which color?", "Which color?")
+    at.context.credential = human.Credential(human.TERMINAL)
+    again = at.respond("blue")
+    at.context.credential = None
+    assert (again["id"], again["state"]) == (run["id"], "queued")
+    assert at.work(run["id"])["state"] == "complete"
+    log = task_logs.read(at.project.root, str(at.session_id), run["id"])
+    assert (log["status"], log["verified_files"][0]["path"]) == ("complete", "color.md")
+
+
+def test_p35_what_nobody_answers_ends_with_the_desk_and_has_its_log(tmp_path: pathlib.Path) -> None:
+    at = desk(tmp_path, {"status": "INCOMPLETE", "output": "Which color?"}, interactive=True)
+    run, session = done(at, "create color.md"), str(at.session_id)
+    assert at.close()["exit_code"] == 2
+    assert task_logs.read(at.project.root, session, run["id"])["error_reason"] == "unanswered"
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ({"status": "COMPLETE", "output": "ok", "writes": {"a.md": "x"}}, ["passed"] * 7),
+        ({"status": "ERROR", "error": "boom", "exit_code": 3}, ["passed"] * 3 + ["E201 EXECUTION failed"]),
+        ({"status": "COMPLETE", "output": "ok", "files": ["a.md"]}, ["passed"] * 5 + ["E210 COMPLETION_VALIDATION"]),
+    ],
+    ids=["complete", "error", "no evidence"],
+)
+def test_p4_the_log_tells_which_phases_passed(tmp_path: pathlib.Path, step: dict[str, Any], said: list[str]) -> None:
+    at = desk(tmp_path, step)
+    run = done(at, "create a.md")
+    events = at.log(run["id"], "full")["events"]
+    phases = [event["text"].partition(": ")[2] for event in events if event["kind"] == "phase"]
+    assert len(phases) == len(said)
+    assert all(phase.startswith(start) for phase, start in zip(phases, said, strict=True))
+
+
+def test_p24_a_key_in_the_name_of_a_file_is_in_no_log_and_no_database(tmp_path: pathlib.Path) -> None:
+    at = desk(tmp_path, {"status": "COMPLETE", "output": f"used {KEY}", "writes": {"a.md": "x"}})
+    run = done(at, f"create a.md with {KEY}")
+    log = json.dumps(task_logs.read(at.project.root, str(at.session_id), run["id"]))
+    at.context.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert KEY not in log
+    assert KEY.encode() not in (tmp_path / "o.db").read_bytes()
