@@ -24,6 +24,7 @@ from orchestrator.app.running import (
     queueing,
     records,
     retention,
+    starting,
     views,
     writing,
 )
@@ -103,7 +104,7 @@ class Desk:
         _ = self.settings
         if self.session_id is not None:
             closing.close(self)
-        number = _milliseconds(self.context.clock())
+        number = writing.milliseconds(self.context.clock())
         while self.context.reader.session(f"chat-{number}") is not None:
             number += 1
         answer = sessions.create(self.context, id=f"chat-{number}", kind="chat", goal="", by=MANAGER)
@@ -209,8 +210,11 @@ class Desk:
         if now.state == states.QUEUED:
             code = problem.code if problem.code in codes.CODES else "E503"
             self._hold(now, states.FAILED, problem.message, states.ERROR, code)
-        elif now.ended_at is None:
-            raise problem
+        elif now.owner is not None:
+            starting.abandon(
+                self.context, session_id=now.session_id, id=now.id, owner=now.owner, reason=problem.message
+            )
+            records.save(self.context, now.session_id, now.id)
 
     def _job(self, run: Run, watch: port.Watch | None, cancelled: Callable[[], bool] | None) -> driver.Job:
         return driver.Job(
@@ -392,9 +396,3 @@ class Desk:
             `report`, `report_path`, `exit_code`.
         """
         return closing.close(self)
-
-
-def _milliseconds(at: str) -> int:
-    from datetime import datetime
-
-    return int(datetime.fromisoformat(at).timestamp() * 1000)

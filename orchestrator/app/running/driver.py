@@ -38,7 +38,8 @@ class Job(NamedTuple):
     """A run with everything that executing it needs.
 
     limits: its clocks. prompt: what the executor is told. remembered: question and answer in that, not asked anew.
-    secrets: values that are masked wherever they occur.
+    attempt: counted from 1; a run that awaited a response is executed again. secrets: values that are masked
+    wherever they occur.
     interactive: somebody can answer a question. watch, cancelled: as for an executor.
     """
 
@@ -49,6 +50,7 @@ class Job(NamedTuple):
     prompt: str
     interactive: bool
     remembered: tuple[str, str] | None = None
+    attempt: int = 1
     secrets: tuple[str, ...] = ()
     watch: port.Watch | None = None
     cancelled: Callable[[], bool] | None = None
@@ -78,6 +80,7 @@ def execute(context: Context, job: Job) -> Answer:
     if not wait_and_start(context, job):
         run = job.run
         return queueing.cancel(context, session_id=run.session_id, id=run.id, reason="cancelled before it began")
+    job = job._replace(attempt=attempts(context, job.run))
     seen = _look(context, job)
     return records.end(context, job, seen, _facts(context, job, seen))
 
@@ -133,10 +136,11 @@ def _look(context: Context, job: Job) -> Seen:
 def _call(job: Job) -> port.ExecutorResult:
     """What the executor tells; an exception is a fault of its adapter, and an error of the run."""
     run = job.run
-    raw = evidence_files.raw_file(run.verification_root, run.session_id, operation(run, EXECUTE))
+    raw = evidence_files.raw_file(run.verification_root, run.session_id, operation(job, EXECUTE))
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=job.prompt, task_type=run.task_type,
         project=run.verification_root, model=run.model, limits=job.limits, raw=raw, secrets=job.secrets,
+        attempt=job.attempt,
     )  # fmt: skip
     try:
         result = job.executor.execute(task, watch=job.watch, cancelled=job.cancelled)
@@ -169,9 +173,14 @@ def _check(
     return outcome, None if tests is None else words.PASSED if tests == words.PASSED else words.FAILED
 
 
-def operation(run: Run, name: str) -> str:
-    """The id of an operation of a run."""
-    return f"{run.id}-{name}"
+def operation(job: Job, name: str) -> str:
+    """The id of an operation of an attempt at a run."""
+    return f"{job.run.id}-{name}" + (f"-{job.attempt}" if job.attempt > 1 else "")
+
+
+def attempts(context: Context, run: Run) -> int:
+    """How often a run was started so far."""
+    return sum(event["kind"] == "started" for event in run_reader.events(context.connection, run.session_id, run.id))
 
 
 def operations(seen: Seen) -> tuple[str, ...]:

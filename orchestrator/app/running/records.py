@@ -66,15 +66,15 @@ def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[st
         artifacts = snapshot.artifacts(seen.changes, run.verification_root) if name == driver.VERIFY else ()
         try:
             _, checksum = evidence_files.record(
-                run.verification_root, run.session_id, driver.operation(run, name), name, at=at, facts=known[name],
+                run.verification_root, run.session_id, driver.operation(job, name), name, at=at, facts=known[name],
                 artifacts=artifacts, compress=job.settings.evidence_settings.compression_enabled,
             )
         except OrchestratorError:
             # It is missed below, when the evidence is read back.
             continue
         content = {**known[name], "artifacts": [item.path for item in artifacts], CHECKSUM: checksum}
-        written.append({"subject": driver.operation(run, name), "outcome": "recorded", "content": content})
-    return written, _inspected(run, [driver.operation(run, name) for name in names], facts, None)
+        written.append({"subject": driver.operation(job, name), "outcome": "recorded", "content": content})
+    return written, _inspected(run, [driver.operation(job, name) for name in names], facts, None)
 
 
 def _inspected(run: Run, operations: list[str], facts: Facts, known: str | None) -> Facts:

@@ -110,16 +110,19 @@ def running(context: Context) -> list[Run]:
     return run_reader.in_state(context.connection, states.RUNNING)
 
 
-def abandon(context: Context, *, session_id: str, id: str, owner: str, at: str | None = None) -> Answer:
-    """End a run whose process is gone, and release what it held.
+def abandon(
+    context: Context, *, session_id: str, id: str, owner: str, reason: str | None = None, at: str | None = None
+) -> Answer:
+    """End a run whose process is gone, or cannot go on with it, and release what it held.
 
     Args:
         owner: the owner that was found gone; a run that has another one by now is left alone.
+        reason: why it cannot go on; that its process is gone where left out.
 
     Raises:
         Refused: UNKNOWN_ID, ILLEGAL_MOVE.
     """
-    given = {"id": id, "owner": owner}
+    given = {"id": id, "owner": owner, "reason": reason}
     return perform(context, Call("run abandon", session_id, RUNNER, given, at=at), abandon_action)
 
 
@@ -129,6 +132,6 @@ def abandon_action(work: Work) -> Answer:
     run = writing.require(work, given["id"])
     if run.owner != given["owner"]:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; nothing changed.", f"/logs {run.id}")
-    reason = f"the process that ran it is gone ({given['owner']})"
+    reason = given.get("reason") or f"the process that ran it is gone ({given['owner']})"
     end(work, run, states.FAILED, by=RUNNER, reason=reason, code="E503")
     return {"success": True, "run": run.id, "state": states.FAILED, "seq": work.seq}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from orchestrator.app import acting, changes, task_blocks, task_guards, task_status, tasks
@@ -59,16 +60,19 @@ def insert(work: Work, task: Task, *, by: str, **values: Value) -> Run:
 
 def _ids(work: Work) -> tuple[str, str]:
     """`task-<milliseconds>`, one more than any before where the clock has not moved on, and `task-NNN` in the log."""
-    from datetime import datetime
-
     connection, chain = work.context.connection, work.step.chain
     newest = run_reader.newest(connection)
     here = _number(newest[0]) if newest and newest[1] == chain else 0
     there = work.elsewhere("newest run", _number(newest[0]) if newest and newest[1] != chain else 0) or 0
-    clock = int(datetime.fromisoformat(work.at).timestamp() * 1000)
+    clock = milliseconds(work.at)
     last = run_reader.last_log_id(connection, chain)
     number = max(clock, here + 1, there + 1)
     return f"task-{number}", f"task-{_number(last) + 1 if last else 1:03d}"
+
+
+def milliseconds(at: str) -> int:
+    """A time as milliseconds since the epoch, as ids have it."""
+    return int(datetime.fromisoformat(at).timestamp() * 1000)
 
 
 def _number(id: str) -> int:

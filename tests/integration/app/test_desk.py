@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sys
 from typing import Any
 
 import pytest
 
 from orchestrator import bootstrap
 from orchestrator.app import human
+from orchestrator.app.running import driver
 from orchestrator.app.running.desk import Desk
+from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import task_logs
 
 KEY = "sk-" + "a1B2" * 10
@@ -49,6 +52,37 @@ def test_inv6_a_question_awaits_its_answer_and_the_work_goes_on_with_it(tmp_path
     assert at.work(run["id"])["state"] == "complete"
     log = task_logs.read(at.project.root, str(at.session_id), run["id"])
     assert (log["status"], log["verified_files"][0]["path"]) == ("complete", "color.md")
+
+
+def test_inv6_a_program_is_executed_again_with_the_answer_under_the_same_id(tmp_path: pathlib.Path) -> None:
+    at = desk(tmp_path, interactive=True)
+    program = tmp_path / "ask.py"
+    program.write_text(
+        f"#!{sys.executable}\nimport pathlib, sys\nif 'Answer:' in sys.argv[1]:\n"
+        "    pathlib.Path('color.md').write_text('blue')\nelse:\n    print('Which color?')\n"
+    )
+    program.chmod(0o755)
+    at.flags = at.flags._replace(executor=f"command:{program}")
+    run = done(at, "create color.md")
+    at.context.credential = human.Credential(human.TERMINAL)
+    at.respond("blue")
+    assert at.work(run["id"])["state"] == "complete"
+    raw = pathlib.Path(at.project.root, ".orchestrator", "sessions", str(at.session_id), "evidence", "raw")
+    names = [f"{run['id']}-execute.log.gz", f"{run['id']}-execute-2.log.gz"]
+    assert sorted(path.name for path in raw.iterdir()) == sorted(names)
+    assert at.close()["report"]["evidence_inventory"]["integrity_failures"] == []
+
+
+def test_p9_a_run_that_cannot_go_on_ends_at_once(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = desk(tmp_path, {"status": "COMPLETE", "output": "done", "writes": {"a.md": "x"}})
+
+    def full(*_: object, **__: object) -> None:
+        raise EnvironmentProblem("OUTPUT_FAILED", "The disk is full.", "Make room")
+
+    monkeypatch.setattr(driver.evidence_files, "raw_file", full)
+    run = done(at, "create a.md")
+    assert (run["state"], run["error_reason"]) == ("error", "The disk is full.")
+    assert at.context.connection.execute("SELECT count(*) FROM run_locks WHERE released_seq IS NULL").fetchone() == (0,)
 
 
 def test_p35_what_nobody_answers_ends_with_the_desk_and_has_its_log(tmp_path: pathlib.Path) -> None:
