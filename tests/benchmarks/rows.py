@@ -21,9 +21,10 @@ from tests.benchmarks.table import Figure, Row
 
 
 def many(rounds: int) -> Iterator[Figure]:
-    """Row 12, which has two halves."""
+    """Row 12, which has three parts."""
     yield from judging.validate(rounds)
     yield from work.next_action(rounds)
+    yield from work.rings(rounds)
 
 
 ROWS = (

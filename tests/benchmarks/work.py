@@ -15,12 +15,16 @@ from typing import Any
 from orchestrator import bootstrap, testing
 from orchestrator.app import operations
 from orchestrator.app.context import Context
+from orchestrator.core import task_graph
 from orchestrator.store import guards
+from orchestrator.store.task_edges import Edges
 from tests.benchmarks import harness, mix
 from tests.benchmarks.table import Bound, Figure
 
 SESSION, AGENT, MAIN = "S1", "developer", "MAIN"
 TASKS = 10_000
+LONG = 100_000
+"""Tasks of a graph that is walked as a whole."""
 EDGES = 2
 """How many tasks each one depends on."""
 _AT = "2026-01-01T00:00:00.000000Z"
@@ -57,6 +61,32 @@ def next_action(rounds: int) -> Iterator[Figure]:
             yield Figure(measure, "bare SQL", seconds["ours"] / seconds["bare"], Bound(4, 1.5), note)
 
 
+def rings(rounds: int) -> Iterator[Figure]:
+    """Row 12: whether one more dependency closes a ring, where that takes a walk over all there are; none does."""
+    with tempfile.TemporaryDirectory() as folder:
+        for shape, edges in SHAPES.items():
+            context = mix.open_file(_filled(pathlib.Path(folder) / f"{shape}.db", _waiting(), edges()), write=False)
+            check = functools.partial(_closes_no_ring, context)
+            statements = recorded(context, check)
+            harness.keep_memory()
+            cases = {
+                "ours": harness.loop(lambda _, check=check: check(), 1),  # type: ignore[misc]
+                "bare": harness.loop(functools.partial(_bare, context, statements), 1),
+            }
+            seconds = harness.interleaved(cases, rounds)
+            measure = f"ring check over {LONG:,} tasks in a {shape}"
+            note = f"{seconds['ours'] * 1000:.0f} ms"
+            yield Figure(measure, "bare SQL", seconds["ours"] / seconds["bare"], Bound(4, 1.5), note)
+
+
+def _closes_no_ring(context: Context) -> None:
+    """Ask for an edge from a new task to the last one of all, from which all but its neighbour are reached."""
+    new = ("NEW", None, None)
+    found = task_graph.ring_of_task(Edges(context.connection, SESSION, new=new), "NEW", f"T{LONG - 1}")
+    if found:
+        raise harness.CommandFailed(f"{' '.join(found[:5])} are no ring")
+
+
 def recorded(context: Context, ask: harness.Case) -> tuple[str, ...]:
     """The statements that one question runs, their parameters written in."""
     found: list[str] = []
@@ -74,6 +104,12 @@ def _bare(context: Context, statements: tuple[str, ...], _: int) -> list[Any]:
 
 def population(path: pathlib.Path, action: str) -> pathlib.Path:
     """A database in which the agent's next action is the given one."""
+    return _filled(path, _tasks(action), _edges(action))
+
+
+def _filled(
+    path: pathlib.Path, tasks: Iterator[tuple[Any, ...]], edges: Iterator[tuple[str, str, str]]
+) -> pathlib.Path:
     bare = testing.memory_context(bootstrap.now)
     operations.call(bare, "session create", id=SESSION, goal="measured")
     context = mix.open_file(mix.write(path, bare.connection.serialize()), "NORMAL")
@@ -81,8 +117,8 @@ def population(path: pathlib.Path, action: str) -> pathlib.Path:
     guards.drop_all(connection)
     connection.execute("PRAGMA foreign_keys=OFF")
     connection.execute("BEGIN IMMEDIATE")
-    connection.executemany(_TASK, _tasks(action))
-    connection.executemany(_EDGE, _edges(action))
+    connection.executemany(_TASK, tasks)
+    connection.executemany(_EDGE, edges)
     connection.execute("COMMIT")
     guards.create_all(connection)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -110,3 +146,26 @@ def _edges(action: str) -> Iterator[tuple[str, str, str]]:
                 yield SESSION, f"T{number}", f"T{number - back}"
     if action == "wait_for_dependencies":
         yield SESSION, "T0", "OTHER"
+
+
+def _waiting() -> Iterator[tuple[Any, ...]]:
+    for number in range(LONG):
+        yield SESSION, f"T{number}", None, None, _AT, number + 2, "todo", _AT
+
+
+def _chain() -> Iterator[tuple[str, str, str]]:
+    """Each task waits for the one before."""
+    for number in range(1, LONG):
+        yield SESSION, f"T{number}", f"T{number - 1}"
+
+
+def _diamonds() -> Iterator[tuple[str, str, str]]:
+    """Layers of two tasks, each of which waits for both of the layer before: as many ways as there are subsets."""
+    for number in range(2, LONG):
+        layer = number - number % 2
+        for before in (layer - 2, layer - 1):
+            yield SESSION, f"T{number}", f"T{before}"
+
+
+SHAPES = {"chain": _chain, "diamond lattice": _diamonds}
+"""What waits for what, by how it looks."""
