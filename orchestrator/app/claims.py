@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from orchestrator.app import acting, changes, groups, next_action, task_blocks, task_guards, task_status
+from orchestrator.app import acting, changes, groups, task_blocks, task_guards, task_status
 from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.tasks import require_task
 from orchestrator.core import names, permissions, tasks
 from orchestrator.core.tasks import Task
 from orchestrator.errors import EXIT_NEGATIVE, Refused
@@ -99,11 +100,13 @@ def claim_action(work: Work) -> Answer:
     agent = _agent(work, given.get("agent_id"))
     lease = given.get("lease") or LEASE_S
     if given.get("id") is None:
+        from orchestrator.app import next_action
+
         task = _held(work, agent, given.get("claim_token")) or next_action.pick(work, agent)
         if task is None:
             return _nothing(work, agent)
     else:
-        task = require_task(work, given["id"])
+        task = require_task(work, work.step.chain, given["id"])
     acting.refuse_outside(work, agent, task.group_id)
     task_guards.takes_part(work, agent.id)
     if task.claim_token is not None and given.get("claim_token") == task.claim_token and task.claim_holder == agent.id:
@@ -119,21 +122,6 @@ def _agent(work: Work, given: str | None) -> Agent:
     return agent
 
 
-def require_task(work: Work, task_id: str) -> Task:
-    """The task of the step's session.
-
-    Raises:
-        Refused: UNKNOWN_TASK.
-    """
-    found = task_reader.task(work.context.connection, work.step.chain, task_id)
-    if found is None:
-        near = names.nearest(task_id, task_reader.known(work.context.connection, work.step.chain))
-        message = f"Session {work.step.chain} has no task {names.shown(task_id)}."
-        look = f"orchestrator task list --session-id {work.step.chain}"
-        raise Refused("UNKNOWN_TASK", message, look, did_you_mean=near)
-    return found
-
-
 def _held(work: Work, agent: Agent, token: str | None) -> Task | None:
     """The task whose claim a token is of, where the agent still holds it."""
     if token is None:
@@ -143,10 +131,12 @@ def _held(work: Work, agent: Agent, token: str | None) -> Task | None:
         " AND claim_token = :token AND claim_holder = :agent",
         session=work.step.chain, token=token, agent=agent.id,
     )
-    return require_task(work, str(row[0])) if row else None
+    return require_task(work, work.step.chain, str(row[0])) if row else None
 
 
 def _nothing(work: Work, agent: Agent) -> Answer:
+    from orchestrator.app import next_action
+
     found = next_action.answer(work, work.step.chain, agent, None)
     why = found.get("why") or found["instruction"]
     return {
@@ -266,7 +256,7 @@ def _claim_of(work: Work) -> tuple[Task, Agent]:
     """The task whose claim the call's token is of, and who acts: by default who holds it."""
     given = work.call.input
     groups.open_session(work)
-    task = require_task(work, given["id"])
+    task = require_task(work, work.step.chain, given["id"])
     agent = _agent(work, given["by"]) if given.get("by") else None
     if task.claim_token is None or task.claim_token != given.get("claim_token"):
         raise lost(task, given.get("claim_token"), by_token=True)
@@ -298,7 +288,7 @@ def _without_token(work: Work) -> tuple[Task, Agent, str]:
     """The task that is released without the token of a claim, who does it, and why where no reason is given."""
     given = work.call.input
     groups.open_session(work)
-    task = require_task(work, given["id"])
+    task = require_task(work, work.step.chain, given["id"])
     task_status.check(task, tasks.TODO, cause="claim_release", expect_version=given.get("expect_version"))
     if not given.get("by"):
         raise Refused(

@@ -58,12 +58,10 @@ def legal(task: Task, to: str, cause: str) -> None:
     Raises:
         Refused: ILLEGAL_MOVE {allowed}.
     """
-    from orchestrator.core import lifecycle
-
     if task.status == to == tasks.BLOCKED:
         return
     try:
-        lifecycle.check_task_move(task.status, to, cause)
+        lifecycle_table.refuse_task_move(task.status, to, cause)
     except Refused as refusal:
         if (task.status, to) == (tasks.IN_PROGRESS, tasks.TODO):
             refusal.suggestion += f"; give it back by `orchestrator task release {task.id}`"

@@ -1,4 +1,4 @@
-"""The machines of groups, sessions, tasks, runs and phases: which moves exist at all. The only user of `transitions`.
+"""The machines of groups, sessions, runs and phases: which moves exist at all. The only user of `transitions`.
 
 `auto_transitions` is off: the library would otherwise add a `to_<state>` trigger for every state, which skips every
 condition. Guards are not conditions here; they are computed before, with their reasons, and the database checks them
@@ -21,9 +21,6 @@ from orchestrator.core.lifecycle_table import (
     RUN_STATUSES,
     SESSION_MOVES,
     SESSION_STATUSES,
-    TASK_MOVES,
-    TASK_STATUSES,
-    TASK_SYSTEM_MOVES,
     illegal,
 )
 
@@ -50,11 +47,6 @@ def session_machine(initial: str = "active") -> tuple[Machine, Any]:
     return _machine(SESSION_STATUSES, SESSION_MOVES, initial)
 
 
-def task_machine(initial: str = "todo") -> tuple[Machine, Any]:
-    """The machine of a task's status and the model it drives."""
-    return _machine(TASK_STATUSES, TASK_MOVES, initial)
-
-
 def run_machine(initial: str = "queued") -> tuple[Machine, Any]:
     """The machine of a run's state and the model it drives."""
     return _machine(RUN_STATUSES, RUN_MOVES, initial)
@@ -68,7 +60,6 @@ def phase_machine(initial: str = PHASES[0]) -> tuple[Machine, Any]:
 _MACHINES = {
     "group": group_machine,
     "session": session_machine,
-    "task": task_machine,
     "run": run_machine,
     "phase": phase_machine,
 }
@@ -108,29 +99,6 @@ def next_phase(phase: str) -> str | None:
     """
     moves = _table("phase").get_transitions(source=_table("phase").get_state(phase).name)
     return str(moves[0].dest) if moves else None
-
-
-def check_task_move(from_: str, to: str, cause: str) -> None:
-    """Raise `Refused` ILLEGAL_MOVE unless the task's machine has the move, and for this cause where it is the system's.
-
-    Args:
-        cause: why it is moved: `set_status`, `claim`, ..., or the name of a move that only the system makes.
-
-    Source: seed 002, ステータス遷移ロジック変更.
-    """
-    by_hand, own = _task_moves(from_, cause)
-    if to not in by_hand and to not in own:
-        raise illegal("task", from_, to, by_hand)
-
-
-def _task_moves(from_: str, cause: str) -> tuple[list[str], list[str]]:
-    """Where a task may go by hand, and where the system may take it for this cause."""
-    found: dict[bool, list[str]] = {True: [], False: []}
-    for name, event in _table("task").events.items():
-        by_hand = name not in TASK_SYSTEM_MOVES
-        if by_hand or name == cause:
-            found[by_hand] += [str(move.dest) for move in event.transitions.get(from_, ())]
-    return found[True], found[False]
 
 
 @cache

@@ -91,6 +91,20 @@ def refuse_move(from_: str, to: str) -> None:
     raise illegal("group", from_, to, reachable)
 
 
+def refuse_task_move(from_: str, to: str, cause: str) -> None:
+    """Raise `Refused` ILLEGAL_MOVE unless a task can go from one status to the other for this cause.
+
+    Args:
+        cause: why it is moved: `set_status`, `claim`, ..., or the name of a move that only the system makes.
+
+    Source: seed 002, ステータス遷移ロジック変更.
+    """
+    found = [(trigger, dest) for trigger, source, dest in TASK_MOVES if source == from_]
+    by_hand = [dest for trigger, dest in found if trigger not in TASK_SYSTEM_MOVES]
+    if to not in by_hand and (cause, to) not in found:
+        raise illegal("task", from_, to, by_hand)
+
+
 def illegal(what: str, from_: str, to: str, reachable: list[str]) -> Refused:
     """The refusal of a move that does not exist."""
     return Refused(

@@ -57,8 +57,17 @@ def other_verbs(rounds: int) -> Iterator[Figure]:
         place.command(*workplace.first_report("READ"))
         place.command("task", "create", "T", "--session-id", "READ", "--title", "one change", "--by", "tech_lead")
         cases = {name: place.measured(*words) for name, words in READS.items()}
-        for name, case in cases.items():
+        for name, case in (*cases.items(), ("task set-status", _moves(place, rounds))):
             yield verb(name, case, place, rounds)
+
+
+def _moves(place: workplace.Workplace, rounds: int) -> harness.Case:
+    """A case that moves a task each time, there and back."""
+    words = ("task", "set-status", "T", "--session-id", "READ", "--by", "tech_lead", "--json")
+    calls: list[harness.Argv] = [
+        (workplace.ORCHESTRATOR, *words, ("todo", "backlog")[number % 2 == 0]) for number in range(rounds + 1)
+    ]
+    return harness.processes(calls, place.folder, place.environment)
 
 
 def verb(name: str, case: harness.Case, place: workplace.Workplace, rounds: int) -> Figure:
