@@ -16,6 +16,7 @@ from typing import NamedTuple
 from orchestrator.app import answering, sessions
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import (
+    adopting,
     choosing,
     closing,
     driver,
@@ -32,7 +33,7 @@ from orchestrator.core import masking, questions
 from orchestrator.core.routing.facts import MANAGER, RUNNER
 from orchestrator.core.running import codes, config, providers, states, types
 from orchestrator.errors import OrchestratorError, Refused
-from orchestrator.runner import port, process, project
+from orchestrator.runner import owners, port, process, project
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -110,8 +111,7 @@ class Desk:
         answer = sessions.create(self.context, id=f"chat-{number}", kind="chat", goal="", by=MANAGER)
         self.session_id = f"chat-{number}"
         self._choose(self._selection)
-        days = self.settings.evidence_settings.retention_days
-        retention.expire(self.context, session_id=self.session_id, root=self.project.root, days=days)
+        retention.expire(self.context, self.settings, session_id=self.session_id, root=self.project.root)
         return answer
 
     def session(self) -> str:
@@ -210,11 +210,13 @@ class Desk:
         if now.state == states.QUEUED:
             code = problem.code if problem.code in codes.CODES else "E503"
             self._hold(now, states.FAILED, problem.message, states.ERROR, code)
-        elif now.owner is not None:
+        elif now.owner == owners.mine():
             starting.abandon(
-                self.context, session_id=now.session_id, id=now.id, owner=now.owner, reason=problem.message
+                self.context, session_id=now.session_id, id=now.id, owner=owners.mine(), reason=problem.message
             )
             records.save(self.context, now.session_id, now.id)
+        else:
+            raise problem
 
     def _job(self, run: Run, watch: port.Watch | None, cancelled: Callable[[], bool] | None) -> driver.Job:
         return driver.Job(
@@ -297,9 +299,7 @@ class Desk:
         Raises:
             Refused: E104.
         """
-        if name is not None:
-            self._choose(providers.use_provider(self._selection, name).selection)
-        return {"success": True, "provider": self._selection.provider, "model": self._selection.model}
+        return self._choose(None if name is None else providers.use_provider(self._selection, name).selection)
 
     def model(self, name: str | None) -> Answer:
         """The chosen model; with a name another one, which is passed on as it is.
@@ -307,16 +307,14 @@ class Desk:
         Raises:
             Refused: E104.
         """
-        if name is not None:
-            self._choose(providers.use_model(self._selection, name).selection)
-        return {"success": True, "provider": self._selection.provider, "model": self._selection.model}
+        return self._choose(None if name is None else providers.use_model(self._selection, name).selection)
 
-    def _choose(self, selection: providers.Selection) -> None:
-        self._selection = selection
-        if self.session_id is not None:
-            choosing.choose(
-                self.context, session_id=self.session_id, provider=selection.provider, model=selection.model
-            )
+    def _choose(self, selection: providers.Selection | None) -> Answer:
+        """What is chosen from now on, or (None) what is."""
+        self._selection = selection or self._selection
+        if selection is not None and self.session_id is not None:
+            choosing.choose(self.context, session_id=self.session_id, **selection._asdict())
+        return {"success": True, **self._selection._asdict()}
 
     # --- answering
 
@@ -346,12 +344,16 @@ class Desk:
         return self._answer(closing.continuable(self.context, runs[-1]), questions.CONTINUE, "")
 
     def proceed(self, id: str) -> Answer:
-        """Continue a run that ended unfinished, as a person.
+        """Continue a run that ended unfinished, as a person; one that was queued by an answer is only taken up.
 
         Raises:
             Refused: UNKNOWN_ID, E207, HUMAN_REQUIRED.
         """
-        return self._answer(closing.continuable(self.context, self._require(id)), questions.CONTINUE, "")
+        run = adopting.run_of(self, id)
+        if run.state == states.QUEUED:
+            self._hold_back(run)
+            return self.shown(run.id)
+        return self._answer(closing.continuable(self.context, run), questions.CONTINUE, "")
 
     def _asking(self, id: str | None, allowed: tuple[str, ...]) -> Run:
         runs = [self._require(id)] if id is not None else list(reversed(self._runs()))

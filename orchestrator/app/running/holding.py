@@ -126,7 +126,7 @@ def _resume(work: Work, run: Run, person: Agent, decision: str, note: str) -> st
     writing.free_task(work, run, by=person.id, reason=note or f"question answered: {decision}")
     writing.log(work, run, [{"kind": "answered", "text": note or decision}])
     writing.move(work, run, states.QUEUED, by=person.id, reason=f"answered: {decision}", cause="question")
-    return f"run {run.id} is queued again, in project {run.verification_root}"
+    return f"run {run.id} is queued again: {_take_up(run)}"
 
 
 def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> str:
@@ -135,4 +135,9 @@ def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> 
     if late and question["kind"] == questions.CONTINUATION:
         raise codes.refused("E207", f"The approval of run {run.id} was asked for too long ago.", run=run.id)
     new = requeue(work, run, by=person.id, note=note)
-    return f"run {new.id} continues {run.id}, in project {run.verification_root}"
+    return f"run {new.id} continues {run.id}: {_take_up(new)}"
+
+
+def _take_up(run: Run) -> str:
+    """How a run is executed that was queued outside of any session at a terminal."""
+    return f"orchestrator repl --project {run.verification_root}, then /continue {run.id}"

@@ -13,20 +13,22 @@ from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import choosing
 from orchestrator.core.routing.facts import RUNNER
+from orchestrator.core.running.config import Settings
 from orchestrator.runner import evidence_files
 
 DAY_S = 86_400
 _OPEN = "SELECT id FROM sessions WHERE status <> 'ended'"
 
 
-def expire(context: Context, *, session_id: str, root: str, days: int) -> tuple[str, ...]:
+def expire(context: Context, settings: Settings, *, session_id: str, root: str) -> tuple[str, ...]:
     """Delete what is older, and record in a session which sessions have no evidence on the disk any more.
 
     Args:
+        settings: how many days evidence is kept.
         session_id: the session under way.
         root: the project.
-        days: how long evidence is kept.
     """
+    days = settings.evidence_settings.retention_days
     keep = {str(row[0]) for row in context.connection.execute(_OPEN)}
     now = datetime.fromisoformat(context.clock()).timestamp()
     gone = evidence_files.expire(root, now - days * DAY_S, keep)

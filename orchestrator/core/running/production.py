@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+MODE_VARIABLE = "PM_EXECUTOR_MODE"
+SCENARIO_VARIABLE = "PM_RECOVERY_SCENARIO"
 PRODUCTION = "production"
 STUB = "recovery-stub"
 SCENARIOS = ("blocked", "timeout", "error", "success")
@@ -35,14 +37,19 @@ def decide(variables: Mapping[str, str]) -> Start:
 
     Case and spaces around a value do not count. The stub needs one of the four scenarios by name.
     """
-    if _value(variables, "PM_EXECUTOR_MODE") != STUB:
+    if _value(variables, MODE_VARIABLE) != STUB:
         return Start()
-    if PRODUCTION in (_value(variables, "ORCHESTRATOR_ENV"), _value(variables, "NODE_ENV")):
+    if in_production(variables):
         return Start(1, stderr=(FATAL,))
-    scenario = _value(variables, "PM_RECOVERY_SCENARIO")
+    scenario = _value(variables, SCENARIO_VARIABLE)
     if scenario not in SCENARIOS:
-        return Start(1, stderr=(f"[FATAL] PM_RECOVERY_SCENARIO must be one of {', '.join(SCENARIOS)}",))
+        return Start(1, stderr=(f"[FATAL] {SCENARIO_VARIABLE} must be one of {', '.join(SCENARIOS)}",))
     return Start(None, (WARNING, MARK), (), scenario, MARK)
+
+
+def in_production(variables: Mapping[str, str]) -> bool:
+    """Whether ORCHESTRATOR_ENV or NODE_ENV says that this is production."""
+    return PRODUCTION in (_value(variables, "ORCHESTRATOR_ENV"), _value(variables, "NODE_ENV"))
 
 
 def _value(variables: Mapping[str, str], name: str) -> str:

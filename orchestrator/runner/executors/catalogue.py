@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from orchestrator import errors
+from orchestrator.core.running import production
 from orchestrator.runner import port
 from orchestrator.runner.executors import anthropic, claude_code, command, fakes, openai, recovery_stub, scripted
 
@@ -87,7 +88,7 @@ def of_provider(provider: str | None, variables: Variables | None = None) -> por
 
 
 def _allowed(name: str, make: Callable[[], port.Executor], variables: Variables) -> port.Executor:
-    if recovery_stub.in_production(variables):
+    if production.in_production(variables):
         sentence = f"The test executor {name} is forbidden in production."
         raise errors.Refused("EXECUTOR_FORBIDDEN", sentence, f"use one of {', '.join(PROVIDERS)}", executor=name)
     return make()
@@ -97,9 +98,9 @@ def _unknown_executor(name: str, head: str) -> errors.InvalidInput:
     if head in _WITH_PATH:
         sentence = f"The executor {name!r} lacks what follows its colon."
         return errors.InvalidInput("EXECUTOR_UNKNOWN", sentence, f"write {_WITH_PATH[head]}", known=[*NAMES])
-    if name == recovery_stub.MODE:
-        sentence = f"The {recovery_stub.MODE} is switched on by the environment alone."
-        help_ = f"set {recovery_stub.MODE_VARIABLE}={recovery_stub.MODE} and {recovery_stub.SCENARIO_VARIABLE}"
+    if name == production.STUB:
+        sentence = f"The {production.STUB} is switched on by the environment alone."
+        help_ = f"set {production.MODE_VARIABLE}={production.STUB} and {production.SCENARIO_VARIABLE}"
         return errors.InvalidInput("EXECUTOR_UNKNOWN", sentence, help_, known=[*NAMES])
     return _unknown("EXECUTOR_UNKNOWN", "executor", name, head, [*NAMES])
 

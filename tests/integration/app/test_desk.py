@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app import human
+from orchestrator.app import human, operations
 from orchestrator.app.running import driver
 from orchestrator.app.running.desk import Desk
-from orchestrator.errors import EnvironmentProblem
+from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import task_logs
 
 KEY = "sk-" + "a1B2" * 10
@@ -30,6 +30,20 @@ def desk(folder: pathlib.Path, *steps: dict[str, Any], interactive: bool = False
         executor=f"scripted:{folder / 'script.json'}", project_mode="fixed", project_root=str(folder / "project"),
         database=str(folder / "o.db"), interactive=interactive, environment={},
     )  # fmt: skip
+
+
+def again(folder: pathlib.Path, project: str = "project") -> Desk:
+    """Another process on the same database."""
+    (folder / project).mkdir(exist_ok=True)
+    return bootstrap.open_desk(
+        executor=f"scripted:{folder / 'script.json'}", project_mode="fixed", project_root=str(folder / project),
+        database=str(folder / "o.db"), environment={},
+    )  # fmt: skip
+
+
+def newest(desk: Desk) -> str:
+    row = desk.context.connection.execute("SELECT id FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    return str(row[0])
 
 
 def done(desk: Desk, text: str) -> dict[str, Any]:
@@ -83,6 +97,37 @@ def test_p9_a_run_that_cannot_go_on_ends_at_once(tmp_path: pathlib.Path, monkeyp
     run = done(at, "create a.md")
     assert (run["state"], run["error_reason"]) == ("error", "The disk is full.")
     assert at.context.connection.execute("SELECT count(*) FROM run_locks WHERE released_seq IS NULL").fetchone() == (0,)
+
+
+def test_a_run_that_an_answer_queued_is_taken_up_by_the_next_desk(tmp_path: pathlib.Path) -> None:
+    steps = (
+        {"status": "COMPLETE", "output": "done", "writes": {"color.md": "blue"}, "when": "blue"},
+        {"status": "INCOMPLETE", "output": "Which color?"},
+    )
+    first = desk(tmp_path, *steps)
+    run = done(first, "create color.md")
+    first.close()
+    context = first.context
+    context.credential = human.Credential(human.TERMINAL)
+    answer = operations.call(context, "answer", id=run["question"]["id"], decision="continue", note="blue")
+    context.credential = None
+    queued = newest(first)
+    assert answer["reason"].endswith(f"orchestrator repl --project {first.project.root}, then /continue {queued}")
+    second = again(tmp_path)
+    second.start()
+    taken = second.proceed(queued)
+    assert (taken["state"], second.session_id) == ("queued", run["session_id"])
+    assert second.work(taken["id"])["state"] == "complete"
+    assert second.close()["exit_code"] == 0
+
+
+def test_a_run_of_another_project_goes_on_nowhere_else(tmp_path: pathlib.Path) -> None:
+    first = desk(tmp_path)
+    queued = first.submit("create a.md")
+    other = again(tmp_path, "elsewhere")
+    with pytest.raises(Refused) as refused:
+        other.proceed(queued["id"])
+    assert refused.value.code == "UNKNOWN_ID"
 
 
 def test_p35_what_nobody_answers_ends_with_the_desk_and_has_its_log(tmp_path: pathlib.Path) -> None:

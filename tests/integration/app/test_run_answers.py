@@ -102,7 +102,9 @@ def asked(track: Track, kind: str) -> tuple[str, str]:
 def test_an_answer_puts_a_run_back_into_the_queue(track: Track, kind: str, decision: str) -> None:
     run, question = asked(track, kind)
     answer = track.answer(question, decision, "the first")
-    assert answer["reason"] == f"run {run} is queued again, in project {ROOT}"
+    assert answer["reason"] == (
+        f"run {run} is queued again: orchestrator repl --project {ROOT}, then /continue {run}"
+    )
     known = track.run(run)
     assert (known.state, known.question_id, known.owner) == ("queued", question, None)
     assert (track.questions(run), track.blockers(run)) == ([(kind, decision)], [])

@@ -7,6 +7,7 @@ import pathlib
 import pytest
 
 from orchestrator import errors
+from orchestrator.core.running import production as environment
 from orchestrator.runner.executors import recovery_stub
 from tests.contract.executors import making
 
@@ -31,10 +32,9 @@ ON = {"PM_EXECUTOR_MODE": "recovery-stub", "PM_RECOVERY_SCENARIO": "success"}
 def test_P40_production_and_the_stub_exclude_each_other(
     variables: dict[str, str], requested: bool, production: bool
 ) -> None:
-    assert recovery_stub.requested(variables) == requested
-    assert recovery_stub.in_production(variables) == production
+    assert environment.in_production(variables) == production
     expected = "[FATAL] recovery-stub is forbidden in production" if requested and production else None
-    assert recovery_stub.fatal(variables) == expected
+    assert environment.decide(variables).stderr == (() if expected is None else (expected,))
     if expected is not None:
         with pytest.raises(errors.Refused) as caught:
             recovery_stub.from_environment(variables)
@@ -70,7 +70,3 @@ def test_P40_an_unknown_scenario_is_refused(scenario: str, suggestion: str) -> N
     with pytest.raises(errors.InvalidInput) as caught:
         recovery_stub.from_environment(ON | {"PM_RECOVERY_SCENARIO": scenario})
     assert (caught.value.code, caught.value.suggestion) == ("RECOVERY_SCENARIO_UNKNOWN", suggestion)
-
-
-def test_P40_what_is_printed_where_the_stub_is_on() -> None:
-    assert recovery_stub.NOTICE == ("WARNING: recovery-stub enabled (test-only)", "mode=recovery-stub")
