@@ -261,9 +261,9 @@ class Desk:
     logs = tasks
 
     def log(self, id: str, level: str = "summary") -> Answer:
-        """One run with its log, by either of its ids."""
-        self._require(id)
-        return views.run_log(self.context, str(self.session_id), id, level)
+        """One run with its log: of this session by either of its ids, of an earlier one by its id outside."""
+        found = run_reader.by_id(self.context.connection, id) or self._require(id)
+        return views.run_log(self.context, found.session_id, found.id, level)
 
     def tree(self) -> list[Answer]:
         """The session's runs by the task that they were about."""

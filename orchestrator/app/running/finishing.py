@@ -87,7 +87,7 @@ def finish_action(work: Work) -> Answer:
     _write_proof(work, run, verdict)
     writing.log(work, run, [*given["log"], *_closing(verdict)])
     asked = _ask(work, run, facts, verdict)
-    ended = writing.move(work, run, verdict.state, by=RUNNER, reason=verdict.why, values=_values(facts, verdict, asked))
+    ended = writing.move(work, run, verdict.state, by=RUNNER, reason=verdict.why, values=values(facts, verdict, asked))
     kept = writing.end_task(work, ended, verdict.state, _reason(verdict), cause(facts, verdict))
     if kept is not None:
         writing.log(work, run, [{"kind": "task", "text": kept}])
@@ -137,7 +137,12 @@ def _has_progress(facts: Facts) -> bool:
     return seen.count_modified(facts.verified) > 0 and not facts.evidence_missing and not facts.evidence_faults
 
 
-def _values(facts: Facts, verdict: Verdict, asked: str | None) -> dict[str, Value]:
+def values(facts: Facts, verdict: Verdict, asked: str | None) -> dict[str, Value]:
+    """The columns of a run that its facts and their verdict give.
+
+    Args:
+        asked: the question that it ends with, or None.
+    """
     return {
         "executor_status": verdict.executor_status,
         "error_code": verdict.code,

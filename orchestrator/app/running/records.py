@@ -12,7 +12,7 @@ from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import finishing, lifecycle, writing
 from orchestrator.core import masking, strictjson
 from orchestrator.core.running import judging, states
-from orchestrator.core.running.facts import Facts, Verdict
+from orchestrator.core.running.facts import Facts
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import evidence_files, snapshot, task_logs
 from orchestrator.store import run_reader
@@ -139,6 +139,12 @@ def _phases(job: Job, seen: Seen, facts: Facts, at: str) -> list[dict[str, Any]]
     return list(lifecycle.walk(made, at, fails="EXECUTION" if failed else None))
 
 
+def checksum(context: Context, session: str) -> str | None:
+    """What the index of a session's evidence on the disk has to be, as the database has it; None before the first."""
+    text = run_reader.last_operation(context.connection, session)
+    return None if text is None else strictjson.stored(text).get(CHECKSUM)
+
+
 def _write_log(
     context: Context, run: Run, facts: Facts, log: list[dict[str, Any]], seen: Seen, at: str
 ) -> Facts:
@@ -148,65 +154,54 @@ def _write_log(
         # It goes on when it is answered; its log is written when it ends.
         return facts
     now = run_reader.run(context.connection, run.session_id, run.id) or run
-    document = _document(now, verdict, facts, [*log, {"kind": verdict.state, "text": verdict.why, "at": at}], at)
-    document["verified_files"] = [_verified(file) for file in _files(seen)]
-    document["artifacts"] = [file["path"] for file in _files(seen) if file["present"]]
+    known: dict[str, Any] = finishing.values(facts, verdict, None)
+    ended = now._replace(**known, state=verdict.state, ended_at=at)
+    events = [*log, {"kind": verdict.state, "text": verdict.why, "at": at}]
     try:
-        task_logs.save(run.verification_root, run.session_id, masking.mask_keys_value(document, context.secrets))
+        _save(context, ended, events, _files(seen))
     except OrchestratorError as problem:
         return facts._replace(log_error=problem.message)
     return facts
 
 
-def _document(run: Run, verdict: Verdict, facts: Facts, events: list[dict[str, Any]], at: str) -> dict[str, Any]:
-    return {
-        "task_id": run.log_id,
-        "external_task_id": run.id,
-        "session_id": run.session_id,
-        "status": verdict.state,
-        "executor_status": verdict.executor_status,
-        "started_at": run.started_at or run.queued_at,
-        "ended_at": at,
-        "error_reason": None if verdict.state == "complete" else verdict.why,
-        "error_code": verdict.code,
-        "executor_blocked": facts.executor_blocked,
-        "blocked_reason": facts.blocked_reason,
-        "timeout_ms": facts.timeout_ms,
-        "limit": facts.limit,
-        "verification_root": run.verification_root,
-        "verified_files": [],
-        "artifacts": [],
-        "events": [{"level": writing.SUMMARY, **event} for event in events],
-    }
-
-
-def _verified(file: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "path": file["path"], "exists": file["present"], "detected_at": file["detected_at"],
-        "detection_method": file["detection_method"],
-    }  # fmt: skip
-
-
-def checksum(context: Context, session: str) -> str | None:
-    """What the index of a session's evidence on the disk has to be, as the database has it; None before the first."""
-    text = run_reader.last_operation(context.connection, session)
-    return None if text is None else strictjson.stored(text).get(CHECKSUM)
-
-
 def save(context: Context, session: str, id: str) -> None:
-    """Write the log of a run that ended without being executed, as the database has it.
+    """Write the log of a run that has ended, as the database has it.
 
     Raises:
         EnvironmentProblem: OUTPUT_FAILED.
     """
     run = run_reader.run(context.connection, session, id)
-    if run is None or run.ended_at is None:
-        return
-    events = run_reader.events(context.connection, session, run.id)
-    task_logs.save(run.verification_root, session, {
-        "task_id": run.log_id, "external_task_id": run.id, "session_id": session, "status": run.state,
-        "executor_status": run.executor_status, "started_at": run.started_at or run.queued_at, "ended_at": run.ended_at,
-        "error_reason": run.error_reason, "error_code": run.error_code, "executor_blocked": bool(run.executor_blocked),
-        "blocked_reason": run.blocked_reason, "timeout_ms": run.timeout_ms, "limit": run.limit_name,
-        "verification_root": run.verification_root, "verified_files": [], "artifacts": [], "events": events,
-    })
+    if run is not None and run.ended_at is not None:
+        events = run_reader.events(context.connection, session, run.id)
+        _save(context, run, events, run_reader.files(context.connection, session, run.id))
+
+
+def _save(context: Context, run: Run, events: list[dict[str, Any]], files: list[dict[str, Any]]) -> None:
+    """Write the log of an ended run, without a key in it."""
+    document = {
+        "task_id": run.log_id,
+        "external_task_id": run.id,
+        "session_id": run.session_id,
+        "status": run.state,
+        "executor_status": run.executor_status,
+        "started_at": run.started_at or run.queued_at,
+        "ended_at": run.ended_at,
+        "error_reason": run.error_reason,
+        "error_code": run.error_code,
+        "executor_blocked": bool(run.executor_blocked),
+        "blocked_reason": run.blocked_reason,
+        "timeout_ms": run.timeout_ms,
+        "limit": run.limit_name,
+        "verification_root": run.verification_root,
+        "verified_files": [_verified(file) for file in files],
+        "artifacts": [file["path"] for file in files if file["present"]],
+        "events": [{"level": writing.SUMMARY, **event} for event in events],
+    }
+    task_logs.save(run.verification_root, run.session_id, masking.mask_keys_value(document, context.secrets))
+
+
+def _verified(file: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "path": file["path"], "exists": bool(file["present"]), "detected_at": file["detected_at"],
+        "detection_method": file["detection_method"],
+    }  # fmt: skip

@@ -14,6 +14,9 @@ from orchestrator.doors.cli.repl.loop import Worker
 from orchestrator.doors.cli.repl.telling import Answer, Teller
 from orchestrator.errors import OrchestratorError, UsageError
 
+WHERE = "Commands that begin with / are given in `orchestrator repl`, on the same database."
+"""Where what a summary names is to be said, for who is not in a REPL."""
+
 
 def _run(given: Given) -> Result:
     """Do one task; a person is not asked, so what needs one is incomplete."""
@@ -58,7 +61,7 @@ def _done(given: Given, interrupts: Interrupts) -> Result:
     closed = ending.ended(desk, teller, worker, interrupts, work, debug=given.debug)
     code = int(closed.pop("exit_code"))
     if not isinstance(teller, _Quiet):
-        teller.lines(ending.reported(closed))
+        teller.lines([*ending.reported(closed), WHERE])
         return Result({}, exit_code=code, printed=True)
     return Result({"db": desk.context.path, **closed, **teller.kept}, exit_code=code)
 

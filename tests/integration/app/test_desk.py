@@ -121,6 +121,17 @@ def test_a_run_that_an_answer_queued_is_taken_up_by_the_next_desk(tmp_path: path
     assert second.close()["exit_code"] == 0
 
 
+def test_the_log_of_an_earlier_session_is_found_by_its_id(tmp_path: pathlib.Path) -> None:
+    first = desk(tmp_path, {"status": "COMPLETE", "output": "done", "writes": {"a.md": "x"}})
+    run = done(first, "create a.md")
+    first.close()
+    second = again(tmp_path)
+    assert second.log(run["id"])["log_id"] == "task-001"
+    with pytest.raises(Refused) as refused:
+        second.log("task-001")
+    assert refused.value.code == "UNKNOWN_ID"
+
+
 def test_a_run_of_another_project_goes_on_nowhere_else(tmp_path: pathlib.Path) -> None:
     first = desk(tmp_path)
     queued = first.submit("create a.md")
