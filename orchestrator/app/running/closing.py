@@ -120,10 +120,12 @@ def continuable(context: Context, run: Run) -> Run:
 
 
 def _end(context: Context, session: str) -> None:
+    """End the session, unless a person is asked in it, or another process runs something of it."""
     open_ = context.reader.one(
         "SELECT 1 FROM questions WHERE session_id = :session AND closed_seq IS NULL LIMIT 1", session=session
     )
-    if open_ is None:
+    runs = run_reader.of_session(context.connection, session)
+    if open_ is None and all(run.ended_at is not None for run in runs):
         sessions.end(context, id=session, by=CLOSER, reason="the session was closed")
 
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import finishing, mediating, queueing, records, starting
 from orchestrator.core import masking, task_types
+from orchestrator.core.running import codes, limits, named, phases, states, tests_exist
 from orchestrator.core.running import facts as words
-from orchestrator.core.running import limits, named, phases, states, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.errors import OrchestratorError
@@ -74,8 +74,8 @@ def execute(context: Context, job: Job) -> Answer:
         What `finishing.finish` answers; what `queueing.cancel` does where it was cancelled before it began.
 
     Raises:
-        Refused: the run could not be started: E404 or E401 after the deadlock timeout, or what `starting.start`
-            refuses otherwise. It is still queued then.
+        Refused: the run could not be started: E403 after the deadlock timeout, or what `starting.start` refuses
+            otherwise. It is still queued then.
     """
     if not wait_and_start(context, job):
         run = job.run
@@ -103,8 +103,10 @@ def wait_and_start(context: Context, job: Job) -> bool:
                     context, session_id=run.session_id, id=run.id, owner=owners.mine(), capacity=capacity, locks=wanted
                 )
             except OrchestratorError as problem:
-                if late or problem.code not in ("E401", "E404"):
+                if problem.code not in ("E401", "E404"):
                     raise
+                if late:
+                    raise codes.refused("E403", f"It waited as long as it may: {problem.message}") from problem
             else:
                 return True
         time.sleep(POLL_S)
@@ -117,8 +119,9 @@ def free_abandoned(context: Context) -> None:
         if run.owner is not None and owners.is_gone(run.owner):
             try:
                 starting.abandon(context, session_id=run.session_id, id=run.id, owner=run.owner)
+                records.save(context, run.session_id, run.id)
             except OrchestratorError:
-                # Somebody else was faster, or its session is closed.
+                # Somebody else was faster, its session is closed, or its project is gone.
                 continue
 
 
@@ -191,7 +194,7 @@ def operations(seen: Seen) -> tuple[str, ...]:
 def _facts(context: Context, job: Job, seen: Seen) -> Facts:
     run, result = job.run, seen.result
     deleted = [change.path for change in seen.changes if change.kind == snapshot.DELETED]
-    cancelled = result.error == INTERRUPTED or bool(job.cancelled and job.cancelled())
+    cancelled = result.cancelled or result.error == INTERRUPTED or bool(job.cancelled and job.cancelled())
     return Facts(
         task_type=run.task_type,
         status=result.status,
@@ -215,6 +218,7 @@ def _facts(context: Context, job: Job, seen: Seen) -> Facts:
         blocked_reason=result.blocked_reason,
         timeout_ms=result.timeout_ms,
         limit=result.limit,
+        signal=result.signal,
         cancelled=cancelled,
         interactive=job.interactive,
         leftovers=tuple(result.leftovers),

@@ -11,10 +11,11 @@ import pytest
 
 from orchestrator import bootstrap
 from orchestrator.app import human, operations
-from orchestrator.app.running import driver
+from orchestrator.app.running import driver, starting
 from orchestrator.app.running.desk import Desk
+from orchestrator.core.running import config
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import task_logs
+from orchestrator.runner import owners, task_logs
 
 KEY = "sk-" + "a1B2" * 10
 
@@ -85,6 +86,32 @@ def test_inv6_a_program_is_executed_again_with_the_answer_under_the_same_id(tmp_
     names = [f"{run['id']}-execute.log.gz", f"{run['id']}-execute-2.log.gz"]
     assert sorted(path.name for path in raw.iterdir()) == sorted(names)
     assert at.close()["report"]["evidence_inventory"]["integrity_failures"] == []
+
+
+def test_p12_who_waits_longer_than_allowed_stops_and_leaves_the_holder_alone(tmp_path: pathlib.Path) -> None:
+    first = desk(tmp_path)
+    held = first.submit("create a.md")
+    locks = [(first.project.root, "write")]
+    starting.start(
+        first.context, session_id=held["session_id"], id=held["id"], owner=owners.mine(), capacity=4, locks=locks
+    )
+    second = again(tmp_path)
+    second._settings = second.settings._replace(timeouts=config.Timeouts(deadlock_timeout_seconds=0))
+    run = done(second, "create b.md")
+    assert (run["state"], run["error_code"]) == ("error", "E403")
+    assert held["id"] in run["error_reason"]
+    assert first.shown(held["id"])["state"] == "running"
+
+
+def test_p26_an_abandoned_run_has_its_log_too(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = desk(tmp_path, {"status": "COMPLETE", "output": "done", "writes": {"b.md": "x"}})
+    held = first.submit("create a.md")
+    locks = [(first.project.root, "write")]
+    starting.start(first.context, session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks)
+    monkeypatch.setattr(driver.owners, "is_gone", lambda owner: owner == "gone")
+    second = again(tmp_path)
+    assert done(second, "create b.md")["state"] == "complete"
+    assert task_logs.read(first.project.root, held["session_id"], held["id"])["status"] == "error"
 
 
 def test_p9_a_run_that_cannot_go_on_ends_at_once(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
