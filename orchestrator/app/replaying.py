@@ -24,6 +24,7 @@ ACTIONS: dict[str, str] = {
     "redispatch": "redispatching:redispatch_action",
     "answer": "answering:answer_action",
     "human enrol": "human:enrol_action",
+    "project add": "projects:add_action",
     "session create": "sessions:create_action",
     "session pause": "sessions:pause_action",
     "session resume": "sessions:resume_action",
@@ -64,7 +65,7 @@ ACTIONS: dict[str, str] = {
 """The use case behind each kind of event, as module and function."""
 
 
-STORE_MODULES = ("setup", "agents", "answering", "human", "workflows")
+STORE_MODULES = ("setup", "agents", "answering", "human", "projects", "workflows")
 """Where the use cases stand that belong to no session."""
 
 

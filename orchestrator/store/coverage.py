@@ -65,6 +65,7 @@ WRITTEN = {
     "imported_logs": Written(),
     "imported_sessions": Written(order=""),
     "notices": Written(),
+    "projects": Written(_STORE, order="t.id"),
     "refusals": Written(),
     "requests": Written(source=_BY_REQUEST),
     "resume_points": Written(order=""),

@@ -31,6 +31,7 @@ APPEND_ONLY = (
     "imported_logs",
     "imported_sessions",
     "notices",
+    "projects",
     "refusals",
     "requests",
     "resume_points",

@@ -33,6 +33,7 @@ COLUMNS = {
     "imported_logs": "session_id seq part group_id peer_id agent kind logged_at content more",
     "imported_sessions": "session_id seq peer_id peer_status peer_version source source_hash",
     "notices": "session_id seq part agent_id task_id blocker_id",
+    "projects": "id seq path alias created_by created_at",
     "questions": "id session_id group_id task_id kind text asked_by asked_at opened_seq decision closed_at closed_by"
     " closed_seq answer note channel",
     "refusals": "session_id seq part door actor claimed_session group_id role status turn code detail refused_at",

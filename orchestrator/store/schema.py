@@ -37,6 +37,7 @@ from orchestrator.store.tables_record import (
     texts,
 )
 from orchestrator.store.tables_running import (
+    projects,
     run_events,
     run_files,
     run_locks,
@@ -87,6 +88,7 @@ __all__ = [
     "imported_sessions",
     "metadata",
     "notices",
+    "projects",
     "questions",
     "refusals",
     "requests",

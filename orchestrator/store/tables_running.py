@@ -76,6 +76,21 @@ runs = sa.Table(
 )
 """One execution of a task; the REPL and HTTP call it a task, by its `id` outside and its `log_id` in the log."""
 
+projects = sa.Table(
+    "projects",
+    columns.metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    columns.integer("seq"),
+    columns.text("path"),
+    columns.text("alias", null=True),
+    sa.Column("created_by", sa.Text, sa.ForeignKey("agents.id"), nullable=False),
+    columns.text("created_at"),
+    sa.UniqueConstraint("path"),
+    sa.UniqueConstraint("alias"),
+    sqlite_with_rowid=False,
+)
+"""Folders that a server offers for runs, by the path that they really have."""
+
 run_locks = sa.Table(
     "run_locks",
     columns.metadata,

@@ -20,7 +20,7 @@ Answer = dict[str, Any]
 MOVING = (
     "sessions", "task_groups", "agent_reports", "router_decisions", "blockers", "questions", "status_changes",
     "deferrals", "acknowledgements", "context_items", "handoffs", "agents", "group_dependencies", "requests",
-    "criteria", "evidence", "resume_points", "human_tokens",
+    "criteria", "evidence", "resume_points", "human_tokens", "projects",
 )  # fmt: skip
 """Every table that an accepted step may write, but for the events and the refusals."""
 REVIEW: dict[str, Any] = {

@@ -1,0 +1,109 @@
+"""Projects: the folders that a server offers for runs, each known by an id of its own.
+
+Source: seed 000, INV-3 (a chat belongs to a project)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+
+from orchestrator.app import groups
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core import names
+from orchestrator.core.routing.facts import RUNNER
+from orchestrator.errors import Refused, UsageError
+from orchestrator.runner import project
+from orchestrator.store.constants import STORE_CHAIN
+
+_OWN_IDS = re.compile(r"P\d+")
+_COLUMNS = "id, alias, path, created_by, created_at"
+_BY_NAME = f"SELECT {_COLUMNS} FROM projects WHERE id = :name OR alias = :name"
+_BY_PATH = f"SELECT {_COLUMNS} FROM projects WHERE path = :path"
+_ALL = f"SELECT {_COLUMNS} FROM projects ORDER BY seq"
+
+
+class Project(NamedTuple):
+    """A folder that was registered; `path` is absolute and holds no link."""
+
+    id: str
+    alias: str | None
+    path: str
+    created_by: str
+    created_at: str
+
+
+def add(
+    context: Context, *, path: str, alias: str | None = None, by: str = RUNNER, request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Register a project. One that is registered already is answered as it is.
+
+    Args:
+        path: the absolute path of a folder that is set up for runs.
+        alias: another name for it, of the form of an id.
+
+    Returns:
+        `project`, and `created`: whether it is new.
+
+    Raises:
+        UsageError: USAGE, the path is not absolute; INVALID_ID, the alias. Refused: E101, E102, E103, the folder is no
+            project; ALREADY_EXISTS, the alias is another project's, or the project has another alias.
+    """
+    if not os.path.isabs(path):
+        raise UsageError("USAGE", "The path of a project is absolute.", "Name the folder from the root")
+    if alias is not None:
+        _check_alias(alias)
+    project.check(path)
+    given = {"path": os.path.realpath(path), "alias": alias, "by": by}
+    return perform(context, Call("project add", STORE_CHAIN, by, given, request_id, at=at), add_action)
+
+
+def _check_alias(alias: str) -> None:
+    names.check_id("project", alias)
+    if _OWN_IDS.fullmatch(alias):
+        raise UsageError("USAGE", f"{alias} has the form of the ids that projects get.", "Choose another alias")
+
+
+def add_action(work: Work) -> Answer:
+    """Register; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    agent = groups.actor(work, given.get("by") or RUNNER)
+    path, alias = given["path"], given.get("alias")
+    known = _one(work.context, _BY_PATH, path=path)
+    if known is not None and alias in (None, known.alias):
+        return {"success": True, "project": known._asdict(), "created": False, "unchanged": True}
+    named = known or (_one(work.context, _BY_NAME, name=alias) if alias is not None else None)
+    if named is not None:
+        what = "The project is registered under another alias" if known else f"The alias {alias} is another project's"
+        raise Refused("ALREADY_EXISTS", f"{what}; nothing changed.", "Leave the alias out, or choose another one")
+    created = Project(f"P{work.seq}", alias, path, agent.id, work.at)
+    work.step.insert("projects", **created._asdict())
+    return {"success": True, "project": created._asdict(), "created": True, "seq": work.seq}
+
+
+def _one(context: Context, sql: str, **parameters: object) -> Project | None:
+    row = context.connection.execute(sql, parameters).fetchone()
+    return None if row is None else Project(*row)
+
+
+def listed(context: Context) -> list[Project]:
+    """All projects in the order in which they were registered."""
+    return [Project(*row) for row in context.connection.execute(_ALL)]
+
+
+def require(context: Context, name: str) -> Project:
+    """The project of an id or an alias.
+
+    Raises:
+        Refused: UNKNOWN_ID {kind}.
+    """
+    found = _one(context, _BY_NAME, name=name)
+    if found is None:
+        known = [word for each in listed(context) for word in (each.id, each.alias) if word]
+        raise Refused(
+            "UNKNOWN_ID", f"There is no project {names.shown(name)}.", "Register it first",
+            kind="project", did_you_mean=names.nearest(name, known),
+        )
+    return found
