@@ -15,6 +15,7 @@ from orchestrator.store import constants, discovery, sqlite
 
 if TYPE_CHECKING:
     from orchestrator.app.running import desk as desks
+    from orchestrator.app.running import serving
 
 DEFAULT_DEADLINE_S = 10.0
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
@@ -55,6 +56,7 @@ def open_context(
     channel: str = "process",
     environment: Mapping[str, str] | None = None,
     folder: str | os.PathLike[str] | None = None,
+    shared: bool = False,
 ) -> Context:
     """Find the database and open it for one door.
 
@@ -64,6 +66,7 @@ def open_context(
         door: cli, batch, python, ...; recorded with refusals.
         channel: through what the actor spoke; recorded with every step.
         folder: where the search begins; the current one where left out.
+        shared: threads may hand the context to each other, each using it alone.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW.
@@ -72,7 +75,7 @@ def open_context(
     path = discovery.find(explicit, environment, folder or discovery.working_folder(explicit, environment))
     seconds = deadline(environment)
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
-    connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous)
+    connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous, shared=shared)
     context = Context(
         connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
     )
@@ -119,14 +122,63 @@ def open_desk(
         EnvironmentProblem: READ_ONLY, CORRUPT, SCHEMA_TOO_NEW, and others of the store.
     """
     from orchestrator.app.running import desk
-    from orchestrator.runner import process
     from orchestrator.runner import project as projects
-    from orchestrator.runner.executors import catalogue
 
     variables = os.environ if environment is None else environment
     place = projects.resolve(mode=project_mode, root=project_root, project=project)
+    flags = _flags(executor, executor_timeout_ms, progress_timeout_ms, provider, model, interactive=interactive)
+    executors = _executors(variables)
+    executors(executor, provider)
+    return desk.Desk(
+        lambda: _working_context(database, variables, place.root), place, flags, executors, variables=variables
+    )
+
+
+def open_service(
+    *, executor: str | None = None, executor_timeout_ms: int | None = None, progress_timeout_ms: int | None = None,
+    provider: str | None = None, model: str | None = None, database: str | None = None,
+    environment: Mapping[str, str] | None = None, tell: Callable[[Exception], None],
+) -> serving.Service:
+    """What a server does with runs, on the database that is found from the working folder.
+
+    Args:
+        executor, executor_timeout_ms, progress_timeout_ms, provider, model, database: as `open_desk` takes them.
+        tell: takes faults that concern no call and no run.
+
+    Raises:
+        InvalidInput: an unknown executor. Refused: E104, one that is forbidden. EnvironmentProblem: as `open_context`.
+    """
+    from orchestrator.app.pooling import Pool
+    from orchestrator.app.running import desk, serving
+    from orchestrator.runner import project as projects
+
+    variables = os.environ if environment is None else environment
+    flags = _flags(executor, executor_timeout_ms, progress_timeout_ms, provider, model, interactive=True)
+    executors = _executors(variables)
+    executors(executor, provider)
+
+    def opened(write: bool) -> Context:
+        return open_context(
+            database, write=write, door="http", channel=serving.CHANNEL, environment=variables, shared=True
+        )
+
+    def desk_on(context: Context, root: str) -> desks.Desk:
+        place = projects.Project(root, projects.CWD)
+        return desk.Desk(lambda: context, place, flags, executors, variables=variables)
+
+    opened(True).connection.close()
+    return serving.Service(Pool(opened), desk_on, tell)
+
+
+def _flags(
+    executor: str | None, executor_timeout_ms: int | None, progress_timeout_ms: int | None, provider: str | None,
+    model: str | None, *, interactive: bool,
+) -> desks.Flags:
+    from orchestrator.app.running import desk
+    from orchestrator.runner import process
+
     standard = process.Limits()
-    flags = desk.Flags(
+    return desk.Flags(
         executor=executor,
         executor_timeout_ms=executor_timeout_ms or standard.executor_timeout_ms,
         progress_timeout_ms=progress_timeout_ms or standard.progress_timeout_ms,
@@ -134,13 +186,13 @@ def open_desk(
         model=model,
         interactive=interactive,
     )
-    executors: Callable[[str | None, str | None], Any] = functools.cache(
-        lambda name, of: catalogue.chosen(name, of, variables)
-    )
-    executors(executor, provider)
-    return desk.Desk(
-        lambda: _working_context(database, variables, place.root), place, flags, executors, variables=variables
-    )
+
+
+def _executors(variables: Mapping[str, str]) -> Callable[[str | None, str | None], Any]:
+    """Finds executors by name or provider, each made once."""
+    from orchestrator.runner.executors import catalogue
+
+    return functools.cache(lambda name, of: catalogue.chosen(name, of, variables))
 
 
 def _working_context(explicit: str | None, environment: Mapping[str, str], folder: str) -> Context:

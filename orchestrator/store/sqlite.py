@@ -43,7 +43,8 @@ class Connection(sqlite3.Connection):
 
 
 def connect(
-    path: str | pathlib.Path, *, write: bool, deadline: float = DEADLINE_S, synchronous: str = "FULL"
+    path: str | pathlib.Path, *, write: bool, deadline: float = DEADLINE_S, synchronous: str = "FULL",
+    shared: bool = False,
 ) -> Connection:
     """Open an existing database of this program's schema version.
 
@@ -52,11 +53,12 @@ def connect(
         write: open for steps; else nothing can be written through the connection.
         deadline: seconds to wait while another process holds the file.
         synchronous: FULL survives a power cut, NORMAL may lose the last steps then; for writing.
+        shared: threads may hand the connection to each other, each using it alone.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, BUSY, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW or SCHEMA_TOO_OLD.
     """
-    connection = open_file(path, write=write, deadline=deadline, synchronous=synchronous)
+    connection = open_file(path, write=write, deadline=deadline, synchronous=synchronous, shared=shared)
     try:
         check_version(connection, deadline)
     except BaseException:
@@ -66,7 +68,8 @@ def connect(
 
 
 def open_file(
-    path: str | pathlib.Path, *, write: bool, deadline: float = DEADLINE_S, synchronous: str = "FULL"
+    path: str | pathlib.Path, *, write: bool, deadline: float = DEADLINE_S, synchronous: str = "FULL",
+    shared: bool = False,
 ) -> Connection:
     """Open an existing database of any schema version, as `connect` does otherwise."""
     real = real_path(path)
@@ -74,7 +77,8 @@ def open_file(
     mode = _mode(real, write)
     try:
         connection = sqlite3.connect(
-            uri(real, mode), timeout=0, isolation_level=None, uri=True, factory=Connection, cached_statements=256
+            uri(real, mode), timeout=0, isolation_level=None, uri=True, factory=Connection, cached_statements=256,
+            check_same_thread=not shared,
         )
     except sqlite3.Error as error:
         raise translate(error, real) or error from error
@@ -127,6 +131,15 @@ def create(path: str | pathlib.Path, deadline: float = DEADLINE_S) -> tuple[str,
         return with_retry(lambda: _use_wal(connection), real, deadline)
     finally:
         connection.close()
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether a connection that was kept is still on the file of its path, at this program's schema version."""
+    try:
+        there = _identity(connection.path) == connection.identity
+        return there and read_version(connection) == constants.SCHEMA_VERSION
+    except (sqlite3.Error, errors.OrchestratorError):
+        return False
 
 
 def check_version(connection: Connection, deadline: float = DEADLINE_S) -> None:

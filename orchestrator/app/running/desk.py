@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from orchestrator.app import answering, sessions
+from orchestrator.app import answering
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import (
     adopting,
@@ -22,15 +22,15 @@ from orchestrator.app.running import (
     driver,
     holding,
     mediating,
+    opening,
     queueing,
     records,
-    retention,
     starting,
     views,
     writing,
 )
 from orchestrator.core import masking, questions
-from orchestrator.core.routing.facts import MANAGER, RUNNER
+from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, config, providers, states, types
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.runner import owners, port, process, project
@@ -61,6 +61,7 @@ class Desk:
     Attributes:
         session_id: the session that was started last; None before.
         project: where runs work.
+        selection: who executes.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class Desk:
         self.session_id: str | None = None
         self._executors = executors
         self._variables = os.environ if variables is None else variables
-        self._selection = providers.Selection(providers.provider(flags.provider), flags.model)
+        self.selection = providers.Selection(providers.provider(flags.provider), flags.model)
         self._settings: config.Settings | None = None
         self.secrets, self.warnings = masking.registered({key: self._variables.get(key) for key in providers.KEYS})
 
@@ -105,14 +106,7 @@ class Desk:
         _ = self.settings
         if self.session_id is not None:
             closing.close(self)
-        number = writing.milliseconds(self.context.clock())
-        while self.context.reader.session(f"chat-{number}") is not None:
-            number += 1
-        answer = sessions.create(self.context, id=f"chat-{number}", kind="chat", goal="", by=MANAGER)
-        self.session_id = f"chat-{number}"
-        self._choose(self._selection)
-        retention.expire(self.context, self.settings, session_id=self.session_id, root=self.project.root)
-        return answer
+        return opening.begin(self)
 
     def session(self) -> str:
         """The id of the session, which is begun where none was."""
@@ -135,9 +129,9 @@ class Desk:
         """
         kind = types.settle(task_type, text)
         session = self.session()
-        selection = self._selection
+        selection = self.selection
         found = queueing.queue(
-            self.context, session_id=session, prompt=self._stored(text), task_type=kind,
+            self.context, session_id=session, prompt=self.stored(text), task_type=kind,
             executor=self.flags.executor or selection.provider, provider=selection.provider, model=selection.model,
             root=self.project.root,
         )
@@ -145,7 +139,8 @@ class Desk:
         self._hold_back(run)
         return self.shown(run.id)
 
-    def _stored(self, text: str) -> str:
+    def stored(self, text: str) -> str:
+        """A text as it may be kept: without a key in it."""
         return masking.mask_keys(text, self.secrets)
 
     def _hold_back(self, run: Run) -> None:
@@ -279,8 +274,8 @@ class Desk:
         pointers = project.load_pointers(self.project.root) if project.is_set_up(self.project.root) else None
         return {
             "session_id": self.session_id, "project": self.project.root, "project_mode": self.project.mode,
-            "executor": self.flags.executor or self._selection.provider, "provider": self._selection.provider,
-            "model": self._selection.model, "tasks": len(runs), "states": counts,
+            "executor": self.flags.executor or self.selection.provider, "provider": self.selection.provider,
+            "model": self.selection.model, "tasks": len(runs), "states": counts,
             "current_task_id": pointers.current_task_id if pointers else None,
             "last_task_id": pointers.last_task_id if pointers else None,
             "question": awaiting[-1]["question"] if awaiting else None,
@@ -299,7 +294,7 @@ class Desk:
         Raises:
             Refused: E104.
         """
-        return self._choose(None if name is None else providers.use_provider(self._selection, name).selection)
+        return self.choose(None if name is None else providers.use_provider(self.selection, name).selection)
 
     def model(self, name: str | None) -> Answer:
         """The chosen model; with a name another one, which is passed on as it is.
@@ -307,14 +302,14 @@ class Desk:
         Raises:
             Refused: E104.
         """
-        return self._choose(None if name is None else providers.use_model(self._selection, name).selection)
+        return self.choose(None if name is None else providers.use_model(self.selection, name).selection)
 
-    def _choose(self, selection: providers.Selection | None) -> Answer:
+    def choose(self, selection: providers.Selection | None) -> Answer:
         """What is chosen from now on, or (None) what is."""
-        self._selection = selection or self._selection
+        self.selection = selection or self.selection
         if selection is not None and self.session_id is not None:
             choosing.choose(self.context, session_id=self.session_id, **selection._asdict())
-        return {"success": True, **self._selection._asdict()}
+        return {"success": True, **self.selection._asdict()}
 
     # --- answering
 
@@ -351,8 +346,7 @@ class Desk:
         """
         run = adopting.run_of(self, id)
         if run.state == states.QUEUED:
-            self._hold_back(run)
-            return self.shown(run.id)
+            return self.take_up(run.id)
         return self._answer(closing.continuable(self.context, run), questions.CONTINUE, "")
 
     def _asking(self, id: str | None, allowed: tuple[str, ...]) -> Run:
@@ -366,12 +360,17 @@ class Desk:
 
     def _answer(self, run: Run, decision: str, note: str) -> Answer:
         answering.answer(
-            self.context, id=str(run.question_id), decision=decision, note=self._stored(note), session_id=run.session_id
+            self.context, id=str(run.question_id), decision=decision, note=self.stored(note), session_id=run.session_id
         )
         newest = run_reader.of_task(self.context.connection, run.session_id, run.task_id)[-1]
-        if newest.state == states.QUEUED:
-            self._hold_back(newest)
-        return self.shown(newest.id)
+        return self.take_up(newest.id)
+
+    def take_up(self, id: str) -> Answer:
+        """Look at a run that an answer queued: what no executor is to see is stopped."""
+        run = self._require(id)
+        if run.state == states.QUEUED:
+            self._hold_back(run)
+        return self.shown(run.id)
 
     def retry(self, id: str, *, by: str = RUNNER) -> Answer:
         """Try a run again that ended without being complete."""
@@ -380,14 +379,14 @@ class Desk:
         self._hold_back(self._require(found["run"]))
         return self.shown(found["run"])
 
-    def cancel(self, id: str, reason: str = "cancelled") -> Answer:
+    def cancel(self, id: str, reason: str = "cancelled", *, by: str = RUNNER) -> Answer:
         """Cancel a run that is queued or awaits a response.
 
         Raises:
             Refused: UNKNOWN_ID, ILLEGAL_MOVE.
         """
         run = self._require(id)
-        queueing.cancel(self.context, session_id=run.session_id, id=run.id, reason=reason)
+        queueing.cancel(self.context, session_id=run.session_id, id=run.id, reason=reason, by=by)
         records.save(self.context, run.session_id, run.id)
         return self.shown(run.id)
 

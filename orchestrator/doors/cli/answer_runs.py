@@ -81,3 +81,12 @@ class Line(Answer):
     run: NotRequired[Run]
     summary: NotRequired[str | None]
     exit_code: NotRequired[int]
+
+
+class Listening(Answer):
+    """`serve`, once it listens: where, the link by which a person comes in once, and the token that was made for
+    scripts; again, without the token, with the next link when one was used."""
+
+    url: str
+    link: str | None
+    token: str | None

@@ -95,6 +95,7 @@ SHAPES: dict[str, Any] = {
     "run": runs.OneRun,
     "repl": runs.Line,
     "batch": shapes.Batch,
+    "serve": runs.Listening,
     "schema": dict[str, Any],
 }
 

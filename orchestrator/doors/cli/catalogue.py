@@ -81,8 +81,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("run", "Do one task: an executor works, and what it did is verified."),
     "repl": ("repl_command", "Do tasks and commands line by line, from a person or a script."),
     "batch": ("batch", "Run many commands in one process, a JSON line for each."),
+    "serve": ("serve", "Serve HTTP: an interface for programs, and pages for people."),
     "schema": ("schema", "Print the JSON Schema of a command's answer."),
 }
+
+DOORS: dict[str, str] = {"serve": "orchestrator.doors.web.server"}
+"""Doors that a command starts and gives the process to: by name, since no door knows another."""
 
 GROUPS: dict[str, str] = {
     "session": "One piece of work, from goal to verdict.",

@@ -1,0 +1,31 @@
+"""What happens, as it happens: events of all sessions behind a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app.context import Context
+from orchestrator.core import masking
+from orchestrator.store import event_reader
+
+PAGE = 200
+"""Events that are read at once."""
+
+Event = dict[str, Any]
+
+
+def last(context: Context) -> int:
+    """The number of the newest event; 0 where there is none."""
+    return event_reader.last(context.connection)
+
+
+def after(context: Context, number: int, *, session: str | None = None) -> tuple[list[Event], int]:
+    """The next events behind a number, and the number to go on from.
+
+    Args:
+        session: only those of this session; the number goes on past all others.
+    """
+    found = event_reader.after(context.connection, number, PAGE)
+    shown = [masking.mask_value(event) for event in found if session in (None, event["session_id"])]
+    return shown, found[-1]["number"] if found else number
+

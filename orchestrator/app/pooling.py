@@ -1,0 +1,89 @@
+"""Connections of a server: kept between calls, since opening one costs more than most calls, never in a transaction.
+
+A context that is kept holds no snapshot of the database, so it keeps no log from being written back. Before it is used
+again the file is looked at: one that was replaced, upgraded or deleted is opened anew, and says what is the matter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+
+from orchestrator.app.context import Context
+from orchestrator.errors import EnvironmentProblem
+from orchestrator.store import sqlite
+
+MOST_IDLE = 16
+"""Contexts of a kind that are kept; more are closed after their call."""
+
+Open = Callable[[bool], Context]
+"""Opens a context that threads may share; true for one that writes."""
+
+
+class Pool:
+    """Lends contexts to threads, one at a time each."""
+
+    def __init__(self, open_context: Open) -> None:
+        self._open = open_context
+        self._idle: dict[bool, list[Context]] = {True: [], False: []}
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @contextlib.contextmanager
+    def lent(self, *, write: bool = False) -> Iterator[Context]:
+        """A context for one call.
+
+        Raises:
+            EnvironmentProblem: as opening a database does.
+        """
+        context = self._take(write)
+        try:
+            yield context
+        finally:
+            context.credential = None
+            self._give_back(context, write)
+
+    def _take(self, write: bool) -> Context:
+        while (context := self._pop(write)) is not None:
+            if sqlite.is_current(context.connection):
+                return context
+            context.connection.close()
+        return self._open(write)
+
+    def _pop(self, write: bool) -> Context | None:
+        with self._lock:
+            return self._idle[write].pop() if self._idle[write] else None
+
+    def _give_back(self, context: Context, write: bool) -> None:
+        with self._lock:
+            idle = self._idle[write]
+            if not self._closed and len(idle) < MOST_IDLE and not context.connection.in_transaction:
+                idle.append(context)
+                return
+        context.connection.close()
+
+    def check_writable(self) -> None:
+        """Take the lock of a writer and let it go: nothing is written.
+
+        Raises:
+            EnvironmentProblem: why the store cannot be written.
+        """
+        with self.lent(write=True) as context:
+            try:
+                sqlite.begin_immediate(context.connection, context.deadline_s)
+                context.connection.execute("ROLLBACK")
+            except Exception as error:
+                if isinstance(error, EnvironmentProblem):
+                    raise
+                raise sqlite.environment_problem(error, context.path) or error from error
+
+    def close(self) -> None:
+        """Close what is idle; what is lent is closed when it comes back."""
+        with self._lock:
+            self._closed = True
+            idle = [context for kept in self._idle.values() for context in kept]
+            for kept in self._idle.values():
+                kept.clear()
+        for context in idle:
+            context.connection.close()

@@ -1,0 +1,115 @@
+"""Runs as a server shows them: by session, and one by one, in the words that HTTP has for them.
+
+There a run is a "task" and its chat a "task group"; states are written in upper case. Secrets are masked, and where
+things lie on the disk is not said.
+
+Source: seed 000, INV-3, INV-4 and INV-6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app.context import Answer, Context
+from orchestrator.app.running import views
+from orchestrator.core.running import states
+from orchestrator.errors import Refused, UsageError
+from orchestrator.store import run_board, run_reader
+from orchestrator.store.run_reader import Run
+
+STATUSES = tuple(state.upper() for state in states.STATES)
+MOST = 200
+"""Groups on one page at most."""
+
+_COPIED = (
+    "session_id", "prompt", "task_type", "executor", "provider", "model", "retry_of", "error_code", "error_reason",
+    "blocked_reason", "files_modified_count", "started_at", "ended_at",
+)  # fmt: skip
+_FILE = ("path", "change", "exists")
+
+
+def groups(context: Context, *, limit: int = 50, offset: int = 0, status: str | None = None) -> Answer:
+    """The chats that hold runs, the one that changed last first.
+
+    Args:
+        limit: how many at most, 1 to 200.
+        offset: how many are left out before.
+        status: only those whose newest run is in this state, in upper case.
+
+    Returns:
+        `task_groups`, `total_count`, `has_more`.
+
+    Raises:
+        UsageError: a number out of range, an unknown state.
+    """
+    if not 1 <= limit <= MOST or offset < 0:
+        raise UsageError("USAGE", f"limit is 1 to {MOST}, and offset 0 or more.", "Leave them out")
+    if status is not None and status not in STATUSES:
+        raise UsageError("USAGE", "There is no such status.", f"One of: {', '.join(STATUSES)}")
+    total = run_board.count(context.connection, status and status.lower())
+    rows = run_board.page(context.connection, status and status.lower(), limit, offset)
+    shown = [_group(context, row) for row in rows]
+    return {"task_groups": shown, "total_count": total, "has_more": offset + len(rows) < total}
+
+
+def _group(context: Context, row: dict[str, Any]) -> Answer:
+    counts = run_board.states(context.connection, row["session_id"])
+    found = {
+        "task_group_id": row["session_id"],
+        "task_count": sum(counts.values()),
+        "status_counts": {state.upper(): number for state, number in counts.items()},
+        "latest_status": row["state"].upper(),
+        "first_prompt": row["first_prompt"],
+        "created_at": row["created_at"],
+        "latest_updated_at": row["updated_at"],
+    }
+    return views.masked(found)
+
+
+def tasks(context: Context, group: str) -> Answer:
+    """The runs of a chat in the order in which they were queued.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, there is no chat of this id.
+    """
+    session = context.require_session(group)
+    if session.kind != "chat":
+        raise Refused("UNKNOWN_SESSION", f"Session {group} is no chat.", "GET /api/task-groups lists them")
+    runs = run_reader.of_session(context.connection, group)
+    return {"task_group_id": group, "tasks": [row(context, run) for run in runs]}
+
+
+def require(context: Context, id: str) -> Run:
+    """The run of an id outside.
+
+    Raises:
+        Refused: UNKNOWN_ID {kind}.
+    """
+    found = run_reader.by_id(context.connection, id)
+    if found is None:
+        raise Refused("UNKNOWN_ID", "There is no task of this id.", "GET /api/task-groups lists them", kind="task")
+    return found
+
+
+def row(context: Context, run: Run) -> Answer:
+    """A run without its output and log."""
+    shown = views.run_row(context, run)
+    asked = shown["question"] if run.state == states.AWAITING else None
+    return {
+        "task_id": run.id,
+        "task_group_id": run.session_id,
+        "status": run.state.upper(),
+        **{name: shown[name] for name in _COPIED},
+        "created_at": run.queued_at,
+        "updated_at": run.state_changed_at,
+        "show_reply_ui": asked is not None,
+        "question": asked,
+        "files": [{name: file[name] for name in _FILE} for file in shown["verified_files"]],
+    }
+
+
+def detail(context: Context, run: Run) -> Answer:
+    """A run with its output, why it stands where it stands, and its log."""
+    found = views.run_log(context, run.session_id, run.id)
+    told = views.told(context, run)
+    return {**row(context, run), "output": told["output"], "why": told["why"], "events": found["events"]}

@@ -1,0 +1,69 @@
+"""Beginning a session of runs, or going on with one that others began."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orchestrator.app import sessions
+from orchestrator.app.context import Answer, Context
+from orchestrator.app.running import retention, writing
+from orchestrator.core import names
+from orchestrator.core.routing.facts import MANAGER
+from orchestrator.errors import Refused
+from orchestrator.store import run_reader
+
+if TYPE_CHECKING:
+    from orchestrator.app.running.desk import Desk
+
+
+def begin(desk: Desk, id: str | None = None) -> Answer:
+    """Begin a session.
+
+    Args:
+        id: its id; one made of the time where left out.
+
+    Raises:
+        UsageError: INVALID_ID. Refused: ALREADY_EXISTS; E101, E103. InvalidInput: E104, E105.
+    """
+    settings = desk.settings
+    chosen = id or _free_id(desk.context)
+    answer = sessions.create(desk.context, id=chosen, kind="chat", goal="", by=MANAGER)
+    desk.session_id = chosen
+    desk.choose(desk.selection)
+    retention.expire(desk.context, settings, session_id=chosen, root=desk.project.root)
+    return answer
+
+
+def _free_id(context: Context) -> str:
+    number = writing.milliseconds(context.clock())
+    while context.reader.session(f"chat-{number}") is not None:
+        number += 1
+    return f"chat-{number}"
+
+
+def join(desk: Desk, id: str) -> None:
+    """Go on with the session of an id, which is begun where there is none.
+
+    Raises:
+        Refused: SESSION_CLOSED; NOT_PERMITTED, it is no chat, or its runs are in another project. And as `begin`.
+    """
+    session = desk.context.reader.session(id)
+    if session is None:
+        try:
+            begin(desk, id)
+        except Refused as problem:
+            # Somebody else began it between the look and the step.
+            if problem.code != "ALREADY_EXISTS":
+                raise
+            join(desk, id)
+        return
+    if session.kind != "chat":
+        what = f"Session {names.shown(id)} is no chat, so nothing is said in it."
+        raise Refused("NOT_PERMITTED", what, "Leave the session out, or name a chat")
+    if session.status == "ended":
+        raise Refused("SESSION_CLOSED", f"Session {names.shown(id)} has ended.", "Leave the session out")
+    runs = run_reader.of_session(desk.context.connection, id)
+    if runs and runs[-1].verification_root != desk.project.root:
+        what = f"Session {names.shown(id)} is about another project."
+        raise Refused("NOT_PERMITTED", what, "Leave the session out, or name its project")
+    desk.session_id = id

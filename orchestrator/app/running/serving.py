@@ -1,0 +1,202 @@
+"""What a server does with runs, over the same desk and use cases as the REPL: chats, replies, retries, cancellations.
+
+Source: seed 000, INV-3 to INV-6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from orchestrator.app import answering, human, projects
+from orchestrator.app.context import Answer, Context
+from orchestrator.app.pooling import Pool
+from orchestrator.app.running import board, opening
+from orchestrator.app.running.desk import Desk
+from orchestrator.app.running.loop import CHANNEL, Loop, Tell
+from orchestrator.core import names, questions
+from orchestrator.core.routing.facts import RUNNER
+from orchestrator.core.running import states
+from orchestrator.errors import OrchestratorError, Refused, UsageError
+from orchestrator.store import run_reader
+from orchestrator.store.run_reader import Run
+
+__all__ = ["CHANNEL", "PAGE", "Caller", "Service"]
+
+PAGE = "page"
+"""The human channel of who opened the server's one-time link."""
+
+
+class Caller(NamedTuple):
+    """Who calls.
+
+    person: the person's id, where one stands behind the call; their token, or the page that they opened, proves it.
+    """
+
+    person: str | None = None
+    credential: human.Credential | None = None
+
+
+OpenDesk = Callable[[Context, str], Desk]
+"""A desk on a context, for the project at a path."""
+
+
+class Service:
+    """Takes what is said over HTTP, and has it executed.
+
+    Attributes:
+        pool: lends contexts.
+        loop: executes what is queued.
+    """
+
+    def __init__(self, pool: Pool, open_desk: OpenDesk, tell: Tell) -> None:
+        self.pool = pool
+        self._open_desk = open_desk
+        self.loop = Loop(pool, self._desk_of, tell)
+
+    def _desk_of(self, context: Context, run: Run) -> Desk:
+        desk = self._open_desk(context, run.verification_root)
+        desk.session_id = run.session_id
+        return desk
+
+    def add_project(self, path: str, alias: str | None = None) -> Answer:
+        """Register a project, as `projects.add`."""
+        with self.pool.lent(write=True) as context:
+            return projects.add(context, path=path, alias=alias)
+
+    def chat(self, project: str, content: str, session_id: str | None = None) -> Answer:
+        """Queue what was said as a run of its chat; one without a session begins one.
+
+        Args:
+            project: its id or alias.
+            session_id: the chat; one of this id is begun where there is none.
+
+        Returns:
+            `task_id`, `task_group_id`, `session_id`, `status`.
+
+        Raises:
+            UsageError: USAGE, a blank text; INVALID_ID. Refused: UNKNOWN_ID, the project; SESSION_CLOSED,
+                NOT_PERMITTED, E101, E102, E103. InvalidInput: E104, E105.
+        """
+        if not content.strip():
+            raise UsageError("USAGE", "A chat needs something to say.", "Send a content that is not blank")
+        if session_id is not None:
+            names.check_id("session", session_id)
+        with self.pool.lent(write=True) as context:
+            desk = self._open_desk(context, projects.require(context, project).path)
+            if session_id is None:
+                opening.begin(desk)
+            else:
+                opening.join(desk, session_id)
+            run = board.require(context, desk.submit(content)["id"])
+        self.loop.wake()
+        return {**_told(run), "status": run.state.upper()}
+
+    def reply(
+        self, id: str, caller: Caller, *, reply: str | None = None, choice: str | None = None,
+        question_id: str | None = None,
+    ) -> Answer:
+        """Answer what a run asks, as a person; it is queued again.
+
+        Args:
+            reply: the answer in words.
+            choice: yes or no; where the question asks for that, it alone decides, and words are a note.
+            question_id: what is answered; a question that is not open any more is not answered.
+
+        Returns:
+            `task_id`, `old_status`, `new_status`.
+
+        Raises:
+            UsageError: USAGE, a blank reply, or words where yes or no is asked. Refused: UNKNOWN_ID; ILLEGAL_MOVE,
+                nothing is asked; QUESTION_CLOSED, another question is; HUMAN_REQUIRED.
+        """
+        with self.pool.lent(write=True) as context:
+            run = board.require(context, id)
+            asked = _asked(context, run, question_id)
+            decision, note = _decided(asked["kind"], reply, choice)
+            desk = self._desk_of(context, run)
+            context.credential = caller.credential
+            answering.answer(
+                context, id=asked["id"], decision=decision, note=desk.stored(note), session_id=run.session_id,
+                by=caller.person,
+            )
+            context.credential = None
+            desk.take_up(run.id)
+            now = board.require(context, id)
+        self.loop.wake()
+        return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
+
+    def retry(self, id: str, caller: Caller) -> Answer:
+        """Queue another run of the task of one that ended without being complete.
+
+        Raises:
+            Refused: UNKNOWN_ID, ILLEGAL_MOVE, UNBLOCK_NOT_PERMITTED.
+        """
+        with self.pool.lent(write=True) as context:
+            run = board.require(context, id)
+            desk = self._desk_of(context, run)
+            context.credential = caller.credential
+            new = board.require(context, desk.retry(id, by=caller.person or RUNNER)["id"])
+        self.loop.wake()
+        return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": new.state.upper()}
+
+    def cancel(self, id: str, caller: Caller, reason: str = "cancelled") -> Answer:
+        """Cancel a run: one that waits at once, one that this server executes as soon as its executor is stopped.
+
+        Raises:
+            Refused: UNKNOWN_ID; ILLEGAL_MOVE, it has ended, or another process executes it.
+        """
+        with self.pool.lent(write=True) as context:
+            run = board.require(context, id)
+            if run.state != states.RUNNING or not self.loop.cancel(id):
+                context.credential = caller.credential
+                self._cancel(context, run, caller, reason)
+            now = board.require(context, id)
+        return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
+
+    def _cancel(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
+        try:
+            self._desk_of(context, run).cancel(run.id, reason, by=caller.person or RUNNER)
+        except OrchestratorError as problem:
+            # It was started between the look and the step.
+            if problem.code != "ILLEGAL_MOVE" or not self.loop.cancel(run.id):
+                raise
+
+
+def _told(run: Run) -> Answer:
+    return {"task_id": run.id, "task_group_id": run.session_id, "session_id": run.session_id}
+
+
+def _asked(context: Context, run: Run, question_id: str | None) -> run_reader.Row:
+    """The question that a run waits for.
+
+    Raises:
+        Refused: ILLEGAL_MOVE, QUESTION_CLOSED.
+    """
+    asked = run_reader.question(context.connection, run.question_id) if run.question_id else None
+    if run.state != states.AWAITING or asked is None or asked["closed_at"] is not None:
+        what = f"Task {run.id} is {run.state.upper()} and awaits no response."
+        raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
+    if question_id is not None and question_id != asked["id"]:
+        what = "The question that this answers is not open any more; nothing changed."
+        raise Refused("QUESTION_CLOSED", what, "Look at the task anew", question_id=asked["id"])
+    return asked
+
+
+def _decided(kind: str, reply: str | None, choice: str | None) -> tuple[str, str]:
+    """The decision and the note that a reply stands for.
+
+    Raises:
+        UsageError: USAGE.
+    """
+    if choice is not None and choice not in (questions.YES, questions.NO):
+        raise UsageError("USAGE", "A choice is yes or no.", "Send one of these")
+    said = (reply or "").strip()
+    if kind == questions.CONFIRMATION:
+        word = choice or said.lower()
+        if word not in (questions.YES, questions.NO):
+            raise UsageError("USAGE", "This is answered by yes or no alone.", "Send the choice yes or no")
+        return word, said if choice else ""
+    if not (said or choice):
+        raise UsageError("USAGE", "A reply needs words.", "Send a reply that is not blank")
+    return questions.CONTINUE, said or str(choice)

@@ -1,0 +1,133 @@
+"""`serve`: start the HTTP door, which has the process from then on."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+from importlib import util
+from typing import Any
+
+from orchestrator.doors.cli import catalogue, output
+from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
+from orchestrator.doors.cli.person import AGENT_VARIABLES
+from orchestrator.doors.cli.repl import flags
+from orchestrator.errors import EnvironmentProblem, UsageError
+
+PACKAGES = ("fastapi", "uvicorn", "jinja2")
+_EXECUTING = ("executor", "executor_timeout", "progress_timeout", "provider", "model")
+_LARGEST_PORT = 65535
+
+
+def _serve(given: Given) -> Result:
+    """Serve until a signal ends it."""
+    if flags.forbidden(given):
+        return Result({}, exit_code=1, printed=True)
+    flags.check_clocks(given.arguments)
+    _require_packages()
+    # A long life needs what a short one does without.
+    gc.enable()
+    door: Any = importlib.import_module(catalogue.DOORS["serve"])
+    teller = _Teller(given)
+    try:
+        door.serve(_settings(door, given), teller.tell)
+    except OSError as problem:
+        what = f"The server cannot listen there: {problem.strerror or problem}."
+        raise EnvironmentProblem("ADDRESS_UNAVAILABLE", what, "orchestrator serve --port 0") from None
+    return Result({}, exit_code=0, printed=True)
+
+
+def _settings(door: Any, given: Given) -> Any:
+    wanted = given.arguments
+    port = wanted.get("port")
+    if port is not None and not 0 <= port <= _LARGEST_PORT:
+        raise UsageError("USAGE", f"--port must be from 0 to {_LARGEST_PORT}, not {port}.", "--port 0 takes a free one")
+    standard = door.Settings()
+    return standard._replace(
+        host=wanted.get("host") or standard.host,
+        port=standard.port if port is None else port,
+        names=tuple(name.lower() for name in wanted.get("name") or ()),
+        token=_token(wanted.get("token_file")),
+        people=not any(os.environ.get(name) for name in AGENT_VARIABLES),
+        flags={
+            "database": given.db,
+            **{_KEYS.get(name, name): wanted.get(name) for name in _EXECUTING},
+        },
+    )
+
+
+_KEYS = {"executor_timeout": "executor_timeout_ms", "progress_timeout": "progress_timeout_ms"}
+
+
+def _token(data: bytes | None) -> str | None:
+    """The token that a file holds."""
+    if data is None:
+        return None
+    try:
+        token = data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        token = ""
+    if not token.isascii() or not token.isprintable() or " " in token or not token:
+        raise UsageError("USAGE", "The token file holds no token: one line of visible ASCII.", "Write one into it")
+    return token
+
+
+class _Teller:
+    """Says where the server listens and by which link a person comes in, in lines or in JSON objects."""
+
+    def __init__(self, given: Given) -> None:
+        self._json, self._db = given.json, given.db
+        self._again = False
+
+    def tell(self, listening: Any) -> None:
+        """Say it; after the first time only what is new."""
+        link = f"{listening.url}/open/{listening.link}" if listening.link else None
+        if self._json:
+            found = {"url": listening.url, "link": link, "token": None if self._again else listening.token}
+            output.write(output.line(output.success(found, self._db)))
+        else:
+            output.write("".join(f"{line}\n" for line in self._lines(listening, link)).encode())
+        self._again = True
+
+    def _lines(self, listening: Any, link: str | None) -> list[str]:
+        if self._again:
+            return [f"Another browser comes in once by {link}"] if link else []
+        lines = [f"Listening on {listening.url}"]
+        lines.append(
+            f"A person comes in once by {link}" if link else "No person comes in: an agent's environment started this."
+        )
+        if listening.token:
+            lines.append(f"Scripts write with: Authorization: Bearer {listening.token}")
+        return [*lines, "Ctrl-C ends it."]
+
+
+def _require_packages() -> None:
+    missing = [name for name in PACKAGES if util.find_spec(name) is None]
+    if missing:
+        raise EnvironmentProblem(
+            "EXTRA_MISSING", f"The Python package {missing[0]} is not installed.",
+            "pip install 'agent-orchestrator[web]'",
+        )
+
+
+COMMANDS = {
+    "serve": Command(
+        "serve",
+        "Serve HTTP: the programs' interface below /api, and pages on which a person reads and answers. It executes"
+        " what is said in chats. It listens on loopback alone, unless --host says otherwise; then everything needs the"
+        " token of --token-file. It prints a link by which one browser comes in, once.",
+        "orchestrator serve --port 8765",
+        (
+            option("host", "Where to listen; 127.0.0.1 where left out.", metavar="ADDRESS"),
+            option("port", "The port; 8765 where left out, 0 takes a free one.", kind=INTEGER, metavar="N"),
+            option("name", "A further name by which browsers call the server; repeatable.", kind=WORDS, metavar="NAME"),
+            option(
+                "token_file", "A file with the token of scripts; one for this process is made where left out.",
+                kind=SECRET, metavar="FILE",
+            ),
+            *(each for each in flags.FLAGS if each.name in _EXECUTING),
+        ),
+        None,
+        _serve,
+    ),
+}

@@ -1,0 +1,126 @@
+"""Who may do what through a server: the one-time link with the cookie that it gives, and the tokens of scripts.
+
+What is secret has 256 random bits and is kept as a hash, so that one round of it is enough; all of it ends with the
+process. A cookie proves the person who opened the link that the server's terminal showed; it writes only with the
+token of a page of ours. A script's token proves nobody.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from typing import NamedTuple
+
+from orchestrator.app import human
+from orchestrator.app.running.serving import PAGE, Caller
+
+COOKIE = "orchestrator_visit"
+VISIT_S = 12 * 3600
+"""Seconds for which a cookie is good."""
+MIN_TOKEN = 16
+"""Characters of the shortest token that a script may have."""
+
+
+class Visit(NamedTuple):
+    """A person's browser: whose it is, the token that its forms carry, and when it ends."""
+
+    person: str
+    csrf: str
+    until: float
+
+    @property
+    def caller(self) -> Caller:
+        """Who stands behind what comes from it."""
+        return Caller(self.person, human.Credential(PAGE))
+
+
+class Access:
+    """What a server lets in.
+
+    Args:
+        token: the scripts' token; nobody has one where it is None.
+        reading: whether anybody may read.
+        links: whether people may come in by links.
+    """
+
+    def __init__(self, token: str | None, *, reading: bool = True, links: bool = True) -> None:
+        self.reading = reading
+        self._token = _hashed(token) if token is not None else None
+        self._lock = threading.Lock()
+        self._link: str | None = None
+        self._links = links
+        self._visits: dict[str, Visit] = {}
+
+    def new_link(self) -> str | None:
+        """The code of the next link; the one before ends. None where people may not come in."""
+        if not self._links:
+            return None
+        code = secrets.token_urlsafe(32)
+        with self._lock:
+            self._link = _hashed(code)
+        return code
+
+    def is_link(self, code: str) -> bool:
+        """Whether a link could be used now; looking uses nothing up."""
+        with self._lock:
+            return self._link is not None and hmac.compare_digest(self._link, _hashed(code))
+
+    def use_link(self, code: str, person: str) -> tuple[str, Visit] | None:
+        """Use a link up.
+
+        Returns:
+            The value of the cookie with its visit; None where the link was used, or is none.
+        """
+        with self._lock:
+            if self._link is None or not hmac.compare_digest(self._link, _hashed(code)):
+                return None
+            self._link = None
+            value = secrets.token_urlsafe(32)
+            visit = Visit(person, secrets.token_urlsafe(32), time.monotonic() + VISIT_S)
+            self._visits[_hashed(value)] = visit
+            return value, visit
+
+    def visit(self, cookie: str | None) -> Visit | None:
+        """The visit of a cookie, while it is good."""
+        if not cookie:
+            return None
+        key = _hashed(cookie)
+        with self._lock:
+            found = self._visits.get(key)
+            if found is not None and found.until <= time.monotonic():
+                del self._visits[key]
+                return None
+            return found
+
+    def leave(self, cookie: str | None) -> None:
+        """End the visit of a cookie."""
+        with self._lock:
+            self._visits.pop(_hashed(cookie or ""), None)
+
+    def script(self, token: str) -> Caller | None:
+        """Who calls with a token: a script with the server's own, or a person with theirs; None with any other.
+
+        A person's token is judged by the step that it is used in, as everywhere.
+        """
+        if token.startswith(human.TOKEN_MARK):
+            return Caller(None, human.Credential(human.TOKEN, token))
+        if self._token is not None and hmac.compare_digest(self._token, _hashed(token)):
+            return Caller()
+        return None
+
+
+def is_form_token(visit: Visit, given: str | None) -> bool:
+    """Whether a form or request carries the token of its visit."""
+    return hmac.compare_digest(visit.csrf.encode(), (given or "").encode("utf-8", "surrogatepass"))
+
+
+def new_token() -> str:
+    """A token for scripts."""
+    return secrets.token_urlsafe(32)
+
+
+def _hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,96 @@
+"""Endpoints of runs: projects, chats, replies. A run is called a task here, and its chat a task group.
+
+Source: seed 000, INV-3 to INV-6.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from orchestrator.app import projects
+from orchestrator.app.running import board
+from orchestrator.doors.web import bodies
+from orchestrator.doors.web.callers import Reading, Serving, Writing
+
+router = APIRouter(prefix="/api")
+
+Answer = dict[str, Any]
+
+
+def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The failures that an endpoint documents."""
+    return {status: {"model": bodies.Failure} for status in statuses}
+
+
+@router.post(
+    "/projects", status_code=201, response_model=bodies.ProjectAnswer,
+    responses={200: {"model": bodies.ProjectAnswer}, **failures(400, 401, 403, 409, 413, 503)},
+)
+def add_project(body: bodies.NewProject, response: Response, serving: Serving, caller: Writing) -> Answer:
+    """Register a project; 200 where it is registered already."""
+    found = serving.add_project(body.project_path, body.alias)
+    if not found["created"]:
+        response.status_code = 200
+    return {"project_id": found["project"]["id"], **found}
+
+
+@router.get("/projects", response_model=bodies.Projects, responses=failures(401, 503))
+def list_projects(serving: Serving, caller: Reading) -> Answer:
+    """All projects."""
+    with serving.pool.lent() as context:
+        return {"projects": [found._asdict() for found in projects.listed(context)]}
+
+
+@router.post(
+    "/projects/{project}/chat", status_code=201, response_model=bodies.Queued,
+    responses=failures(400, 401, 403, 404, 409, 413, 503),
+)
+def chat(project: str, body: bodies.Chat, serving: Serving, caller: Writing) -> Answer:
+    """Queue what is to be done in a project."""
+    return serving.chat(project, body.content, body.session_id)
+
+
+@router.get("/task-groups", response_model=bodies.Groups, responses=failures(400, 401, 503))
+def list_groups(
+    serving: Serving, caller: Reading, limit: Annotated[int, Query(ge=1, le=board.MOST)] = 50,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0, status: bodies.Status | None = None,
+) -> Answer:
+    """Chats that hold tasks, the one that changed last first; those in a status by their newest task."""
+    with serving.pool.lent() as context:
+        return board.groups(context, limit=limit, offset=offset, status=status)
+
+
+@router.get("/task-groups/{group}/tasks", response_model=bodies.Tasks, responses=failures(400, 401, 404, 503))
+def list_tasks(group: str, serving: Serving, caller: Reading) -> Answer:
+    """The tasks of a chat."""
+    with serving.pool.lent() as context:
+        return board.tasks(context, group)
+
+
+@router.get("/tasks/{id}", response_model=bodies.TaskDetail, responses=failures(400, 401, 404, 503))
+def show_task(id: str, serving: Serving, caller: Reading) -> Answer:
+    """A task with what it asks."""
+    with serving.pool.lent() as context:
+        return board.detail(context, board.require(context, id))
+
+
+@router.post(
+    "/tasks/{id}/reply", response_model=bodies.Moved, responses=failures(400, 401, 403, 404, 409, 413, 503)
+)
+def reply(id: str, body: bodies.Reply, serving: Serving, caller: Writing) -> Answer:
+    """Answer what a task asks, as a person."""
+    return serving.reply(id, caller, **body.model_dump())
+
+
+@router.post("/tasks/{id}/retry", response_model=bodies.Retried, responses=failures(400, 401, 403, 404, 409, 503))
+def retry(id: str, serving: Serving, caller: Writing) -> Answer:
+    """Try again what ended without being complete."""
+    return serving.retry(id, caller)
+
+
+@router.post("/tasks/{id}/cancel", response_model=bodies.Moved, responses=failures(400, 401, 403, 404, 409, 503))
+def cancel(id: str, serving: Serving, caller: Writing) -> Answer:
+    """Cancel a task that has not ended."""
+    return serving.cancel(id, caller)

@@ -1,0 +1,108 @@
+"""Who calls, found out for each request: what may read, what may write, and as whom."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import parse_qs, urlsplit
+
+from fastapi import Depends, Request
+
+from orchestrator.app.running.serving import Caller, Service
+from orchestrator.doors.web.access import COOKIE, Access, Visit, is_form_token
+from orchestrator.doors.web.failures import Denied
+
+CSRF_HEADER = "X-CSRF-Token"
+CSRF_FIELD = "csrf"
+
+
+def service(request: Request) -> Service:
+    """The service of the application."""
+    found: Service = request.app.state.service
+    return found
+
+
+def access(request: Request) -> Access:
+    """What the application lets in."""
+    found: Access = request.app.state.access
+    return found
+
+
+def visit(request: Request) -> Visit | None:
+    """The visit that the request's cookie names, while it is good."""
+    return access(request).visit(request.cookies.get(COOKIE))
+
+
+def bearer(request: Request) -> Caller | None:
+    """Who the request's token stands for; None where it has none.
+
+    Raises:
+        Denied: 401, a token that is none.
+    """
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if not scheme:
+        return None
+    found = access(request).script(token.strip()) if scheme.lower() == "bearer" else None
+    if found is None:
+        raise Denied(401, "UNAUTHENTICATED", "The token is none that this server knows.")
+    return found
+
+
+def reader(request: Request) -> Caller:
+    """Who reads.
+
+    Raises:
+        Denied: 401, where not everybody may.
+    """
+    found = bearer(request)
+    if found is not None:
+        return found
+    known = visit(request)
+    if known is None and not access(request).reading:
+        raise Denied(401, "UNAUTHENTICATED", "This server wants its token, or its one-time link, for reading as well.")
+    return known.caller if known is not None else Caller()
+
+
+async def writer(request: Request) -> Caller:
+    """Who writes: a script by its token, a person by a page of this server.
+
+    Raises:
+        Denied: 401, nobody is known; 403, the request comes from another place, or without its form's token.
+    """
+    found = bearer(request)
+    if found is not None:
+        return found
+    known = visit(request)
+    if known is None:
+        raise Denied(401, "UNAUTHENTICATED", "Writing needs the server's one-time link, or its token as a bearer.")
+    require_own_page(request)
+    given = request.headers.get(CSRF_HEADER) or (await fields(request)).get(CSRF_FIELD)
+    if not is_form_token(known, given):
+        raise Denied(403, "CSRF_MISMATCH", "The form is an old one, or none of this server's; nothing changed.")
+    return known.caller
+
+
+def require_own_page(request: Request) -> None:
+    """Refuse what another site's page sends.
+
+    Raises:
+        Denied: 403.
+    """
+    origin = request.headers.get("Origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+        raise Denied(403, "ORIGIN_MISMATCH", "The request comes from another site's page; nothing changed.")
+    if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+        raise Denied(403, "ORIGIN_MISMATCH", "The request comes from another site's page; nothing changed.")
+
+
+async def fields(request: Request) -> dict[str, str]:
+    """The fields of a form that was sent, the last of each name; none where it is no form."""
+    kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        return {}
+    text = (await request.body()).decode("utf-8", "replace")
+    return {name: values[-1] for name, values in parse_qs(text, keep_blank_values=True, max_num_fields=50).items()}
+
+
+Serving = Annotated[Service, Depends(service)]
+Reading = Annotated[Caller, Depends(reader)]
+Writing = Annotated[Caller, Depends(writer)]

@@ -1,0 +1,115 @@
+"""Server-sent events: each committed step as it happens, told again from where a reader broke off.
+
+One task looks whether anything was committed; readers read by themselves what is behind their own number, in short
+reads, so that a slow one holds up nobody and keeps no snapshot of the database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+
+from orchestrator.app import live
+from orchestrator.app.pooling import Pool
+from orchestrator.doors.web.api import failures
+from orchestrator.doors.web.callers import Reading, Serving
+from orchestrator.doors.web.failures import Denied
+
+router = APIRouter(prefix="/api")
+
+LOOK_S = 0.05
+"""Seconds between two looks for commits of other processes."""
+_NUMBER = re.compile(r"[0-9]{1,15}")
+
+
+class Pulse:
+    """Tells readers that something was committed, and that the server stops."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self.next = asyncio.Event()
+        """Is set with the next beat; one who looks takes it first, so that nothing between is missed."""
+        self.stopping = False
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        known: int | None = None
+        while True:
+            try:
+                now: int | None = await run_in_threadpool(_last, self._pool)
+            except Exception:
+                # A database that is gone is told by whoever reads it.
+                now = None
+            if now != known:
+                known = now
+                self.beat()
+            await asyncio.sleep(LOOK_S)
+
+    def beat(self) -> None:
+        """Wake all readers."""
+        self.next.set()
+        self.next = asyncio.Event()
+
+    def stop(self) -> None:
+        """End all streams."""
+        self.stopping = True
+        self.beat()
+
+
+def _shown(event: dict[str, Any]) -> ServerSentEvent:
+    kind = "refusal" if event["kind"] == "refusal" else "decision" if event["decisions"] else "change"
+    number = event.pop("number")
+    return ServerSentEvent(data=event, event=kind, id=str(number))
+
+
+def _number(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise Denied(400, "BAD_REQUEST", "Last-Event-ID is the number of an event.")
+    return int(text)
+
+
+async def _start(
+    serving: Serving, after: Annotated[int | None, Query(ge=0, le=2**53)] = None,
+    last_event_id: Annotated[str | None, Header()] = None,
+) -> int:
+    """The number behind which a stream begins."""
+    if last_event_id:
+        return _number(last_event_id)
+    if after is not None:
+        return after
+    return await run_in_threadpool(_last, serving.pool)
+
+
+def _last(pool: Pool) -> int:
+    with pool.lent() as context:
+        return live.last(context)
+
+
+def _after(pool: Pool, number: int, session: str | None) -> tuple[list[dict[str, Any]], int]:
+    with pool.lent() as context:
+        return live.after(context, number, session=session)
+
+
+@router.get("/events", response_class=EventSourceResponse, responses=failures(400, 401, 503))
+async def follow(
+    request: Request, serving: Serving, caller: Reading, start: Annotated[int, Depends(_start)],
+    session_id: Annotated[str | None, Query(max_length=128)] = None,
+) -> AsyncIterator[ServerSentEvent]:
+    """Decisions, changes and refusals of all sessions or of one, from now on or behind an event's number."""
+    pulse, number = request.app.state.pulse, start
+    # The first bytes tell the reader that it is connected.
+    yield ServerSentEvent(comment="begins", retry=1000)
+    while not pulse.stopping:
+        beat = pulse.next
+        events, further = await run_in_threadpool(_after, serving.pool, number, session_id)
+        for event in events:
+            yield _shown(event)
+        if further == number:
+            await beat.wait()
+        number = further

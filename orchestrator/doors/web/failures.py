@@ -1,0 +1,108 @@
+"""What a caller is told when something does not work: a code, one sentence, and a status; never where things lie."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from orchestrator import bootstrap
+from orchestrator.core import masking
+from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
+
+INTERNAL = ("INTERNAL", "Something went wrong inside the server; its log says what.")
+_FORBIDDEN = ("HUMAN_REQUIRED", "NOT_PERMITTED", "UNBLOCK_NOT_PERMITTED", "ACTOR_REQUIRED")
+_BAD = ("E101", "E102", "E103", "E104", "E105", "REASON_REQUIRED")
+_HTTP = {
+    400: ("BAD_REQUEST", "The request cannot be read."),
+    404: ("NOT_FOUND", "There is nothing here."),
+    405: ("METHOD_NOT_ALLOWED", "This is not done with what is here."),
+    413: ("TOO_LARGE", "The body is too large."),
+}
+_PATH = re.compile(r"(?<![\w/.:])(?:file:)?/(?:[^\s/'\"`,;()<>]+/)*[^\s/'\"`,;()<>]*[^\s/'\"`,;()<>.:]")
+
+
+class Denied(Exception):
+    """A request that is let in nowhere: who calls is unknown, or the page that sent it is not ours."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message = status, code, message
+
+
+def status_of(problem: OrchestratorError) -> int:
+    """The status of an error."""
+    if isinstance(problem, EnvironmentProblem):
+        return 503
+    if isinstance(problem, UsageError | InvalidInput) or problem.code in _BAD:
+        return 400
+    if problem.code.startswith("UNKNOWN_"):
+        return 404
+    return 403 if problem.code in _FORBIDDEN else 409
+
+
+def told(fault: Exception) -> tuple[int, str, str]:
+    """Status, code and sentence of anything that was raised."""
+    if isinstance(fault, Denied):
+        return fault.status, fault.code, fault.message
+    if isinstance(fault, OrchestratorError):
+        return status_of(fault), fault.code, said(fault.message)
+    if isinstance(fault, RequestValidationError):
+        return 400, "BAD_REQUEST", said(_unfit(fault))
+    if isinstance(fault, HTTPException):
+        code, message = _HTTP.get(fault.status_code, ("BAD_REQUEST", "The request cannot be answered."))
+        return fault.status_code, code, message
+    known = bootstrap.environment_problem(fault, "")
+    return (503, known.code, said(known.message)) if known is not None else (500, *INTERNAL)
+
+
+def said(message: str) -> str:
+    """A sentence without paths, and without secrets."""
+    return str(masking.mask(_PATH.sub("…", message)))
+
+
+def _unfit(fault: RequestValidationError) -> str:
+    """Which part of a request does not fit, in the order of the request."""
+    parts = [
+        f"{'.'.join(str(step) for step in error['loc'][1:]) or error['loc'][0]}: {error['msg']}"
+        for error in fault.errors()[:5]
+    ]
+    return "; ".join(parts)[:500]
+
+
+def answer(fault: Exception) -> JSONResponse:
+    """The answer of the programs' interface."""
+    status, code, message = told(fault)
+    if status >= 500:
+        log(fault)
+    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+    return JSONResponse({"error": code, "message": message}, status, headers)
+
+
+def log(fault: Exception) -> None:
+    """One line about a fault on the server's own stderr, without secrets."""
+    sys.stderr.write(f"orchestrator: {masking.mask(f'{type(fault).__name__}: {fault}')}\n")
+
+
+def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) -> None:
+    """Answer every fault of an application in this way.
+
+    Args:
+        page: shows status, code and sentence to a person, where no program asked.
+    """
+
+    async def handle(request: Request, fault: Exception) -> Response:
+        if request.url.path.startswith("/api/"):
+            return answer(fault)
+        status, code, message = told(fault)
+        if status >= 500:
+            log(fault)
+        return page(request, status, code, message)
+
+    for kind in (Denied, OrchestratorError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, handle)

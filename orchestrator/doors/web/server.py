@@ -1,0 +1,125 @@
+"""Serving: the socket, the link that is printed, and the graceful end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import uvicorn
+
+from orchestrator import bootstrap
+from orchestrator.doors.web import application, failures
+from orchestrator.doors.web.access import MIN_TOKEN, Access, new_token
+from orchestrator.errors import UsageError
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+CLOSING_S = 5
+"""Seconds that answers under way have to end."""
+
+
+class Settings(NamedTuple):
+    """How a server is asked for.
+
+    host, port: where it listens; port 0 takes a free one.
+    names: further names by which it is called.
+    token: the scripts'; a fresh one where left out. Beyond loopback it has to be given.
+    people: whether people may come in by the one-time link.
+    grace_s: seconds that runs under way have to end, when it stops.
+    flags: what `bootstrap.open_service` takes.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    names: tuple[str, ...] = ()
+    token: str | None = None
+    people: bool = True
+    grace_s: float = 10.0
+    flags: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+
+class Listening(NamedTuple):
+    """A server that accepts calls.
+
+    url: its address. link: the code of the one-time link. token: the scripts' token, where it was made for this server.
+    """
+
+    url: str
+    link: str | None
+    token: str | None
+
+
+def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
+    """Serve until a signal ends it.
+
+    Args:
+        tell: is told where the server listens, once it does, and again for each link that follows on a used one.
+
+    Raises:
+        UsageError: beyond loopback without a token, or a token that is too short. And as `bootstrap.open_service`.
+        OSError: the address cannot be had.
+    """
+    local = settings.host in LOOPBACK
+    if settings.token is None and not local:
+        what = "Beyond loopback a server needs a token."
+        raise UsageError("USAGE", what, "Add --token-file FILE, which holds one of 16 characters or more")
+    if settings.token is not None and len(settings.token) < MIN_TOKEN:
+        raise UsageError("USAGE", f"A token has {MIN_TOKEN} characters or more.", "Use a longer one")
+    token = settings.token or new_token()
+    service = bootstrap.open_service(tell=failures.log, **settings.flags)
+    access = Access(token, reading=local, links=settings.people)
+    app = application.create(
+        service, access, hosts=(*LOOPBACK, settings.host, *settings.names), grace_s=settings.grace_s
+    )
+    config = uvicorn.Config(
+        app, host=settings.host, port=settings.port, log_level="warning", access_log=False, server_header=False,
+        timeout_graceful_shutdown=CLOSING_S, lifespan="on",
+    )
+    server = _Server(config)
+    shown = token if settings.token is None else None
+
+    def link() -> None:
+        tell(Listening(server.url, access.new_link(), shown))
+
+    app.state.link_used = link
+    server.listening = link
+    with _quiet():
+        server.run()
+
+
+class _Server(uvicorn.Server):
+    """Tells when it listens, and ends streams before it waits for answers under way."""
+
+    listening: Callable[[], None]
+
+    @property
+    def url(self) -> str:
+        """The address, with the port that was had."""
+        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        return f"http://{shown}:{port}"
+
+    async def startup(self, sockets: Any = None) -> None:
+        """Listen."""
+        await super().startup(sockets)
+        if self.started:
+            self.listening()
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """Begin to end."""
+        loaded: Any = self.config.loaded_app
+        pulse = getattr(getattr(self.config.app, "state", None), "pulse", None) or getattr(loaded, "pulse", None)
+        if pulse is not None:
+            pulse.stop()
+        super().handle_exit(sig, frame)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """A reader of our output that went away ends nothing."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,45 @@
+"""Chats that hold runs, page by page: what each began with, and where its newest run stands."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from orchestrator.store.run_reader import Run
+
+# The newest run of each session is looked up by its index, so that a session costs the same however long it is.
+_NEWEST = """(SELECT n.id FROM runs n INDEXED BY ix_runs_created WHERE n.session_id = s.id
+    ORDER BY n.created_seq DESC LIMIT 1)"""
+_FIRST = """(SELECT f.prompt FROM runs f INDEXED BY ix_runs_created WHERE f.session_id = s.id
+    ORDER BY f.created_seq LIMIT 1)"""
+_CHATS = f"FROM sessions s JOIN runs r ON r.session_id = s.id AND r.id = {_NEWEST} WHERE s.kind = 'chat'"
+_IN_STATE = " AND (:state IS NULL OR r.state = :state)"
+_COUNT = f"SELECT count(*) {_CHATS}{_IN_STATE}"
+_PAGE = f"""SELECT s.id AS session_id, r.state, s.created_at, r.state_changed_at AS updated_at, {_FIRST} AS first_prompt
+    {_CHATS}{_IN_STATE} ORDER BY r.state_changed_at DESC, s.id LIMIT :limit OFFSET :offset"""
+_STATES = "SELECT state, count(*) FROM runs INDEXED BY ix_runs_created WHERE session_id = :session GROUP BY state"
+_QUEUED = f"""SELECT {", ".join(f"r.{name}" for name in Run._fields)} FROM runs r INDEXED BY ix_runs_open
+    JOIN audit_events e ON e.session_id = r.session_id AND e.seq = 1
+    WHERE r.ended_at IS NULL AND r.state = 'queued' AND e.channel = :channel ORDER BY r.id"""
+
+
+def count(connection: sqlite3.Connection, state: str | None) -> int:
+    """How many chats hold runs, or have their newest run in a state."""
+    return int(connection.execute(_COUNT, {"state": state}).fetchone()[0])
+
+
+def page(connection: sqlite3.Connection, state: str | None, limit: int, offset: int) -> list[dict[str, Any]]:
+    """Chats, the one whose newest run changed last first: session_id, state, created_at, updated_at, first_prompt."""
+    cursor = connection.execute(_PAGE, {"state": state, "limit": limit, "offset": offset})
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor]
+
+
+def states(connection: sqlite3.Connection, session: str) -> dict[str, int]:
+    """How many runs of a session are in each state."""
+    return {row[0]: row[1] for row in connection.execute(_STATES, {"session": session})}
+
+
+def queued(connection: sqlite3.Connection, channel: str) -> list[Run]:
+    """The queued runs of sessions that were begun through a channel, the oldest first."""
+    return [Run(*row) for row in connection.execute(_QUEUED, {"channel": channel})]
