@@ -145,13 +145,29 @@ def _report_and_exit(function: Callable[[], Any], sink: int) -> None:
 
 def die_at(statement: int) -> None:
     """Let this process be killed when it comes to its so-manieth SQL statement, triggers' statements included."""
+
+    def look(seen: int) -> None:
+        if seen == statement:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    _trace(look)
+
+
+def counting() -> Callable[[], int]:
+    """Count this process's SQL statements from now on; what is returned tells how many there were."""
+    numbers = [0]
+    _trace(numbers.append)
+    return lambda: numbers[-1]
+
+
+def _trace(look: Callable[[int], None]) -> None:
+    """Tell the number of each SQL statement of this process, triggers' statements included."""
     prepare, seen = sqlite.prepare, 0
 
     def count(_: str) -> None:
         nonlocal seen
         seen += 1
-        if seen == statement:
-            os.kill(os.getpid(), signal.SIGKILL)
+        look(seen)
 
     def traced(connection: sqlite3.Connection, **more: Any) -> None:
         prepare(connection, **more)
