@@ -139,7 +139,8 @@ def test_the_mixed_session_is_refused_where_it_should_be() -> None:
     }
     kinds = {row[0] for row in context.connection.execute("SELECT kind FROM audit_events")}
     elsewhere = {"group depend", "group undepend", "import peer", "redispatch", "answer", "human enrol"}
-    elsewhere |= {words for words in replaying.ACTIONS if words.partition(" ")[0] in ("task", "blocker", "run")}
+    groups = ("task", "blocker", "run", "project")
+    elsewhere |= {words for words in replaying.ACTIONS if words.partition(" ")[0] in groups}
     assert kinds == {*replaying.ACTIONS, "refusal"} - elsewhere
 
 
@@ -149,8 +150,8 @@ SHORT = "task status"
 
 def test_every_writing_operation_has_its_place_in_a_replay() -> None:
     writing = {words for words, operation in operations.OPERATIONS.items() if operation.writes}
-    runners = {words for words in replaying.ACTIONS if words.startswith("run ")}
-    assert {"init", *writing, *runners} - {SHORT} == set(replaying.ACTIONS)
+    of_runs = {words for words in replaying.ACTIONS if words.partition(" ")[0] in ("run", "project")}
+    assert {"init", *writing, *of_runs} - {SHORT} == set(replaying.ACTIONS)
     assert operations.OPERATIONS[SHORT][1:] == operations.OPERATIONS["task set-status"][1:]
 
 

@@ -8,7 +8,7 @@ import pathlib
 import shutil
 import tempfile
 
-from orchestrator.app import human
+from orchestrator.app import context, human, projects
 from orchestrator.app.running import finishing, queueing, starting
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.store import constants, step
@@ -94,6 +94,9 @@ def _tasks(desk: Desk) -> None:
     desk.context.credential = human.Credential(human.TERMINAL)
     desk.call("human enrol", agent="user", by="user")
     desk.context.credential = None
+    given = {"path": "/project", "alias": "main", "by": "system:runner"}
+    call = context.Call("project add", constants.STORE_CHAIN, given["by"], given)
+    context.perform(desk.context, call, projects.add_action)
 
 
 def _runs(desk: Desk) -> None:

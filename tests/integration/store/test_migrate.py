@@ -195,12 +195,12 @@ def test_a_downgrade_that_would_lose_rows_names_them(database: pathlib.Path) -> 
 
 def test_an_unknown_revision_is_wrong_usage(database: pathlib.Path) -> None:
     with pytest.raises(errors.UsageError, match="there are base, 0001, 0002"):
-        migrate.downgrade(database, "0007", AT)
+        migrate.downgrade(database, f"{NOW + 1:04d}", AT)
 
 
 def test_a_newer_database_is_refused_untouched(database: pathlib.Path) -> None:
     raw = sqlite3.connect(database)
-    raw.execute("PRAGMA user_version=7")
+    raw.execute(f"PRAGMA user_version={NOW + 1}")
     raw.close()
     before = database.read_bytes()
     moves: list[Callable[[], object]] = [
@@ -211,10 +211,10 @@ def test_a_newer_database_is_refused_untouched(database: pathlib.Path) -> None:
         with pytest.raises(errors.EnvironmentProblem) as caught:
             move()
         assert caught.value.code == "SCHEMA_TOO_NEW"
-        assert (caught.value.data["database_version"], caught.value.data["program_version"]) == (7, NOW)
+        assert (caught.value.data["database_version"], caught.value.data["program_version"]) == (NOW + 1, NOW)
     assert database.read_bytes() == before
     assert os.listdir(database.parent) == ["orchestrator.db"]
-    assert migrate.current(database) == (7, NOW)
+    assert migrate.current(database) == (NOW + 1, NOW)
 
 
 @pytest.mark.parametrize("content", ["no database " * 100, "x"], ids=["long", "short"])

@@ -176,7 +176,7 @@ KEYS: dict[str, dict[str, Any]] = {
     "imported_logs": {"seq": 999},
     "imported_sessions": {"session_id": "S2"},
     "notices": {"seq": 999},
-    "projects": {"id": "forged", "path": "/forged", "alias": "forged"},
+    "projects": {"id": "forged", "seq": 999, "path": "/forged", "alias": "forged"},
     "questions": {"id": "forged"},
     "refusals": {"seq": 999},
     "requests": {"request_id": "forged", "seq": 999},
