@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app import arguments, operations
+from orchestrator.app import arguments, operations, outcomes
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
 
 DOOR = "cli"
-_NO_HINT = ("UNKNOWN_SESSION", "AMBIGUOUS_SESSION", "INVALID_ID", "INVALID_TEXT", "USAGE")
+hinted, session_of = outcomes.hinted, outcomes.session_of
 
 
 def run(command: Command, given: Given) -> Result:
@@ -84,17 +84,6 @@ def result(answer: dict[str, Any], path: str | None) -> Result:
     """An answer with its database; a read says by `exit_code` how to end."""
     code = answer.pop("exit_code", 0)
     return Result({"db": path, **answer}, exit_code=code)
-
-
-def session_of(words: str, bound: dict[str, Any]) -> str | None:
-    """The session that a call was about."""
-    found = bound.get("id") if words.startswith("session ") else bound.get("session_id")
-    return found if isinstance(found, str) else None
-
-
-def hinted(problem: OrchestratorError, session: str | None) -> str | None:
-    """The session to look at after an error, where looking helps."""
-    return None if problem.code in _NO_HINT else session
 
 
 def unexpected(problem: Exception) -> str:

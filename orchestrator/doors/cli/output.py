@@ -11,12 +11,12 @@ import os
 import sys
 from typing import Any
 
-from orchestrator.app import operations
+from orchestrator.app import operations, outcomes
 from orchestrator.core import masking
-from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.errors import EnvironmentProblem
 
-SCHEMA = 1
 STDOUT, STDERR = 1, 2
+success, failure, masked = outcomes.success, outcomes.failure, outcomes.masked
 
 
 def occupy_closed_streams() -> None:
@@ -24,45 +24,6 @@ def occupy_closed_streams() -> None:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if stream is None:
             os.open(os.devnull, os.O_RDONLY)
-
-
-def success(answer: dict[str, Any], db: str | None) -> dict[str, Any]:
-    """The object of an answer, the keys that every one has first."""
-    head = {"success": True, "schema": SCHEMA, "db": db, "warnings": answer.get("warnings") or []}
-    return {**head, **{key: value for key, value in answer.items() if key not in head}}
-
-
-def failure(problem: OrchestratorError, session: str | None, db: str | None = None) -> dict[str, Any]:
-    """The object of an error."""
-    head: dict[str, Any] = {
-        "success": False,
-        "schema": SCHEMA,
-        "code": problem.code,
-        "error": problem.message,
-        "suggestion": problem.suggestion,
-    }
-    if session:
-        head["status_hint"] = f"orchestrator status {session}"
-    if db:
-        head["db"] = db
-    return {**head, **{key: value for key, value in problem.data.items() if key not in head and key[0] != "_"}}
-
-
-def masked(document: Any) -> Any:
-    """The document with every secret that a text in it shows masked; names and the program's own tokens stay.
-
-    Source: seed 001, Property 25.
-    """
-    written = str(document)
-    return document if masking.mask(written) == written else _masked(document)
-
-
-def _masked(value: Any) -> Any:
-    if isinstance(value, str):
-        return masking.mask(value)
-    if isinstance(value, dict):
-        return {name: _masked(each) for name, each in value.items()}
-    return [_masked(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def line(document: dict[str, Any]) -> bytes:
