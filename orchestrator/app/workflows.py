@@ -199,15 +199,19 @@ def _names(row: Answer, key: str) -> bool:
 
 def show(context: Context, *, version: str | None = None) -> Answer:
     """One loaded version: its file as canonical JSON, and the agent files pinned with it."""
-    found = find(context, version)
-    row = context.reader.one("SELECT content FROM workflow_versions WHERE id = :id", id=found.id)
+    return shown(context, find(context, version).id)
+
+
+def shown(context: Context, version: int) -> Answer:
+    """What `show` answers about a version that is known by its id."""
+    row = context.reader.one("SELECT content FROM workflow_versions WHERE id = :id", id=version)
     cursor = context.connection.execute(
         "SELECT role, name, model, reports_to, hash FROM agent_files WHERE workflow_version_id = :id ORDER BY name",
-        {"id": found.id},
+        {"id": version},
     )
     files = [dict(zip(("role", "name", "model", "reports_to", "hash"), file, strict=True)) for file in cursor]
     content = strictjson.stored(row[0]) if row else {}
-    return {"success": True, "version": version_row(context, found.id), "workflow": content,
+    return {"success": True, "version": version_row(context, version), "workflow": content,
             "agent_files": files}
 
 

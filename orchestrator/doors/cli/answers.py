@@ -96,6 +96,7 @@ SHAPES: dict[str, Any] = {
     "repl": runs.Line,
     "batch": shapes.Batch,
     "serve": runs.Listening,
+    "mcp": dict[str, Any],
     "schema": dict[str, Any],
 }
 
@@ -107,7 +108,7 @@ def json_schema(words: str) -> dict[str, Any]:
         KeyError: there is no command of these words.
     """
     shape = SHAPES[words]
-    if words not in ("batch", "schema"):
+    if words not in ("batch", "mcp", "schema"):
         shape = shape | shapes.Failure
     found: dict[str, Any] = TypeAdapter(shape).json_schema()
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"orchestrator {words}"}

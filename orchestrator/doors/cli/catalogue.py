@@ -82,10 +82,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "repl": ("repl_command", "Do tasks and commands line by line, from a person or a script."),
     "batch": ("batch", "Run many commands in one process, a JSON line for each."),
     "serve": ("serve", "Serve HTTP: an interface for programs, and pages for people."),
+    "mcp": ("mcp", "Serve one agent over the Model Context Protocol."),
     "schema": ("schema", "Print the JSON Schema of a command's answer."),
 }
 
-DOORS: dict[str, str] = {"serve": "orchestrator.doors.web.server"}
+DOORS: dict[str, str] = {"mcp": "orchestrator.doors.mcp.serving", "serve": "orchestrator.doors.web.server"}
 """Doors that a command starts and gives the process to: by name, since no door knows another."""
 
 GROUPS: dict[str, str] = {

@@ -195,7 +195,7 @@ def test_real_answers_have_the_printed_shape(
 
 def test_the_story_plays_every_command() -> None:
     played = {words for words in catalogue.COMMANDS if any(f"{text} ".startswith(f"{words} ") for text in STORY)}
-    assert set(catalogue.COMMANDS) - played == {"batch", "repl", "schema", "serve"}
+    assert set(catalogue.COMMANDS) - played == {"batch", "mcp", "repl", "schema", "serve"}
 
 
 @pytest.mark.parametrize("words", catalogue.COMMANDS)

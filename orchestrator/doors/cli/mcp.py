@@ -1,0 +1,55 @@
+"""`mcp`: start the MCP door, which has the process from then on."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+from importlib import util
+from typing import Any
+
+from orchestrator.core import names
+from orchestrator.doors.cli import catalogue, output
+from orchestrator.doors.cli.options import SESSION, Command, Given, Result, option
+from orchestrator.errors import EnvironmentProblem
+
+PACKAGE = "mcp"
+
+
+def _mcp(given: Given) -> Result:
+    agent, session = given.arguments["agent_id"], given.arguments.get("session_id")
+    names.check_agent_id(agent)
+    if session is not None:
+        names.check_id("session", session)
+    _require_package()
+    # A long life needs what a short one does without.
+    gc.enable()
+    output.occupy_closed_streams()
+    from orchestrator.doors.cli import answers
+
+    door: Any = importlib.import_module(catalogue.DOORS["mcp"])
+    code = door.serve(door.Settings(agent, session, given.db, given.debug), answers.json_schema)
+    return Result({}, exit_code=code, printed=True)
+
+
+def _require_package() -> None:
+    if util.find_spec(PACKAGE) is None:
+        raise EnvironmentProblem(
+            "EXTRA_MISSING", f"The Python package {PACKAGE} is not installed.",
+            "pip install 'agent-orchestrator[mcp]'",
+        )
+
+
+COMMANDS = {
+    "mcp": Command(
+        "mcp",
+        "Serve one agent over the Model Context Protocol: tools and resources, on stdin and stdout, until the input"
+        " ends. Who acts is fixed here, so that no call can name another. The log goes to stderr.",
+        "orchestrator mcp --agent-id developer -s S1",
+        (
+            option("agent_id", "As whom the server acts.", "--agent-id", "-a", required=True, metavar="AGENT"),
+            SESSION,
+        ),
+        None,
+        _mcp,
+    ),
+}

@@ -1,0 +1,185 @@
+"""A tool's call from its arguments to its answer. Each opens the database, does one thing in it, and closes it.
+
+Nothing of the database is kept between calls, so that a server which lives for days neither holds the write-ahead log
+nor misses that the file was upgraded, replaced or deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from orchestrator import bootstrap
+from orchestrator.app import arguments, operations, outcomes
+from orchestrator.app.context import Context
+from orchestrator.core import names
+from orchestrator.doors.mcp import problems
+from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
+from orchestrator.errors import OrchestratorError, UsageError
+
+DOOR = CHANNEL = "mcp"
+_ACTORS = ("agent_id", "by", "human_token_file")
+_HELP = " --help"
+_T = TypeVar("_T")
+
+
+class Settings(NamedTuple):
+    """How a server was started: as whom, in which session, on which database; where left out, as everywhere."""
+
+    agent_id: str
+    session_id: str | None = None
+    db: str | None = None
+    debug: bool = False
+
+
+class Reply(NamedTuple):
+    """What a call answers, as the command line prints it, and whether it is an error."""
+
+    document: dict[str, Any]
+    is_error: bool
+
+    @property
+    def text(self) -> str:
+        """The document as JSON that fits everywhere."""
+        return json.dumps(self.document, default=str)
+
+
+class Caller:
+    """Makes the calls of one server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._path: str | None = None
+
+    def prepare(self) -> None:
+        """Load what the tools need, and keep to the database that is there at the start."""
+        for tool in TOOLS.values():
+            arguments.parameters(tool.words)
+        try:
+            self.open(write=False).connection.close()
+        except OrchestratorError as problem:
+            log(f"{problem.code}: {problem.message}")
+
+    def open(self, *, write: bool) -> Context:
+        """The database, open for one call: the one that was found first, whatever else there is by now.
+
+        Raises:
+            OrchestratorError: as `orchestrator.bootstrap.open_context`.
+        """
+        named = self._path or self.settings.db
+        context = bootstrap.open_context(named, write=write, door=DOOR, channel=CHANNEL)
+        self._path = context.path
+        return context
+
+    def call(self, tool: Tool, given: Given) -> Reply:
+        """Call a tool; what goes wrong is an answer as well."""
+        session = self.settings.session_id
+        try:
+            taken = self.taken(tool, given)
+            session = taken.get(SESSION, session)
+            return Reply(shown(self._performed(tool, taken)), False)
+        except Exception as problem:
+            return self.failed(_worded(tool, problem), session if isinstance(session, str) else None)
+
+    def failed(self, problem: Exception, session: str | None) -> Reply:
+        """The answer that says what went wrong."""
+        if not isinstance(problem, OrchestratorError):
+            problem = bootstrap.environment_problem(problem, self._path or "") or self._logged(problem)
+        found = problem.data.get("_session") or session
+        return Reply(shown(problems.document(problem, found, self._path)), True)
+
+    def taken(self, tool: Tool, given: Given) -> Given:
+        """The arguments by the use case's names, with what the server itself knows.
+
+        Raises:
+            UsageError: USAGE, an argument that the tool does not have, or one that is missing.
+        """
+        found: Given = {}
+        for name, value in given.items():
+            key = tool.aliases.get(name, name)
+            if key not in tool.arguments:
+                raise _unknown(tool, name)
+            if key in found:
+                raise UsageError("USAGE", f"{tool.name} is given {key} twice.", "Give it once")
+            if value is not None:
+                found[key] = value
+        missing = [name for name in tool.required if name not in found]
+        if missing:
+            raise UsageError("USAGE", f"{tool.name} needs {', '.join(missing)}.", _takes(tool))
+        own = {SESSION: self.settings.session_id} if self.settings.session_id else {}
+        actor = {tool.actor: self.settings.agent_id} if tool.actor else {}
+        return {**own, **found, **tool.fixed, **actor}
+
+    def _performed(self, tool: Tool, taken: Given) -> dict[str, Any]:
+        words = tool.words
+
+        def perform(context: Context) -> dict[str, Any]:
+            given = tool.fill(context, self.settings.agent_id, taken) if tool.fill else taken
+            bound = arguments.complete(context, words, arguments.bind(words, given))
+            try:
+                answer = operations.call(context, words, **bound)
+            except OrchestratorError as problem:
+                problem.data.setdefault("_session", outcomes.session_of(words, bound))
+                raise
+            answer.pop("exit_code", None)
+            return outcomes.success(answer, context.path)
+
+        return self.within(perform, write=operations.OPERATIONS[words].writes)
+
+    def within(self, action: Callable[[Context], _T], *, write: bool = False) -> _T:
+        """Do something with the database, and close it."""
+        context = self.open(write=write)
+        try:
+            return action(context)
+        finally:
+            context.connection.close()
+
+    def _logged(self, problem: Exception) -> OrchestratorError:
+        log(f"unexpected {type(problem).__name__}: {problem}")
+        if self.settings.debug:
+            import traceback
+
+            log("".join(traceback.format_tb(problem.__traceback__)))
+        return problems.unexpected(problem)
+
+
+def shown(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with secrets masked, of nothing but what JSON has."""
+    found: dict[str, Any] = json.loads(json.dumps(outcomes.masked(document), default=str))
+    return found
+
+
+def log(words: str) -> None:
+    """Write a line to the log, which is stderr; where that fails there is nobody left to tell."""
+    masked: str = outcomes.masked(words)
+    try:
+        print(f"orchestrator mcp: {masked}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass
+
+
+def _unknown(tool: Tool, name: str) -> UsageError:
+    if name in _ACTORS:
+        message = f"{tool.name} takes no {name}: who acts is fixed when the server is started, with --agent-id."
+        return UsageError("USAGE", message, _takes(tool))
+    near = names.nearest(name, (*tool.arguments, *tool.aliases))
+    hint = f"; did you mean {near}?" if near else "."
+    return UsageError(
+        "USAGE", f"{tool.name} has no argument {names.shown(name)}{hint}", _takes(tool), did_you_mean=near
+    )
+
+
+def _takes(tool: Tool) -> str:
+    return f"{tool.name} takes: {', '.join(tool.arguments)}"
+
+
+def _worded(tool: Tool, problem: Exception) -> Exception:
+    """A problem with arguments in the words of the tool, where the use case speaks of a command."""
+    if isinstance(problem, UsageError):
+        if problem.message.startswith(tool.words):
+            problem.message = tool.name + problem.message.removeprefix(tool.words)
+        if problem.suggestion.endswith(_HELP):
+            problem.suggestion = _takes(tool)
+    return problem

@@ -1,0 +1,146 @@
+"""The server itself: tools and resources as the official SDK offers them, each call in a thread of its own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any, TypeVar
+
+import mcp_types as types
+from anyio import CapacityLimiter, to_thread
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+
+from orchestrator.app import operations
+from orchestrator.core import names
+from orchestrator.doors.mcp import resources, schemas
+from orchestrator.doors.mcp.calling import Caller
+from orchestrator.doors.mcp.tools import TOOLS, Tool
+from orchestrator.errors import OrchestratorError
+
+NAME = "orchestrator"
+READERS = 4
+"""How many reading calls may be under way at once. Writing ones take their turns, in the order in which they came."""
+_T = TypeVar("_T")
+_SchemaOf = Callable[[str], dict[str, Any]]
+_Asked = ServerRequestContext[Any]
+
+
+class Desk:
+    """Takes requests, and has each answered in a thread, so that a long one does not keep the others waiting."""
+
+    def __init__(self, caller: Caller, schema_of: _SchemaOf) -> None:
+        self.caller = caller
+        self._schema_of = schema_of
+        self._writing, self._reading = CapacityLimiter(1), CapacityLimiter(READERS)
+        self._under_way = 0
+        self._tools: list[types.Tool] = []
+
+    def busy(self) -> bool:
+        """Whether a call is under way."""
+        return self._under_way > 0
+
+    async def _in_thread(self, action: Callable[[], _T], *, writes: bool = False) -> _T:
+        self._under_way += 1
+        try:
+            # A step that has begun is ended, whoever still listens.
+            return await to_thread.run_sync(action, limiter=self._writing if writes else self._reading)
+        finally:
+            self._under_way -= 1
+
+    async def list_tools(self, asked: _Asked, page: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        """Every tool."""
+        if not self._tools:
+            self._tools = await self._in_thread(self._describe)
+        return types.ListToolsResult(tools=self._tools)
+
+    def _describe(self) -> list[types.Tool]:
+        return [_described(tool, self._schema_of(tool.words)) for tool in TOOLS.values()]
+
+    async def call_tool(self, asked: _Asked, call: types.CallToolRequestParams) -> types.CallToolResult:
+        """Call a tool.
+
+        Raises:
+            MCPError: there is none of this name.
+        """
+        tool = TOOLS.get(call.name)
+        if tool is None:
+            near = names.nearest(call.name, TOOLS)
+            hint = f"; did you mean {near}?" if near else "."
+            raise MCPError(types.INVALID_PARAMS, f"There is no tool {names.shown(call.name)}{hint}")
+        action = functools.partial(self.caller.call, tool, call.arguments or {})
+        reply = await self._in_thread(action, writes=operations.OPERATIONS[tool.words].writes)
+        text = types.TextContent(type="text", text=reply.text)
+        return types.CallToolResult(content=[text], structured_content=reply.document, is_error=reply.is_error)
+
+    async def list_resources(
+        self, asked: _Asked, page: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """The resources of the session that the server is in."""
+        found = await self._in_thread(functools.partial(resources.listed, self.caller))
+        listed = [types.Resource(uri=each.uri, **_told(each)) for each in found]
+        return types.ListResourcesResult(resources=listed)
+
+    async def list_templates(
+        self, asked: _Asked, page: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """The resources of every session."""
+        found = [each for each in resources.RESOURCES if each.is_template]
+        templates = [types.ResourceTemplate(uri_template=each.uri, **_told(each)) for each in found]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
+
+    async def read_resource(self, asked: _Asked, wanted: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        """Read a resource.
+
+        Raises:
+            MCPError: with the object of the error in its data.
+        """
+        uri = str(wanted.uri)
+        try:
+            found = await self._in_thread(functools.partial(resources.read, self.caller, uri))
+        except Exception as problem:
+            document = self.caller.failed(problem, self.caller.settings.session_id).document
+            known = isinstance(problem, OrchestratorError)
+            code = types.INVALID_PARAMS if known else types.INTERNAL_ERROR
+            raise MCPError(code, document["error"], document) from None
+        content = types.TextResourceContents(uri=uri, mime_type=found.kind, text=found.text)
+        return types.ReadResourceResult(contents=[content])
+
+
+def _described(tool: Tool, answer: dict[str, Any]) -> types.Tool:
+    writes = operations.OPERATIONS[tool.words].writes
+    hints = types.ToolAnnotations(
+        title=tool.title, read_only_hint=not writes, destructive_hint=False, idempotent_hint=not writes,
+        open_world_hint=False,
+    )
+    return types.Tool(
+        name=tool.name, title=tool.title, description=tool.description, input_schema=schemas.taken(tool),
+        output_schema=schemas.answered(answer), annotations=hints,
+    )
+
+
+def _told(resource: resources.Resource) -> dict[str, Any]:
+    return {"name": resource.name, "description": resource.description, "mime_type": resource.kind}
+
+
+def build(desk: Desk) -> Server[Any]:
+    """A server whose requests a desk answers."""
+    agent = desk.caller.settings.agent_id
+    return Server(
+        NAME,
+        version=metadata.version("agent-orchestrator"),
+        instructions=(
+            f"You act as agent {agent}. Call get_next_action for what to do now, and get_status when you have lost your"
+            " context. Report a turn once, with route; report a task with report_completed. A refusal is an error with"
+            " a code and a suggestion: follow it, and do not repeat the same call. Answers name commands of the command"
+            " line: `task set-status` is update_task_status here, `next` is get_next_action, `group show` is get_group,"
+            " `audit decisions` is list_decisions; a task is taken by setting it in_progress."
+        ),
+        on_list_tools=desk.list_tools,
+        on_call_tool=desk.call_tool,
+        on_list_resources=desk.list_resources,
+        on_list_resource_templates=desk.list_templates,
+        on_read_resource=desk.read_resource,
+    )

@@ -1,0 +1,222 @@
+"""The tools: which operation each is, what it takes, and what the server itself fills in.
+
+An agent knows who it is only by how its server was started, so no tool takes an acting agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from orchestrator.app import arguments, own
+from orchestrator.app.context import Context
+
+Given = dict[str, Any]
+Fill = Callable[[Context, str, Given], Given]
+_NONE: Mapping[str, Any] = {}
+
+
+class Tool(NamedTuple):
+    """One tool.
+
+    words: the operation behind it.
+    arguments: what it takes besides the session, each with what it means, by the names of the use case's parameters.
+    actor: the parameter that takes the acting agent, where the operation has one.
+    fixed: parameters with one value.
+    aliases: other names that are understood.
+    fill: finds out what a caller may leave out.
+    filled: what that is.
+    """
+
+    name: str
+    words: str
+    title: str
+    description: str
+    arguments: Mapping[str, str]
+    actor: str = ""
+    fixed: Mapping[str, Any] = _NONE
+    aliases: Mapping[str, str] = _NONE
+    fill: Fill | None = None
+    filled: tuple[str, ...] = ()
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The arguments that cannot be left out."""
+        known = arguments.parameters(self.words)
+        return tuple(
+            name
+            for name in self.arguments
+            if known[name].default is arguments.REQUIRED and name not in (*self.filled, SESSION)
+        )
+
+
+SESSION = "session_id"
+_SESSION = {SESSION: "The session; the server's own where left out, else the only open one."}
+_REQUEST = {"request_id": "Makes the call safe to send again: the same id with the same arguments answers the same."}
+_GROUP_ALIAS = {"group_id": "id"}
+_PAGE = {
+    "since": "Only what comes after this step of the session.",
+    "until": "Only what comes up to this step.",
+    "limit": "How many rows at most.",
+    "order": "asc or desc, by step.",
+}
+
+
+def _role(context: Context, agent: str, given: Given) -> Given:
+    """The role of the acting agent, where the report names none."""
+    if given.get("current_agent") is not None:
+        return given
+    asked = {name: given[name] for name in (SESSION,) if name in given}
+    bound = arguments.complete(context, "route", arguments.bind("route", {**asked, "current_agent": "", "status": ""}))
+    role = own.role(context, agent, bound[SESSION], dry_run=given.get("dry_run") is True)
+    return {**given, "current_agent": role}
+
+
+def _main_task(context: Context, agent: str, given: Given) -> Given:
+    """The main task of the acting agent, where the report names none."""
+    if given.get("id") is not None:
+        return given
+    asked = {name: given[name] for name in (SESSION, "request_id") if name in given}
+    bound = arguments.complete(context, own.SET_STATUS, arguments.bind(own.SET_STATUS, {**asked, "id": "T", **_DONE}))
+    return {**given, "id": own.main_task(context, agent, bound[SESSION], bound.get("request_id"))}
+
+
+_DONE: Mapping[str, Any] = {"status": "done"}
+
+TOOLS: dict[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "route",
+            "route",
+            "Report and learn who acts next",
+            "Report how your turn on a group ended. The answer is the decision: which agent acts next, with which turn,"
+            " and every rule that led there. Call it once per turn, with a status that your hand-off lists.",
+            {
+                "status": "The status code that you report, such as READY_FOR_QA or BLOCKED.",
+                "group_id": "The task group. A project manager may leave it out.",
+                "current_agent": "The role in which you report; yours where left out.",
+                "turn": "The turn that you answer, as the hand-off names it. A turn is answered once.",
+                "summary": "What was done, in a sentence.",
+                "details": "A JSON object with context for the next agent.",
+                "metadata": "A JSON object: how far you came, and what stopped you.",
+                "acknowledge": "Project manager: an object of group id to reason, for groups accepted as they are.",
+                "testing_mode": "Repeats or tightens the session's mode.",
+                "interrupt": "Project manager: supersede another role's open turn.",
+                "dry_run": "Decide, and record nothing.",
+                **_SESSION,
+                **_REQUEST,
+            },
+            actor="agent_id",
+            fill=_role,
+            filled=("current_agent",),
+        ),
+        Tool(
+            "get_next_action",
+            "next",
+            "What to do now",
+            "The one thing that you do next: start, continue or unblock a task, report completion, or wait, with the"
+            " reason. It only reads; ask again after every change.",
+            {"task": "About which task; your own where left out.", **_SESSION},
+            actor="agent_id",
+            aliases={"task_id": "task", "id": "task"},
+        ),
+        Tool(
+            "update_task_status",
+            own.SET_STATUS,
+            "Change a task's status",
+            "Move a task to backlog, todo, in_progress, blocked, done or cancelled, as far as the table of moves, your"
+            " rights and the guards allow. A refusal says what stands in the way and who may remove it.",
+            {
+                "id": "The task.",
+                "status": "backlog, todo, in_progress, blocked, done or cancelled.",
+                "reason": "Why; needed for blocked and cancelled.",
+                "blocker_type": "With blocked: what kind of blocker it is; manual where left out.",
+                "expect_version": "Refuse the change where the task has another version by now.",
+                "claim_token": "What claiming the task answered with.",
+                **_SESSION,
+                **_REQUEST,
+            },
+            actor="by",
+            aliases={"task_id": "id"},
+        ),
+        Tool(
+            "report_completed",
+            own.SET_STATUS,
+            "Report the main task done",
+            "Set your main task done: the one that you have in progress. Refused with COMPLETION_GATE while anything"
+            " below it is open; `next` in the refusal says what to do instead.",
+            {
+                "id": "The task; your main task where left out.",
+                "expect_version": "Refuse the change where the task has another version by now.",
+                "claim_token": "What claiming the task answered with.",
+                **_SESSION,
+                **_REQUEST,
+            },
+            actor="by",
+            fixed=_DONE,
+            aliases={"task_id": "id", "task": "id"},
+            fill=_main_task,
+            filled=("id",),
+        ),
+        Tool(
+            "validate_session",
+            "validate",
+            "Judge a session",
+            "Judge a session by its record. ACCEPT completes what may be completed and ends the session, REJECT calls"
+            " the project manager with the list of what is missing. Runs the criteria's commands.",
+            {
+                "dry_run": "Record nothing, and run no command.",
+                "run_commands": "In a dry run, run the criteria's commands as well.",
+                "command_timeout": "Seconds after which a command is killed.",
+                **_SESSION,
+                **_REQUEST,
+            },
+        ),
+        Tool(
+            "get_status",
+            "status",
+            "Where the session stands",
+            "Where a session stands: whom it awaits and since when, its groups, open questions, what stalls it, and the"
+            " verdict. The one call to go on from when you have lost your context.",
+            {
+                "brief": "Leave out the groups one by one.",
+                "at_seq": "As it stood right after this step of the session.",
+                **_SESSION,
+            },
+        ),
+        Tool(
+            "get_group",
+            "group show",
+            "One task group",
+            "One task group: whom it awaits, its counters, blockers, and each part of its completion path.",
+            {"id": "The task group.", "at_seq": "As it stood right after this step of the session.", **_SESSION},
+            aliases=_GROUP_ALIAS,
+        ),
+        Tool(
+            "list_decisions",
+            "audit decisions",
+            "Who was sent where",
+            "The decisions of a session in order: who was sent where, on which report, by which rules.",
+            {
+                "group_id": "Only decisions on this group.",
+                "agent": "Only decisions on reports of this role or agent.",
+                "status": "Only decisions on this response status.",
+                **_PAGE,
+                **_SESSION,
+            },
+        ),
+        Tool(
+            "handoff",
+            "handoff",
+            "What the agent of a turn was given",
+            "What the agent of a turn was given: goal, role text, context, blockers, guidance, the statuses that it may"
+            " report, and its turn.",
+            {
+                "group_id": "The task group; the session as a whole where left out.",
+                "turn": "The turn; the newest one where left out.",
+                **_SESSION,
+            },
+        ),
+    )
+}
