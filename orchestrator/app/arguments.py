@@ -361,6 +361,7 @@ def _check_object(name: str, value: dict[str, Any]) -> None:
         if type(found) is dict:
             for key in found:
                 _check_text(f"a key of {name}", key)
+                size += len(key)
             rest.extend(found.values())
         elif type(found) in (list, tuple):
             rest.extend(found)

@@ -102,7 +102,7 @@ class Caller:
             if key not in tool.arguments:
                 raise _unknown(tool, name)
             if key in found:
-                raise UsageError("USAGE", f"{tool.name} is given {key} twice.", "Give it once")
+                raise UsageError("USAGE", f"{tool.name} is given {key} twice.", _takes(tool))
             if value is not None:
                 found[key] = value
         missing = [name for name in tool.required if name not in found]

@@ -12,10 +12,10 @@ from orchestrator.errors import EnvironmentProblem, OrchestratorError
 INTERNAL = "INTERNAL"
 _PATHS = ("db", "path", "resource")
 """Keys of an error's data that hold paths."""
-_PATH = re.compile(r"""(['"]?)(?<![\w/.])/(?:[^\s/'"`,;:]+/)*[^\s/'"`,;:]+/?\1""")
+_PATH = re.compile(r"""(['"]?)(?<![\w/.])/(?:[^\s/'"`,;:]+/)*[^\s/'"`,;:]*[^\s/'"`,;:.]/?\1""")
 _NAMED = re.compile(r" \(named by [^)]*\)")
 _OPERATOR = "Whoever runs this server repairs it: orchestrator doctor"
-_DATABASE, _FOLDER = "the database", "its folder"
+_DATABASE, _FOLDER, _ELSEWHERE = "the database", "its folder", "its place"
 
 
 def document(problem: OrchestratorError, session: str | None, database: str | None) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _said(text: str, known: list[str]) -> str:
         text = text.replace(f"database {path}", "database").replace(path, _DATABASE)
     for folder in (*map(os.path.dirname, known), _working_folder()):
         text = text.replace(folder, _FOLDER) if len(folder) > 1 else text
-    return _PATH.sub(_FOLDER, text)
+    return _PATH.sub(_ELSEWHERE, text)
 
 
 def _working_folder() -> str:

@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,11 @@ LINE_LIMIT = 8 * 1024 * 1024
 """Bytes of one message, as of one line of a batch."""
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
+_END, _CHUNK = 512, 1024 * 1024
+_ID = rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")'
+_VERSION = rb'"jsonrpc"\s*:\s*"2\.0"'
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:(?:' + _VERSION + rb'|"method"\s*:\s*"[^"\\]{1,200}")\s*,\s*)*' + _ID)
+_ID_LAST = re.compile(_ID + rb"\s*(?:,\s*" + _VERSION + rb")?\s*\}\s*\Z")
 _TICK_S = 0.01
 _IDLE_TICKS = 30
 
@@ -98,17 +104,20 @@ class Lines:
         raise StopAsyncIteration
 
     def _read(self) -> bytes:
-        """One line; what is longer than the limit comes cut."""
+        """One line; what is longer than the limit comes as its beginning and its end."""
         line = self._stream.readline(LINE_LIMIT + 1)
         if len(line) > LINE_LIMIT:
-            while not line.endswith(b"\n") and (more := self._stream.readline(LINE_LIMIT)):
-                line = line[: LINE_LIMIT + 1] + more[-1:]
+            end = line[-_END:]
+            while not end.endswith(b"\n") and (more := self._stream.readline(_CHUNK)):
+                end = (end + more)[-_END:]
+            line += end
         return line
 
     async def _message(self, line: bytes) -> str | None:
         """The line where it is a message; else it is answered here, with its id as far as that can be told."""
         if len(line) > LINE_LIMIT:
-            await self._output.refuse(None, _INVALID_REQUEST, f"The message has more than {LINE_LIMIT} bytes.")
+            told = f"The message has more than {LINE_LIMIT} bytes."
+            await self._output.refuse(_id_of_long(line), _INVALID_REQUEST, told)
             return None
         try:
             found = strictjson.loads(line, "the message", LINE_LIMIT)
@@ -137,6 +146,12 @@ def _id(line: bytes) -> Any:
         return _id_of(json.loads(line))
     except (ValueError, RecursionError):
         return None
+
+
+def _id_of_long(line: bytes) -> Any:
+    """The id of a message that is too long to be read: where the SDKs write it, before the parameters or at the end."""
+    found = _ID_FIRST.match(line[:_END]) or _ID_LAST.search(line[-_END:])
+    return _id(b'{"id":%b}' % found[1]) if found else None
 
 
 def _id_of(found: object) -> Any:
