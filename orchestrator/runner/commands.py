@@ -12,8 +12,10 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+
+from orchestrator import errors
 
 ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
 """The variables of this process that a command gets; none of them holds a secret."""
@@ -57,6 +59,7 @@ def run(
     timeout_s: float,
     variables: Mapping[str, str] | None = None,
     limit: int = OUTPUT_LIMIT,
+    stopped: Callable[[], bool] | None = None,
 ) -> Ended:
     """Run a command and wait for its end.
 
@@ -66,9 +69,13 @@ def run(
         timeout_s: seconds after which it is killed with everything that it started.
         variables: where the allowed environment variables are taken from; this process's own where left out.
         limit: bytes of output that are kept.
+        stopped: asked now and then whether this program is to end; the command is then ended before its time.
 
     Returns:
         How it ended; a program that cannot be started has ended as well, without a status.
+
+    Raises:
+        OrchestratorError: INTERRUPTED, it was stopped.
     """
     kept = _Output(limit)
     try:
@@ -85,7 +92,7 @@ def run(
         reason = getattr(error, "strerror", None) or str(error)
         return Ended(None, f"cannot be started: {reason}", "", 0)
     try:
-        timely = _follow(process, kept, time.monotonic() + timeout_s)
+        timely = _follow(process, kept, time.monotonic() + timeout_s, stopped)
     finally:
         _end(process)
     return Ended(*_told(process.returncode, timely, timeout_s), kept.text(), kept.size)
@@ -99,7 +106,9 @@ def _told(returncode: int, timely: bool, timeout_s: float) -> tuple[int | None, 
     return returncode, f"exit {returncode}"
 
 
-def _follow(process: subprocess.Popen[bytes], kept: _Output, deadline: float) -> bool:
+def _follow(
+    process: subprocess.Popen[bytes], kept: _Output, deadline: float, stopped: Callable[[], bool] | None
+) -> bool:
     """Read until the command has ended and its output is closed; False where the time is up before it has ended."""
     assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
     descriptor = process.stdout.fileno()
@@ -113,6 +122,8 @@ def _follow(process: subprocess.Popen[bytes], kept: _Output, deadline: float) ->
                 time.sleep(_TICK_S)
             elif selector.select(_TICK_S):
                 is_open = _read(descriptor, kept)
+            if stopped is not None and stopped():
+                raise errors.OrchestratorError("INTERRUPTED", "Interrupted; nothing was recorded.", "Repeat the call")
             now = time.monotonic()
             if not _has_ended(process):
                 if now >= deadline:

@@ -612,6 +612,32 @@ def test_a_signal_ends_the_server_while_it_waits(wire: Callable[..., Wire], numb
     assert server.end()[1:] == ("", "")
 
 
+def test_a_signal_ends_what_validation_runs_and_nothing_is_recorded(
+    wire: Callable[..., Wire], path: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    begun = tmp_path / "begun"
+    script = f"import os, pathlib, time; pathlib.Path({str(begun)!r}).write_text(str(os.getpid())); time.sleep(60)"
+    with Orchestrator.open(path) as o:
+        o.criterion_add("C", "ends", session_id="S1", command=(sys.executable, "-c", script), reason="x")
+        before = o.status("S1")["verdict"]
+    server = wire()
+    server.shake_hands()
+    asked = server.send("tools/call", {"name": "validate_session", "arguments": {}})
+    # While one call is long, others are answered.
+    assert server.call("get_group", id="A")["success"]
+    until = time.monotonic() + 30
+    while not (begun.exists() and begun.read_text()) and time.monotonic() < until:
+        time.sleep(0.02)
+    server.process.send_signal(signal.SIGTERM)
+    answer = server.read()
+    assert (answer["id"], answer["result"]["structuredContent"]["code"]) == (asked, "INTERRUPTED")
+    assert server.end()[:2] == (0, "")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text()), 0)
+    with Orchestrator.open(path) as o:
+        assert o.status("S1")["verdict"] == before
+
+
 def test_a_client_that_goes_away_ends_the_server(wire: Callable[..., Wire]) -> None:
     server = wire()
     server.shake_hands()

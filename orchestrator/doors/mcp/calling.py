@@ -6,8 +6,10 @@ nor misses that the file was upgraded, replaced or deleted.
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -51,6 +53,8 @@ class Caller:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.leaving = threading.Event()
+        """Set when the server is to end: commands that validation runs end with it."""
         self._path: str | None = None
 
     def prepare(self) -> None:
@@ -71,6 +75,7 @@ class Caller:
         named = self._path or self.settings.db
         context = bootstrap.open_context(named, write=write, door=DOOR, channel=CHANNEL)
         self._path = context.path
+        context.run = functools.partial(bootstrap.run_command, stopped=self.leaving.is_set)
         return context
 
     def call(self, tool: Tool, given: Given) -> Reply:

@@ -46,7 +46,7 @@ async def _serve(desk: Desk) -> int:
     codes: list[int] = []
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_watch, lines, codes)
+            tasks.start_soon(_watch, desk.caller, lines, codes)
             # The transport reads lines and writes them, and asks nothing more of a file.
             async with stdio_server(cast(Any, lines), cast(Any, output)) as (source, sink):
                 await server.run(source, sink, server.create_initialization_options())
@@ -57,11 +57,12 @@ async def _serve(desk: Desk) -> int:
     return codes[0] if codes else errors.EXIT_OK
 
 
-async def _watch(lines: Lines, codes: list[int]) -> None:
+async def _watch(caller: Caller, lines: Lines, codes: list[int]) -> None:
     """At a signal read nothing more; what does not end within the grace is left, and its step with it or not at all."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for number in signals:
             codes.append(errors.EXIT_INTERRUPTED if number == signal.SIGINT else errors.EXIT_OK)
+            caller.leaving.set()
             lines.stop()
             break
         await anyio.sleep(GRACE_S)

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from orchestrator import errors
 from orchestrator.runner import commands
 
 
@@ -155,3 +156,11 @@ def test_an_interrupt_ends_the_command_too(tmp_path: pathlib.Path) -> None:
         signal.signal(signal.SIGALRM, before)
     assert gone([int(marker.read_text())])
     assert os.getpid() not in (0, int(marker.read_text()))
+
+
+def test_a_command_ends_when_the_program_is_to_end(tmp_path: pathlib.Path) -> None:
+    begun = time.monotonic()
+    with pytest.raises(errors.OrchestratorError, match="nothing was recorded") as caught:
+        python("import time; time.sleep(60)", tmp_path, stopped=lambda: time.monotonic() > begun + 0.2)
+    assert caught.value.code == "INTERRUPTED"
+    assert time.monotonic() - begun < 15
