@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import importlib
-from importlib import util
 from typing import Any
 
 from orchestrator.core import names
@@ -12,7 +11,8 @@ from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import SESSION, Command, Given, Result, option
 from orchestrator.errors import EnvironmentProblem
 
-PACKAGE = "mcp"
+PACKAGES = ("mcp", "mcp_types", "anyio")
+"""What the extra brings."""
 
 
 def _mcp(given: Given) -> Result:
@@ -20,23 +20,27 @@ def _mcp(given: Given) -> Result:
     names.check_agent_id(agent)
     if session is not None:
         names.check_id("session", session)
-    _require_package()
+    door = _door()
     # A long life needs what a short one does without.
     gc.enable()
     output.occupy_closed_streams()
     from orchestrator.doors.cli import answers
 
-    door: Any = importlib.import_module(catalogue.DOORS["mcp"])
     code = door.serve(door.Settings(agent, session, given.db, given.debug), answers.json_schema)
     return Result({}, exit_code=code, printed=True)
 
 
-def _require_package() -> None:
-    if util.find_spec(PACKAGE) is None:
+def _door() -> Any:
+    try:
+        return importlib.import_module(catalogue.DOORS["mcp"])
+    except ImportError as error:
+        lacking = error.name or ""
+        if lacking.partition(".")[0] not in PACKAGES:
+            raise
         raise EnvironmentProblem(
-            "EXTRA_MISSING", f"The Python package {PACKAGE} is not installed.",
+            "EXTRA_MISSING", f"The Python package mcp is not installed, or too old or too new: no {lacking}.",
             "pip install 'agent-orchestrator[mcp]'",
-        )
+        ) from None
 
 
 COMMANDS = {

@@ -142,7 +142,7 @@ class Caller:
             context.connection.close()
 
     def _logged(self, problem: Exception) -> OrchestratorError:
-        log(f"unexpected {type(problem).__name__}: {problem}")
+        log(f"unexpected {type(problem).__name__}: {names.shown(str(problem))}")
         if self.settings.debug:
             import traceback
 

@@ -10,7 +10,7 @@ from orchestrator.app import arguments, operations, outcomes, pinned
 from orchestrator.app.context import Context
 from orchestrator.core import names
 from orchestrator.doors.mcp.calling import Caller, shown
-from orchestrator.errors import OrchestratorError, UsageError
+from orchestrator.errors import UsageError
 
 SCHEME = "orchestrator://"
 JSON, MARKDOWN = "application/json", "text/markdown"
@@ -58,7 +58,9 @@ def listed(caller: Caller) -> list[Resource]:
     found = [each for each in RESOURCES if not each.is_template]
     try:
         files = caller.within(lambda context: pinned.agent_files(context, _known(caller, context)))
-    except OrchestratorError:
+    except Exception as problem:
+        # Whoever reads one of them is told.
+        caller.failed(problem, None)
         return found
     return [*found, *(Resource(f"{SCHEME}agents/{name}", f"agent {name}", _AGENT, MARKDOWN) for name in files)]
 

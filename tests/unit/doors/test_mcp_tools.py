@@ -192,7 +192,7 @@ def test_a_fault_of_the_program_says_neither_where_nor_what(
         True, "INTERNAL", "Unexpected: ValueError."
     )  # fmt: skip
     assert "SELECT" not in reply.text
-    assert "ValueError: SELECT secret" in capsys.readouterr().err
+    assert "ValueError: 'SELECT secret" in capsys.readouterr().err
 
 
 def test_what_is_shown_is_masked_and_is_plain_json() -> None:
@@ -213,10 +213,13 @@ def streams(
     return capfd
 
 
-def test_without_the_package_the_command_says_what_to_install(
-    streams: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("missing", ["mcp", "mcp.server.stdio", "mcp_types"])
+def test_without_the_package_or_with_another_release_the_command_says_what_to_install(
+    streams: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
-    monkeypatch.setitem(sys.modules, "mcp", None)
+    for own in ("serving", "server", "streams"):
+        monkeypatch.delitem(sys.modules, f"orchestrator.doors.mcp.{own}", raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
     assert main.main(["mcp", "--agent-id", "developer"]) == 5
     said = streams.readouterr()
     assert said.out == ""
