@@ -158,13 +158,16 @@ def put(connection: sqlite3.Connection, verb: str, table: str, row: dict[str, An
     connection.execute(f"{verb} INTO {table} ({names}) VALUES ({places}) {tail}", list(row.values()))
 
 
+IN_ORDER = sorted(TABLES, key=lambda name: (name == "audit_events", name != "imported_sessions"))
+"""What was imported comes before the event of its step, after which it is refused to everybody."""
+
+
 @pytest.fixture
 def filled() -> Iterator[sqlite3.Connection]:
     """A database with one row in every table."""
     connection = ledger.empty()
     connection.execute("PRAGMA foreign_keys = OFF")
-    # What was imported comes before the event of its step.
-    for table in sorted(TABLES, key=lambda name: (name == "audit_events", name != "imported_sessions")):
+    for table in IN_ORDER:
         put(connection, "INSERT", table, sample(table))
     yield connection
     connection.close()
@@ -230,3 +233,38 @@ def test_a_write_function_that_does_not_answer_one_opens_nothing(
     row = {name: 7 if isinstance(value, int) else "z" for name, value in sample(table).items()}
     with refused("WRITE_REFUSED"):
         put(filled, "INSERT", table, row | PARTICULAR.get(table, {}))
+
+
+# --- a stranger, who finds a door that is open to the orchestrator
+
+
+@pytest.fixture
+def entrance(table: str) -> Iterator[sqlite3.Connection]:
+    """A stranger's connection in the middle of a step, when a sample of the table is welcome as the next row."""
+    written, strangers = ledger.empty(), sqlite3.connect(":memory:", isolation_level=None)
+    written.execute("PRAGMA foreign_keys = OFF")
+    for each in IN_ORDER[: IN_ORDER.index(table)]:
+        put(written, "INSERT", each, sample(each))
+    written.backup(strangers)
+    written.close()
+    yield strangers
+    strangers.close()
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_what_the_orchestrator_may_insert_a_stranger_may_not(entrance: sqlite3.Connection, table: str) -> None:
+    with pytest.raises(sqlite3.OperationalError, match=f"no such function: {constants.WRITE_FUNCTION}"):
+        put(entrance, "INSERT", table, sample(table))
+    assert content(entrance, table) == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_stranger_s_own_write_function_opens_no_entrance(entrance: sqlite3.Connection, table: str) -> None:
+    """Only the tripwire speaks here: whatever else guards a table has nothing against the row."""
+    entrance.create_function(constants.WRITE_FUNCTION, 0, lambda: 0)
+    with refused("WRITE_REFUSED"):
+        put(entrance, "INSERT", table, sample(table))
+    assert content(entrance, table) == []
+    ledger.register(entrance)
+    put(entrance, "INSERT", table, sample(table))
+    assert len(content(entrance, table)) == 1
