@@ -106,6 +106,11 @@ class Run:
             # One that cannot be killed is not waited for.
             self.process.poll() if self.leftovers else self.process.wait()
 
+    def was_cut(self, cause: clocks.Cause) -> bool:
+        """Whether somebody was ended who may have been writing: known once all of it has ended."""
+        by_itself = cause is clocks.BY_ITSELF and self.process.returncode is not None and self.process.returncode >= 0
+        return not by_itself or bool(self.background or self.leftovers)
+
     def _has_ended(self) -> bool:
         """Whether the program has ended. It is not reaped yet, so that its number names its group and nobody else."""
         try:

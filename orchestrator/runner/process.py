@@ -106,7 +106,7 @@ def supervise(
             cause = run.follow(watch, cancelled)
         finally:
             run.end()
-        output.close()
+        output.close(cut=run.was_cut(cause))
         return _told(run, cause, round((time.monotonic() - begun) * 1000))
 
 

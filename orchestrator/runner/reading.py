@@ -119,14 +119,18 @@ class Output:
         self._both.add(text)
         self._streams[stream].tail.add(text)
 
-    def close(self) -> None:
-        """Write what was held back, masked as well, and make the file durable."""
+    def close(self, *, cut: bool = True) -> None:
+        """Write what was held back, masked as well, and make the file durable.
+
+        Args:
+            cut: whether who wrote was ended in the middle, so that the first letters of a key may stand at the end.
+        """
         if self._file.closed:
             return
         with self._file:
             for name, stream in self._streams.items():
                 rest = stream.mask.feed(stream.decoder.decode(b"", final=True))
-                self._write(name, rest + stream.mask.close())
+                self._write(name, rest + stream.mask.close(cut))
             if self._is_kept:
                 os.fsync(self._file.fileno())
 

@@ -1,0 +1,57 @@
+"""What a real program does behind the runner's back is noticed, ended or hidden; nothing of it counts as work."""
+
+from __future__ import annotations
+
+import gzip
+import pathlib
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.acceptance import replhouse
+from tests.acceptance.replhouse import House
+
+TASK = "create notes.md"
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
+    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
+
+
+@pytest.fixture
+def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
+    made = House(tmp_path, script, database)
+    yield made
+    made.close()
+
+
+def python(house: House, text: str, name: str = "program.py") -> str:
+    """An executor that is a program in Python, whose working folder is the project."""
+    path = house.base / name
+    path.write_text(f"#!{sys.executable}\nimport os, pathlib, subprocess, sys, time\n{text}\n")
+    path.chmod(0o755)
+    return f"command:{path}"
+
+
+def written(house: House) -> list[bytes]:
+    """All that the runner has written into the project, as it was before it was compressed."""
+    files = [path for path in house.project.glob(".orchestrator/**/*") if path.is_file()]
+    return [gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes() for path in files]
+
+
+# --- keys
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_s08_a_key_that_the_kill_cut_after_its_first_letters_is_masked(house: House, stream: str) -> None:
+    """Source: seed 001, Property 25."""
+    cut = "sk-ant-a"
+    executor = python(house, f"sys.{stream}.write('the key is {cut}'); sys.{stream}.flush(); time.sleep(600)")
+    done = house.run("--executor-timeout", "1500", lines=["/start", TASK, "/logs --full", "/exit"], executor=executor)
+    assert done.results == ["ERROR"]
+    raw = written(house)
+    assert any(b"the key is [MASKED:ANTHROPIC_KEY]" in each for each in raw)
+    assert not any(cut.encode() in each for each in (*raw, (house.base / "orchestrator.db").read_bytes()))
+    assert cut not in done.out + done.err
