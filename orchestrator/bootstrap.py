@@ -109,6 +109,8 @@ def open_desk(
 ) -> desks.Desk:
     """A desk for the runs of one session, in the project that the flags name; its database is made where there is none.
 
+    Its folder is made as well where nobody named another place than the project's own.
+
     Args:
         project, project_mode, project_root: the folder, as `orchestrator.runner.project.resolve` takes them.
         executor: by name; the provider's where left out.
@@ -196,17 +198,35 @@ def _executors(variables: Mapping[str, str]) -> Callable[[str | None, str | None
 
 
 def _working_context(explicit: str | None, environment: Mapping[str, str], folder: str) -> Context:
-    """A writing context on the database that is found from a folder, or on a new one in it."""
+    """A writing context on the database that is found from a folder, or on a new one in it.
+
+    A database that somebody named is made where its folder exists. No folder is made for a name that may be a slip;
+    `init` makes it for whoever means it.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, and others of the store.
+    """
+    usual = os.path.realpath(os.path.join(folder, constants.FOLDER, constants.FILE))
+    named = _named(explicit, environment)
+    path = named or usual
+    if named is not None:
+        # A relative path is one from here, not from the project.
+        explicit, environment = explicit and named, {**environment, discovery.VARIABLE: named}
     try:
         return open_context(explicit, write=True, door="repl", environment=environment, folder=folder)
     except EnvironmentProblem as problem:
-        if problem.code != "NO_DATABASE":
+        if problem.code != "NO_DATABASE" or (path != usual and not os.path.isdir(os.path.dirname(path))):
             raise
     from orchestrator.app import setup
 
-    path = explicit or environment.get("ORCHESTRATOR_DB") or os.path.join(folder, constants.FOLDER, constants.FILE)
-    os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
     setup.create_database(path, now())
     context = open_context(path, write=True, door="repl", environment=environment)
     setup.initialise(context)
     return context
+
+
+def _named(explicit: str | None, environment: Mapping[str, str]) -> str | None:
+    """The path of the database that somebody named, from the working folder; None where it is looked for."""
+    if explicit is None and not environment.get(discovery.VARIABLE):
+        return None
+    return discovery.place(explicit, environment, discovery.working_folder(explicit, environment))

@@ -55,3 +55,38 @@ def test_s08_a_key_that_the_kill_cut_after_its_first_letters_is_masked(house: Ho
     assert any(b"the key is [MASKED:ANTHROPIC_KEY]" in each for each in raw)
     assert not any(cut.encode() in each for each in (*raw, (house.base / "orchestrator.db").read_bytes()))
     assert cut not in done.out + done.err
+
+
+# --- the database
+
+NOWHERE = {"the flag": (("--db", "nowhere/here.db"), {}), "the variable": ((), {"ORCHESTRATOR_DB": "nowhere/here.db"})}
+
+
+@pytest.mark.parametrize("call", ["run", "repl"])
+@pytest.mark.parametrize(("flags", "variables"), NOWHERE.values(), ids=NOWHERE)
+def test_no_folder_is_made_for_a_database_that_somebody_names(
+    house: House, call: str, flags: tuple[str, ...], variables: dict[str, str]
+) -> None:
+    executor = python(house, "pathlib.Path('notes.md').write_text('x'); print('made notes.md')")
+    lines, task = (["/start", TASK, "/exit"], ()) if call == "repl" else ([], (TASK,))
+    done = house.run(*task, *flags, command=call, lines=lines, executor=executor, **variables)
+    path = house.base / "nowhere" / "here.db"
+    why = f"named by {'--db' if flags else 'ORCHESTRATOR_DB'}"
+    assert f"NO_DATABASE: The database {path} ({why}) does not exist." in done.err + done.out
+    assert f"orchestrator init --db {path}" in done.err + done.out
+    assert (done.code, path.parent.exists(), (house.project / "notes.md").exists()) == (1, False, False)
+
+
+def test_a_named_database_is_made_where_its_folder_exists_and_is_one_from_here(house: House) -> None:
+    executor = python(house, "pathlib.Path('notes.md').write_text('x'); print('made notes.md')")
+    for task in (TASK, "create notes.md anew"):
+        assert house.run(task, "--db", "here.db", command="run", executor=executor).code in (0, 2)
+    assert (house.base / "here.db").is_file()
+    assert not (house.project / "here.db").exists()
+
+
+@pytest.mark.parametrize("named", ["", "project/.orchestrator/orchestrator.db"], ids=["found", "named"])
+def test_the_default_database_is_made_with_its_folder(house: House, named: str) -> None:
+    executor = python(house, "pathlib.Path('notes.md').write_text('x'); print('made notes.md')")
+    done = house.run(TASK, command="run", executor=executor, ORCHESTRATOR_DB=named)
+    assert (done.code, (house.project / ".orchestrator" / "orchestrator.db").is_file()) == (0, True), done.err
