@@ -6,11 +6,14 @@ Source: seed 001, Properties 4 and 11.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from orchestrator.core.running import checks, facts, tests_exist
 from orchestrator.core.running.checks import Checks
 from orchestrator.core.running.tests_exist import Argv, Detection
 from orchestrator.runner import commands, durable, snapshot
+
+Cancelled = Callable[[], bool]
 
 _SIZE_LIMIT = 1024 * 1024
 _ENVIRONMENTS = (".venv/bin/python", "venv/bin/python", ".venv/Scripts/python.exe", "venv/Scripts/python.exe")
@@ -26,21 +29,34 @@ def find(root: str | os.PathLike[str], detection: Detection = tests_exist.DEFAUL
 
 
 def run(
-    root: str | os.PathLike[str], *, timeout_s: float, detection: Detection = tests_exist.DEFAULT
+    root: str | os.PathLike[str], *, timeout_s: float, detection: Detection = tests_exist.DEFAULT,
+    cancelled: Cancelled | None = None, tag: str | None = None,
 ) -> dict[str, str | None]:
     """Run all checks that a project has.
 
     Args:
         timeout_s: seconds that one command may take.
+        cancelled: is asked some times a second whether to end them, with all that they started.
+        tag: begins the mark by which their processes are found.
 
     Returns:
         By check: passed, where every command of it exits 0; else `failed: ` and how the first ended that did not;
-        None where the project has no such check.
+        None where the project has no such check, or it was cancelled before.
 
     Source: seed 001, Property 4.
     """
     found = find(root, detection)
-    return {name: _outcome(root, getattr(found, name), timeout_s) for name in Checks._fields}
+
+    def outcome(argvs: tuple[Argv, ...]) -> str | None:
+        for argv in argvs:
+            if cancelled is not None and cancelled():
+                return None
+            ended = commands.run(argv, folder=root, timeout_s=timeout_s, cancelled=cancelled, tag=tag)
+            if ended.status != 0:
+                return f"{facts.FAILED}: {ended.why} ({' '.join(argv)})"
+        return facts.PASSED if argvs else None
+
+    return {name: outcome(getattr(found, name)) for name in Checks._fields}
 
 
 def other_tests(root: str | os.PathLike[str], detection: Detection = tests_exist.DEFAULT) -> tuple[str, ...]:
@@ -52,14 +68,6 @@ def other_tests(root: str | os.PathLike[str], detection: Detection = tests_exist
     """
     set_up = dict(detection.checks).get("tests", ())
     return tuple(" ".join(argv) for argv in set_up) + checks.make_tests(_texts(root)) + _inline(root)
-
-
-def _outcome(root: str | os.PathLike[str], argvs: tuple[Argv, ...], timeout_s: float) -> str | None:
-    for argv in argvs:
-        ended = commands.run(argv, folder=root, timeout_s=timeout_s)
-        if ended.status != 0:
-            return f"{facts.FAILED}: {ended.why} ({' '.join(argv)})"
-    return facts.PASSED if argvs else None
 
 
 def _texts(root: str | os.PathLike[str]) -> dict[str, str]:

@@ -5,17 +5,15 @@ Nothing here judges what a command printed; how it ended is told as the operatin
 
 from __future__ import annotations
 
-import contextlib
 import os
 import selectors
-import signal
 import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from orchestrator import errors
+from orchestrator.runner import orphans
 
 ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
 """The variables of this process that a command gets; none of them holds a secret."""
@@ -24,11 +22,16 @@ OUTPUT_LIMIT = 1024 * 1024
 """Bytes of output that are kept: one half from its beginning, the other from its end."""
 
 TERMINATION_GRACE_S = 1.0
-"""How long a group of processes may take to end when it is asked to, before it is killed."""
+"""How long the processes of a command may take to end when they are asked to, before they are killed."""
 LINGER_S = 0.5
 """How long the output stays open for what a command has left running in the background."""
 
+CANCELLED = "cancelled"
+"""Why a command has ended that somebody cancelled."""
+
+_TIMELY, _LATE, _CANCELLED = range(3)
 _CHUNK = 65_536
+_AT_ONCE = 64
 _TICK_S = 0.05
 
 
@@ -48,8 +51,8 @@ class Ended(NamedTuple):
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Those variables that a command may see."""
-    return {name: variables[name] for name in ENVIRONMENT if name in variables}
+    """Those variables that a command may see; the mark of a run around this process is one of them."""
+    return {name: variables[name] for name in (*ENVIRONMENT, orphans.MARK) if name in variables}
 
 
 def run(
@@ -59,7 +62,8 @@ def run(
     timeout_s: float,
     variables: Mapping[str, str] | None = None,
     limit: int = OUTPUT_LIMIT,
-    stopped: Callable[[], bool] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    tag: str | None = None,
 ) -> Ended:
     """Run a command and wait for its end.
 
@@ -69,47 +73,46 @@ def run(
         timeout_s: seconds after which it is killed with everything that it started.
         variables: where the allowed environment variables are taken from; this process's own where left out.
         limit: bytes of output that are kept.
-        stopped: asked now and then whether this program is to end; the command is then ended before its time.
+        cancelled: is asked some times a second whether to end it, with everything that it started.
+        tag: begins the mark by which its processes are found.
 
     Returns:
         How it ended; a program that cannot be started has ended as well, without a status.
-
-    Raises:
-        OrchestratorError: INTERRUPTED, it was stopped.
     """
-    kept = _Output(limit)
-    try:
-        process = subprocess.Popen(  # noqa: S603 - an argument list that the record holds; there is no shell
-            list(argv),
-            cwd=folder,
-            env=environment(os.environ if variables is None else variables),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        return Ended(None, f"cannot be started: {reason}", "", 0)
-    try:
-        timely = _follow(process, kept, time.monotonic() + timeout_s, stopped)
-    finally:
-        _end(process)
-    return Ended(*_told(process.returncode, timely, timeout_s), kept.text(), kept.size)
+    kept, token = _Output(limit), orphans.token(tag)
+    with orphans.adopted():
+        try:
+            process = subprocess.Popen(  # noqa: S603 - an argument list that the record holds; there is no shell
+                list(argv),
+                cwd=folder,
+                env=orphans.marked(environment(os.environ if variables is None else variables), token),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            return Ended(None, f"cannot be started: {reason}", "", 0)
+        try:
+            how = _follow(process, kept, time.monotonic() + timeout_s, cancelled)
+        finally:
+            _end(process, token, kept)
+    return Ended(*_told(process.returncode, how, timeout_s), kept.text(), kept.size)
 
 
-def _told(returncode: int, timely: bool, timeout_s: float) -> tuple[int | None, str]:
-    if not timely:
-        return None, f"killed after {timeout_s:g} seconds"
+def _told(returncode: int, how: int, timeout_s: float) -> tuple[int | None, str]:
+    if how != _TIMELY:
+        return None, CANCELLED if how == _CANCELLED else f"killed after {timeout_s:g} seconds"
     if returncode < 0:
         return None, f"killed by signal {-returncode}"
     return returncode, f"exit {returncode}"
 
 
 def _follow(
-    process: subprocess.Popen[bytes], kept: _Output, deadline: float, stopped: Callable[[], bool] | None
-) -> bool:
-    """Read until the command has ended and its output is closed; False where the time is up before it has ended."""
+    process: subprocess.Popen[bytes], kept: _Output, deadline: float, cancelled: Callable[[], bool] | None
+) -> int:
+    """Read until the command has ended and its output is closed, its time is up, or somebody cancels it."""
     assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
     descriptor = process.stdout.fileno()
     os.set_blocking(descriptor, False)
@@ -122,16 +125,16 @@ def _follow(
                 time.sleep(_TICK_S)
             elif selector.select(_TICK_S):
                 is_open = _read(descriptor, kept)
-            if stopped is not None and stopped():
-                raise errors.OrchestratorError("INTERRUPTED", "Interrupted; nothing was recorded.", "Repeat the call")
             now = time.monotonic()
             if not _has_ended(process):
                 if now >= deadline:
-                    return False
+                    return _LATE
+                if cancelled is not None and cancelled():
+                    return _CANCELLED
                 continue
             lingers = now + LINGER_S if lingers is None else lingers
             if not is_open or now >= lingers:
-                return True
+                return _TIMELY
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:
@@ -150,21 +153,27 @@ def _read(descriptor: int, kept: _Output) -> bool:
     return bool(data)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the whole group of processes: ask, then kill. Their leader is reaped, and its output closed."""
-    _signal(process, signal.SIGTERM)
-    until = time.monotonic() + TERMINATION_GRACE_S
-    while not _has_ended(process) and time.monotonic() < until:
-        time.sleep(_TICK_S)
-    _signal(process, signal.SIGKILL)
-    process.wait()
-    if process.stdout is not None:
+def _end(process: subprocess.Popen[bytes], token: str, kept: _Output) -> None:
+    """End all that is left of the command: ask, then kill. Its leader is reaped, and its output closed."""
+    assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
+    descriptor = process.stdout.fileno()
+    os.set_blocking(descriptor, False)
+
+    def wait(seconds: float) -> None:
+        # What is asked to end may have more to say, and would hang where nobody reads it.
+        time.sleep(seconds)
+        for _ in range(_AT_ONCE):
+            size = kept.size
+            _read(descriptor, kept)
+            if kept.size == size:
+                break
+
+    try:
+        left = orphans.end(orphans.family(process.pid, token, (descriptor,)), TERMINATION_GRACE_S, wait)
+    finally:
         process.stdout.close()
-
-
-def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+    # One that cannot be killed is not waited for.
+    process.poll() if left else process.wait()
 
 
 class _Output:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import secrets as chance
 import signal
 import threading
 import time
@@ -61,6 +62,11 @@ def _subreaper(wanted: int) -> int:
     if prctl(_GET, ctypes.byref(before), 0, 0, 0) or prctl(_SET, wanted, 0, 0, 0):
         return 1
     return before.value
+
+
+def token(tag: str | None = None) -> str:
+    """A new mark for one command, which begins with a tag that tells whose it is, where one is given."""
+    return f"{tag}-{chance.token_hex(8)}" if tag else chance.token_hex(8)
 
 
 def marked(variables: Mapping[str, str], token: str) -> dict[str, str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets as chance
 import signal
 import subprocess
 import time
@@ -67,6 +66,7 @@ def supervise(
     secrets: Sequence[str] = (),
     watch: following.Watch | None = None,
     cancelled: following.Cancelled | None = None,
+    tag: str | None = None,
 ) -> Ended:
     """Run a program until it has ended, or is ended, with everything that it started.
 
@@ -81,6 +81,7 @@ def supervise(
         secrets: values that are masked wherever they occur.
         watch: is told of progress every half second; what it raises ends the run and is raised.
         cancelled: is asked some times a second whether to end the run.
+        tag: begins the mark by which its processes are found, also by a later process of ours.
 
     Returns:
         How it ended; a program that cannot be started has ended as well, without an exit code.
@@ -98,7 +99,7 @@ def supervise(
     _occupy_standard_streams()
     with contextlib.closing(reading.Output(raw, secrets)) as output, orphans.adopted():
         try:
-            run = _start(argv, folder, variables, limits, output)
+            run = _start(argv, folder, variables, limits, output, tag)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             return Ended(None, None, f"cannot be started: {reason}")
@@ -126,8 +127,9 @@ def _start(
     variables: Mapping[str, str],
     limits: Limits,
     output: reading.Output,
+    tag: str | None,
 ) -> following.Run:
-    token = chance.token_hex(8)
+    token = orphans.token(tag)
     process = subprocess.Popen(  # noqa: S603 - an argument list; there is no shell
         list(argv),
         cwd=folder,

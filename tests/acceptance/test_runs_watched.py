@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import pathlib
+import signal
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -90,3 +93,57 @@ def test_the_default_database_is_made_with_its_folder(house: House, named: str) 
     executor = python(house, "pathlib.Path('notes.md').write_text('x'); print('made notes.md')")
     done = house.run(TASK, command="run", executor=executor, ORCHESTRATOR_DB=named)
     assert (done.code, (house.project / ".orchestrator" / "orchestrator.db").is_file()) == (0, True), done.err
+
+
+# --- checks that run after the executor
+
+SLOW_CHECK = """
+child = subprocess.Popen(
+    [sys.executable, "-c", "import os, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(600)"],
+    stdout=subprocess.PIPE,
+)
+pathlib.Path("check.pid").write_text(f"{os.getpid()} {int(child.stdout.readline())}")
+time.sleep(600)
+"""
+
+
+def alive(number: int) -> bool:
+    """Whether a process runs; one that nobody has reaped yet runs no more."""
+    try:
+        return pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def appeared(path: pathlib.Path) -> str:
+    """Wait for a file to have been written, and read it."""
+    until = time.monotonic() + replhouse.DEADLINE_S
+    while not (path.exists() and path.read_text()):
+        assert time.monotonic() < until, f"{path} does not appear"
+        time.sleep(0.02)
+    return path.read_text()
+
+
+@pytest.mark.parametrize("call", ["run", "repl"])
+def test_an_interrupt_ends_the_checks_with_all_their_processes_and_cancels_the_run(house: House, call: str) -> None:
+    """Source: seed 001, Properties 29 and 35."""
+    check = python(house, SLOW_CHECK, "check.py").removeprefix("command:")
+    settings = {"orchestrator": {"detection": {"checks": {"tests": [[check]]}}}}
+    (house.project / ".claude" / "settings.json").write_text(json.dumps(settings))
+    executor = python(house, "pathlib.Path('a.py').write_text('A = 1\\n'); print('made a.py')")
+    flags = ("implement a.py",) if call == "run" else ()
+    with house.start(*flags, command=call, executor=executor) as process:
+        assert process.stdin is not None
+        if call == "repl":
+            process.stdin.write(b"/start\nimplement a.py\n")
+            process.stdin.flush()
+        numbers = [int(number) for number in appeared(house.project / "check.pid").split()]
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.stdin.close()
+        code = process.wait(20)
+        seconds = time.monotonic() - begun
+    assert (code, [alive(number) for number in numbers]) == (2, [False, False])
+    assert seconds < 10
+    log, = house.logs()
+    assert (log["status"], log["error_reason"]) == ("cancelled", "The run was cancelled.")

@@ -132,7 +132,10 @@ def _look(context: Context, job: Job) -> Seen:
     after = snapshot.take(run.verification_root)
     changes = snapshot.changed(before, after)
     found = verified.verify(before, after, changes, result.claimed_files, context.clock())
-    outcome, tests = _check(job, before, changes, result)
+    try:
+        outcome, tests = _check(job, before, changes, result)
+    except KeyboardInterrupt:
+        outcome, tests, result = {}, None, result._replace(cancelled=True)
     return Seen(result, found, changes, tests, outcome, round(time.monotonic() - began))
 
 
@@ -166,14 +169,21 @@ def _check(
     detection, touched = job.settings.detection, [change.path for change in changes if change.kind != snapshot.DELETED]
     source = [path for path in touched if tests_exist.is_source(path, detection)]
     ended = result.status == states.ERROR or result.executor_blocked or result.exit_code not in (None, 0)
+    ended = ended or _is_cancelled(job, result)
     if job.run.task_type != task_types.IMPLEMENTATION or not source or ended:
         return {}, None
     timeout_s = float(job.settings.timeouts.operation_timeout_seconds)
-    outcome = checks.run(job.run.verification_root, timeout_s=timeout_s, detection=detection)
+    outcome = checks.run(
+        job.run.verification_root, timeout_s=timeout_s, detection=detection, cancelled=job.cancelled
+    )
     if not tests_exist.own_tests(before.files, detection) and outcome.get("tests") is None:
         return outcome, words.NONE
     tests = outcome.get("tests")
     return outcome, None if tests is None else words.PASSED if tests == words.PASSED else words.FAILED
+
+
+def _is_cancelled(job: Job, result: port.ExecutorResult) -> bool:
+    return result.cancelled or result.error == INTERRUPTED or bool(job.cancelled and job.cancelled())
 
 
 def operation(job: Job, name: str) -> str:
@@ -194,7 +204,6 @@ def operations(seen: Seen) -> tuple[str, ...]:
 def _facts(context: Context, job: Job, seen: Seen) -> Facts:
     run, result = job.run, seen.result
     deleted = [change.path for change in seen.changes if change.kind == snapshot.DELETED]
-    cancelled = result.cancelled or result.error == INTERRUPTED or bool(job.cancelled and job.cancelled())
     return Facts(
         task_type=run.task_type,
         status=result.status,
@@ -219,7 +228,7 @@ def _facts(context: Context, job: Job, seen: Seen) -> Facts:
         timeout_ms=result.timeout_ms,
         limit=result.limit,
         signal=result.signal,
-        cancelled=cancelled,
+        cancelled=_is_cancelled(job, result),
         interactive=job.interactive,
         leftovers=tuple(result.leftovers),
     )  # fmt: skip

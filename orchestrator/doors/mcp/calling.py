@@ -6,11 +6,10 @@ nor misses that the file was upgraded, replaced or deleted.
 
 from __future__ import annotations
 
-import functools
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from orchestrator import bootstrap
@@ -75,8 +74,19 @@ class Caller:
         named = self._path or self.settings.db
         context = bootstrap.open_context(named, write=write, door=DOOR, channel=CHANNEL)
         self._path = context.path
-        context.run = functools.partial(bootstrap.run_command, stopped=self.leaving.is_set)
+        context.run = self._run
         return context
+
+    def _run(self, argv: Sequence[str], **settings: Any) -> Any:
+        """Run a command of a criterion; where the server is to end nothing is made of it.
+
+        Raises:
+            OrchestratorError: INTERRUPTED.
+        """
+        ended = bootstrap.run_command(argv, cancelled=self.leaving.is_set, **settings)
+        if self.leaving.is_set():
+            raise OrchestratorError("INTERRUPTED", "Interrupted; nothing was recorded.", "Repeat the call")
+        return ended
 
     def call(self, tool: Tool, given: Given) -> Reply:
         """Call a tool; what goes wrong is an answer as well."""

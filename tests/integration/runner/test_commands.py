@@ -10,7 +10,6 @@ import time
 
 import pytest
 
-from orchestrator import errors
 from orchestrator.runner import commands
 
 
@@ -42,7 +41,7 @@ def test_stdin_is_empty(tmp_path: pathlib.Path) -> None:
 
 def test_only_allowed_variables_are_passed_on(tmp_path: pathlib.Path) -> None:
     variables = {"PATH": "/bin", "HOME": "/h", "ANTHROPIC_API_KEY": "x", "LD_PRELOAD": "y", "TMPDIR": "/t"}
-    text = "import os; print(sorted(set(os.environ) - {'LC_CTYPE'}))"
+    text = "import os; print(sorted(set(os.environ) - {'LC_CTYPE', 'XDG_ORCHESTRATOR_RUN'}))"
     assert python(text, tmp_path, variables=variables).output == "['HOME', 'PATH', 'TMPDIR']\n"
 
 
@@ -94,6 +93,37 @@ def test_a_command_that_hangs_is_killed_with_all_its_processes(tmp_path: pathlib
     begun = time.monotonic()
     ended = python(BROOD.format(ignore=ignore, rest="time.sleep(60)"), tmp_path, timeout_s=0.7)
     assert ended[:2] == (None, "killed after 0.7 seconds")
+    assert time.monotonic() - begun < 10
+    assert gone([int(number) for number in ended.output.split()])
+
+
+LEAVING = """
+import os, subprocess, sys, time
+child = "import os, sys, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(60)"
+subprocess.Popen([sys.executable, "-c", f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {child!r}])"])
+{rest}
+"""
+
+
+@pytest.mark.parametrize("rest", ["time.sleep(60)", "time.sleep(0.5)"], ids=["killed", "by itself"])
+def test_one_that_leaves_the_group_and_its_parent_does_not_outlive_its_command(
+    tmp_path: pathlib.Path, rest: str
+) -> None:
+    ended = python(LEAVING.replace("{rest}", rest), tmp_path, timeout_s=2)
+    assert (ended.status, len(ended.output.split())) == (0 if "0.5" in rest else None, 1)
+    assert gone([int(ended.output)])
+
+
+def test_a_command_is_cancelled_at_once_with_all_its_processes(tmp_path: pathlib.Path) -> None:
+    begun, asked = time.monotonic(), []
+
+    def cancelled() -> bool:
+        asked.append(time.monotonic() - begun)
+        return asked[-1] > 0.7
+
+    ended = python(BROOD.format(ignore="pass", rest="time.sleep(60)"), tmp_path, cancelled=cancelled)
+    assert ended[:2] == (None, "cancelled")
+    assert len(asked) > 3
     assert time.monotonic() - begun < 10
     assert gone([int(number) for number in ended.output.split()])
 
@@ -156,11 +186,3 @@ def test_an_interrupt_ends_the_command_too(tmp_path: pathlib.Path) -> None:
         signal.signal(signal.SIGALRM, before)
     assert gone([int(marker.read_text())])
     assert os.getpid() not in (0, int(marker.read_text()))
-
-
-def test_a_command_ends_when_the_program_is_to_end(tmp_path: pathlib.Path) -> None:
-    begun = time.monotonic()
-    with pytest.raises(errors.OrchestratorError, match="nothing was recorded") as caught:
-        python("import time; time.sleep(60)", tmp_path, stopped=lambda: time.monotonic() > begun + 0.2)
-    assert caught.value.code == "INTERRUPTED"
-    assert time.monotonic() - begun < 15
