@@ -37,6 +37,7 @@ class ExecutorTask(NamedTuple):
     raw: the evidence file that receives the whole output; None where none is kept.
     secrets: values that are masked wherever they occur.
     attempt: counted from 1 over the attempts of one run.
+    tag: begins the mark of the processes that are started for it.
     """
 
     run_id: str
@@ -49,6 +50,7 @@ class ExecutorTask(NamedTuple):
     raw: pathlib.Path | None
     secrets: tuple[str, ...] = ()
     attempt: int = 1
+    tag: str | None = None
 
 
 class ExecutorResult(NamedTuple):

@@ -51,7 +51,7 @@ def find(number: int) -> Process | None:
 def children(number: int) -> set[int]:
     """The numbers of a process's children, those that have ended and are not reaped too."""
     if not os.path.exists(f"{PROC}/thread-self/children"):
-        return {process.number for process in _everybody() if process.parent == number}
+        return {process.number for process in everybody() if process.parent == number}
     found: set[int] = set()
     for thread in _names(number, "task"):
         found.update(map(int, _read(number, f"task/{thread}/children").split()))
@@ -61,6 +61,18 @@ def children(number: int) -> set[int]:
 def environment_holds(number: int, text: bytes) -> bool:
     """Whether a text is in the variables that a process was started with; False where that cannot be read."""
     return text in _read(number, "environ")
+
+
+def tells_variables() -> bool:
+    """Whether this system tells with what variables a process was started."""
+    return os.path.exists(f"{PROC}/self/environ")
+
+
+def variable(number: int, name: str) -> str:
+    """A variable that a process was started with; empty where it has none, or that cannot be read."""
+    beginning = f"{name}=".encode()
+    found = (each for each in _read(number, "environ").split(b"\0") if each.startswith(beginning))
+    return next(found, beginning)[len(beginning) :].decode("utf-8", "replace")
 
 
 def holds(number: int, files: frozenset[str]) -> bool:
@@ -134,7 +146,8 @@ def _names(number: int, folder: str) -> list[str]:
         return []
 
 
-def _everybody() -> list[Process]:
+def everybody() -> list[Process]:
+    """All processes of this machine that the system tells of."""
     if not os.path.exists(f"{PROC}/self/stat"):
         return list(_told_by_ps().values())
     found = (find(int(name)) for name in os.listdir(PROC) if name.isdigit())

@@ -20,7 +20,7 @@ from orchestrator.core.running import facts as words
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.errors import OrchestratorError
-from orchestrator.runner import checks, evidence_files, owners, port, process, snapshot, verified
+from orchestrator.runner import checks, evidence_files, lost, owners, port, process, snapshot, verified
 from orchestrator.runner.snapshot import Change, Snapshot
 from orchestrator.runner.verified import Verification
 from orchestrator.store import run_reader
@@ -114,15 +114,32 @@ def wait_and_start(context: Context, job: Job) -> bool:
 
 
 def free_abandoned(context: Context) -> None:
-    """End the runs whose process is gone, so that nobody waits for a dead owner."""
+    """End the runs whose process is gone, so that nobody waits for a dead owner.
+
+    First their executors are ended, which live on and write. Where one cannot be, its run keeps its locks; and whoever
+    was started by such an executor itself leaves all of it to others.
+    """
     for run in starting.running(context):
-        if run.owner is not None and owners.is_gone(run.owner):
-            try:
-                starting.abandon(context, session_id=run.session_id, id=run.id, owner=run.owner)
-                records.save(context, run.session_id, run.id)
-            except OrchestratorError:
-                # Somebody else was faster, its session is closed, or its project is gone.
-                continue
+        if run.owner is None or not owners.is_gone(run.owner) or lost.is_within(lost.tag(run.owner, run.id)):
+            continue
+        found = lost.end(lost.tag(run.owner, run.id))
+        if found.left:
+            continue
+        try:
+            starting.abandon(
+                context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found)
+            )
+            records.save(context, run.session_id, run.id)
+        except OrchestratorError:
+            # Somebody else was faster, its session is closed, or its project is gone.
+            continue
+
+
+def _about_lost(found: lost.Lost) -> list[dict[str, str]]:
+    """What the log of an abandoned run says of its processes."""
+    if not found.is_told:
+        return [{"kind": "processes", "text": "This system does not tell whether its executor still runs."}]
+    return [{"kind": "processes", "text": f"still ran, and was ended: {each}"} for each in found.ended]
 
 
 def _look(context: Context, job: Job) -> Seen:
@@ -146,7 +163,7 @@ def _call(job: Job) -> port.ExecutorResult:
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=job.prompt, task_type=run.task_type,
         project=run.verification_root, model=run.model, limits=job.limits, raw=raw, secrets=job.secrets,
-        attempt=job.attempt,
+        attempt=job.attempt, tag=lost.tag(owners.mine(), run.id),
     )  # fmt: skip
     try:
         result = job.executor.execute(task, watch=job.watch, cancelled=job.cancelled)
@@ -174,8 +191,9 @@ def _check(
         return {}, None
     timeout_s = float(job.settings.timeouts.operation_timeout_seconds)
     outcome = checks.run(
-        job.run.verification_root, timeout_s=timeout_s, detection=detection, cancelled=job.cancelled
-    )
+        job.run.verification_root, timeout_s=timeout_s, detection=detection, cancelled=job.cancelled,
+        tag=lost.tag(owners.mine(), job.run.id),
+    )  # fmt: skip
     if not tests_exist.own_tests(before.files, detection) and outcome.get("tests") is None:
         return outcome, words.NONE
     tests = outcome.get("tests")

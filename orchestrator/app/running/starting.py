@@ -8,7 +8,8 @@ Source: seed 001, Properties 5, 6 and 12.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
@@ -111,18 +112,20 @@ def running(context: Context) -> list[Run]:
 
 
 def abandon(
-    context: Context, *, session_id: str, id: str, owner: str, reason: str | None = None, at: str | None = None
+    context: Context, *, session_id: str, id: str, owner: str, reason: str | None = None,
+    log: Sequence[Mapping[str, Any]] = (), at: str | None = None,
 ) -> Answer:
     """End a run whose process is gone, or cannot go on with it, and release what it held.
 
     Args:
         owner: the owner that was found gone; a run that has another one by now is left alone.
         reason: why it cannot go on; that its process is gone where left out.
+        log: entries of its log, such as what was still found of it.
 
     Raises:
         Refused: UNKNOWN_ID, ILLEGAL_MOVE.
     """
-    given = {"id": id, "owner": owner, "reason": reason}
+    given = {"id": id, "owner": owner, "reason": reason, "log": [dict(entry) for entry in log]}
     return perform(context, Call("run abandon", session_id, RUNNER, given, at=at), abandon_action)
 
 
@@ -133,5 +136,6 @@ def abandon_action(work: Work) -> Answer:
     if run.owner != given["owner"]:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; nothing changed.", f"/logs {run.id}")
     reason = given.get("reason") or f"the process that ran it is gone ({given['owner']})"
+    writing.log(work, run, given.get("log", ()))
     end(work, run, states.FAILED, by=RUNNER, reason=reason, code="E503")
     return {"success": True, "run": run.id, "state": states.FAILED, "seq": work.seq}

@@ -89,6 +89,7 @@ class Api:
                 secrets=secrets,
                 watch=watch,
                 cancelled=cancelled,
+                tag=task.tag,
             )
         return failures.cleaned(read(task, ended), secrets)
 

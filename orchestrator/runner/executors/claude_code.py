@@ -79,6 +79,7 @@ class ClaudeCode:
             secrets=secrets,
             watch=watch,
             cancelled=cancelled,
+            tag=task.tag,
         )
         return failures.cleaned(read(task, ended, issued), secrets)
 

@@ -74,6 +74,7 @@ class Command:
                 secrets=task.secrets,
                 watch=watch,
                 cancelled=cancelled,
+                tag=task.tag,
             )
         return failures.cleaned(read(task, ended), task.secrets)
 

@@ -1,0 +1,79 @@
+"""What is left of a run whose runner is gone: who belongs to it, and who does not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from orchestrator.runner import lost, orphans, processes
+from tests.integration.runner import supervised
+
+TAG = lost.tag("host:of:colons:4711:99", "task-1")
+WAITS = "import time; print('begun', flush=True); time.sleep(600)"
+
+
+@pytest.fixture
+def process() -> Iterator[subprocess.Popen[bytes]]:
+    """One that the run started, in a session of its own; it listens to nobody who asks it to end."""
+    text = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {WAITS}"
+    variables = orphans.marked(os.environ, orphans.token(TAG))
+    with subprocess.Popen(
+        [sys.executable, "-c", text], env=variables, stdout=subprocess.PIPE, start_new_session=True
+    ) as begun:
+        assert begun.stdout is not None
+        assert begun.stdout.readline() == b"begun\n"
+        yield begun
+        begun.kill()
+
+
+def test_a_tag_holds_number_start_and_run_and_no_colon() -> None:
+    assert TAG == "4711.99.task-1"
+
+
+def test_one_that_does_not_listen_is_killed_and_told(process: subprocess.Popen[bytes]) -> None:
+    found = lost.end(TAG, grace_s=0.1)
+    assert (found.left, found.is_told) == ((), True)
+    assert [each.split()[0] for each in found.ended] == [str(process.pid)]
+    assert process.wait(5) == -signal.SIGKILL
+
+
+def test_nothing_is_found_of_a_run_that_left_nothing() -> None:
+    assert lost.end(lost.tag("host:4711:99", "task-2")) == lost.Lost()
+
+
+def test_one_that_cannot_be_ended_is_left(process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "send", lambda process, what: None)
+    monkeypatch.setattr(lost, "KILLING_S", 0.1)
+    found = lost.end(TAG, grace_s=0.1)
+    assert (found.ended, [each.split()[0] for each in found.left]) == ((), [str(process.pid)])
+    assert supervised.alive(process.pid)
+
+
+def test_where_the_system_does_not_tell_nobody_is_looked_for_and_it_is_said(
+    process: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "PROC", "/nowhere")
+    assert lost.end(TAG) == lost.Lost(is_told=False)
+    assert supervised.alive(process.pid)
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    [
+        pytest.param(f"{TAG}-0123", True, id="its own"),
+        pytest.param(f"outer-1:{TAG}-0123", True, id="within another one"),
+        pytest.param(f"{TAG}-0123:inner-1", True, id="around another one"),
+        pytest.param(f"{TAG}1-0123", False, id="a longer number"),
+        pytest.param(f"1{TAG}-0123", False, id="another runner"),
+        pytest.param(TAG, False, id="no whole mark"),
+        pytest.param("", False, id="none"),
+    ],
+)
+def test_who_was_started_by_the_run_knows_it(monkeypatch: pytest.MonkeyPatch, mark: str, expected: bool) -> None:
+    monkeypatch.setenv(orphans.MARK, mark)
+    assert lost.is_within(TAG) is expected
