@@ -42,8 +42,7 @@ def tag(owner: str, run: str) -> str:
     Args:
         owner: the process that runs it: host, number and start, as `owners.mine` tells it.
     """
-    number, started = owner.split(":")[-2:]
-    return f"{number}.{started}.{run}"
+    return ".".join((*owner.split(":")[-2:], run))
 
 
 def is_within(tag: str) -> bool:

@@ -93,6 +93,8 @@ class Output:
         }
         self._file: BinaryIO = io.BytesIO() if raw is None else _created(raw)
         self._is_kept = raw is not None
+        self._raw = raw
+        self._written = 0
 
     def add(self, stream: str, data: bytes) -> str:
         """Take what was read.
@@ -111,7 +113,7 @@ class Output:
         if self._is_kept:
             # Once this has failed it is not tried again while the program is ended.
             self._is_kept = False
-            self._file.write(text.encode())
+            self._written += self._file.write(text.encode())
             self._file.flush()
             self._is_kept = True
         # A text with a NUL ends early for some of those who read it.
@@ -124,6 +126,9 @@ class Output:
 
         Args:
             cut: whether who wrote was ended in the middle, so that the first letters of a key may stand at the end.
+
+        Raises:
+            OSError: the file cannot be written, or somebody else took it away or wrote into it.
         """
         if self._file.closed:
             return
@@ -133,6 +138,16 @@ class Output:
                 self._write(name, rest + stream.mask.close(cut))
             if self._is_kept:
                 os.fsync(self._file.fileno())
+                self._require_whole()
+
+    def _require_whole(self) -> None:
+        own, path = os.fstat(self._file.fileno()), os.fspath(self._raw or "")
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            found = None
+        if found is None or (found.st_dev, found.st_ino, found.st_size) != (own.st_dev, own.st_ino, self._written):
+            raise OSError(f"the evidence of the output was touched by somebody else: {path}")
 
     def text(self) -> str:
         """The end of both streams, in order, with a mark where the beginning is left out."""

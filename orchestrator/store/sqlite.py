@@ -34,11 +34,16 @@ _IOERR_WRITES = frozenset((778, 1034, 1290, 1546, 4618, 4874))
 """IOERR of write, fsync, folder fsync, truncate, opening and sizing the -shm file: there is no room, in practice."""
 
 
+Identity = tuple[int, int]
+"""Device and inode of a file."""
+_NOWHERE: Identity = (-1, -1)
+
+
 class Connection(sqlite3.Connection):
     """A connection that remembers which file it opened."""
 
     path: str = ":memory:"
-    identity: tuple[int, int] | None = None
+    identity: Identity | None = None
     immutable: bool = False
 
 
@@ -189,10 +194,38 @@ def begin_immediate(
     """
     path = getattr(connection, "path", "")
     retry(lambda: connection.execute("BEGIN IMMEDIATE"), path, deadline_s, sleep, now)
-    identity = getattr(connection, "identity", None)
-    if identity is not None and _identity(path) != identity:
+    try:
+        require_place(connection)
+    except errors.EnvironmentProblem:
         connection.rollback()
+        raise
+
+
+def require_place(connection: sqlite3.Connection, log: Identity | None = None) -> None:
+    """Require that the open file is the one at its path still.
+
+    Args:
+        log: what `log_identity` said before; where there was a log then, it has to be the same.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE; every later step on the connection raises it as well.
+    """
+    path: str = getattr(connection, "path", "")
+    identity: Identity | None = getattr(connection, "identity", None)
+    if identity is None:
+        return
+    if _identity(path) != identity:
         raise problems.no_database(path, "was moved or deleted while it was open")
+    if log is not None and log_identity(connection) != log:
+        # What would be written now is found by nobody: from here on this file counts as gone.
+        connection.identity = _NOWHERE  # type: ignore[attr-defined]
+        raise problems.no_database(path, "lost its -wal file, with its last steps, while it was open")
+
+
+def log_identity(connection: sqlite3.Connection) -> Identity | None:
+    """Device and inode of the file that the last steps lie in, which stays while it is open; None without one."""
+    path: str = getattr(connection, "path", "")
+    return _identity(f"{path}-wal") if path else None
 
 
 def retry(
@@ -322,7 +355,7 @@ def _check_file(real: str, write: bool) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def _identity(path: str) -> Identity | None:
     try:
         found = os.stat(path)
     except OSError:

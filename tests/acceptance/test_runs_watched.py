@@ -6,6 +6,7 @@ import gzip
 import json
 import pathlib
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator
@@ -147,3 +148,89 @@ def test_an_interrupt_ends_the_checks_with_all_their_processes_and_cancels_the_r
     assert seconds < 10
     log, = house.logs()
     assert (log["status"], log["error_reason"]) == ("cancelled", "The run was cancelled.")
+
+
+# --- settings and records
+
+MADE = "pathlib.Path('notes.md').write_text('x'); print('made notes.md')"
+SESSION = "next(pathlib.Path('.orchestrator/sessions').glob('*'))"
+TOUCHED = {
+    "settings": ("pathlib.Path('.claude/settings.json').write_text('{ }')", ".claude/settings.json (changed)"),
+    "permissions": (
+        "pathlib.Path('.claude/settings.local.json').write_text('{}')", ".claude/settings.local.json (new)",
+    ),
+    "an agent": ("pathlib.Path('.claude/agents/dev.md').write_text('x')", ".claude/agents/dev.md (new)"),
+    "a folder": ("pathlib.Path('.claude/rules').rmdir()", ".claude/rules/ (deleted)"),
+    "the guide": ("pathlib.Path('.claude/CLAUDE.md').unlink()", ".claude/CLAUDE.md (deleted)"),
+    "records": (
+        "import shutil; shutil.move('.orchestrator', '../away'); os.mkdir('.orchestrator')", ".orchestrator (replaced)",
+    ),
+    "the log before": (
+        f"log = {SESSION} / 'logs/task-001.json'; log.write_text(log.read_text() + ' ')", "task-001.json (changed)",
+    ),
+    "output before": (f"next({SESSION}.glob('evidence/raw/*-execute.log.gz')).unlink()", "-execute.log.gz (deleted)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("act", "told"), TOUCHED.values(), ids=TOUCHED)
+def test_p1_who_touches_settings_or_records_has_completed_nothing(house: House, act: str, told: str) -> None:
+    """Source: seed 001, Properties 1, 2, 10 and 21."""
+    first = "pathlib.Path('first.md').write_text('x'); print('made'); sys.exit()"
+    executor = python(house, f"if sys.argv[1] == 'create first.md':\n    {first}\n{act}\n{MADE}")
+    done = house.run(lines=["/start", "create first.md", TASK, "/logs task-002 --full", "/exit"], executor=executor)
+    assert (done.code, done.results) == (1, ["COMPLETE", "ERROR"]), done.out
+    assert done.whys[1].startswith("What no executor may touch was touched: ")
+    assert told in done.whys[1]
+    connection = sqlite3.connect(house.base / "orchestrator.db")
+    kept = connection.execute("SELECT executor_status, state, error_code FROM runs ORDER BY created_seq").fetchall()
+    violations = connection.execute("SELECT type, limit_value FROM run_violations").fetchall()
+    connection.close()
+    assert kept == [("COMPLETE", "complete", None), ("INVALID", "error", "E501")]
+    assert violations == [("touched_files", 0)]
+    assert told in done.out.partition("FULL")[2] or told in json.dumps([log["events"] for log in house.logs()])
+
+
+OUTPUT = {
+    "deleted": "path.unlink()",
+    "longer": "path.write_text('a better output')",
+    "replaced": "path.unlink(); path.write_text('')",
+}
+
+
+@pytest.mark.parametrize("act", OUTPUT.values(), ids=OUTPUT)
+def test_p21_who_touches_the_evidence_of_its_own_output_has_completed_nothing(house: House, act: str) -> None:
+    text = f"path = next({SESSION}.glob('evidence/raw/*-execute.log'))\n{act}\n{MADE}"
+    done = house.run(lines=["/start", TASK, "/exit"], executor=python(house, text))
+    assert (done.code, done.results) == (1, ["ERROR"]), done.out
+    assert "the evidence of the output was touched by somebody else" in done.whys[0]
+
+
+def test_what_says_nothing_to_agents_may_be_written_beside_the_settings(house: House) -> None:
+    act = "pathlib.Path('.claude/cache').mkdir(); pathlib.Path('.claude/cache/x').write_text('x')"
+    done = house.run(lines=["/start", TASK, "/exit"], executor=python(house, f"{act}\n{MADE}"))
+    assert (done.code, done.results) == (0, ["COMPLETE"])
+
+
+GONE = {
+    "deleted": "pathlib.Path({path!r}).unlink()",
+    "replaced": "import shutil; shutil.copy({path!r}, 'copy.db'); os.replace('copy.db', {path!r})",
+    "without its log": "pathlib.Path({path!r} + '-wal').unlink()",
+    "with its folder": "import shutil; shutil.rmtree(os.path.dirname({path!r}))",
+}
+
+
+@pytest.mark.parametrize("call", ["run", "repl"])
+@pytest.mark.parametrize("act", GONE.values(), ids=GONE)
+def test_a_database_that_is_gone_when_the_executor_has_ended_ends_it_all(house: House, act: str, call: str) -> None:
+    """Source: seed 001, Properties 9, 26 and 29."""
+    path = house.project / ".orchestrator" / "orchestrator.db"
+    house.run("task that says nothing", command="run", executor="fake-success", ORCHESTRATOR_DB=str(path))
+    before = len(house.logs())
+    executor = python(house, f"{act.format(path=str(path))}\n{MADE}")
+    lines, task = (["/start", TASK, "create more.md", "/exit"], ()) if call == "repl" else ([], (TASK,))
+    done = house.run(*task, command=call, lines=lines, executor=executor, ORCHESTRATOR_DB=str(path))
+    assert (done.code, done.results) == (1, []), done.out
+    assert f"NO_DATABASE: The database {path} " in done.err
+    assert "while it was open" in done.err
+    assert len(house.logs()) <= before
+    assert "COMPLETE" not in done.out

@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import finishing, mediating, queueing, records, starting
+from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
 from orchestrator.core.running import codes, limits, named, phases, states, tests_exist
 from orchestrator.core.running import facts as words
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.errors import OrchestratorError
-from orchestrator.runner import checks, evidence_files, lost, owners, port, process, snapshot, verified
+from orchestrator.runner import checks, evidence_files, guarded, lost, owners, port, process, snapshot, verified
 from orchestrator.runner.snapshot import Change, Snapshot
 from orchestrator.runner.verified import Verification
-from orchestrator.store import run_reader
+from orchestrator.store import run_reader, sqlite
 from orchestrator.store.run_reader import Run
 
 EXECUTE, VERIFY, CHECK = "execute", "verify", "check"
@@ -57,7 +60,7 @@ class Job(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What was seen of one execution."""
+    """What was seen of one execution; `tampered` is what was done to what no executor may touch."""
 
     result: port.ExecutorResult
     found: Verification
@@ -65,6 +68,7 @@ class Seen(NamedTuple):
     tests: str | None
     checks: Mapping[str, str | None]
     seconds: int
+    tampered: tuple[str, ...] = ()
 
 
 def execute(context: Context, job: Job) -> Answer:
@@ -76,6 +80,7 @@ def execute(context: Context, job: Job) -> Answer:
     Raises:
         Refused: the run could not be started: E403 after the deadlock timeout, or what `starting.start` refuses
             otherwise. It is still queued then.
+        EnvironmentProblem: NO_DATABASE, the database was deleted meanwhile; nothing is written anywhere then.
     """
     if not wait_and_start(context, job):
         run = job.run
@@ -144,8 +149,10 @@ def _about_lost(found: lost.Lost) -> list[dict[str, str]]:
 
 def _look(context: Context, job: Job) -> Seen:
     run, began = job.run, time.monotonic()
+    raw = evidence_files.raw_file(run.verification_root, run.session_id, operation(job, EXECUTE))
+    guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
     before = snapshot.take(run.verification_root)
-    result = _call(job)
+    result = _call(job, raw)
     after = snapshot.take(run.verification_root)
     changes = snapshot.changed(before, after)
     found = verified.verify(before, after, changes, result.claimed_files, context.clock())
@@ -153,13 +160,20 @@ def _look(context: Context, job: Job) -> Seen:
         outcome, tests = _check(job, before, changes, result)
     except KeyboardInterrupt:
         outcome, tests, result = {}, None, result._replace(cancelled=True)
-    return Seen(result, found, changes, tests, outcome, round(time.monotonic() - began))
+    sqlite.require_place(context.connection, log)
+    tampered = _tampered(context, job, guard)
+    return Seen(result, found, changes, tests, outcome, round(time.monotonic() - began), tampered)
 
 
-def _call(job: Job) -> port.ExecutorResult:
+def _tampered(context: Context, job: Job, before: guarded.Look) -> tuple[str, ...]:
+    run, days = job.run, job.settings.evidence_settings.retention_days
+    expired = datetime.fromisoformat(context.clock()).timestamp() - days * DAY_S
+    return guarded.differences(before, guarded.look(run.verification_root), run.session_id, expired)
+
+
+def _call(job: Job, raw: Path) -> port.ExecutorResult:
     """What the executor tells; an exception is a fault of its adapter, and an error of the run."""
     run = job.run
-    raw = evidence_files.raw_file(run.verification_root, run.session_id, operation(job, EXECUTE))
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=job.prompt, task_type=run.task_type,
         project=run.verification_root, model=run.model, limits=job.limits, raw=raw, secrets=job.secrets,
@@ -234,6 +248,7 @@ def _facts(context: Context, job: Job, seen: Seen) -> Facts:
                        if file.path not in deleted),
         ordered_deletions=named.ordered_deletions(run.prompt, deleted),
         unverifiable=tuple(problem.path for problem in seen.found.problems),
+        tampered=seen.tampered,
         tests=seen.tests,
         checks_failed=tuple(name for name, outcome in seen.checks.items() if outcome not in (None, phases.PASSED)),
         violations=tuple(each.sentence() for each in broken(context, job, seen)),
@@ -285,8 +300,6 @@ def require_tests(context: Context, run: Run, settings: Settings) -> None:
 
 def earlier_seconds(context: Context, run: Run) -> int:
     """How long the runs of the same task took that ended before."""
-    from datetime import datetime
-
     total = 0.0
     for each in run_reader.of_task(context.connection, run.session_id, run.task_id):
         if each.id != run.id and each.started_at and each.ended_at:

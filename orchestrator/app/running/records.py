@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import finishing, lifecycle, writing
 from orchestrator.core import masking, strictjson
-from orchestrator.core.running import judging, states
+from orchestrator.core.running import judging, limits, states
 from orchestrator.core.running.facts import Facts
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import evidence_files, snapshot, task_logs
@@ -44,10 +44,15 @@ def end(context: Context, job: Job, seen: Seen, facts: Facts) -> Answer:
     return finishing.finish(
         context, session_id=run.session_id, id=run.id, facts=facts, log=log, files=_files(seen), evidence=evidence,
         violations=[
-            {"type": each.type, "limit_value": each.limit, "actual": each.actual, "at": each.at} for each in broken
+            {"type": each.type, "limit_value": each.limit, "actual": each.actual, "at": each.at}
+            for each in (*broken, *_tampering(seen, at))
         ],
         at=at,
     )
+
+
+def _tampering(seen: Seen, at: str) -> list[limits.Violation]:
+    return [limits.Violation("touched_files", 0, len(seen.tampered), at)] if seen.tampered else []
 
 
 def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[str, Any]], Facts]:
@@ -121,6 +126,7 @@ def _entries(job: Job, seen: Seen, at: str) -> list[dict[str, Any]]:
     if result.error:
         entries.append({"kind": "error", "level": writing.FULL, "text": result.error})
     entries += [{"kind": "file", "text": f"{each.kind}: {snapshot.told(each.path)}"} for each in seen.changes[:200]]
+    entries += [{"kind": "tampered", "text": each} for each in seen.tampered[:200]]
     entries += [{"kind": "claim", "text": f"{snapshot.told(each.path)}: {each.why}"} for each in seen.found.problems]
     entries += [{"kind": "proposal", "text": f"not approved: {each}"} for each in result.proposed_tasks]
     entries += [{"kind": "check", "text": f"{name}: {outcome}"} for name, outcome in seen.checks.items() if outcome]

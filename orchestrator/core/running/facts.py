@@ -28,6 +28,7 @@ class Facts(NamedTuple):
     ordered_deletions: ordered by the task's words, and gone.
     unverifiable: claims that cannot be looked for, such as paths outside of the project.
     foreign: artifacts that no operation of the runner made.
+    tampered: settings and records that are not the executor's to touch, and what was done to each, in words.
     evidence_missing: operations without evidence. evidence_faults: code and sentence of each fault.
     tests: passed, failed, none (there are no tests), or None where none were run.
     tests_required: source that an IMPLEMENTATION changes needs passed tests.
@@ -47,6 +48,7 @@ class Facts(NamedTuple):
     ordered_deletions: Sequence[str] = ()
     unverifiable: Sequence[str] = ()
     foreign: Sequence[str] = ()
+    tampered: Sequence[str] = ()
     evidence_missing: Sequence[str] = ()
     evidence_faults: Sequence[tuple[str, str]] = ()
     tests: str | None = None

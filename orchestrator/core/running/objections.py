@@ -28,6 +28,14 @@ def _foreign_artifact(facts: Facts) -> Objection | None:
     return Objection(states.INVALID, f"No operation of the runner made {some(facts.foreign)}.", "E501")
 
 
+def _tampered(facts: Facts) -> Objection | None:
+    """Rules and records that an executor has made itself would speak for it."""
+    if not facts.tampered:
+        return None
+    why = f"What no executor may touch was touched: {some(facts.tampered)}."
+    return Objection(states.INVALID, why, "E501")
+
+
 def _executor_invalid(facts: Facts) -> Objection | None:
     if facts.status != states.INVALID:
         return None
@@ -221,6 +229,7 @@ def _line(text: str) -> str:
 OBJECTIONS: tuple[Rule, ...] = (
     _session_other,
     _foreign_artifact,
+    _tampered,
     _executor_invalid,
     _session_missing,
     _cancelled,

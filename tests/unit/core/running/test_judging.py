@@ -42,6 +42,7 @@ ROWS: list[Any] = [
     pytest.param({"session": None}, "INVALID", "error", "session_missing", "E501", id="P1 no session id"),
     pytest.param({"session": "s-2"}, "INVALID", "error", "session_other", "E502", id="P1 other session id"),
     pytest.param({"foreign": ("x",)}, "INVALID", "error", "foreign_artifact", "E501", id="P21 foreign artifact"),
+    pytest.param({"tampered": ("x (new)",)}, "INVALID", "error", "tampered", "E501", id="P1 settings touched"),
     pytest.param({"status": "INVALID"}, "INVALID", "error", "executor_invalid", "E503", id="executor says invalid"),
     pytest.param({"cancelled": True}, "INCOMPLETE", "cancelled", "cancelled", None, id="cancelled"),
     pytest.param(

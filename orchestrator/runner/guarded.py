@@ -1,0 +1,127 @@
+"""What no executor may touch: the project's settings for agents, and the runner's own records. Two looks, compared.
+
+A snapshot skips these folders, since nothing in them is the result of a task. So what an executor does in them would
+be seen by nobody, and would speak for it: rules that it gave itself, evidence that it took away.
+
+Source: seed 001, Properties 1, 2 and 21.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from orchestrator.core import names
+from orchestrator.runner import evidence_files, project, snapshot
+from orchestrator.runner.snapshot import Signature
+
+FILES = ("CLAUDE.md", "settings.json", "settings.local.json")
+"""Files of the project's folder for agents that say what agents do and what they may."""
+FOLDERS = ("agents", "commands", "hooks", "rules", "skills")
+"""Likewise, all that lies below these."""
+
+_PASSING = (".partial", ".next")
+"""How the names end of files that are there only while another one is written."""
+_RAW = "/evidence/raw/"
+_LOGS = "/logs/task-"
+_SESSIONS = f"{evidence_files.OWN_FOLDER}/sessions/"
+
+
+class Look(NamedTuple):
+    """What there was at one moment, by paths relative to the project.
+
+    settings: every file that says what agents do, with the hash of its content, and their folders.
+    records: every file of the runner's sessions with its size, times and inode, which say whether it was touched.
+    folder: device and inode of the runner's own folder; None where there is none.
+    """
+
+    root: str
+    settings: Mapping[str, str | None]
+    records: Mapping[str, Signature]
+    folder: tuple[int, int] | None
+
+
+def look(root: str) -> Look:
+    """Look at the settings and records of a project."""
+    records = {path: found for path in _files(root, _SESSIONS.rstrip("/")) if (found := _signature(root, path))}
+    try:
+        own = os.lstat(os.path.join(root, evidence_files.OWN_FOLDER))
+    except OSError:
+        return Look(root, _settings(root), records, None)
+    return Look(root, _settings(root), records, (own.st_dev, own.st_ino))
+
+
+def _settings(root: str) -> dict[str, str | None]:
+    paths = [f"{project.FOLDER}/{name}" for name in FILES]
+    found = {path: snapshot.content_hash(root, path) for path in paths if os.path.lexists(os.path.join(root, path))}
+    for folder in (f"{project.FOLDER}/{name}" for name in FOLDERS):
+        if os.path.isdir(os.path.join(root, folder)):
+            found[f"{folder}/"] = None
+            found |= {path: snapshot.content_hash(root, path) for path in _files(root, folder)}
+    return found
+
+
+def differences(before: Look, after: Look, session: str, expired: float) -> tuple[str, ...]:
+    """What was done to settings and records between two looks, in words, in order of paths.
+
+    Other processes work in sessions of their own meanwhile: what these add and write there is none of it.
+
+    Args:
+        session: the one in which nobody else works.
+        expired: seconds since the epoch; the evidence of others that was recorded before that may be deleted.
+    """
+    found = [f"{evidence_files.OWN_FOLDER} (replaced)"] if before.folder not in (None, after.folder) else []
+    found += _of_settings(before.settings, after.settings)
+    for path, known in sorted(before.records.items()):
+        now = after.records.get(path)
+        if now is None:
+            if f"{path}.gz" not in after.records and not _may_expire(before, after, path, session, expired):
+                found.append(f"{_told(path)} (deleted)")
+        elif now != known and _stays(path, session):
+            found.append(f"{_told(path)} (changed)")
+    return tuple(found)
+
+
+def _of_settings(before: Mapping[str, str | None], after: Mapping[str, str | None]) -> list[str]:
+    found = [f"{_told(path)} (deleted)" for path in before.keys() - after.keys()]
+    found += [f"{_told(path)} (changed)" for path in before.keys() & after.keys() if before[path] != after[path]]
+    found += [f"{_told(path)} (new)" for path in after.keys() - before.keys()]
+    return sorted(found)
+
+
+def _stays(path: str, session: str) -> bool:
+    """Whether a file is written once: logs of ended runs, and what the operations of this session have printed."""
+    return _LOGS in path or (_RAW in path and path.startswith(f"{_SESSIONS}{session}/"))
+
+
+def _may_expire(before: Look, after: Look, path: str, session: str, expired: float) -> bool:
+    """Whether all evidence of another session is gone, and was old enough."""
+    other, inner = path.removeprefix(_SESSIONS).split("/")[0], f"{path.partition('/evidence/')[0]}/evidence/"
+    index = before.records.get(f"{inner}{evidence_files.INDEX}")
+    if other == session or not path.startswith(inner) or index is None or index[1] >= expired * 1e9:
+        return False
+    return not any(each.startswith(inner) for each in after.records)
+
+
+def _files(root: str, folder: str) -> Iterator[str]:
+    """All files and links below a folder of the project, which are not followed."""
+    for top, folders, files in os.walk(os.path.join(root, folder)):
+        linked = [name for name in folders if os.path.islink(os.path.join(top, name))]
+        for name in (*files, *linked):
+            if name.endswith(_PASSING):
+                continue
+            yield os.path.relpath(os.path.join(top, name), root).replace(os.sep, "/")
+
+
+def _signature(root: str, path: str) -> Signature | None:
+    try:
+        found = os.lstat(os.path.join(root, path))
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def _told(path: str) -> str:
+    text = snapshot.told(path)
+    return text if text.isprintable() else names.shown(text, 300)
