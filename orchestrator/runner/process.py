@@ -10,8 +10,9 @@ import contextlib
 import os
 import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,10 +68,12 @@ def supervise(
     watch: following.Watch | None = None,
     cancelled: following.Cancelled | None = None,
     tag: str | None = None,
+    text: str = "",
 ) -> Ended:
     """Run a program until it has ended, or is ended, with everything that it started.
 
-    Its stdin is empty, it has a session of its own and no terminal, and it inherits no file of this process.
+    Its stdin holds a given text, or nothing, and then the end, so that it never waits there. It has a session of its
+    own and no terminal, and it inherits no other file of this process.
 
     Args:
         argv: the program and its arguments, as they are; there is no shell.
@@ -82,6 +85,7 @@ def supervise(
         watch: is told of progress every half second; what it raises ends the run and is raised.
         cancelled: is asked some times a second whether to end the run.
         tag: begins the mark by which its processes are found, also by a later process of ours.
+        text: what it can read from its stdin, a file that has no name.
 
     Returns:
         How it ended; a program that cannot be started has ended as well, without an exit code.
@@ -99,7 +103,8 @@ def supervise(
     _occupy_standard_streams()
     with contextlib.closing(reading.Output(raw, secrets)) as output, orphans.adopted():
         try:
-            run = _start(argv, folder, variables, limits, output, tag)
+            with _input(text) as source:
+                run = _start(argv, folder, variables, limits, output, tag, source)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             return Ended(None, None, f"cannot be started: {reason}")
@@ -121,6 +126,18 @@ def _occupy_standard_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
 
 
+@contextlib.contextmanager
+def _input(text: str) -> Iterator[int]:
+    """A descriptor from which a text is read, and then the end."""
+    if not text:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+        file.seek(0)
+        yield file.fileno()
+
+
 def _start(
     argv: Sequence[str],
     folder: str | os.PathLike[str],
@@ -128,13 +145,14 @@ def _start(
     limits: Limits,
     output: reading.Output,
     tag: str | None,
+    source: int,
 ) -> following.Run:
     token = orphans.token(tag)
     process = subprocess.Popen(  # noqa: S603 - an argument list; there is no shell
         list(argv),
         cwd=folder,
         env=orphans.marked(variables, token),
-        stdin=subprocess.DEVNULL,
+        stdin=source,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import pathlib
 import signal
 import sqlite3
@@ -234,3 +235,38 @@ def test_a_database_that_is_gone_when_the_executor_has_ended_ends_it_all(house: 
     assert "while it was open" in done.err
     assert len(house.logs()) <= before
     assert "COMPLETE" not in done.out
+
+
+# --- what Claude Code is told
+
+CLAUDE = """
+import json
+import os
+session = sys.argv[sys.argv.index("--session-id") + 1]
+said = {"arguments": sys.argv[1:], "stdin": sys.stdin.read(), "rest": sys.stdin.read()}
+pathlib.Path(__file__).with_name("said.json").write_text(json.dumps(said))
+pathlib.Path("notes.md").write_text("x") if "acceptEdits" in sys.argv else None
+told = {"type": "result", "subtype": "success", "is_error": False, "result": "It is.", "session_id": session}
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.parametrize(
+    ("type_", "mode"),
+    [("READ_INFO", "default"), ("REPORT", "default"), ("LIGHT_EDIT", "acceptEdits"), ("IMPLEMENTATION", "acceptEdits")],
+)
+def test_claude_code_may_write_only_where_the_task_is_to_write_and_its_prompt_is_nobody_elses(
+    house: House, type_: str, mode: str
+) -> None:
+    """Source: seed 001, Properties 23, 24 and 34."""
+    python(house, CLAUDE, "claude")
+    task = "create notes.md by the secret plan"
+    path = f"{house.base}{os.pathsep}{os.environ['PATH']}"
+    done = house.run("--type", type_, task, command="run", executor="claude-code", PATH=path)
+    assert (done.code, done.results) == (0, ["COMPLETE"]), done.out + done.err
+    said = json.loads((house.base / "said.json").read_text())
+    assert (said["stdin"], said["rest"]) == (task, "")
+    assert "secret" not in " ".join(said["arguments"])
+    given = said["arguments"]
+    assert given[given.index("--permission-mode") + 1] == mode
+    assert ("--disallowedTools" in given) == (mode == "default")

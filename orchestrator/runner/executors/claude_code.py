@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from orchestrator.core.running import grounds
 from orchestrator.runner import environment, port, process
 from orchestrator.runner.executors import claude_result, command, failures, network, reading
 
@@ -19,8 +20,11 @@ PROGRAM: Final = "claude"
 NEEDS: Final = ("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", *network.VARIABLES)
 """Variables beyond the common ones that the program gets: where its login lies, and the way out. No API key."""
 
-ARGUMENTS: Final = ("--permission-mode", "acceptEdits")
+WRITING: Final = ("--permission-mode", "acceptEdits")
 """Files of the project may be edited; anything else is what the project's own settings allow."""
+ANSWERING: Final = ("--permission-mode", "default", "--disallowedTools", "Edit,Write,NotebookEdit")
+"""For tasks that only ask. The tools that write are not even offered, whatever the project's settings allow: the mode
+`plan` offers and then denies them, and a denial would make an error of a good answer."""
 
 _INSTALL: Final = "install it with: npm install -g @anthropic-ai/claude-code"
 _NAMESPACE: Final = uuid.UUID("5d0f7c9e-3a51-5d3c-9f2e-8f6f1f0a7b11")
@@ -29,10 +33,12 @@ _NAMESPACE: Final = uuid.UUID("5d0f7c9e-3a51-5d3c-9f2e-8f6f1f0a7b11")
 class ClaudeCode:
     """Runs `claude -p` once for each attempt, with a conversation id made from the run's ids.
 
+    The prompt is read from stdin, since everybody on the machine can read a process's arguments.
+
     Args:
         program: its name or path.
         variables: where the environment is taken from; this process's own where left out.
-        arguments: further arguments.
+        arguments: further arguments; those that fit the type of the task where left out.
         stream: whether to ask for the stream of events, or for one JSON object at the end.
     """
 
@@ -43,13 +49,13 @@ class ClaudeCode:
         self,
         program: str = PROGRAM,
         variables: Mapping[str, str] | None = None,
-        arguments: Sequence[str] = ARGUMENTS,
+        arguments: Sequence[str] | None = None,
         *,
         stream: bool = True,
     ) -> None:
         self._program = program
         self._variables = os.environ if variables is None else variables
-        self._arguments = tuple(arguments)
+        self._arguments = arguments
         self._stream = stream
 
     def is_available(self) -> port.Availability:
@@ -63,14 +69,14 @@ class ClaudeCode:
         state = self.is_available()
         if not state.available:
             return failures.unavailable(task, state)
-        wrong = command.argument_problem([task.prompt])
+        argv = self.argv(task, issued := conversation(task))
+        wrong = command.argument_problem(argv) or command.text_problem("a prompt", task.prompt)
         if wrong is not None:
             return failures.failed(task, "PROMPT_INVALID", wrong)
-        issued = conversation(task)
         variables = environment.child(self._variables, needs=NEEDS)
         secrets = (*task.secrets, *network.secrets(variables, ("CLAUDE_CODE_OAUTH_TOKEN",)))
         ended = process.supervise(
-            self.argv(task, issued),
+            argv,
             folder=task.project,
             variables=variables,
             # A whole line is an event; one that quotes a question asks nobody.
@@ -80,17 +86,18 @@ class ClaudeCode:
             watch=watch,
             cancelled=cancelled,
             tag=task.tag,
+            text=task.prompt,
         )
         return failures.cleaned(read(task, ended, issued), secrets)
 
     def argv(self, task: port.ExecutorTask, issued: str) -> list[str]:
-        """The program and its arguments; a prompt that begins like an option stands behind `--`."""
+        """The program and its arguments; the prompt is none of them."""
         shape = ("stream-json", "--verbose") if self._stream else ("json",)
         model = () if task.model is None else ("--model", task.model)
-        options = ("--output-format", *shape, "--session-id", issued, *model, *self._arguments)
-        if task.prompt.startswith("-"):
-            return [self._program, "-p", *options, "--", task.prompt]
-        return [self._program, "-p", task.prompt, *options]
+        given = self._arguments
+        if given is None:
+            given = ANSWERING if task.task_type in grounds.ANSWERS else WRITING
+        return [self._program, "-p", "--output-format", *shape, "--session-id", issued, *model, *given]
 
 
 def conversation(task: port.ExecutorTask) -> str:

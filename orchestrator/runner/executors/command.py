@@ -126,14 +126,23 @@ def filled(template: Sequence[str], task: port.ExecutorTask, folder: pathlib.Pat
 def argument_problem(argv: Sequence[str]) -> str | None:
     """Why these cannot be a program's arguments, or None."""
     for argument in argv:
-        if "\0" in argument:
-            return "an argument cannot hold a NUL character"
-        try:
-            size = len(os.fsencode(argument))
-        except UnicodeEncodeError:
-            return "an argument cannot hold a lone surrogate"
+        wrong = text_problem("an argument", argument)
+        if wrong is not None:
+            return wrong
+        size = len(os.fsencode(argument))
         if size > ARGUMENT_BYTES:
             return f"an argument holds {ARGUMENT_BYTES} bytes, and one has {size}; put the text into a file"
+    return None
+
+
+def text_problem(what: str, text: str) -> str | None:
+    """Why a program cannot be given that text, or None."""
+    if "\0" in text:
+        return f"{what} cannot hold a NUL character"
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return f"{what} cannot hold a lone surrogate"
     return None
 
 

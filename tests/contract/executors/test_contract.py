@@ -141,11 +141,12 @@ def test_P24_no_key_is_an_argument(
 
 
 @kits.showing("surroundings")
-def test_P34_standard_input_is_at_its_end_and_the_folder_is_the_project(
+def test_P34_standard_input_comes_to_its_end_at_once_and_the_folder_is_the_project(
     kit: kits.Kit, tmp_path: pathlib.Path, provider: making.Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = seen(kit, tmp_path, provider, monkeypatch)
-    assert (found["stdin"], found["folder"]) == ("", str((tmp_path / "project").resolve()))
+    prompt = making.task(tmp_path).prompt if kit.name == "claude-code" else ""
+    assert (found["stdin"], found["folder"]) == (prompt, str((tmp_path / "project").resolve()))
 
 
 @kits.showing("absent")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pathlib
 import uuid
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.core import task_types
 from orchestrator.runner.executors import claude_code
 from tests.contract.executors import kits, making
 
@@ -131,24 +133,55 @@ def test_P20_what_is_not_told_is_not_counted(tmp_path: pathlib.Path) -> None:
 
 
 ARGUMENTS = ["--output-format", "stream-json", "--verbose", "--session-id", "ID"]
-MODE = ["--permission-mode", "acceptEdits"]
+WRITES = ["--permission-mode", "acceptEdits"]
+ASKS = ["--permission-mode", "default", "--disallowedTools", "Edit,Write,NotebookEdit"]
 
 
 @pytest.mark.parametrize(
-    ("prompt", "model", "stream", "expected"),
+    ("more", "stream", "expected"),
     [
-        pytest.param("hi", None, True, ["claude", "-p", "hi", *ARGUMENTS, *MODE], id="the stream"),
-        pytest.param("hi", None, False, ["claude", "-p", "hi", "--output-format", "json", *ARGUMENTS[3:], *MODE],
-                     id="one object"),
-        pytest.param("hi", "opus", True, ["claude", "-p", "hi", *ARGUMENTS, "--model", "opus", *MODE], id="a model"),
-        pytest.param("-hi", None, True, ["claude", "-p", *ARGUMENTS, *MODE, "--", "-hi"], id="like an option"),
+        pytest.param({}, True, ["claude", "-p", *ARGUMENTS, *ASKS], id="the stream"),
+        pytest.param({}, False, ["claude", "-p", "--output-format", "json", *ARGUMENTS[3:], *ASKS], id="one object"),
+        pytest.param({"model": "opus"}, True, ["claude", "-p", *ARGUMENTS, "--model", "opus", *ASKS], id="a model"),
+        *(
+            pytest.param({"task_type": each}, True, ["claude", "-p", *ARGUMENTS, *mode], id=each)
+            for each, mode in {**dict.fromkeys(task_types.TYPES, WRITES), "READ_INFO": ASKS, "REPORT": ASKS}.items()
+        ),
     ],
 )  # fmt: skip
-def test_the_arguments(
-    tmp_path: pathlib.Path, prompt: str, model: str | None, stream: bool, expected: list[str]
-) -> None:
+def test_the_arguments(tmp_path: pathlib.Path, more: dict[str, Any], stream: bool, expected: list[str]) -> None:
     executor = claude_code.ClaudeCode(stream=stream)
-    assert executor.argv(making.task(tmp_path, prompt, model=model), "ID") == expected
+    assert executor.argv(making.task(tmp_path, "-hi", **more), "ID") == expected
+
+
+def test_arguments_of_the_caller_s_own_stand_for_all_types(tmp_path: pathlib.Path) -> None:
+    executor = claude_code.ClaudeCode(arguments=["--permission-mode", "plan"])
+    assert executor.argv(making.task(tmp_path), "ID")[-2:] == ["--permission-mode", "plan"]
+
+
+PROMPTS = {
+    "words": "hi", "an option": "--help", "a hyphen": "-", "lines": "a\r\nb", "Japanese": "\u30e1\u30e2",
+    "a megabyte": "x" * 1_000_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS)
+def test_the_prompt_is_read_from_stdin_whole_and_is_no_argument(tmp_path: pathlib.Path, prompt: str) -> None:
+    body = """
+import hashlib
+said = hashlib.sha256(sys.stdin.buffer.read()).hexdigest()
+session = sys.argv[sys.argv.index("--session-id") + 1]
+text = f"{said} {max(map(len, sys.argv[1:])) < 100} {sys.stdin.read()!r}"
+print(json.dumps({"type": "result", "subtype": "success", "is_error": False, "result": text, "session_id": session}))
+"""
+    expected = hashlib.sha256(prompt.encode()).hexdigest()
+    assert run(tmp_path, body, prompt=prompt).output == f"{expected} True ''"
+
+
+@pytest.mark.parametrize(("prompt", "why"), [("a\0b", "a NUL character"), ("\ud800", "a lone surrogate")], ids=ascii)
+def test_a_prompt_that_is_no_text_is_told(tmp_path: pathlib.Path, prompt: str, why: str) -> None:
+    result = run(tmp_path, making.replayed("stream"), prompt=prompt)
+    assert (result.status, result.error) == ("ERROR", f"PROMPT_INVALID: a prompt cannot hold {why}")
 
 
 def test_each_attempt_has_a_conversation_of_its_own(tmp_path: pathlib.Path) -> None:
