@@ -106,12 +106,14 @@ def _may_expire(before: Look, after: Look, path: str, session: str, expired: flo
 
 def _files(root: str, folder: str) -> Iterator[str]:
     """All files and links below a folder of the project, which are not followed."""
+    begin = len(os.path.join(root, ""))
     for top, folders, files in os.walk(os.path.join(root, folder)):
+        below = top[begin:].replace(os.sep, "/")
         linked = [name for name in folders if os.path.islink(os.path.join(top, name))]
         for name in (*files, *linked):
             if name.endswith(_PASSING):
                 continue
-            yield os.path.relpath(os.path.join(top, name), root).replace(os.sep, "/")
+            yield f"{below}/{name}"
 
 
 def _signature(root: str, path: str) -> Signature | None:
