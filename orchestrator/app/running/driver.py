@@ -9,13 +9,13 @@ Source: seed 001, Properties 4, 7, 8, 11, 31 and 33.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import finishing, mediating, queueing, records, starting
+from orchestrator.app.running import finishing, mediating, orders, queueing, records, starting
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
 from orchestrator.core.running import codes, limits, named, phases, states, tests_exist
@@ -68,6 +68,7 @@ class Seen(NamedTuple):
     tests: str | None
     checks: Mapping[str, str | None]
     seconds: int
+    present: Collection[str]
     tampered: tuple[str, ...] = ()
 
 
@@ -161,8 +162,8 @@ def _look(context: Context, job: Job) -> Seen:
     except KeyboardInterrupt:
         outcome, tests, result = {}, None, result._replace(cancelled=True)
     sqlite.require_place(context.connection, log)
-    tampered = _tampered(context, job, guard)
-    return Seen(result, found, changes, tests, outcome, round(time.monotonic() - began), tampered)
+    seconds, tampered = round(time.monotonic() - began), _tampered(context, job, guard)
+    return Seen(result, found, changes, tests, outcome, seconds, after.files, tampered)
 
 
 def _tampered(context: Context, job: Job, before: guarded.Look) -> tuple[str, ...]:
@@ -247,6 +248,7 @@ def _facts(context: Context, job: Job, seen: Seen) -> Facts:
         verified=tuple(words.File(file.path, file.exists, file.detection_method) for file in seen.found.files
                        if file.path not in deleted),
         ordered_deletions=named.ordered_deletions(run.prompt, deleted),
+        targets_unmet=orders.unmet(context, run, seen.present, [change.path for change in seen.changes]),
         unverifiable=tuple(problem.path for problem in seen.found.problems),
         tampered=seen.tampered,
         tests=seen.tests,

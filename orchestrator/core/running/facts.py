@@ -26,6 +26,7 @@ class Facts(NamedTuple):
     signal: the signal that ended it. cancelled: a person stopped it.
     verified: new and changed files, and claimed ones, looked for on the disk.
     ordered_deletions: ordered by the task's words, and gone.
+    targets_unmet: files that the task orders by name, with which nothing of what was ordered happened.
     unverifiable: claims that cannot be looked for, such as paths outside of the project.
     foreign: artifacts that no operation of the runner made.
     tampered: settings and records that are not the executor's to touch, and what was done to each, in words.
@@ -46,6 +47,7 @@ class Facts(NamedTuple):
     claimed_files: Sequence[str] = ()
     verified: Sequence[File] = ()
     ordered_deletions: Sequence[str] = ()
+    targets_unmet: Sequence[str] = ()
     unverifiable: Sequence[str] = ()
     foreign: Sequence[str] = ()
     tampered: Sequence[str] = ()

@@ -36,5 +36,7 @@ GROUNDS: tuple[tuple[str, Callable[[Facts], str | None]], ...] = (
 
 
 def found(known: Facts) -> tuple[tuple[str, str], ...]:
-    """Every ground that holds, with its sentence."""
+    """Every ground that holds, with its sentence; none where a file that the task orders by name is missing."""
+    if known.targets_unmet:
+        return ()
     return tuple((name, why) for name, ground in GROUNDS if (why := ground(known)) is not None)

@@ -187,6 +187,13 @@ def _executor_incomplete(facts: Facts) -> Objection | None:
     return Objection(states.INCOMPLETE, "The executor did not finish the task.")
 
 
+def _target_unmet(facts: Facts) -> Objection | None:
+    """Whatever else was changed, what was ordered by name was not done."""
+    if not facts.targets_unmet:
+        return None
+    return Objection(states.NO_EVIDENCE, f"The task names {some(facts.targets_unmet)}, and that was not done.")
+
+
 def _tests_failed(facts: Facts) -> Objection | None:
     return Objection(states.INCOMPLETE, "The project's tests fail.", "E210") if facts.tests == FAILED else None
 
@@ -250,6 +257,7 @@ OBJECTIONS: tuple[Rule, ...] = (
     _executor_no_evidence,
     _question,
     _executor_incomplete,
+    _target_unmet,
     _tests_failed,
     _checks_failed,
     _tests_unproven,

@@ -109,6 +109,18 @@ ROWS: list[Any] = [
         {"status": "NO_EVIDENCE"}, "NO_EVIDENCE", "incomplete", "executor_no_evidence", None, id="executor has none",
     ),
     pytest.param({"status": "INCOMPLETE"}, "INCOMPLETE", "incomplete", "executor_incomplete", None, id="unfinished"),
+    pytest.param(
+        {"targets_unmet": ("docs/x.md",)}, "NO_EVIDENCE", "incomplete", "target_unmet", None,
+        id="P31 the ordered file was not made, whatever else was",
+    ),
+    pytest.param(
+        {"targets_unmet": ("docs/x.md",), "task_type": "REPORT", "output": "Written."},
+        "NO_EVIDENCE", "incomplete", "target_unmet", None, id="P31 a report that was ordered as a file",
+    ),
+    pytest.param(
+        {"targets_unmet": ("a",), "verified": (), "ordered_deletions": ("b",)},
+        "NO_EVIDENCE", "incomplete", "target_unmet", None, id="P31 one of two ordered deletions",
+    ),
     pytest.param({"tests": "failed"}, "INCOMPLETE", "incomplete", "tests_failed", "E210", id="P11 tests fail"),
     pytest.param({"checks_failed": ("lint",)}, "INCOMPLETE", "incomplete", "checks_failed", "E210", id="P4 lint fails"),
     pytest.param(
@@ -223,6 +235,10 @@ ASKS: list[Any] = [
         {"output": "Which file? Tell me.", "verified": ()}, "Which file?", id="a question, and nothing verified",
     ),
     pytest.param({"status": "NO_EVIDENCE", "output": "Which?"}, "Which?", id="no evidence and asks"),
+    pytest.param(
+        {"output": "Which folder? Tell me.", "targets_unmet": ("x.md",)}, "Which folder?",
+        id="a question, and the ordered file is missing",
+    ),
 ]  # fmt: skip
 
 
@@ -325,6 +341,7 @@ anything: st.SearchStrategy[Facts] = st.builds(
     claimed_files=mostly_none,
     verified=st.lists(files, max_size=3).map(tuple),
     ordered_deletions=mostly_none,
+    targets_unmet=mostly_none,
     unverifiable=mostly_none,
     foreign=mostly_none,
     evidence_missing=mostly_none,
@@ -353,7 +370,7 @@ def proven(facts: Facts) -> bool:
     return all(
         (
             changed or facts.ordered_deletions or answered,
-            set(facts.claimed_files) <= there,
+            set(facts.claimed_files) <= there and not facts.targets_unmet,
             facts.status == "COMPLETE",
             facts.exit_code in (0, None) and facts.signal is None,
             facts.session == facts.issued_session,

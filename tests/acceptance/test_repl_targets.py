@@ -1,0 +1,57 @@
+"""The installed `run` and `repl`: a file that a task orders by name has to be there, whatever else was changed."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+from tests.acceptance import replhouse
+from tests.acceptance.replhouse import House
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
+    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
+
+
+@pytest.fixture
+def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
+    made = House(tmp_path, script, database)
+    (made.project / "README.md").write_text("# Words\n")
+    (made.project / "notes.txt").write_text("a bug\n")
+    yield made
+    made.close()
+
+
+JUNK = "echo x > junk.txt; echo done"
+ROWS = [
+    pytest.param("Create docs/x.md", JUNK, "NO_EVIDENCE", id="something else was made"),
+    pytest.param("docs/x.mdを作成", JUNK, "NO_EVIDENCE", id="in Japanese"),
+    pytest.param("Create docs/x.md and docs/y.md", f"mkdir docs; echo x > docs/x.md; {JUNK}", "NO_EVIDENCE",
+                 id="one of two"),
+    pytest.param("Update README.md", JUNK, "NO_EVIDENCE", id="something else was changed"),
+    pytest.param("Write the report to docs/report.md", "echo The report: all is well.", "NO_EVIDENCE",
+                 id="told and not written"),
+    pytest.param("Create docs/x.md", f"mkdir docs; echo x > docs/x.md; {JUNK}", "COMPLETE", id="made"),
+    pytest.param("Update README.md", "echo x >> README.md; echo done", "COMPLETE", id="changed"),
+    pytest.param("explain README.md", "echo It holds words.", "COMPLETE", id="a question about a file"),
+    pytest.param("fix the bug described in notes.txt", JUNK, "COMPLETE", id="a file that says what to do"),
+    pytest.param("add a page about README.md", JUNK, "COMPLETE", id="a file that it is about"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("task", "program", "status"), ROWS)
+def test_the_ordered_file_decides(task: str, program: str, status: str, house: House) -> None:
+    """Source: seed 001, Properties 8, 26 and 31."""
+    done = house.run(task, "--json", command="run", executor=house.program(program))
+    answer = json.loads(done.out)
+    assert (answer["run"]["executor_status"], done.code) == (status, 0 if status == "COMPLETE" else 2), answer
+
+
+def test_the_summary_says_which_file_is_missing(house: House) -> None:
+    done = house.run(lines=["Create docs/x.md"], executor=house.program(JUNK))
+    assert (done.code, done.results) == (2, ["INCOMPLETE"])
+    assert "[WHY]     The task names docs/x.md, and that was not done. May the work" in done.out
