@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
+from orchestrator.core.running import destructive
 from orchestrator.errors import UsageError
 
-_GIT = r"git(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,4}\s+"
-_DESTRUCTIVE = re.compile(
-    r"(?<![\w.-])(?:"
-    r"rm\s+(?:\S+\s+){0,6}?(?:-[a-z]*r[a-z]*|--recursive)(?![\w-])"
-    r"|(?:drop|truncate)\s+(?:\S+\s+){0,3}?(?:tables?|databases?|schemas?)(?!\w)"
-    r"|delete-stack|destroy|terminate-instances"
-    rf"|{_GIT}push\s+(?:\S+\s+){{0,6}}?(?:--force(?:-[a-z-]+)?(?:=\S+)?|-[a-z]*f[a-z]*)(?![\w-])"
-    rf"|{_GIT}reset\s+(?:\S+\s+){{0,6}}?--hard"
-    r"|kubectl\s+(?:\S+\s+){0,6}?delete"
-    r"|docker\s+(?:(?:container|image|volume|network)\s+)?rmi?"
-    r"|npm\s+unpublish"
-    r")(?![\w-])"
-    r"|(?:データベース|テーブル|db)\s*(?:を|の)\s*(?:すべて|全て|全部|全)?\s*(?:削除|ドロップ|破棄|消|初期化|空に)"
-    r"|強制\s*(?:プッシュ|push)|(?:すべて|全て|全部)\s*(?:の\S{0,20})?を?\s*(?:削除|消去|消して)",
-    re.IGNORECASE,
-)
-_PRECIOUS = re.compile(
-    r"(?<![\w.])\.env(?:[\w.-]*)"
-    r"|[\w*-]\.(?:pem|key)(?![\w-])|(?<![\w.])\.(?:pem|key)(?![\w-])"
-    r"|(?<![\w-])id_rsa(?!\w)"
-    r"|(?<![\w.~/-])/(?:etc|usr|var)(?![\w-])"
-    r"|(?<![\w.])\.(?:ssh|aws)(?![\w-])",
-    re.IGNORECASE | re.ASCII,
-)
 _REPORT = re.compile(
     r"(?<![\w-])(?:reports?|summar(?:y|ies|i[sz]e|i[sz]ing))(?![\w-]|\.\w)|レポート|報告|要約|まとめて|まとめを|サマリ",
     re.IGNORECASE,
@@ -97,12 +73,6 @@ def settle(given: str | None, text: str) -> str:
     return detect(text) if given is None else check(given)
 
 
-def is_destructive(text: str) -> bool:
-    """Whether a text names a destructive operation, or a file or path that only a person may have touched."""
-    plain = _plain(text)
-    return _DESTRUCTIVE.search(plain) is not None or _PRECIOUS.search(plain) is not None
-
-
 def detect(text: str) -> str:
     """The type of a task by its English or Japanese words: the first of the ordered tests that holds.
 
@@ -110,8 +80,8 @@ def detect(text: str) -> str:
 
     Source: seed 000, INV-2.
     """
-    plain = _plain(text)
-    if is_destructive(plain):
+    plain = destructive.plain(text)
+    if destructive.is_destructive(text):
         return task_types.DANGEROUS_OP
     if _REPORT.search(plain) and not _STRONG.search(plain):
         return task_types.REPORT
@@ -135,8 +105,3 @@ def _edit(text: str) -> str:
     if _CONFIG.search(text):
         return task_types.CONFIG_CI_CHANGE
     return task_types.LIGHT_EDIT if _LIGHT.search(text) else task_types.IMPLEMENTATION
-
-
-def _plain(text: str) -> str:
-    """Full-width letters made plain and runs of whitespace one space, so that they hide nothing."""
-    return " ".join(unicodedata.normalize("NFKC", text).split())

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core import task_types
-from orchestrator.core.running import types
+from orchestrator.core.running import destructive, types
 from orchestrator.errors import UsageError
 
 DESTRUCTIVE = (
@@ -20,11 +20,54 @@ DESTRUCTIVE = (
     "kubectl delete pod x", "kubectl -n prod delete pod x", "docker rm x", "docker rmi x", "docker image rm x",
     "npm unpublish x", "edit .env", "show .env.local", "read config/.env.production", "renew server.pem", "*.key",
     "copy id_rsa", "change /etc/hosts", "clean /usr/local", "look in /var/log", "edit ~/.ssh/config", "ls ~/.aws",
+    "format the disk", "Format the hard drive please", "reformat /dev/sda1", "format my USB stick and reinstall",
+    "format c:", "wipe the disk", "erase the whole drive", "zero out the partition", "overwrite the boot sector",
+    "delete all files", "Delete all the files in the folder", "remove every file", "delete all of my files",
+    "erase all data", "remove all user data", "delete everything", "get rid of everything in here",
+    "delete all temporary files", "rm all files", "delete all users", "purge all customer records", "wipe all backups",
+    "delete all branches", "delete all rows", "delete all logs from the server", "delete the entire project",
+    "wipe the database", "Wipe the production database now", "delete the database", "remove the db",
+    "empty the bucket", "delete the s3 bucket", "reset the database", "clear the database", "drop the db",
+    "drop the production db", "drop the old users table", "drop the email column", "truncate all tables",
+    "drop table if exists users;", "delete from users;", "DELETE FROM users WHERE 1=1", "delete production data",
+    "take care: drop prod", "tear down production", "overwrite the live server", "delete the repository",
+    "wipe the server", "nuke my home directory", "erase the git history", "rewrite git history",
+    "terminate all instances",
+    "force push to main", "force-push the branch", "hard reset to origin/main", "git clean -fdx", "git branch -D x",
+    "git push origin --delete x", "git push origin -d x", "git filter-branch x", "git stash clear",
+    "mkfs.ext4 /dev/sdb",
+    "dd if=/dev/zero of=/dev/sda", "shred -u secret", "find . -name '*.c' -delete", "del /f /s *.*", "rd /s /q c:\\x",
+    "Remove-Item x -Recurse", "docker system prune", "docker volume prune -f", "helm uninstall x", "gh repo delete x",
+    "aws rds delete-db-instance x", "aws s3 rm s3://b --recursive", "gcloud projects delete x", "redis-cli FLUSHALL",
+    "rails db:drop", "prisma migrate reset", "dropdb x", "crontab -r",
+    "本番DBをdrop", "本番DBをdropして", "本番データベースを削除", "全ファイルを削除", "全ファイルを削除してください",
+    "全てのファイルを消して", "ファイルを全部削除して", "ファイルをすべて消去", "全データを消して", "データを全て削除",
+    "全部消して", "ディスクをフォーマット", "ディスクをフォーマットして", "ハードディスクを初期化して",
+    "ドライブを消去して", "テーブルをドロップして", "テーブルをtruncate", "DBを初期化", "DBの中身を消して",
+    "本番環境を削除して", "バックアップを削除", "リポジトリを削除して", "サーバーを初期化して", "全ユーザーを削除",
+    "ユーザーを全員削除して", "フォルダごと削除して", "ホームディレクトリを削除", "コミット履歴を書き換えて",
+    "ハードリセットして", "何もかも消して", "データベースを丸ごと削除して",
     "データベースを削除して", "テーブルを全部削除", "すべてのファイルを削除して", "強制プッシュして", "rm　-rf /",
 )  # fmt: skip
 HARMLESS = (
     "git push", "git push -u origin x", "git push --follow-tags", "git reset --soft HEAD", "farm -rf", "undestroyed",
     "process.env.HOME", "src/etc/a", "/etcetera", "https://example.org/etc", "dropdown table", "kubectl get pods",
+    "format the code", "format all files", "reformat src/a.py", "format the date", "format the disk usage as a table",
+    "format the disk image name", "delete the unused import", "delete all unused imports", "remove all warnings",
+    "remove all comments", "remove all logs from app.py", "remove all tables from the docs", "remove all images",
+    "drop shadow on the button", "add a drop shadow on the table", "drop support for the old database",
+    "drop the redundant parameter", "truncate the title to 80 characters", "truncate the table cell text",
+    "delete the database comment", "remove the database connection code", "delete the user database test",
+    "remove the file old.txt", "delete old.txt", "delete the column header", "remove the table in README.md",
+    "clear the cache", "reset the form", "clear the input", "empty the list", "wipe transition", "erase the canvas",
+    "remove the production build script", "deploy to production", "delete the project name from the title",
+    "delete the last row", "remove the user from the list", "clean the code", "remove everything about it from a.md",
+    "git branch -d x", "git branch", "git clean -n", "git stash", "git rebase main", "docker ps", "helm list",
+    "find . -name x", "aws s3 ls", "delete-button", "explain from where", "push the force field",
+    "コードをフォーマットして", "未使用のimportを削除して", "ドロップシャドウを追加", "ドロップダウンを削除して",
+    "全角スペースを削除", "テーブルの列幅を修正して", "データベース接続を修正して", "データベースの設計を説明して",
+    "old.txtを削除して", "キャッシュをクリアして", "フォームをリセット", "全体を修正して", "バックアップを作成して",
+    "リポジトリを作って", "日付をフォーマットして", "サーバーを起動して", "全ファイルをフォーマットして",
     "docker run x", "npm publish", "an id_rsa_like word", "the environment",
 )  # fmt: skip
 OTHERS = [
@@ -46,12 +89,12 @@ OTHERS = [
 
 @pytest.mark.parametrize("text", DESTRUCTIVE)
 def test_inv2_destructive_words_come_first(text: str) -> None:
-    assert (types.detect(text), types.is_destructive(text)) == ("DANGEROUS_OP", True)
+    assert (types.detect(text), destructive.is_destructive(text)) == ("DANGEROUS_OP", True)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_inv2_words_that_only_look_destructive_are_not(text: str) -> None:
-    assert not types.is_destructive(text)
+    assert not destructive.is_destructive(text)
 
 
 @pytest.mark.parametrize(("text", "expected"), OTHERS)
@@ -85,12 +128,40 @@ def test_inv2_no_text_around_it_hides_a_destructive_operation(before: str, words
     assert types.detect(f"{before}\n{words}\n{after}") == "DANGEROUS_OP"
 
 
+VERBS = ("delete", "erase", "wipe", "purge", "nuke")
+MASSES = ("all files", "all the data", "every file", "the database", "the production db", "everything",
+          "the whole project")  # fmt: skip
+ENDS = ("", ".", " now", " in the folder", ", then start again", " from the server", "!", "\nand stop")
+SMALL = ("unused import", "trailing blank", "second paragraph", "old comment", "database comment", "production flag")
+
+
+STARTS = ("", "Please ", "now, ")
+
+
+@given(st.sampled_from(VERBS), st.sampled_from(MASSES), st.sampled_from(ENDS), st.sampled_from(STARTS))
+def test_inv2_every_verb_that_destroys_with_every_mass_is_destructive(
+    verb: str, mass: str, end: str, start: str
+) -> None:
+    assert types.detect(f"{start}{verb} {mass}{end}") == "DANGEROUS_OP"
+
+
+@given(st.sampled_from((*VERBS, "remove", "format", "drop")), st.sampled_from(SMALL), st.sampled_from(ENDS[:6]))
+def test_inv2_the_same_verbs_with_small_things_are_not(verb: str, small: str, end: str) -> None:
+    assert not destructive.is_destructive(f"{verb} the {small}{end}")
+
+
 @given(st.text())
 def test_every_text_has_a_known_type(text: str) -> None:
     assert types.detect(text) in task_types.TYPES
 
 
-@pytest.mark.parametrize("unit", ["rm ", "git -a ", "git push ", "drop ", "please ", "すべて", "a", ".env", " ", "?"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "rm ", "git -a ", "git push ", "drop ", "please ", "すべて", "a", ".env", "delete all ",
+        "format the ", "wipe x ", "データを", "全ファイル", "aws ", "find . ", "drop a ", " ", "?", "\n", "rm\n",
+    ],
+)  # fmt: skip
 def test_long_texts_take_linear_time(unit: str) -> None:
     begun = time.process_time()
     types.detect(unit * 10_000)

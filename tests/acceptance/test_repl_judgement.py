@@ -1,4 +1,4 @@
-"""The installed `run` and `repl`: a file that a task orders by name has to be there, whatever else was changed."""
+"""The installed `run` and `repl`: what is ordered by name has to be done, and what destroys is confirmed first."""
 
 from __future__ import annotations
 
@@ -55,3 +55,12 @@ def test_the_summary_says_which_file_is_missing(house: House) -> None:
     done = house.run(lines=["Create docs/x.md"], executor=house.program(JUNK))
     assert (done.code, done.results) == (2, ["INCOMPLETE"])
     assert "[WHY]     The task names docs/x.md, and that was not done. May the work" in done.out
+
+
+@pytest.mark.parametrize("task", ["format the disk", "delete all files", "wipe the database", "本番DBをdrop"])
+def test_what_destroys_calls_no_executor_before_somebody_agrees(task: str, house: House) -> None:
+    """Source: seed 000, INV-2."""
+    done = house.run(task, "--json", command="run", executor=house.program(f"touch {house.base}/called"))
+    run = json.loads(done.out)["run"]
+    assert (run["task_type"], run["executor_status"], done.code) == ("DANGEROUS_OP", "BLOCKED", 2)
+    assert not (house.base / "called").exists()
