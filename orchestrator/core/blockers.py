@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from orchestrator.core import names
-
-if TYPE_CHECKING:
-    from orchestrator.core import metadata
 
 BlockerClass = Literal["soft", "hard"]
 SOFT: BlockerClass = "soft"
@@ -77,13 +74,6 @@ def worst(stage: str | None, found: Iterable[Classified]) -> Classified | None:
     if not every and TYPES.get(name) == HARD:
         return UNCLASSIFIED
     return next((each for each in every if each.blocker_class == HARD), every[0] if every else None)
-
-
-def classify(report: metadata.Metadata | None) -> Classified:
-    """The blocker that a report with effect ``block`` opens; without metadata unclassified, and so hard."""
-    if report is None or report.blocker_type is None or report.blocker_class is None:
-        return UNCLASSIFIED
-    return Classified(report.blocker_type, report.blocker_class)
 
 
 def hardened(type_: str, phases: int | None, before: Sequence[tuple[str, int | None]]) -> str | None:

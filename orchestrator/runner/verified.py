@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from orchestrator.core import names
+from orchestrator.core.running.facts import CLAIM, DIFF
 from orchestrator.runner import snapshot
 from orchestrator.runner.snapshot import Change, Snapshot
-
-DIFF, CLAIM = "diff", "executor_claim"
 
 _NEVER = frozenset({".git", ".orchestrator"})
 _OWN = frozenset({".claude/repl.json"})

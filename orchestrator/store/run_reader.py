@@ -54,6 +54,15 @@ _OF_TASK = f"""SELECT {_COLUMNS} FROM runs r INDEXED BY ix_runs_task
     WHERE r.session_id = :session AND r.task_id = :task ORDER BY r.created_seq, r.id"""
 _OPEN = f"""SELECT {_COLUMNS} FROM runs r INDEXED BY ix_runs_open
     WHERE r.ended_at IS NULL AND r.state = :state ORDER BY r.id"""
+WAITING = "waiting"
+"""The kind of the log's entry by which a process says that it waits for a queued run."""
+_WAITING = f"""SELECT {_COLUMNS}, e.text FROM runs r INDEXED BY ix_runs_open
+    CROSS JOIN run_events e INDEXED BY ix_run_events_run ON e.session_id = r.session_id AND e.run_id = r.id
+    WHERE r.ended_at IS NULL AND r.state = 'queued' AND e.kind = '{WAITING}' AND e.seq > r.state_seq
+    ORDER BY e.at, r.id"""
+_MADE_BELOW = """SELECT t.id FROM tasks t INDEXED BY ix_tasks_parent JOIN agents a ON a.id = t.created_by
+    JOIN sessions s ON s.id = t.session_id WHERE t.session_id = :session AND t.parent_id = :task
+    AND t.created_seq > :since AND s.kind = 'chat' AND a.kind = 'ai' ORDER BY t.created_seq"""
 _NEWEST = "SELECT id, session_id FROM runs ORDER BY id DESC LIMIT 1"
 _LAST = """SELECT log_id FROM runs INDEXED BY ix_runs_created WHERE session_id = :session
     ORDER BY created_seq DESC LIMIT 1"""
@@ -108,6 +117,17 @@ def of_task(connection: sqlite3.Connection, session: str, task: str) -> list[Run
 def in_state(connection: sqlite3.Connection, state: str) -> list[Run]:
     """The runs of all sessions that are queued, running or awaiting a response, in the order of their ids."""
     return [Run(*row) for row in connection.execute(_OPEN, {"state": state})]
+
+
+def waiting(connection: sqlite3.Connection) -> list[tuple[Run, str]]:
+    """The queued runs for which processes wait, with those, first come first."""
+    return [(Run(*row[:-1]), row[-1]) for row in connection.execute(_WAITING)]
+
+
+def made_below(connection: sqlite3.Connection, run: Run) -> tuple[str, ...]:
+    """Subtasks of a run's task that agents made in a chat since the run was queued; there only the runner divides."""
+    found = {"session": run.session_id, "task": run.task_id, "since": run.state_seq}
+    return tuple(row[0] for row in connection.execute(_MADE_BELOW, found))
 
 
 def newest(connection: sqlite3.Connection) -> tuple[str, str] | None:

@@ -64,3 +64,14 @@ def test_what_destroys_calls_no_executor_before_somebody_agrees(task: str, house
     run = json.loads(done.out)["run"]
     assert (run["task_type"], run["executor_status"], done.code) == ("DANGEROUS_OP", "BLOCKED", 2)
     assert not (house.base / "called").exists()
+
+
+def test_a_task_over_its_limits_is_done_in_parts_by_the_program(house: House) -> None:
+    """Source: seed 001, Property 14."""
+    (house.project / ".claude" / "settings.json").write_text('{"orchestrator": {"task_limits": {"files": 2}}}')
+    program = "case \"$*\" in *'part 1 of 2'*) touch a.md b.md;; *'part 2 of 2'*) touch c.md;; esac; echo done"
+    done = house.run(lines=["create a.md, b.md and c.md", "/logs task-001"], executor=house.program(program))
+    assert (done.code, done.results) == (0, ["COMPLETE"]), done.out
+    assert [line for line in done.out.splitlines() if "part " in line and "of 2" in line]
+    for_itself = house.run(lines=["create d.md, e.md and f.md"], executor=house.program("touch d.md e.md f.md"))
+    assert (for_itself.code, for_itself.results) == (1, ["ERROR"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core import blockers, metadata
+from orchestrator.core import blockers
 from orchestrator.core.blockers import HARD, SOFT, Classified
 
 SOFT_TYPES = "timeout context_exhaustion_handoff phase_incomplete mcp_transient build_warning waiting manual".split()
@@ -77,19 +77,6 @@ def test_the_worst_of_stage_and_errors_counts(
     stage: str | None, found: list[tuple[str, bool]], expected: Classified | None
 ) -> None:
     assert blockers.worst(stage, [blockers.of_error(*each) for each in found]) == expected
-
-
-def test_without_metadata_a_blocker_is_unclassified_and_hard() -> None:
-    assert blockers.classify(None) == Classified("unclassified", HARD)
-
-
-def test_metadata_of_finished_work_classifies_nothing() -> None:
-    assert blockers.classify(metadata.check('{"status": "implemented"}')) == Classified("unclassified", HARD)
-
-
-def test_metadata_gives_the_blocker_its_type_and_class() -> None:
-    report = metadata.check('{"status": "blocked", "errors": [{"type": "waiting"}]}')
-    assert blockers.classify(report) == Classified("waiting", SOFT)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from orchestrator.app import sessions
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import queueing, records, starting
+from orchestrator.core import questions
 from orchestrator.core.running import codes, continuation, exits, report, states
+from orchestrator.core.running.evidence import Inspection
 from orchestrator.runner import evidence_files, owners, reports
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -65,10 +67,7 @@ def latest(runs: list[Run]) -> list[Run]:
 def _report(desk: Desk, session: str) -> Answer:
     context = desk.context
     runs = run_reader.of_session(context.connection, session)
-    names = evidence_files.registered(desk.project.root, session)
-    found = evidence_files.inspect(
-        desk.project.root, session, names, known=records.checksum(context, session)
-    )
+    found = _inventory(context, desk.project.root, session)
     tasks = [report.Task(run.id, run.state, run.error_reason) for run in latest(runs)]
     violations = [
         {"type": row["type"], "limit": row["limit_value"], "actual": row["actual"], "time": row["at"]}
@@ -108,7 +107,8 @@ def continuable(context: Context, run: Run) -> Run:
     """The run, if its work may be continued.
 
     Raises:
-        Refused: E207, it is complete or an error, nothing of it was verified, or nobody was asked.
+        Refused: E207, it is complete or an error, nothing of it was verified, its evidence is not sound any more, or
+            nobody was asked.
     """
     asked = run_reader.question(context.connection, run.question_id) if run.question_id else None
     if run.state != states.UNFINISHED:
@@ -116,7 +116,17 @@ def continuable(context: Context, run: Run) -> Run:
     if asked is None or asked["closed_at"] is not None:
         why = "nothing of it was verified" if asked is None else "that was answered already"
         raise codes.refused("E207", f"Run {run.id} cannot be continued: {why}.", run=run.id)
+    if asked["kind"] == questions.CONTINUATION:
+        sound = not _inventory(context, run.verification_root, run.session_id).problems
+        continuation.check(
+            continuation.of_run(run.executor_status, run.files_modified_count, evidence_valid=sound)
+        )  # fmt: skip
     return run
+
+
+def _inventory(context: Context, root: str, session: str) -> Inspection:
+    names = evidence_files.registered(root, session)
+    return evidence_files.inspect(root, session, names, known=records.checksum(context, session))
 
 
 def _end(context: Context, session: str) -> None:

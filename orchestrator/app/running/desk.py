@@ -21,6 +21,7 @@ from orchestrator.app.running import (
     closing,
     driver,
     holding,
+    measuring,
     mediating,
     opening,
     queueing,
@@ -218,7 +219,7 @@ class Desk:
             run=run,
             executor=self._executors(self.flags.executor, run.provider),
             settings=self.settings,
-            limits=driver.limits_of(self.context, run, self.settings, process.Limits(
+            limits=measuring.limits_of(self.context, run, self.settings, process.Limits(
                 executor_timeout_ms=self.flags.executor_timeout_ms, progress_timeout_ms=self.flags.progress_timeout_ms
             )),
             prompt=mediating.prompt(self.context, run),
@@ -285,8 +286,6 @@ class Desk:
     def keys(self) -> dict[str, str]:
         """SET or NOT SET for every key that a provider may need."""
         return providers.key_states(self._variables)
-
-    # --- choosing
 
     def provider(self, name: str | None) -> Answer:
         """The chosen provider; with a name another one, which has no model chosen yet.

@@ -1,9 +1,10 @@
 """Executing a run: what happens between its start and its end, outside of any transaction.
 
 The driver looks at the tree, calls the executor, looks again, runs the project's checks, and records evidence of each
-operation. It judges nothing: what it saw becomes the facts that the run is ended with.
+operation. It judges nothing: what it saw becomes the facts that the run is ended with. A task that is larger than its
+limits is done in parts, as long as each of them is complete.
 
-Source: seed 001, Properties 4, 7, 8, 11, 31 and 33.
+Source: seed 001, Properties 4, 7, 8, 11, 14, 31 and 33.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import finishing, mediating, orders, queueing, records, starting
+from orchestrator.app.running import measuring, mediating, orders, parts, queueing, records, starting
+from orchestrator.app.running.parts import Part
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
-from orchestrator.core.running import codes, limits, named, phases, states, tests_exist
 from orchestrator.core.running import facts as words
+from orchestrator.core.running import judging, limits, locks, named, phases, states, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.errors import OrchestratorError
@@ -29,7 +31,7 @@ from orchestrator.runner.verified import Verification
 from orchestrator.store import run_reader, sqlite
 from orchestrator.store.run_reader import Run
 
-EXECUTE, VERIFY, CHECK = "execute", "verify", "check"
+DIVIDE, EXECUTE, VERIFY, CHECK = "divide", "execute", "verify", "check"
 """The operations of a run; each has exactly one piece of evidence."""
 
 POLL_S = 0.05
@@ -41,8 +43,9 @@ class Job(NamedTuple):
     """A run with everything that executing it needs.
 
     limits: its clocks. prompt: what the executor is told. remembered: question and answer in that, not asked anew.
-    attempt: counted from 1; a run that awaited a response is executed again. secrets: values that are masked
-    wherever they occur.
+    attempt: counted from 1; a run that awaited a response is executed again.
+    part, parts: the part of the task that this is about, and all of them, where it is done in parts.
+    secrets: values that are masked wherever they occur.
     interactive: somebody can answer a question. watch, cancelled: as for an executor.
     """
 
@@ -54,6 +57,8 @@ class Job(NamedTuple):
     interactive: bool
     remembered: tuple[str, str] | None = None
     attempt: int = 1
+    part: Part | None = None
+    parts: tuple[Part, ...] = ()
     secrets: tuple[str, ...] = ()
     watch: port.Watch | None = None
     cancelled: Callable[[], bool] | None = None
@@ -69,7 +74,17 @@ class Seen(NamedTuple):
     checks: Mapping[str, str | None]
     seconds: int
     present: Collection[str]
+    broken: Sequence[limits.Violation] = ()
     tampered: tuple[str, ...] = ()
+
+
+class Done(NamedTuple):
+    """One execution with all that came of it: its job, what was seen, the facts so far, and the evidence of it."""
+
+    job: Job
+    seen: Seen
+    facts: Facts
+    evidence: list[dict[str, Any]]
 
 
 def execute(context: Context, job: Job) -> Answer:
@@ -79,16 +94,36 @@ def execute(context: Context, job: Job) -> Answer:
         What `finishing.finish` answers; what `queueing.cancel` does where it was cancelled before it began.
 
     Raises:
-        Refused: the run could not be started: E403 after the deadlock timeout, or what `starting.start` refuses
-            otherwise. It is still queued then.
+        Refused: the run could not be started: E206, it is too large and cannot be divided; E403 after the deadlock
+            timeout; or what `starting.start` refuses otherwise. It is still queued then.
         EnvironmentProblem: NO_DATABASE, the database was deleted meanwhile; nothing is written anywhere then.
     """
+    divided = parts.split(context, job.run, job.settings)
     if not wait_and_start(context, job):
         run = job.run
         return queueing.cancel(context, session_id=run.session_id, id=run.id, reason="cancelled before it began")
     job = job._replace(attempt=attempts(context, job.run))
+    done: list[Done] = []
+    for part in divided or (None,):
+        done.append(_done(context, job if part is None else _about(job, part, divided), done))
+        if judging.judge(done[-1].facts).state != states.DONE:
+            break
+    return records.end(context, done, divided)
+
+
+def _about(job: Job, part: Part, divided: tuple[Part, ...]) -> Job:
+    """The job of one part: a part is a task in itself, so that its time is its own."""
+    seconds = job.settings.task_limits.seconds
+    limits = job.limits._replace(task_deadline=time.monotonic() + seconds, task_limit_ms=seconds * 1000)
+    return job._replace(prompt=parts.prompt(job.prompt, part), part=part, parts=divided, limits=limits)
+
+
+def _done(context: Context, job: Job, before: Sequence[Done]) -> Done:
+    """Execute a job, which goes on from what was done before, and keep the evidence of it."""
     seen = _look(context, job)
-    return records.end(context, job, seen, _facts(context, job, seen))
+    facts = _facts(context, job, seen, before)
+    evidence, facts = records.kept(context, job, seen, facts, before[-1].evidence if before else [])
+    return Done(job, seen, facts, evidence)
 
 
 def wait_and_start(context: Context, job: Job) -> bool:
@@ -98,25 +133,36 @@ def wait_and_start(context: Context, job: Job) -> bool:
         False where it was cancelled meanwhile.
     """
     run, capacity = job.run, job.settings.parallel_limits.executors
-    wanted = [(run.verification_root, finishing.lock_mode(run.task_type))]
     until = time.monotonic() + job.settings.timeouts.deadlock_timeout_seconds
+    noted = False
     while not (job.cancelled and job.cancelled()):
         free_abandoned(context)
         late = time.monotonic() >= until
-        if late or starting.conflict(context, capacity, wanted) is None:
-            try:
-                starting.start(
-                    context, session_id=run.session_id, id=run.id, owner=owners.mine(), capacity=capacity, locks=wanted
-                )
-            except OrchestratorError as problem:
-                if problem.code not in ("E401", "E404"):
-                    raise
-                if late:
-                    raise codes.refused("E403", f"It waited as long as it may: {problem.message}") from problem
-            else:
+        if late or starting.conflict(context, run, capacity) is None:
+            problem = _start(context, run, capacity)
+            if problem is None:
                 return True
+            if late:
+                raise locks.deadlock(f"It waited as long as it may: {problem.message}", (run.id,)) from problem
+        if not noted:
+            starting.wait(context, session_id=run.session_id, id=run.id, owner=owners.mine())
+            noted = True
         time.sleep(POLL_S)
     return False
+
+
+def _start(context: Context, run: Run, capacity: int) -> OrchestratorError | None:
+    """Start a run; what is in its way, where that may pass."""
+    try:
+        starting.start(
+            context, session_id=run.session_id, id=run.id, owner=owners.mine(), capacity=capacity,
+            locks=starting.wants(run),
+        )  # fmt: skip
+    except OrchestratorError as problem:
+        if problem.code not in ("E401", "E404"):
+            raise
+        return problem
+    return None
 
 
 def free_abandoned(context: Context) -> None:
@@ -163,7 +209,10 @@ def _look(context: Context, job: Job) -> Seen:
         outcome, tests, result = {}, None, result._replace(cancelled=True)
     sqlite.require_place(context.connection, log)
     seconds, tampered = round(time.monotonic() - began), _tampered(context, job, guard)
-    return Seen(result, found, changes, tests, outcome, seconds, after.files, tampered)
+    # The time of a part is its own; that of a task counts over all its runs.
+    taken = seconds + (measuring.earlier_seconds(context, run) if job.part is None else 0)
+    broken = measuring.broken(job.settings, changes, taken, context.clock())
+    return Seen(result, found, changes, tests, outcome, seconds, after.files, broken, tampered)
 
 
 def _tampered(context: Context, job: Job, before: guarded.Look) -> tuple[str, ...]:
@@ -220,8 +269,9 @@ def _is_cancelled(job: Job, result: port.ExecutorResult) -> bool:
 
 
 def operation(job: Job, name: str) -> str:
-    """The id of an operation of an attempt at a run."""
-    return f"{job.run.id}-{name}" + (f"-{job.attempt}" if job.attempt > 1 else "")
+    """The id of an operation of an attempt at a run, or at a part of it."""
+    part = f"-part-{job.part.number}" if job.part is not None and name != DIVIDE else ""
+    return f"{job.run.id}-{name}{part}" + (f"-{job.attempt}" if job.attempt > 1 else "")
 
 
 def attempts(context: Context, run: Run) -> int:
@@ -229,15 +279,20 @@ def attempts(context: Context, run: Run) -> int:
     return sum(event["kind"] == "started" for event in run_reader.events(context.connection, run.session_id, run.id))
 
 
-def operations(seen: Seen) -> tuple[str, ...]:
-    """The names of the operations that a run consisted of."""
-    return (EXECUTE, VERIFY, CHECK) if seen.checks else (EXECUTE, VERIFY)
+def operations(job: Job, seen: Seen) -> tuple[str, ...]:
+    """The names of the operations that an execution consisted of; the first of several is where they were divided."""
+    first = (DIVIDE,) if job.part is not None and job.part.number == 1 else ()
+    return (*first, EXECUTE, VERIFY, CHECK) if seen.checks else (*first, EXECUTE, VERIFY)
 
 
-def _facts(context: Context, job: Job, seen: Seen) -> Facts:
+def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Facts:
+    """What is known by now; of what was done before all was complete, and its files count with these."""
     run, result = job.run, seen.result
+    touched = [change.path for each in (*(done.seen for done in before), seen) for change in each.changes]
+    later = job.part.later if job.part is not None else ()
+    unmet = orders.unmet(context, run, seen.present, touched)
     deleted = [change.path for change in seen.changes if change.kind == snapshot.DELETED]
-    return Facts(
+    facts = Facts(
         task_type=run.task_type,
         status=result.status,
         output=result.output[-MAX_OUTPUT:],
@@ -248,12 +303,13 @@ def _facts(context: Context, job: Job, seen: Seen) -> Facts:
         verified=tuple(words.File(file.path, file.exists, file.detection_method) for file in seen.found.files
                        if file.path not in deleted),
         ordered_deletions=named.ordered_deletions(run.prompt, deleted),
-        targets_unmet=orders.unmet(context, run, seen.present, [change.path for change in seen.changes]),
+        targets_unmet=tuple(path for path in unmet if path not in later),
+        unapproved=run_reader.made_below(context.connection, run),
         unverifiable=tuple(problem.path for problem in seen.found.problems),
         tampered=seen.tampered,
         tests=seen.tests,
         checks_failed=tuple(name for name, outcome in seen.checks.items() if outcome not in (None, phases.PASSED)),
-        violations=tuple(each.sentence() for each in broken(context, job, seen)),
+        violations=tuple(each.sentence() for each in seen.broken),
         error=result.error,
         cause=result.cause,
         denied_tools=tuple(result.denied_tools),
@@ -267,24 +323,7 @@ def _facts(context: Context, job: Job, seen: Seen) -> Facts:
         interactive=job.interactive,
         leftovers=tuple(result.leftovers),
     )  # fmt: skip
-
-
-def broken(context: Context, job: Job, seen: Seen) -> list[limits.Violation]:
-    """The limits that the task is over, its earlier runs included in what it took."""
-    given = job.settings.task_limits
-    allowed = limits.TaskLimits(files=given.files, tests=given.tests, seconds=given.seconds)
-    touched = [change.path for change in seen.changes]
-    tests = [path for path in touched if tests_exist.is_of_tests(path, job.settings.detection)]
-    taken = seen.seconds + earlier_seconds(context, job.run)
-    actual = {"files": len(touched), "tests": len(tests), "seconds": taken}
-    return limits.violations(allowed, actual, context.clock())
-
-
-def limits_of(context: Context, run: Run, settings: Settings, given: process.Limits) -> process.Limits:
-    """The clocks of a run, with what is left of the time that its task may take over all its runs."""
-    allowed = settings.task_limits.seconds
-    left = max(0.0, allowed - earlier_seconds(context, run))
-    return given._replace(task_deadline=time.monotonic() + left, task_limit_ms=allowed * 1000)
+    return words.joined(before[-1].facts, facts, deleted) if before else facts
 
 
 def require_tests(context: Context, run: Run, settings: Settings) -> None:
@@ -298,16 +337,6 @@ def require_tests(context: Context, run: Run, settings: Settings) -> None:
         run.task_type, named.files(mediating.prompt(context, run)) or None, paths, settings.detection,
         checks.other_tests(run.verification_root, settings.detection),
     )
-
-
-def earlier_seconds(context: Context, run: Run) -> int:
-    """How long the runs of the same task took that ended before."""
-    total = 0.0
-    for each in run_reader.of_task(context.connection, run.session_id, run.task_id):
-        if each.id != run.id and each.started_at and each.ended_at:
-            begun, ended = datetime.fromisoformat(each.started_at), datetime.fromisoformat(each.ended_at)
-            total += max(0.0, (ended - begun).total_seconds())
-    return round(total)
 
 
 def shape(result: port.ExecutorResult) -> dict[str, Any]:

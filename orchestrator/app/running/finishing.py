@@ -11,7 +11,7 @@ from typing import Any
 from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import choosing, writing
-from orchestrator.core import blockers, questions, task_types
+from orchestrator.core import blockers, questions
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import facts as seen
 from orchestrator.core.running import judging, states
@@ -166,8 +166,3 @@ def cause(facts: Facts, verdict: Verdict) -> str:
     if facts.blocked_reason == states.INTERACTIVE_PROMPT:
         return PROMPTED
     return verdict.cause if verdict.cause in blockers.TYPES else UNKNOWN_CAUSE
-
-
-def lock_mode(task_type: str) -> str:
-    """How a run locks its project: what only asks may run beside others of its kind."""
-    return "read" if task_type in (task_types.READ_INFO, task_types.REPORT) else "write"

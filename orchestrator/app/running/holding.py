@@ -16,7 +16,8 @@ from orchestrator.app.running.queueing import requeue
 from orchestrator.core import questions
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import codes, continuation, states
+from orchestrator.core.running import continuation, states
+from orchestrator.core.running.continuation import Approval
 from orchestrator.errors import Refused
 from orchestrator.store import run_reader
 from orchestrator.store.queries import Row
@@ -130,10 +131,10 @@ def _resume(work: Work, run: Run, person: Agent, decision: str, note: str) -> st
 
 
 def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> str:
-    asked, now = datetime.fromisoformat(question["asked_at"]), datetime.fromisoformat(work.at)
-    late = continuation.is_expired(asked_at=asked.timestamp(), now=now.timestamp())
-    if late and question["kind"] == questions.CONTINUATION:
-        raise codes.refused("E207", f"The approval of run {run.id} was asked for too long ago.", run=run.id)
+    if question["kind"] == questions.CONTINUATION:
+        asked, now = (datetime.fromisoformat(at).timestamp() for at in (question["asked_at"], work.at))
+        reached = continuation.of_run(run.executor_status, run.files_modified_count)
+        continuation.start(reached, Approval(asked, now), now)
     new = requeue(work, run, by=person.id, note=note)
     return f"run {new.id} continues {run.id}: {_take_up(new)}"
 

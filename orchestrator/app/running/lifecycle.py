@@ -39,21 +39,21 @@ def walk(evidence: dict[str, Any], at: str, *, fails: str | None = None) -> list
 
 
 def evidence_of(
-    *, prompt: str, run: str, plan: dict[str, Any], state: str, checks: dict[str, str | None], verified: bool,
+    *, prompt: str, tasks: dict[str, str], plan: dict[str, Any], checks: dict[str, str | None], verified: bool,
     report: str,
 ) -> dict[str, dict[str, Any]]:
     """What each phase of a run made, in the form of its gate.
 
     Args:
-        state: the state that the run goes to, as its facts are judged.
+        tasks: the run, or each part of it, with the state that it goes to as its facts are judged.
         checks: the outcome of each check that the project has; None, or absent, where it has none.
         verified: the evidence was read back and is sound.
     """
     made: tuple[dict[str, Any], ...] = (
         {"requirements": [prompt]},
-        {"tasks": [run]},
+        {"tasks": list(tasks)},
         {"plan": plan},
-        {"tasks": {run: state}},
+        {"tasks": tasks},
         {"checks": {name: checks.get(name) for name in phases.CHECKS}},
         {"evidence_verified": verified},
         {"report": report},

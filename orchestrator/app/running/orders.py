@@ -6,7 +6,7 @@ Source: seed 001, Properties 8, 26 and 31.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from orchestrator.app.context import Context
 from orchestrator.core.running import named, targets
@@ -25,6 +25,16 @@ def wanted(context: Context, run: Run) -> tuple[Target, ...]:
     return targets.wanted(_relative(first.prompt, run.verification_root))
 
 
+def left(context: Context, run: Run) -> tuple[Target, ...]:
+    """The targets that no earlier attempt at the run's task has met; all of them where there was none."""
+    orders = wanted(context, run)
+    runs = run_reader.of_task(context.connection, run.session_id, run.task_id)
+    if all(each.started_at is None for each in runs):
+        return orders
+    open_ = targets.unmet(orders, run.task_type, _there(orders, run), _touched_before(context, run))
+    return tuple(each for each in orders if each.path in open_)
+
+
 def unmet(context: Context, run: Run, present: Collection[str], touched: Collection[str]) -> tuple[str, ...]:
     """Those targets with which nothing happened of what was ordered, in this run or an earlier one of its task.
 
@@ -35,8 +45,12 @@ def unmet(context: Context, run: Run, present: Collection[str], touched: Collect
     orders = wanted(context, run)
     if not orders:
         return ()
-    there = {each.path for each in orders if os.path.lexists(os.path.join(run.verification_root, each.path))}
-    return targets.unmet(orders, run.task_type, {*present, *there}, {*touched, *_touched_before(context, run)})
+    there, before = _there(orders, run), _touched_before(context, run)
+    return targets.unmet(orders, run.task_type, {*present, *there}, {*touched, *before})
+
+
+def _there(orders: Iterable[Target], run: Run) -> set[str]:
+    return {each.path for each in orders if os.path.lexists(os.path.join(run.verification_root, each.path))}
 
 
 def _touched_before(context: Context, run: Run) -> set[str]:

@@ -5,7 +5,7 @@ Source: seed 001, Properties 7, 18, 21, 26, 30 and 33.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Answer, Context
@@ -19,36 +19,67 @@ from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
 if TYPE_CHECKING:
-    from orchestrator.app.running.driver import Job, Seen
+    from orchestrator.app.running.driver import Done, Job, Seen
+    from orchestrator.app.running.parts import Part
 
 
 CHECKSUM = "index"
 """The part of an operation's evidence that says what the index on the disk was when it was recorded."""
 
 
-def end(context: Context, job: Job, seen: Seen, facts: Facts) -> Answer:
-    """Record evidence and log on the disk, then end the run; what cannot be written there becomes a fact of the run.
+def kept(
+    context: Context, job: Job, seen: Seen, facts: Facts, before: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], Facts]:
+    """Record the evidence of an execution on the disk.
+
+    Args:
+        before: the evidence of what was done before in the same run.
+
+    Returns:
+        The evidence of all that was done in the run, and the facts with what is missing of it or not sound.
+    """
+    run = job.run
+    known = before[-1]["content"][CHECKSUM] if before else checksum(context, run.session_id)
+    facts = _inspected(run, [], facts, known) if known is not None else facts
+    written, facts = _evidence(job, seen, facts, context.clock())
+    return [*before, *written], facts
+
+
+def end(context: Context, done: Sequence[Done], parts: Sequence[Part]) -> Answer:
+    """Record the log on the disk, then end the run; what cannot be written there becomes a fact of the run.
+
+    Args:
+        done: what was executed, in order.
+        parts: into which the run was divided, if it was.
 
     Returns:
         What `finishing.finish` answers.
     """
-    from orchestrator.app.running import driver
-
-    run, at = job.run, context.clock()
-    before = checksum(context, run.session_id)
-    facts = _inspected(run, [], facts, before) if before is not None else facts
-    evidence, facts = _evidence(job, seen, facts, at)
-    log = [*_entries(job, seen, at), *_phases(job, seen, facts, at)]
-    broken = driver.broken(context, job, seen)
-    facts = _write_log(context, run, facts, log, seen, at)
+    last, at = done[-1], context.clock()
+    run, files = last.job.run, _all_files(done)
+    log = [entry for each in done for entry in _entries(each, at)] + _phases(done, parts, at)
+    facts = _write_log(context, run, last.facts, log, files, at)
     return finishing.finish(
-        context, session_id=run.session_id, id=run.id, facts=facts, log=log, files=_files(seen), evidence=evidence,
+        context, session_id=run.session_id, id=run.id, facts=facts, log=log, files=files, evidence=last.evidence,
         violations=[
             {"type": each.type, "limit_value": each.limit, "actual": each.actual, "at": each.at}
-            for each in (*broken, *_tampering(seen, at))
+            for seen in (each.seen for each in done)
+            for each in (*seen.broken, *_tampering(seen, at))
         ],
         at=at,
-    )
+    )  # fmt: skip
+
+
+def _all_files(done: Sequence[Done]) -> list[dict[str, Any]]:
+    """Each file once, as it is at last; what was new before and changed since is new."""
+    found: dict[str, dict[str, Any]] = {}
+    for file in (file for each in done for file in _files(each.seen)):
+        known = found.get(file["path"])
+        if known is not None and file["change"] is None and file["present"]:
+            continue
+        new = known is not None and (known["change"], file["change"]) == (snapshot.NEW, snapshot.CHANGED)
+        found[file["path"]] = {**file, "change": snapshot.NEW} if new else file
+    return list(found.values())
 
 
 def _tampering(seen: Seen, at: str) -> list[limits.Violation]:
@@ -61,11 +92,12 @@ def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[st
 
     run = job.run
     known = {
+        driver.DIVIDE: {"parts": [list(part.files) for part in job.parts]},
         driver.EXECUTE: driver.shape(seen.result),
         driver.VERIFY: {"files": [_plain(file) for file in _files(seen)]},
         driver.CHECK: dict(seen.checks),
     }
-    names = driver.operations(seen)
+    names = driver.operations(job, seen)
     written: list[dict[str, Any]] = []
     for name in names:
         artifacts = snapshot.artifacts(seen.changes, run.verification_root) if name == driver.VERIFY else ()
@@ -109,10 +141,12 @@ def _plain(file: Mapping[str, Any]) -> dict[str, Any]:
     return {"path": file["path"], "change": file["change"], "exists": file["present"]}
 
 
-def _entries(job: Job, seen: Seen, at: str) -> list[dict[str, Any]]:
+def _entries(done: Done, at: str) -> list[dict[str, Any]]:
     """What the log says of an execution, besides its verdict."""
-    result = seen.result
+    job, seen, result = done.job, done.seen, done.seen.result
     entries: list[dict[str, Any]] = []
+    if job.part is not None:
+        entries.append({"kind": "part", "text": job.part.sentence()})
     if job.remembered is not None:
         question, reply = job.remembered
         entries.append({"kind": "answered", "text": f"{question} As answered before: {reply}"})
@@ -134,15 +168,28 @@ def _entries(job: Job, seen: Seen, at: str) -> list[dict[str, Any]]:
     return [each for each in kept if each["text"].strip()]
 
 
-def _phases(job: Job, seen: Seen, facts: Facts, at: str) -> list[dict[str, Any]]:
-    run, verdict = job.run, judging.judge(facts)
+def _phases(done: Sequence[Done], parts: Sequence[Part], at: str) -> list[dict[str, Any]]:
+    job, verdict = done[-1].job, judging.judge(done[-1].facts)
     plan = {"executor": job.executor.name, "executor_timeout_ms": job.limits.executor_timeout_ms}
     made = lifecycle.evidence_of(
-        prompt=run.prompt, run=run.id, plan=plan, state=verdict.state, checks=dict(seen.checks),
+        prompt=job.run.prompt, tasks=_states(done, parts, verdict.state), plan=plan, checks=_checks(done),
         verified=verdict.executor_status != states.NO_EVIDENCE, report=verdict.why,
     )  # fmt: skip
     failed = verdict.executor_status in (states.ERROR, states.INVALID)
     return list(lifecycle.walk(made, at, fails="EXECUTION" if failed else None))
+
+
+def _states(done: Sequence[Done], parts: Sequence[Part], state: str) -> dict[str, str]:
+    """The state of the run, or of each of its parts: those before the last one were complete, later ones not begun."""
+    run = done[-1].job.run.id
+    if not parts:
+        return {run: state}
+    known = [*(states.DONE for _ in done[:-1]), state, *(states.QUEUED for _ in parts[len(done) :])]
+    return {f"{run} part {part.number}": each for part, each in zip(parts, known, strict=True)}
+
+
+def _checks(done: Sequence[Done]) -> dict[str, str | None]:
+    return {name: outcome for each in done for name, outcome in each.seen.checks.items()}
 
 
 def checksum(context: Context, session: str) -> str | None:
@@ -152,7 +199,7 @@ def checksum(context: Context, session: str) -> str | None:
 
 
 def _write_log(
-    context: Context, run: Run, facts: Facts, log: list[dict[str, Any]], seen: Seen, at: str
+    context: Context, run: Run, facts: Facts, log: list[dict[str, Any]], files: list[dict[str, Any]], at: str
 ) -> Facts:
     """Write the log with the verdict that the facts lead to; where that fails, the run is an error."""
     verdict = judging.judge(facts)
@@ -164,7 +211,7 @@ def _write_log(
     ended = now._replace(**known, state=verdict.state, ended_at=at)
     events = [*log, {"kind": verdict.state, "text": verdict.why, "at": at}]
     try:
-        _save(context, ended, events, _files(seen))
+        _save(context, ended, events, files)
     except OrchestratorError as problem:
         return facts._replace(log_error=problem.message)
     return facts

@@ -15,13 +15,15 @@ from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import writing
 from orchestrator.app.running.queueing import end
+from orchestrator.core import task_types
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import codes, states
+from orchestrator.core.running import codes, locks, pools, states
+from orchestrator.core.running.locks import Lock, Table
+from orchestrator.core.running.pools import Pool
 from orchestrator.errors import Refused
+from orchestrator.runner import owners
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
-
-READ, WRITE = "read", "write"
 
 
 def start(
@@ -40,7 +42,7 @@ def start(
 
     Raises:
         Refused: UNKNOWN_ID, ILLEGAL_MOVE, E402 (a path twice, or an unknown mode), E404 {running} (no place is free),
-            E401 {path, run} (held by another), DEPENDENCIES_OPEN.
+            E401 {paths, holders} (held by others), DEPENDENCIES_OPEN.
     """
     given = {"id": id, "owner": owner, "capacity": capacity, "locks": [list(lock) for lock in sorted(locks)]}
     return perform(context, Call("run start", session_id, RUNNER, given, at=at), start_action)
@@ -50,13 +52,10 @@ def start_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
     groups.open_session(work)
-    run = writing.require(work, given["id"])
-    if run.state != states.QUEUED:
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", f"/logs {run.id}")
+    run = _queued(work, given["id"])
     wanted = [(path, mode) for path, mode in given["locks"]]
-    _refuse_unfit(wanted)
-    _refuse_full(work, given["capacity"])
-    _refuse_locked(work, wanted)
+    _refuse_full(work, run, given["capacity"], writes=any(mode == locks.WRITE for _, mode in wanted))
+    _refuse_locked(work, run, wanted)
     writing.begin_task(work, run)
     for path, mode in wanted:
         work.step.insert("run_locks", run_id=run.id, path=path, mode=mode, acquired_at=work.at)
@@ -66,44 +65,87 @@ def start_action(work: Work) -> Answer:
     return {"success": True, "run": run.id, "seq": work.seq}
 
 
-def _refuse_unfit(wanted: Sequence[tuple[str, str]]) -> None:
-    paths = [path for path, _ in wanted]
-    if len(set(paths)) < len(paths) or any(mode not in (READ, WRITE) for _, mode in wanted):
-        raise codes.refused("E402", "Each path is locked once, to read or to write.", wants=list(map(list, wanted)))
-
-
-def _refuse_full(work: Work, capacity: int) -> None:
+def _refuse_full(work: Work, run: Run, capacity: int, *, writes: bool) -> None:
+    """Refuse a run for which no place is free now; who waits is asked before, where processes live."""
     running = run_reader.in_state(work.context.connection, states.RUNNING)
-    here = [run.id for run in running if run.session_id == work.step.chain]
-    there = [run.id for run in running if run.session_id != work.step.chain]
-    busy = [*here, *(work.elsewhere("running", there) or [])]
-    if len(busy) >= capacity:
-        raise codes.refused("E404", f"No executor is free: {', '.join(busy)} run, as many as may.", running=busy)
+    here = [each.id for each in running if each.session_id == work.step.chain]
+    there = [each.id for each in running if each.session_id != work.step.chain]
+    busy = (*here, *(work.elsewhere("running", there) or ()))
+    pools.ask(Pool(pools.EXECUTOR, capacity, busy), run.id, writes=writes, wait=False)
 
 
-def _refuse_locked(work: Work, wanted: Sequence[tuple[str, str]]) -> None:
+def _refuse_locked(work: Work, run: Run, wanted: Sequence[tuple[str, str]]) -> None:
+    if len({path for path, _ in wanted}) < len(wanted):
+        raise codes.refused("E402", "Each path is locked once, to read or to write.", wants=list(map(list, wanted)))
     held = run_reader.held(work.context.connection)
     here = [[run, path, mode] for session, run, path, mode in held if session == work.step.chain]
     there = [[run, path, mode] for session, run, path, mode in held if session != work.step.chain]
-    for run, path, mode in [*here, *(work.elsewhere("locks", there) or [])]:
-        if any(_overlap(path, name) and WRITE in (mode, asked) for name, asked in wanted):
-            raise codes.refused("E401", f"{path} is locked by run {run}.", path=path, run=run)
+    every = (Lock(path, mode, owner) for owner, path, mode in (*here, *(work.elsewhere("locks", there) or ())))
+    if wanted:
+        locks.acquire(Table(tuple(every)), run.id, dict(wanted))
 
 
-def _overlap(one: str, other: str) -> bool:
-    """Whether two paths are the same, or one lies below the other."""
-    first, second = f"{one.rstrip('/')}/", f"{other.rstrip('/')}/"
-    return first.startswith(second) or second.startswith(first)
+def wait(context: Context, *, session_id: str, id: str, owner: str, at: str | None = None) -> Answer:
+    """Note that a process waits for a place or locks for a queued run, so that who comes later is served later.
+
+    Raises:
+        Refused: UNKNOWN_ID, ILLEGAL_MOVE (not queued).
+
+    Source: seed 001, Properties 5 and 12.
+    """
+    return perform(context, Call("run wait", session_id, RUNNER, {"id": id, "owner": owner}, at=at), wait_action)
 
 
-def conflict(context: Context, capacity: int, wanted: Sequence[tuple[str, str]]) -> str | None:
-    """What would stop a start now, as a code, without trying it."""
-    if len(run_reader.in_state(context.connection, states.RUNNING)) >= capacity:
-        return "E404"
-    for _, _, path, mode in run_reader.held(context.connection):
-        if any(_overlap(path, name) and WRITE in (mode, asked) for name, asked in wanted):
-            return "E401"
-    return None
+def wait_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    groups.open_session(work)
+    run = _queued(work, given["id"])
+    writing.log(work, run, [{"kind": run_reader.WAITING, "level": writing.FULL, "text": given["owner"]}])
+    return {"success": True, "run": run.id, "seq": work.seq}
+
+
+def _queued(work: Work, id: str) -> Run:
+    run = writing.require(work, id)
+    if run.state != states.QUEUED:
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", f"/logs {run.id}")
+    return run
+
+
+def conflict(context: Context, run: Run, capacity: int) -> str | None:
+    """What would stop a start now, as a code, without trying it: what runs, and what waited before.
+
+    Raises:
+        Refused: E403, to wait would close a circle.
+    """
+    held = run_reader.held(context.connection)
+    table = Table(tuple(Lock(path, mode, owner) for _, owner, path, mode in held))
+    running = tuple(each.id for each in run_reader.in_state(context.connection, states.RUNNING))
+    places = Pool(pools.EXECUTOR, capacity, running)
+    for each in (*_before(context, run), run):
+        table = locks.request(table, each.id, dict(wants(each)))
+        if not locks.waits(table, each.id):
+            places = pools.ask(places, each.id)
+    if locks.waits(table, run.id):
+        return "E401"
+    return None if run.id in places.active else "E404"
+
+
+def wants(run: Run) -> list[tuple[str, str]]:
+    """What a run locks: its project, and what only asks may run beside others of its kind."""
+    reads = run.task_type in (task_types.READ_INFO, task_types.REPORT)
+    return [(run.verification_root, locks.READ if reads else locks.WRITE)]
+
+
+def _before(context: Context, run: Run) -> list[Run]:
+    """The runs whose living processes wait and came before."""
+    found = []
+    for each, owner in run_reader.waiting(context.connection):
+        if each.id == run.id:
+            break
+        if not owners.is_gone(owner):
+            found.append(each)
+    return found
 
 
 def running(context: Context) -> list[Run]:

@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import writing
 from orchestrator.core import masking, questions
-from orchestrator.core.running import codes, guard, states
+from orchestrator.core.running import codes, guard, states, visibility
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -66,7 +66,7 @@ def run_log(context: Context, session: str, id: str, level: str = writing.SUMMAR
         level: `full` shows what executors wrote and what the runner did inside; anything else means summary.
 
     Raises:
-        Refused: UNKNOWN_ID.
+        Refused: UNKNOWN_ID; MASKING_FAILED, a secret is still there after masking.
     """
     run = run_reader.run(context.connection, session, id)
     if run is None:
@@ -74,9 +74,9 @@ def run_log(context: Context, session: str, id: str, level: str = writing.SUMMAR
         raise writing.unknown(id, known)
     found = run_row(context, run)
     events = run_reader.events(context.connection, session, run.id)
-    shown = [event for event in events if level == writing.FULL or event["level"] == writing.SUMMARY]
-    found["events"] = [masked(event) for event in shown]
-    if level != writing.FULL:
+    shown = visibility.shown((visibility.Entry(**event) for event in events), level, masking.mask)
+    found["events"] = [entry._asdict() for entry in shown]
+    if visibility.level(level) != visibility.FULL:
         found.pop("output")
     return found
 

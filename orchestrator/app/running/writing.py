@@ -11,7 +11,7 @@ from orchestrator.app.context import Work
 from orchestrator.core import blockers, names
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import states
+from orchestrator.core.running import states, task_log
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused
 from orchestrator.store import run_reader, task_reader
@@ -67,7 +67,7 @@ def _ids(work: Work) -> tuple[str, str]:
     clock = milliseconds(work.at)
     last = run_reader.last_log_id(connection, chain)
     number = max(clock, here + 1, there + 1)
-    return f"task-{number}", f"task-{_number(last) + 1 if last else 1:03d}"
+    return f"task-{number}", task_log.log_id(_number(last) + 1 if last else 1)
 
 
 def milliseconds(at: str) -> int:

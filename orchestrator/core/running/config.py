@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from orchestrator.core import names, strictjson
-from orchestrator.core.running import tests_exist
+from orchestrator.core.running import pools, tests_exist
 from orchestrator.core.running.tests_exist import Detection
 from orchestrator.errors import InvalidInput
 
@@ -69,7 +69,9 @@ class Settings(NamedTuple):
 
 RANGES: Mapping[str, Mapping[str, tuple[int, int] | None]] = {
     "task_limits": {"files": (1, 20), "tests": (1, 50), "seconds": (30, 900)},
-    "parallel_limits": {"subagents": (1, 9), "executors": (1, 4)},
+    "parallel_limits": {
+        "subagents": (1, pools.CAPACITIES[pools.SUBAGENT]), "executors": (1, pools.CAPACITIES[pools.EXECUTOR]),
+    },
     "timeouts": {"deadlock_timeout_seconds": (30, 300), "operation_timeout_seconds": (10, 600)},
     "evidence_settings": {"retention_days": (1, 365), "compression_enabled": None},
 }
@@ -115,32 +117,6 @@ def check(document: object) -> list[Problem]:
     for key in inner:
         problems += _inner(key, inner[key], document)
     return problems
-
-
-def override(settings: Settings, values: Mapping[str, object]) -> Settings:
-    """Settings with some numbers replaced for one call; a value out of range is an error and never bent into it.
-
-    Args:
-        values: by their dotted names, such as ``task_limits.files``.
-
-    Raises:
-        InvalidInput: E104; data ``problems``. Nothing was replaced.
-
-    Source: seed 001, Property 17.
-    """
-    problems: list[Problem] = []
-    for name, value in values.items():
-        section, _, key = name.partition(".")
-        if section not in RANGES:
-            problems.append(_unknown(strictjson.at("$", section), section, RANGES))
-        else:
-            problems += _section(section, {key: value}, f"$.{section}")
-    if problems:
-        raise refusal(problems)
-    for name, value in values.items():
-        section, _, key = name.partition(".")
-        settings = settings._replace(**{section: getattr(settings, section)._replace(**{key: value})})
-    return settings
 
 
 def document(settings: Settings) -> dict[str, Any]:

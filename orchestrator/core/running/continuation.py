@@ -48,6 +48,16 @@ def is_expired(*, asked_at: float, now: float, ttl: float = TTL_SECONDS) -> bool
     return now - asked_at > ttl
 
 
+def of_run(status: str | None, files: int, *, evidence_valid: bool = True) -> Work:
+    """What one unfinished run has reached: files that were made and found are progress.
+
+    Args:
+        status: its executor status.
+        files: how many files it changed.
+    """
+    return Work(status or states.INCOMPLETE, 1, 0, evidence_valid=evidence_valid, begun=int(files > 0))
+
+
 def faults(work: Work) -> list[str]:
     """Everything that stands against continuing, as sentences."""
     checks = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 DIFF, CLAIM = "diff", "executor_claim"
@@ -30,6 +30,7 @@ class Facts(NamedTuple):
     unverifiable: claims that cannot be looked for, such as paths outside of the project.
     foreign: artifacts that no operation of the runner made.
     tampered: settings and records that are not the executor's to touch, and what was done to each, in words.
+    unapproved: subtasks that an agent made for itself.
     evidence_missing: operations without evidence. evidence_faults: code and sentence of each fault.
     tests: passed, failed, none (there are no tests), or None where none were run.
     tests_required: source that an IMPLEMENTATION changes needs passed tests.
@@ -51,6 +52,7 @@ class Facts(NamedTuple):
     unverifiable: Sequence[str] = ()
     foreign: Sequence[str] = ()
     tampered: Sequence[str] = ()
+    unapproved: Sequence[str] = ()
     evidence_missing: Sequence[str] = ()
     evidence_faults: Sequence[tuple[str, str]] = ()
     tests: str | None = None
@@ -119,6 +121,26 @@ def count_modified(verified: Iterable[File]) -> int:
     Source: seed 001, Property 31.
     """
     return sum(proves(file) for file in verified)
+
+
+def joined(before: Facts, now: Facts, deleted: Collection[str]) -> Facts:
+    """The facts of a part of a run, with what the parts before it came to, each of which was complete.
+
+    Args:
+        deleted: what is gone since this part began.
+    """
+    verified = {file.path: file for file in before.verified if file.path not in deleted}
+    for file in now.verified:
+        known = verified.get(file.path)
+        # What was changed before and is only claimed now was changed all the same.
+        verified[file.path] = known if known and proves(known) and file.exists else file
+    there = {file.path for file in now.verified if file.exists}
+    return now._replace(
+        output="\n\n".join(text for text in (before.output, now.output) if text and text.strip()),
+        verified=tuple(verified.values()),
+        ordered_deletions=(*(path for path in before.ordered_deletions if path not in there), *now.ordered_deletions),
+        tests=before.tests if now.tests is None else now.tests,
+    )
 
 
 def some(names: Sequence[str]) -> str:

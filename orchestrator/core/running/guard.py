@@ -84,11 +84,6 @@ def guarded(output: str | None, task_type: str | None, reason: str | None = None
     return f"{text.rstrip()}\n{SEPARATOR}\n{fallback(task_type, reason)}"
 
 
-def questions(text: str) -> tuple[str, ...]:
-    """The questions of a text in order: sentences that end in a question mark, and lines that begin YES/NO:."""
-    return tuple(asked.text for asked in _found(text))
-
-
 def last_question(text: str) -> str | None:
     """The one question that is asked of a person: the last one of the text, or None.
 

@@ -1,6 +1,6 @@
 """Why a run is not complete: one ordered list of rules, each named by its function.
 
-Source: seed 001, Properties 1, 7, 8, 9, 11, 15, 34 and 35; seed 000, INV-1 and INV-2.
+Source: seed 001, Properties 1, 7, 8, 9, 11, 13, 15, 34 and 35; seed 000, INV-1 and INV-2.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ def _tampered(facts: Facts) -> Objection | None:
         return None
     why = f"What no executor may touch was touched: {some(facts.tampered)}."
     return Objection(states.INVALID, why, "E501")
+def _unapproved_task(facts: Facts) -> Objection | None:
+    if not facts.unapproved:
+        return None
+    return Objection(states.INVALID, f"An agent made {some(facts.unapproved)} without approval.", "E205")
 
 
 def _executor_invalid(facts: Facts) -> Objection | None:
@@ -237,6 +241,7 @@ OBJECTIONS: tuple[Rule, ...] = (
     _session_other,
     _foreign_artifact,
     _tampered,
+    _unapproved_task,
     _executor_invalid,
     _session_missing,
     _cancelled,

@@ -11,14 +11,7 @@ from orchestrator.core.running import codes
 
 SUBAGENT, EXECUTOR = "L1", "L2"
 CAPACITIES = {SUBAGENT: 9, EXECUTOR: 4}
-"""The most places of each level; subagents read only."""
-
-
-class Waiter(NamedTuple):
-    """Who waits, since when, in seconds of one clock."""
-
-    name: str
-    since: float
+"""The most places of each level; subagents read only, and nothing here starts one."""
 
 
 class Pool(NamedTuple):
@@ -27,29 +20,15 @@ class Pool(NamedTuple):
     level: str
     capacity: int
     active: tuple[str, ...] = ()
-    waiting: tuple[Waiter, ...] = ()
+    waiting: tuple[str, ...] = ()
 
 
-def pool(level: str, capacity: int | None = None) -> Pool:
-    """An empty pool of L1 subagents or L2 executors.
-
-    Raises:
-        Refused: E104, a capacity that is not allowed.
-    """
-    most = CAPACITIES[level]
-    places = most if capacity is None else capacity
-    if not 1 <= places <= most:
-        raise codes.refused("E104", f"{level} may have 1 to {most} places, not {places}.", lowest=1, highest=most)
-    return Pool(level, places)
-
-
-def ask(places: Pool, name: str, at: float, *, writes: bool = False, wait: bool = True) -> Pool:
+def ask(places: Pool, name: str, *, writes: bool = False, wait: bool = True) -> Pool:
     """Take a place, or a place in the queue. Nobody passes those who wait.
 
     Args:
         places: the pool.
         name: who asks; asks once.
-        at: the time in seconds.
         writes: it wants to write.
         wait: queue where no place is free.
 
@@ -58,33 +37,11 @@ def ask(places: Pool, name: str, at: float, *, writes: bool = False, wait: bool 
     """
     if writes and places.level == SUBAGENT:
         raise codes.refused("E402", f"{name} is a subagent, which may only read.", name=name)
-    if name in places.active or any(each.name == name for each in places.waiting):
+    if name in (*places.active, *places.waiting):
         raise codes.refused("E404", f"{name} has asked for a place before.", name=name)
     if len(places.active) < places.capacity and not places.waiting:
         return places._replace(active=(*places.active, name))
     if not wait:
-        raise codes.refused("E404", f"All {places.capacity} places are taken.", active=list(places.active))
-    return places._replace(waiting=(*places.waiting, Waiter(name, at)))
-
-
-def release(places: Pool, name: str) -> Pool:
-    """Give a place back; who waits longest gets it. Who waits leaves the queue.
-
-    Raises:
-        Refused: E405, it neither holds a place nor waits for one.
-    """
-    waiting = tuple(each for each in places.waiting if each.name != name)
-    active = tuple(each for each in places.active if each != name)
-    if (active, waiting) == (places.active, places.waiting):
-        raise codes.refused("E405", f"{name} holds no place.", name=name)
-    free = places.capacity - len(active)
-    started = tuple(each.name for each in waiting[:free])
-    return places._replace(active=active + started, waiting=waiting[free:])
-
-
-def overdue(places: Pool, at: float, timeout: float) -> tuple[str, ...]:
-    """Those who waited longer than `timeout` seconds; the runner stops then.
-
-    Source: seed 001, Property 12.
-    """
-    return tuple(each.name for each in places.waiting if at - each.since > timeout)
+        busy = [*places.active, *places.waiting]
+        raise codes.refused("E404", f"No place is free: {', '.join(busy)} run or come first.", running=busy)
+    return places._replace(waiting=(*places.waiting, name))

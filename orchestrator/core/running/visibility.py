@@ -11,7 +11,6 @@ from typing import NamedTuple
 from orchestrator.errors import Refused
 
 SUMMARY, FULL = "summary", "full"
-LEVELS = (SUMMARY, FULL)
 
 
 class Entry(NamedTuple):

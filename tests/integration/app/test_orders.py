@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pathlib
 
+import pytest
+
 from orchestrator.app import human
 from orchestrator.app.running.desk import Desk
+from orchestrator.errors import Refused
 from tests.integration.app.test_desk import desk, done
 
 JUNK = {"status": "COMPLETE", "output": "done", "writes": {"junk.txt": "x"}}
@@ -53,3 +56,14 @@ def test_a_file_may_be_named_by_its_whole_path(tmp_path: pathlib.Path) -> None:
 def test_a_file_outside_of_the_project_is_no_evidence(tmp_path: pathlib.Path) -> None:
     at = desk(tmp_path, JUNK)
     assert done(at, f"Create {tmp_path}/elsewhere/x.md")["executor_status"] == "NO_EVIDENCE"
+
+
+def test_p16_what_lost_its_evidence_is_not_continued(tmp_path: pathlib.Path) -> None:
+    at = desk(tmp_path, JUNK)
+    done(at, "Create docs/x.md")
+    as_person(at)
+    for index in pathlib.Path(at.project.root, ".orchestrator").rglob("evidence_index.json"):
+        index.unlink()
+    with pytest.raises(Refused, match="evidence is not valid") as refused:
+        at.approve()
+    assert refused.value.code == "E207"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 import pytest
@@ -189,11 +190,11 @@ def test_no_more_run_than_there_are_places_in_all_sessions(track: Track, capacit
     made = [track.queue("read", "READ_INFO", session=(CHAT, OTHER)[number % 2]) for number in range(capacity + 1)]
     for run in made[:-1]:
         track.start(run, capacity=capacity, locks=((ROOT, "read"),))
-    assert starting.conflict(track.context, capacity, []) == "E404"
+    assert starting.conflict(track.context, track.run(made[-1]), capacity) == "E404"
     problem = track.refused(lambda: track.start(made[-1], capacity=capacity, locks=()), "E404")
     assert sorted(problem.data["running"]) == made[:-1]
     track.finish(made[0], facts("READ_INFO", output="An answer."))
-    assert starting.conflict(track.context, capacity, []) is None
+    assert starting.conflict(track.context, track.run(made[-1]), capacity) is None
     track.start(made[-1], capacity=capacity, locks=())
 
 
@@ -206,14 +207,67 @@ def test_a_file_has_many_readers_or_one_writer(track: Track, session: str, held:
     first, second = track.queue(), track.queue(session=session)
     track.start(first, locks=((ROOT, held),))
     locks = (("/elsewhere", "write"), (ROOT, wanted))
-    assert starting.conflict(track.context, 4, locks) == (None if free else "E401")
     if not free:
         problem = track.refused(lambda: track.start(second, locks=locks), "E401")
-        assert (problem.data["path"], problem.data["run"]) == (ROOT, first)
+        assert (problem.data["paths"], problem.data["holders"]) == (["/elsewhere", ROOT], [first])
         assert len(track.held()) == 1
         track.finish(first)
     track.start(second, locks=locks)
     assert (ROOT, wanted) in [row[2:] for row in track.held()]
+
+
+def wait(track: Track, run: str, owner: str) -> None:
+    starting.wait(track.context, session_id=track.run(run).session_id, id=run, owner=owner)
+
+
+def conflicts(track: Track, *runs: str, capacity: int = 4) -> list[str | None]:
+    return [starting.conflict(track.context, track.run(run), capacity) for run in runs]
+
+
+def test_p5_who_waits_longer_is_served_first(track: Track) -> None:
+    """Source: seed 001, Properties 5 and 12."""
+    held, late, early = track.queue(), track.queue(session=OTHER), track.queue(session=OTHER)
+    asks, reads = track.queue("what is it?", "READ_INFO"), track.queue(root="/elsewhere")
+    track.start(held)
+    for run in (early, late, asks):
+        wait(track, run, OWNER)
+    assert conflicts(track, early, late, asks, reads) == ["E401", "E401", "E401", None]
+    track.finish(held)
+    assert conflicts(track, early, late, asks, reads) == [None, "E401", "E401", None]
+    track.start(early)
+    track.finish(early)
+    assert conflicts(track, late, asks) == [None, "E401"]
+
+
+def test_p5_a_place_goes_to_who_can_use_it(track: Track) -> None:
+    held, blocked, other = track.queue(), track.queue(), track.queue(root="/elsewhere")
+    track.start(held)
+    wait(track, blocked, OWNER)
+    assert conflicts(track, blocked, other, capacity=2) == ["E401", None]
+    third, fourth = track.queue(root="/third"), track.queue(root="/fourth")
+    wait(track, third, OWNER)
+    assert conflicts(track, third, fourth, capacity=2) == [None, "E404"]
+
+
+def test_p9_who_waited_and_is_gone_stands_in_nobodys_way(track: Track) -> None:
+    gone, run = track.queue(), track.queue()
+    wait(track, gone, f"{platform.node() or 'localhost'}:999999999:1")
+    assert conflicts(track, run) == [None]
+
+
+def test_p5_an_answered_run_does_not_wait_before_it_is_taken_up(track: Track) -> None:
+    run, other = track.queue(), track.queue()
+    wait(track, run, OWNER)
+    track.start(run)
+    track.finish(run, "asks")
+    track.answer(str(track.run(run).question_id), "continue", "this")
+    assert (track.state(run), conflicts(track, other)) == (["queued"], [None])
+
+
+@pytest.mark.parametrize("state", ["running", "complete"])
+def test_only_what_is_queued_is_waited_for(track: Track, state: str) -> None:
+    run = in_state(track, state)
+    track.refused(lambda: wait(track, run, OWNER), "ILLEGAL_MOVE")
 
 
 @pytest.mark.parametrize(
@@ -239,7 +293,6 @@ def test_locks_that_cannot_be_asked_for_are_refused(track: Track, locks: Any) ->
 def test_p6_a_folder_is_locked_with_what_lies_below(track: Track, held: str, wanted: str, free: bool) -> None:
     track.start(track.queue(), locks=((held, "write"),))
     second = track.queue(session=OTHER)
-    assert starting.conflict(track.context, 4, ((wanted, "read"),)) == (None if free else "E401")
     if free:
         track.start(second, locks=((wanted, "read"),))
     else:

@@ -175,20 +175,6 @@ def test_detection_can_be_set() -> None:
     assert dict(found.checks) == {"lint": (("lint", "."),), "tests": ()}
 
 
-class TestOverride:
-    def test_a_value_takes_the_place_of_the_one_that_is_set(self) -> None:
-        found = config.override(Settings(), {"task_limits.files": 20, "timeouts.operation_timeout_seconds": 10})
-        assert (found.task_limits.files, found.timeouts.operation_timeout_seconds) == (20, 10)
-
-    @pytest.mark.parametrize(
-        "values", [{"task_limits.files": 21}, {"task_limits.nothing": 1}, {"nothing.files": 1}, {"task_limits": 5}]
-    )
-    def test_out_of_range_or_unknown_is_an_error_and_never_bent(self, values: dict[str, object]) -> None:
-        with pytest.raises(InvalidInput) as caught:
-            config.override(Settings(), values)
-        assert caught.value.code == "E104"
-
-
 @settings(max_examples=200)
 @given(st.data())
 def test_p3_a_file_is_taken_exactly_if_every_number_is_in_range(data: st.DataObject) -> None:

@@ -43,6 +43,7 @@ ROWS: list[Any] = [
     pytest.param({"session": "s-2"}, "INVALID", "error", "session_other", "E502", id="P1 other session id"),
     pytest.param({"foreign": ("x",)}, "INVALID", "error", "foreign_artifact", "E501", id="P21 foreign artifact"),
     pytest.param({"tampered": ("x (new)",)}, "INVALID", "error", "tampered", "E501", id="P1 settings touched"),
+    pytest.param({"unapproved": ("T9",)}, "INVALID", "error", "unapproved_task", "E205", id="P13 a task of its own"),
     pytest.param({"status": "INVALID"}, "INVALID", "error", "executor_invalid", "E503", id="executor says invalid"),
     pytest.param({"cancelled": True}, "INCOMPLETE", "cancelled", "cancelled", None, id="cancelled"),
     pytest.param(
@@ -344,6 +345,7 @@ anything: st.SearchStrategy[Facts] = st.builds(
     targets_unmet=mostly_none,
     unverifiable=mostly_none,
     foreign=mostly_none,
+    unapproved=mostly_none,
     evidence_missing=mostly_none,
     evidence_faults=st.just(()) | st.just((("E304", "Changed."),)),
     tests=st.sampled_from([None, "passed", "failed", "none", "?"]),
@@ -376,6 +378,7 @@ def proven(facts: Facts) -> bool:
             facts.session == facts.issued_session,
             facts.tests in (None, "passed", "none"),
             not (facts.evidence_missing or facts.evidence_faults or facts.foreign or facts.unverifiable),
+            not facts.unapproved,
             not (facts.violations or facts.denied_tools or facts.leftovers or facts.background),
             not (facts.executor_blocked or facts.cancelled) and facts.log_error is None,
         )

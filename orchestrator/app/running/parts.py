@@ -1,0 +1,70 @@
+"""Splitting a run whose task is larger than its limits: parts that each fit, executed one after the other.
+
+Only the files that a task orders by name can be counted before it is executed, so they are what is divided. The runner
+alone divides; what an executor proposes is noted and not done.
+
+Source: seed 001, Properties 4, 13 and 14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from orchestrator.app.context import Context
+from orchestrator.app.running import orders
+from orchestrator.core.running import limits, targets, tests_exist
+from orchestrator.core.running.config import Settings
+from orchestrator.core.running.limits import Piece
+from orchestrator.core.running.targets import Target
+from orchestrator.store.run_reader import Run
+
+
+class Part(NamedTuple):
+    """One part of a run: which of how many, the files that it is about, and those that later parts are about."""
+
+    number: int
+    of: int
+    files: tuple[str, ...]
+    later: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """The part in words."""
+        return f"part {self.number} of {self.of}: {', '.join(self.files)}"
+
+
+def split(context: Context, run: Run, settings: Settings) -> tuple[Part, ...]:
+    """The parts of a run's task that are left to do; nothing where the task fits as a whole.
+
+    Raises:
+        Refused: E206, it is over a limit and cannot be divided further.
+    """
+    allowed, at = settings.task_limits, context.clock()
+    whole = _pieces(orders.wanted(context, run), settings)
+    if len(limits.split(allowed, whole, at)) < 2:
+        return ()
+    left = limits.split(allowed, _pieces(orders.left(context, run), settings), at)
+    files = [tuple(name for piece in part for name in piece.names) for part in left]
+    return tuple(Part(place + 1, len(files), each, sum(files[place + 1 :], ())) for place, each in enumerate(files))
+
+
+def _pieces(orders: Sequence[Target], settings: Settings) -> list[Piece]:
+    """A file is a piece by itself; one that goes, and the one that comes in its place, are one."""
+    groups: list[list[Target]] = []
+    for each in orders:
+        moved = groups and each.kind == targets.CHANGED and groups[-1][-1].kind == targets.DELETED
+        if moved:
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return [
+        Piece(names, files=len(names), tests=sum(tests_exist.is_of_tests(name, settings.detection) for name in names))
+        for names in (tuple(each.path for each in group) for group in groups)
+    ]
+
+
+def prompt(text: str, part: Part) -> str:
+    """What the executor is told of a part."""
+    before = "" if part.number == 1 else " The parts before it are done."
+    files = ", ".join(part.files)
+    return f"{text}\n\nThis is part {part.number} of {part.of} of that task.{before} Do now only what is about: {files}"
