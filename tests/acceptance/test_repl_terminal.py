@@ -123,6 +123,21 @@ def test_a_window_that_is_closed_ends_the_run(house: House) -> None:
     assert [log["status"] for log in house.logs()] == ["cancelled"]
 
 
+def test_half_a_line_is_no_task_whatever_ends_the_input(house: House) -> None:
+    """Ctrl-D in the middle of a line gives it to nobody; neither does closing the window."""
+    desk = house.sit(executor=house.scripted(MADE))
+    desk.wait_for(PROMPT)
+    desk.type(f"create notes.md{CTRL_D}")
+    desk.type("\x15/exit\n")
+    assert desk.ends() == 0
+    gone = house.sit(executor=house.scripted(MADE))
+    gone.wait_for(PROMPT)
+    gone.type("create notes.md")
+    gone.wait_for("notes.md")
+    gone.hang_up()
+    assert (house.project / "notes.md").exists() is False
+
+
 def test_a_program_cannot_ask_at_the_operator_s_terminal(house: House) -> None:
     """Source: seed 001, Property 34."""
     desk = house.sit(executor=house.program("(echo 'Password: ' > /dev/tty) 2>/dev/null || echo words > notes.md"))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import errno
 import io
+import os
+import pty
 import string
+import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import example, given
@@ -172,3 +176,38 @@ class Broken(io.BytesIO):
 def test_a_stream_that_cannot_be_read_is_said_to_be_so() -> None:
     with pytest.raises(EnvironmentProblem, match="Input/output error"):
         sources.Stream(Broken()).read()
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """What is pressed at a terminal whose answers go elsewhere."""
+    master, slave = pty.openpty()
+    with open(slave, encoding="utf-8") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        yield master
+    os.close(master)
+
+
+@pytest.mark.parametrize(
+    ("pressed", "lines"),
+    [
+        (b"/keys\n\x04", [b"/keys\n", None]),
+        (b"create notes.md\x04\x04", [None]),
+        (b"/keys\ncreate notes.md\x04\x04", [b"/keys\n", None]),
+        (b"create\x04 notes.md\n\x04", [b"create notes.md\n", None]),
+    ],
+    ids=["a whole line", "half a line", "half a line after a whole one", "one that is finished after all"],
+)
+def test_half_a_line_at_a_terminal_is_none(pressed: bytes, lines: list[bytes | None], keys: int) -> None:
+    """Source: seed 001, Property 28."""
+    terminal = sources.Terminal(())
+    os.write(keys, pressed)
+    assert [terminal.read() for _ in lines] == lines
+
+
+def test_without_an_editor_half_a_line_is_none_either(keys: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "is_terminal", lambda stream: True)
+    monkeypatch.setitem(sys.modules, "readline", None)
+    terminal = sources.Terminal(())
+    os.write(keys, b"create notes.md\x04\x04")
+    assert terminal.read() is None

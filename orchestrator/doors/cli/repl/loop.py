@@ -93,6 +93,9 @@ class Loop:
         """
         while not self._interrupts.leaving:
             line = self._next()
+            if self._interrupts.leaving:
+                # A terminal that went away hands over what was typed so far.
+                break
             if line is None or not self._done(line):
                 return False
         return True

@@ -66,17 +66,16 @@ class Stream:
 
 
 class Terminal:
-    """Lines that a person types."""
+    """Lines that a person types. A line is done with Enter: one that ends otherwise was never given."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._edited = is_terminal(sys.stdout)
+        self._edited = is_terminal(sys.stdout) and _offer(names)
         if self._edited and isinstance(sys.stdin, io.TextIOWrapper):
             # What is no text is refused as a line, not as a fault.
             sys.stdin.reconfigure(errors="surrogateescape")
-            _offer(names)
 
     def read(self) -> bytes | None:
-        """The next line; None where the person ends the input (Ctrl-D), or is gone."""
+        """The next line; None where the person ends the input (Ctrl-D), in the middle of a line as well, or is gone."""
         try:
             return self._line()
         except (EOFError, OSError):
@@ -87,18 +86,21 @@ class Terminal:
     def _line(self) -> bytes | None:
         if self._edited:
             return input(PROMPT).encode("utf-8", "surrogateescape")
-        # Answers go elsewhere, and the prompt is none of them.
+        # Answers may go elsewhere, and the prompt is none of them.
         sys.stderr.write(PROMPT)
         sys.stderr.flush()
-        return Stream(sys.stdin.buffer).read()
+        line = Stream(sys.stdin.buffer).read()
+        if line is None or not (line.endswith(b"\n") or len(line) > parsing.LINE_LIMIT):
+            raise EOFError
+        return line
 
 
-def _offer(names: Sequence[str]) -> None:
-    """Let the line be edited, earlier ones be called back, and commands be completed, where the platform can."""
+def _offer(names: Sequence[str]) -> bool:
+    """Let the line be edited, earlier ones be called back, and commands be completed; whether the platform can."""
     try:
         readline: Any = importlib.import_module("readline")
     except ImportError:
-        return
+        return False
 
     def complete(text: str, state: int) -> str | None:
         return [*(name for name in names if text and name.startswith(text)), None][state]
@@ -107,3 +109,4 @@ def _offer(names: Sequence[str]) -> None:
     readline.set_completer(complete)
     libedit = "libedit" in (readline.__doc__ or "")
     readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
+    return True
