@@ -75,3 +75,15 @@ def test_a_task_over_its_limits_is_done_in_parts_by_the_program(house: House) ->
     assert [line for line in done.out.splitlines() if "part " in line and "of 2" in line]
     for_itself = house.run(lines=["create d.md, e.md and f.md"], executor=house.program("touch d.md e.md f.md"))
     assert (for_itself.code, for_itself.results) == (1, ["ERROR"])
+
+
+def test_what_became_of_each_file_is_told(house: House) -> None:
+    """Source: seed 001, Property 39."""
+    program = house.program("rm notes.txt; echo x >> README.md; echo x > new.md; echo done")
+    done = house.run(lines=["update README.md, add new.md and delete notes.txt"], executor=program)
+    assert "Files: README.md (changed), new.md (new), notes.txt (deleted)\n" in done.out
+    assert "[WHY]     2 files verified on the disk; deleted as ordered: notes.txt.\n" in done.out
+    assert len(replhouse.SUMMARY.findall(done.out)) == 1
+    gone = house.run(lines=["delete new.md"], executor=house.program("rm new.md"))
+    assert "Files: new.md (deleted)\n" in gone.out
+    assert "[WHY]     Deleted as ordered: new.md.\n" in gone.out

@@ -16,7 +16,10 @@ ANSWERS = (task_types.READ_INFO, task_types.REPORT)
 
 def _verified_file(known: Facts) -> str | None:
     count = facts.count_modified(known.verified)
-    return f"{count} {'file' if count == 1 else 'files'} verified on the disk." if count else None
+    if not count:
+        return None
+    gone = f"; deleted as ordered: {facts.some(known.ordered_deletions)}" if known.ordered_deletions else ""
+    return f"{count} {'file' if count == 1 else 'files'} verified on the disk{gone}."
 
 
 def _ordered_deletion(known: Facts) -> str | None:

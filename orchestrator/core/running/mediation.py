@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
-from orchestrator.core.running import named
+from orchestrator.core.running import named, targets
 
 FILE_EXISTS, FILE_AMBIGUOUS = "target_file_exists", "target_file_ambiguous"
 ACTION_AMBIGUOUS = "target_action_ambiguous"
@@ -86,8 +86,9 @@ def doubt(text: str, existing: Collection[str] = ()) -> Doubt | None:
 
 
 def _existing_target(text: str, existing: Collection[str]) -> str | None:
-    """The first named file that exists and is itself to be created, not the place where something is."""
-    known = {named.normal(path) for path in existing}
+    """The first named file that exists and is itself to be created, not changed, nor the place where something is."""
+    altered = {each.path for each in targets.wanted(text) if each.kind != targets.MADE}
+    known = {named.normal(path) for path in existing} - altered
     for start, end, path in named.places(text):
         place = _PLACE_BEFORE.search(text[max(0, start - 60) : start]) or _PLACE_AFTER.match(text[end : end + 20])
         if path in known and not place:

@@ -64,11 +64,12 @@ def summarised(run: Row) -> str | None:
 
 
 def _files(run: Row) -> list[str]:
-    paths = [file["path"] for file in run.get("verified_files") or () if file["exists"]]
-    if not paths:
+    """What became of which file; one that was only claimed, and was there before, is none of these."""
+    told = [f"{file['path']} ({file['change']})" for file in run.get("verified_files") or () if file["change"]]
+    if not told:
         return []
-    more = f" and {len(paths) - FILES_SHOWN} more" if len(paths) > FILES_SHOWN else ""
-    return [visible(f"Files: {', '.join(paths[:FILES_SHOWN])}{more}")]
+    more = f" and {len(told) - FILES_SHOWN} more" if len(told) > FILES_SHOWN else ""
+    return [visible(f"Files: {', '.join(told[:FILES_SHOWN])}{more}")]
 
 
 def _blocked(run: Row) -> list[str]:

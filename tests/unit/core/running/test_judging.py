@@ -289,6 +289,11 @@ def test_p34_p35_the_fallback_is_the_hint_of_an_executor_that_hung(
     assert (verdict.hint, verdict.why, verdict.cause) == (guard.QUESTIONS[name], why, cause)
 
 
+def test_p39_what_was_deleted_is_told_beside_what_was_made() -> None:
+    why = "1 file verified on the disk; deleted as ordered: a, b, c and 1 more."
+    assert judged(ordered_deletions=("a", "b", "c", "d")).why == why
+
+
 def test_denied_tools_are_listed_as_a_hard_blocker() -> None:
     verdict = judged(denied_tools=("Write", "Bash", "Edit", "Read"))
     why = "The executor was not allowed to use Write, Bash, Edit and 1 more."

@@ -27,7 +27,7 @@ ROWS = [
     ("Add a section to README.md", None), ("create tests for src/a.py", None), ("README.mdにテストを追加して", None),
     ("Write docs in the file README.md", None), ("README.mdを参考に説明を書いて", None),
     ("バグを直して", None), ("テストを追加して", None), ("ログイン機能を修正して", None),
-    ("Improve error handling", None),
+    ("Improve error handling", None), ("update README.md, add NEW.md and delete src/a.py", None),
     ("what is this?", None), ("something", None), ("", None), ("これは何ですか", None),
 ]  # fmt: skip
 
