@@ -21,6 +21,8 @@ if typing.TYPE_CHECKING:
     from orchestrator.core.masking_machine import Machine
 
 REDACTED = "[REDACTED]"
+MASK = "[MASKED:"
+"""How every token begins."""
 
 _KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS)
 _LITERALS = tuple(hint.literal for hint in HINTS if not hint.lower and hint not in KEY_HINTS and hint.head != "keep")

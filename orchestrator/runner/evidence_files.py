@@ -310,7 +310,11 @@ def _artifact_problems(project: str, records: Iterable[Record], operations: Coll
         if operation in operations:
             items.setdefault(operation, []).append(item)
     paths = [item.path for listed in items.values() for item in listed]
-    return evidence.compare(items, {path: snapshot.content_hash(project, path) for path in paths})
+    return evidence.compare(items, {path: _content(project, path) for path in paths})
+
+
+def _content(project: str, path: str) -> str | None:
+    return snapshot.content_hash(project, snapshot.unmasked(project, path), path)
 
 
 def _tail(file: IO[bytes] | gzip.GzipFile, limit: int) -> bytes:

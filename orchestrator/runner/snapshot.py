@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from orchestrator.core import masking
 from orchestrator.core.running import codes, evidence
 from orchestrator.runner import durable
 
@@ -114,16 +115,19 @@ def changed(before: Snapshot, after: Snapshot) -> list[Change]:
     return sorted(change for change in hashed + gone if not change.path.startswith(blind))
 
 
-def content_hash(root: str, path: str) -> str | None:
+def content_hash(root: str, path: str, listed: str | None = None) -> str | None:
     """The hash over a file's path and content as evidence writes it; of a link, over what it points to by name.
+
+    Args:
+        listed: the path as evidence has it, where that is another one.
 
     None where there is no such file, or it cannot be read.
     """
     full = os.path.join(root, path)
     try:
         if not os.path.islink(full):
-            return file_hash(full, path)
-        taken = evidence.hasher(path)
+            return file_hash(full, listed or path)
+        taken = evidence.hasher(listed or path)
         taken.update(os.fsencode(os.readlink(full)))
     except OSError:
         return None
@@ -143,14 +147,29 @@ def file_hash(full: str | os.PathLike[str], path: str) -> str:
     return evidence.finished(taken)
 
 
-def artifacts(changes: Sequence[Change], root: str) -> tuple[evidence.Item, ...]:
-    """Changes as evidence lists them. Names that are no UTF-8 have no form in it and are left out."""
-    items = []
+def artifacts(changes: Sequence[Change], root: str, secrets: Sequence[str] = ()) -> tuple[evidence.Item, ...]:
+    """Changes as evidence lists them. Names that are no UTF-8 have no form in it and are left out.
+
+    A key in a name is masked, and the hash is over the name as it is listed. Of names that are the same then, the
+    first is listed.
+
+    Args:
+        secrets: values that are masked wherever they occur.
+    """
+    items: dict[str, evidence.Item] = {}
     for change in changes:
         if told(change.path) == change.path:
-            size = _size(os.path.join(root, change.path))
-            items.append(evidence.Item(change.path, change.hash, size))
-    return tuple(items)
+            full, listed = os.path.join(root, change.path), masking.mask_keys(change.path, secrets)
+            hash_ = change.hash if listed == change.path else content_hash(root, change.path, listed)
+            items.setdefault(listed, evidence.Item(listed, hash_, _size(full)))
+    return tuple(items.values())
+
+
+def unmasked(root: str, path: str) -> str:
+    """The name of the file that evidence lists under a masked name; the name itself where none was masked."""
+    if masking.MASK not in path:
+        return path
+    return next((name for name in take(root).files if masking.mask_keys(told(name)) == path), path)
 
 
 def told(path: str) -> str:

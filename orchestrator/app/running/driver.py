@@ -202,6 +202,9 @@ def _look(context: Context, job: Job) -> Seen:
     result = _call(job, raw)
     after = snapshot.take(run.verification_root)
     changes = snapshot.changed(before, after)
+    # What an executor says is masked, what is on the disk is not.
+    names = {masking.mask_keys(change.path, job.secrets): change.path for change in changes}
+    result = result._replace(claimed_files=tuple(names.get(path, path) for path in result.claimed_files))
     found = verified.verify(before, after, changes, result.claimed_files, context.clock())
     try:
         outcome, tests = _check(job, before, changes, result)

@@ -97,10 +97,12 @@ def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[st
         driver.VERIFY: {"files": [_plain(file) for file in _files(seen)]},
         driver.CHECK: dict(seen.checks),
     }
+    known = masking.mask_keys_value(known, job.secrets)
     names = driver.operations(job, seen)
     written: list[dict[str, Any]] = []
     for name in names:
-        artifacts = snapshot.artifacts(seen.changes, run.verification_root) if name == driver.VERIFY else ()
+        changes = seen.changes if name == driver.VERIFY else ()
+        artifacts = snapshot.artifacts(changes, run.verification_root, job.secrets)
         try:
             _, checksum = evidence_files.record(
                 run.verification_root, run.session_id, driver.operation(job, name), name, at=at, facts=known[name],

@@ -15,7 +15,7 @@ from orchestrator.app.running import driver, starting
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import config
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import owners, task_logs
+from orchestrator.runner import evidence_files, owners, task_logs
 
 KEY = "sk-" + "a1B2" * 10
 
@@ -193,10 +193,27 @@ def test_p4_the_log_tells_which_phases_passed(tmp_path: pathlib.Path, step: dict
     assert all(phase.startswith(start) for phase, start in zip(phases, said, strict=True))
 
 
-def test_p24_a_key_in_the_name_of_a_file_is_in_no_log_and_no_database(tmp_path: pathlib.Path) -> None:
+def test_p24_a_key_in_a_task_is_in_no_log_and_no_database(tmp_path: pathlib.Path) -> None:
     at = desk(tmp_path, {"status": "COMPLETE", "output": f"used {KEY}", "writes": {"a.md": "x"}})
     run = done(at, f"create a.md with {KEY}")
     log = json.dumps(task_logs.read(at.project.root, str(at.session_id), run["id"]))
     at.context.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     assert KEY not in log
     assert KEY.encode() not in (tmp_path / "o.db").read_bytes()
+
+
+def test_p24_a_key_in_the_name_of_a_file_is_masked_and_its_evidence_is_sound(tmp_path: pathlib.Path) -> None:
+    names = [f"{KEY}.md", f"{KEY}b.md", f"d-{KEY}/a.md", "plain.md"]
+    at = desk(tmp_path, {"status": "COMPLETE", "output": "ok", "writes": dict.fromkeys(names, "x"), "files": names[:1]})
+    run = at.work(at.submit("write something down", "LIGHT_EDIT")["id"])
+    assert (run["state"], {file["exists"] for file in run["verified_files"]}) == ("complete", {True})
+    session = str(at.session_id)
+    listed = evidence_files.registered(at.project.root, session)
+    found = evidence_files.inspect(at.project.root, session, listed, artifacts_of=listed)
+    assert (found.problems, at.close()["report"]["evidence_inventory"]["integrity_failures"]) == ((), [])
+    at.context.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    kept = [tmp_path / "o.db", *pathlib.Path(at.project.root, ".orchestrator").rglob("*")]
+    assert [path.name for path in kept if path.is_file() and KEY.encode() in path.read_bytes()] == []
+    pathlib.Path(at.project.root, names[2]).write_text("y")
+    found = evidence_files.inspect(at.project.root, session, listed, artifacts_of=listed)
+    assert [problem.code for problem in found.problems] == ["E304"]
