@@ -38,16 +38,11 @@ def masked(document: Any) -> Any:
 
     Source: seed 001, Property 25.
     """
-    written = str(document)
-    return document if masking.mask(written) == written else _masked(document)
-
-
-def _masked(value: Any) -> Any:
-    if isinstance(value, str):
-        return masking.mask(value)
-    if isinstance(value, dict):
-        return {name: _masked(each) for name, each in value.items()}
-    return [_masked(each) for each in value] if isinstance(value, list | tuple) else value
+    if isinstance(document, str):
+        return masking.mask_written(document)
+    if isinstance(document, dict):
+        return {name: masked(each) for name, each in document.items()}
+    return [masked(each) for each in document] if isinstance(document, list | tuple) else document
 
 
 def session_of(words: str, bound: dict[str, Any]) -> str | None:

@@ -127,6 +127,28 @@ def mask_keys_value(value: Any, secrets: Sequence[str] = ()) -> Any:
     return _mask_all(value, lambda text: mask_keys(text, secrets), lambda item: mask_keys_value(item, secrets))
 
 
+def mask_written(text: str, secrets: Sequence[str] = ()) -> str:
+    r"""Mask a text that may be JSON, one document or one in each line: there each string is masked by itself.
+
+    A newline is `\n` in JSON, and what follows it is no part of a value before it. What is not masked stays byte for
+    byte.
+
+    Args:
+        text: what is to be shown.
+        secrets: registered values.
+    """
+    if not text or not _may_hold_secrets(text, secrets):
+        return text
+    from orchestrator.core import masking_json
+
+    return masking_json.masked(text, secrets)
+
+
+def mask_named(name: str, value: str | float, secrets: Sequence[str] = ()) -> str:
+    """What is shown of a value in JSON: masked as a whole where its name says secret, else as any text."""
+    return str(_mask_named(name, value, secrets))
+
+
 def _mask_all(value: Any, text: Callable[[str], str], item: Callable[[Any], Any]) -> Any:
     if isinstance(value, str):
         return text(value)

@@ -87,3 +87,12 @@ def test_what_became_of_each_file_is_told(house: House) -> None:
     gone = house.run(lines=["delete new.md"], executor=house.program("rm new.md"))
     assert "Files: new.md (deleted)\n" in gone.out
     assert "[WHY]     Deleted as ordered: new.md.\n" in gone.out
+
+
+def test_of_a_log_as_json_only_the_secrets_are_masked(house: House) -> None:
+    """Source: seed 001, Property 25."""
+    said = "first\nAPI_KEY=abcdefghijkl\nDEBUG=1\nlast"
+    program = house.program(f"cat <<'END'\n{said}\nEND")
+    done = house.run(lines=["explain README.md", "/logs task-001 --full --json"], executor=program)
+    shown = json.loads(next(line for line in done.out.splitlines() if line.startswith("{")))
+    assert shown["output"].strip() == said.replace("abcdefghijkl", "[MASKED:ENV_CREDENTIAL]")

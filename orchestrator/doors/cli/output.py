@@ -34,7 +34,7 @@ def line(document: dict[str, Any]) -> bytes:
 
 def text(words: str, stream: Any) -> bytes:
     """Text as the stream's encoding has it, secrets masked; what it lacks is escaped with a backslash."""
-    words = masking.mask(words)
+    words = masking.mask_written(words)
     encoding = getattr(stream, "encoding", None) or "ascii"
     return (words.rstrip("\n") + "\n").encode(encoding, "backslashreplace")
 

@@ -1,0 +1,62 @@
+"""Masking of texts that are JSON: string by string, so that an escaped newline ends a line as a newline does."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from orchestrator.core import masking
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[0-9.eE+-]*|[:,{}\[\]]')
+_BEGINS = ("{", "[", '"')
+
+
+def masked(text: str, secrets: Sequence[str] = ()) -> str:
+    """A text masked: as JSON where it is one document, or one in each line; else as it is."""
+    if _is_document(text):
+        return _document(text, secrets)
+    lines = text.split("\n")
+    if len(lines) > 1 and all(not line.strip() or _is_document(line) for line in lines):
+        return "\n".join(_document(line, secrets) if line.strip() else line for line in lines)
+    return masking.mask(text, secrets)
+
+
+def _is_document(text: str) -> bool:
+    if not text.lstrip().startswith(_BEGINS):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _document(text: str, secrets: Sequence[str]) -> str:
+    """A JSON document with each string masked, names too, and with what a name that says secret holds."""
+    pieces: list[str] = []
+    at, name, said = 0, "", ""
+    for token in _TOKEN.finditer(text):
+        found = token[0]
+        if found == ":":
+            # What came last is the name of what comes next.
+            name = said
+        elif found in "{}[],":
+            name = ""
+        else:
+            shown = _shown(found, name, secrets)
+            if shown != found:
+                pieces += [text[at : token.start()], shown]
+                at = token.end()
+            said = found
+    return "".join((*pieces, text[at:]))
+
+
+def _shown(token: str, name: str, secrets: Sequence[str]) -> str:
+    value = json.loads(token)
+    shown = str(value)
+    if name and masking.named(str(json.loads(name))) is not None:
+        shown = masking.mask_named(str(json.loads(name)), value, secrets)
+    if shown == str(value) and isinstance(value, str):
+        shown = masked(value, secrets)
+    return token if shown == str(value) else json.dumps(shown, ensure_ascii=token.isascii())
