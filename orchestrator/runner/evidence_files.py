@@ -298,7 +298,8 @@ def _hash(folder: Path, path: str) -> str | None:
 def _raw_paths(folder: Path) -> list[str]:
     try:
         return [f"raw/{name}" for name in os.listdir(folder / "raw") if not name.endswith(".partial")]
-    except FileNotFoundError:
+    except OSError:
+        # What cannot be listed is missed where it is read.
         return []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sqlite3
 from collections.abc import Iterator
 
 import pytest
@@ -26,6 +27,7 @@ def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) 
     made.close()
 
 
+TASK = "create notes.md"
 JUNK = "echo x > junk.txt; echo done"
 ROWS = [
     pytest.param("Create docs/x.md", JUNK, "NO_EVIDENCE", id="something else was made"),
@@ -96,3 +98,14 @@ def test_of_a_log_as_json_only_the_secrets_are_masked(house: House) -> None:
     done = house.run(lines=["explain README.md", "/logs task-001 --full --json"], executor=program)
     shown = json.loads(next(line for line in done.out.splitlines() if line.startswith("{")))
     assert shown["output"].strip() == said.replace("abcdefghijkl", "[MASKED:ENV_CREDENTIAL]")
+
+
+@pytest.mark.parametrize("command", ["run", "repl"])
+def test_in_a_project_that_cannot_be_written_no_session_begins(command: str, house: House) -> None:
+    (house.project / ".orchestrator").write_text("no folder")
+    flags = (TASK,) if command == "run" else ()
+    done = house.run(*flags, lines=[TASK], command=command, executor=house.program("echo x > notes.md; echo done"))
+    assert done.code == 1
+    with sqlite3.connect(house.database) as connection:
+        assert connection.execute("SELECT count(*) FROM sessions WHERE kind = 'chat'").fetchone() == (0,)
+    assert not (house.project / "notes.md").exists()

@@ -5,6 +5,8 @@ Source: seed 001, Properties 10, 16, 29 and 35.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from orchestrator.app.running import queueing, records, starting
 from orchestrator.core import questions
 from orchestrator.core.running import codes, continuation, exits, report, states
 from orchestrator.core.running.evidence import Inspection
+from orchestrator.errors import OrchestratorError
 from orchestrator.runner import evidence_files, owners, reports
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -27,16 +30,20 @@ CLOSER = "orchestrator"
 def close(desk: Desk) -> Answer:
     """End what is open, report, and end the session where nothing in it waits for a person.
 
+    What cannot be written in the project keeps nothing open in the database.
+
     Returns:
         `report`, `report_path`, `exit_code`; the report is None where no session was started.
 
     Raises:
-        Refused: E208, the report is not whole.
+        Refused: E208, the report is not whole. EnvironmentProblem: OUTPUT_FAILED, a log or the report could not be
+            written.
     """
     session = desk.session_id
     if session is None:
         return {"success": True, "report": None, "report_path": None, "exit_code": exits.exit_code(())}
     context = desk.context
+    problems: list[OrchestratorError] = []
     for run in run_reader.of_session(context.connection, session):
         if run.state == states.QUEUED:
             queueing.cancel(context, session_id=session, id=run.id, reason="the session was closed before it ran")
@@ -47,16 +54,30 @@ def close(desk: Desk) -> Answer:
             starting.abandon(context, session_id=session, id=run.id, owner=run.owner)
         else:
             continue
-        records.save(context, session, run.id)
-    found = _report(desk, session)
-    path = reports.save(desk.project.root, session, found, report.page(found))
+        with _noting(problems):
+            records.save(context, session, run.id)
+    found = path = None
+    with _noting(problems):
+        found = _report(desk, session)
+        path = reports.save(desk.project.root, session, found, report.page(found))
     _end(context, session)
     desk.session_id = None
+    if problems:
+        raise problems[0]
     runs = run_reader.of_session(context.connection, session)
     return {
         "success": True, "report": found, "report_path": path,
         "exit_code": exits.exit_code([run.state for run in latest(runs)]),
     }
+
+
+@contextlib.contextmanager
+def _noting(problems: list[OrchestratorError]) -> Iterator[None]:
+    """Go on after an error, which is told when all that is open has been ended."""
+    try:
+        yield
+    except OrchestratorError as problem:
+        problems.append(problem)
 
 
 def latest(runs: list[Run]) -> list[Run]:

@@ -100,10 +100,12 @@ class Desk:
             self._settings = project.settings(self.project.root)
         return self._settings
 
-    # --- sessions
-
     def start(self) -> Answer:
-        """Begin a new session; what the one before left open is ended first."""
+        """Begin a new session; what the one before left open is ended first.
+
+        Raises:
+            EnvironmentProblem: OUTPUT_FAILED, the project cannot be written; no session is begun.
+        """
         _ = self.settings
         if self.session_id is not None:
             closing.close(self)
@@ -119,8 +121,6 @@ class Desk:
     def init(self) -> Answer:
         """Set the project up."""
         return {"success": True, "created": list(project.init(self.project.root)), "project": self.project.root}
-
-    # --- runs
 
     def submit(self, text: str, task_type: str | None = None) -> Answer:
         """Take a task: queued, or ended at once where no executor is to be called.
@@ -243,8 +243,6 @@ class Desk:
 
     def _runs(self) -> list[Run]:
         return run_reader.of_session(self.context.connection, self.session_id) if self.session_id else []
-
-    # --- looking
 
     def shown(self, id: str) -> Answer:
         """A run as it is now, with what to do next."""

@@ -10,6 +10,7 @@ from orchestrator.app.running import retention, writing
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.errors import Refused
+from orchestrator.runner import evidence_files
 from orchestrator.store import run_reader
 
 if TYPE_CHECKING:
@@ -23,10 +24,12 @@ def begin(desk: Desk, id: str | None = None) -> Answer:
         id: its id; one made of the time where left out.
 
     Raises:
-        UsageError: INVALID_ID. Refused: ALREADY_EXISTS; E101, E103. InvalidInput: E104, E105.
+        UsageError: INVALID_ID. Refused: ALREADY_EXISTS; E101, E103. InvalidInput: E104, E105. EnvironmentProblem:
+            OUTPUT_FAILED, the project cannot be written.
     """
     settings = desk.settings
     chosen = id or _free_id(desk.context)
+    evidence_files.session_folder(desk.project.root, chosen)
     answer = sessions.create(desk.context, id=chosen, kind="chat", goal="", by=MANAGER)
     desk.session_id = chosen
     desk.choose(desk.selection)

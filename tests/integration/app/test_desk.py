@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import shutil
 import sys
 from typing import Any
 
@@ -217,3 +218,16 @@ def test_p24_a_key_in_the_name_of_a_file_is_masked_and_its_evidence_is_sound(tmp
     pathlib.Path(at.project.root, names[2]).write_text("y")
     found = evidence_files.inspect(at.project.root, session, listed, artifacts_of=listed)
     assert [problem.code for problem in found.problems] == ["E304"]
+
+
+def test_a_project_that_cannot_be_written_any_more_keeps_no_session_open(tmp_path: pathlib.Path) -> None:
+    at = desk(tmp_path)
+    queued = at.submit("create a.md")
+    own = pathlib.Path(at.project.root, ".orchestrator")
+    shutil.rmtree(own)
+    own.write_text("no folder")
+    with pytest.raises(EnvironmentProblem) as problem:
+        at.close()
+    status = at.context.connection.execute("SELECT status FROM sessions WHERE kind = 'chat'").fetchone()
+    state = at.context.connection.execute("SELECT state FROM runs WHERE id = ?", (queued["id"],)).fetchone()
+    assert (problem.value.code, status, state, at.session_id) == ("OUTPUT_FAILED", ("ended",), ("cancelled",), None)
