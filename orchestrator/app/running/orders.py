@@ -9,6 +9,7 @@ import os
 from collections.abc import Collection, Iterable
 
 from orchestrator.app.context import Context
+from orchestrator.core import task_types
 from orchestrator.core.running import named, targets
 from orchestrator.core.running.targets import Target
 from orchestrator.store import run_reader
@@ -16,7 +17,9 @@ from orchestrator.store.run_reader import Run
 
 
 def wanted(context: Context, run: Run) -> tuple[Target, ...]:
-    """The targets of a run's task; none where a person has named a file since, which may be meant instead."""
+    """The targets of a run's task: of a question none, and none where a person has named a file since."""
+    if run.task_type == task_types.READ_INFO:
+        return ()
     first = run_reader.of_task(context.connection, run.session_id, run.task_id)[0]
     asked = run_reader.question(context.connection, run.question_id) if run.question_id else None
     said = [run.prompt.removeprefix(first.prompt), (asked or {}).get("note") or ""]
@@ -31,7 +34,7 @@ def left(context: Context, run: Run) -> tuple[Target, ...]:
     runs = run_reader.of_task(context.connection, run.session_id, run.task_id)
     if all(each.started_at is None for each in runs):
         return orders
-    open_ = targets.unmet(orders, run.task_type, _there(orders, run), _touched_before(context, run))
+    open_ = targets.unmet(orders, _there(orders, run), _touched_before(context, run))
     return tuple(each for each in orders if each.path in open_)
 
 
@@ -46,7 +49,7 @@ def unmet(context: Context, run: Run, present: Collection[str], touched: Collect
     if not orders:
         return ()
     there, before = _there(orders, run), _touched_before(context, run)
-    return targets.unmet(orders, run.task_type, {*present, *there}, {*touched, *before})
+    return targets.unmet(orders, {*present, *there}, {*touched, *before})
 
 
 def _there(orders: Iterable[Target], run: Run) -> set[str]:

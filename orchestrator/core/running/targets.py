@@ -13,7 +13,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from orchestrator.core import task_types
 from orchestrator.core.running import grammar, named
 from orchestrator.core.running.grammar import CHANGED, DELETED, MADE
 
@@ -53,20 +52,17 @@ def takes_back(text: str) -> bool:
 
 
 def unmet(
-    orders: Iterable[Target], task_type: str | None, present: Collection[str], touched: Collection[str]
+    orders: Iterable[Target], present: Collection[str], touched: Collection[str]
 ) -> tuple[str, ...]:
-    """Those targets of a task with which nothing happened of what was ordered; none of a question, which is answered.
+    """Those targets of a task with which nothing happened of what was ordered.
 
     Args:
         orders: the targets.
-        task_type: of the task.
         present: the project's files now, as relative paths.
         touched: those that are new, changed or gone since the task was begun.
 
     Source: seed 001, Properties 8 and 31.
     """
-    if task_type == task_types.READ_INFO:
-        return ()
     return tuple(each.path for each in orders if not _met(each, present, touched))
 
 
@@ -79,8 +75,13 @@ def _met(target: Target, present: Collection[str], touched: Collection[str]) -> 
 
 
 def names(target: str, path: str) -> bool:
-    """Whether a target names a path: case does not count, and folders before the name may be left out."""
+    """Whether a target names a path: case does not count, and folders before the name may be left out.
+
+    So may be the kind of a file that is named without one, such as README.
+    """
     name, whole = target.casefold(), path.casefold()
+    if "." not in name.rpartition("/")[2] and "." in whole.rpartition("/")[2]:
+        whole = whole.rpartition(".")[0]
     before = whole[: -len(name)][-1:]
     return whole.endswith(name) and (before in ("", "/", " ") or not before.isascii())
 

@@ -97,10 +97,12 @@ def test_p12_who_waits_longer_than_allowed_stops_and_leaves_the_holder_alone(tmp
         first.context, session_id=held["session_id"], id=held["id"], owner=owners.mine(), capacity=4, locks=locks
     )
     second = again(tmp_path)
-    second._settings = second.settings._replace(timeouts=config.Timeouts(deadlock_timeout_seconds=0))
+    second._settings = second.settings._replace(timeouts=config.Timeouts(deadlock_timeout_seconds=1))
     run = done(second, "create b.md")
     assert (run["state"], run["error_code"]) == ("error", "E403")
     assert held["id"] in run["error_reason"]
+    events = second.log(run["id"], "full")["events"]
+    assert [event["text"] for event in events if event["kind"] == "waiting"] == [owners.mine()]
     assert first.shown(held["id"])["state"] == "running"
 
 

@@ -67,3 +67,12 @@ def test_p16_what_lost_its_evidence_is_not_continued(tmp_path: pathlib.Path) -> 
     with pytest.raises(Refused, match="evidence is not valid") as refused:
         at.approve()
     assert refused.value.code == "E207"
+
+
+@pytest.mark.parametrize(
+    ("task_type", "status"), [("READ_INFO", "COMPLETE"), ("REPORT", "NO_EVIDENCE"), ("LIGHT_EDIT", "NO_EVIDENCE")]
+)
+def test_a_question_is_answered_and_orders_nothing(tmp_path: pathlib.Path, task_type: str, status: str) -> None:
+    at = desk(tmp_path, JUNK)
+    run = at.work(at.submit("Write docs/x.md", task_type)["id"])
+    assert run["executor_status"] == status
