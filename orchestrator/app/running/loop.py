@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from orchestrator.app.context import Context
 from orchestrator.app.pooling import Pool
-from orchestrator.app.running import driver, finishing, starting
+from orchestrator.app.running import driver, starting
 from orchestrator.app.running.desk import Desk
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import run_board
@@ -117,8 +117,7 @@ class Loop:
             capacity = self._open_desk(context, run).settings.parallel_limits.executors
         except OrchestratorError:
             return True
-        wanted = [(run.verification_root, finishing.lock_mode(run.task_type))]
-        return len(self._workers) < capacity and starting.conflict(context, capacity, wanted) is None
+        return len(self._workers) < capacity and starting.conflict(context, run, capacity) is None
 
     def _begin(self, run: Run) -> None:
         cancelled = threading.Event()
