@@ -8,10 +8,13 @@ import pathlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from tests import forks
+from tests.conftest import Command
 
 Completed = subprocess.CompletedProcess[bytes]
 Run = Callable[..., Completed]
@@ -53,9 +56,33 @@ def database(prepared: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
     return pathlib.Path(shutil.copy(prepared, tmp_path / "orchestrator.db"))
 
 
+@pytest.fixture(scope="session")
+def forked(script: pathlib.Path) -> Iterator[forks.Forks]:
+    """The process of which most calls are forks."""
+    made = forks.Forks(script, clean_environment())
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def run(script: pathlib.Path, database: pathlib.Path, tmp_path: pathlib.Path) -> Run:
-    """Run the installed command on the database: `run("status", "S1", COLUMNS="40")`."""
+def run(forked: forks.Forks, installed: Run, database: pathlib.Path, tmp_path: pathlib.Path) -> Run:
+    """Run the command on the database: `run("status", "S1", COLUMNS="40")`.
+
+    In a fork of a process that has it loaded; modules that are about its start have `installed` for `run`.
+    """
+
+    def call(*arguments: str | bytes, stdin: bytes = b"", cwd: pathlib.Path | None = None, **more: str) -> Completed:
+        environment = clean_environment() | {"ORCHESTRATOR_DB": str(database)} | more
+        if forks.of_the_start(environment) != forked.start:
+            return installed(*arguments, stdin=stdin, cwd=cwd, **more)
+        return forked.run(arguments, stdin=stdin, environment=environment, cwd=cwd or tmp_path)
+
+    return call
+
+
+@pytest.fixture
+def installed(script: pathlib.Path, database: pathlib.Path, tmp_path: pathlib.Path) -> Run:
+    """As `run`, always with an interpreter of its own, as a user's shell starts it."""
 
     def call(*arguments: str | bytes, stdin: bytes = b"", cwd: pathlib.Path | None = None, **more: str) -> Completed:
         environment = clean_environment() | {"ORCHESTRATOR_DB": str(database)} | more
@@ -88,5 +115,16 @@ def lines(run: Run) -> Lines:
         done = run("batch", stdin=jsonl(calls))
         assert done.stderr == b"", done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
+
+    return call
+
+
+@pytest.fixture
+def command(forked: forks.Forks, environment: dict[str, str], tmp_path: pathlib.Path) -> Command:
+    """As everywhere, on a database that is not there yet; in a fork as `run`."""
+
+    def call(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        done = forked.run(arguments, stdin=stdin.encode(), environment=environment, cwd=tmp_path)
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return call

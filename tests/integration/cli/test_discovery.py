@@ -14,6 +14,12 @@ NOWHERE = ""
 
 
 @pytest.fixture
+def run(installed: Run) -> Run:
+    """With an interpreter of its own: these tests are about what a start finds."""
+    return installed
+
+
+@pytest.fixture
 def project(tmp_path: pathlib.Path, run: Run) -> pathlib.Path:
     """A repository with a database and a folder below."""
     root = tmp_path / "project with space"

@@ -19,6 +19,12 @@ WILD = 'l1\nl2\t\x1b[31mred\x07\u2028x\r\n"q" \\ end'
 every_locale = pytest.mark.parametrize("locale", LOCALES)
 
 
+@pytest.fixture
+def run(installed: Run) -> Run:
+    """With an interpreter of its own: these tests are about what a start finds."""
+    return installed
+
+
 @every_locale
 def test_a_name_with_emoji_is_kept_and_shown(locale: str, run: Run, lines: Lines) -> None:
     settings = LOCALES[locale]

@@ -48,6 +48,12 @@ FAILURES = {
 }
 
 
+@pytest.fixture
+def run(installed: Run) -> Run:
+    """With an interpreter of its own: these tests are about what a start finds."""
+    return installed
+
+
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_failure_has_its_code_and_changes_nothing(name: str, ask: Ask, run: Run, tmp_path: pathlib.Path) -> None:
     arguments, exit_code, code = FAILURES[name]

@@ -25,6 +25,12 @@ AGENT = ("CLAUDECODE", "ORCHESTRATOR_AGENT")
 Typed = Callable[[str], str]
 
 
+@pytest.fixture
+def run(installed: Run) -> Run:
+    """With an interpreter of its own: these tests are about what a start finds."""
+    return installed
+
+
 class Sat:
     """What came of a call by somebody at a terminal."""
 

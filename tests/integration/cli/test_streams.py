@@ -16,6 +16,12 @@ LIST = ("audit", "timeline", "-s", "S1")
 
 
 @pytest.fixture
+def run(installed: Run) -> Run:
+    """With an interpreter of its own: these tests are about what a start finds."""
+    return installed
+
+
+@pytest.fixture
 def shell(script: pathlib.Path, database: pathlib.Path) -> Run:
     """Run the command through a shell, so that its streams can be bent: `shell("{} status | head -1")`."""
 

@@ -17,6 +17,12 @@ from tests.integration.cli.conftest import Ask, Run, clean_environment, jsonl
 
 
 @pytest.fixture
+def run(installed: Run) -> Run:
+    """With an interpreter of its own: these tests are about what a start finds."""
+    return installed
+
+
+@pytest.fixture
 def damaged(database: pathlib.Path) -> pathlib.Path:
     """The database, every page of its groups overwritten."""
     connection = sqlite3.connect(database)
