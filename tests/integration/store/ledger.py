@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import sqlite3
+import tempfile
 from typing import Any
 
 import sqlalchemy as sa
@@ -44,6 +45,11 @@ def empty(path: pathlib.Path | str = ":memory:") -> sqlite3.Connection:
     """A database with the declared tables, views and triggers, and nothing in it."""
     connection = sqlite3.connect(path, isolation_level=None)
     _template().backup(connection)
+    return prepared(connection)
+
+
+def prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A connection with the settings that the orchestrator's own have."""
     connection.execute("PRAGMA foreign_keys = ON")
     connection.row_factory = sqlite3.Row
     register(connection)
@@ -55,12 +61,39 @@ def register(connection: sqlite3.Connection) -> None:
     connection.create_function(constants.WRITE_FUNCTION, 0, lambda: 1)
 
 
+def content(file: pathlib.Path) -> list[str]:
+    """All that a file holds, as statements."""
+    if file.with_name(f"{file.name}-wal").exists() or file.with_name(f"{file.name}-journal").exists():
+        return _dumped(file)
+    return _content_of(file.read_bytes())
+
+
+@functools.lru_cache(maxsize=2)
+def _content_of(written: bytes) -> list[str]:
+    """The same of a file whose bytes are all there is; equal bytes hold the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "copy.db"
+        copy.write_bytes(written)
+        return _dumped(copy)
+
+
+def _dumped(file: pathlib.Path) -> list[str]:
+    connection = sqlite3.connect(file)
+    lines = list(connection.iterdump())
+    connection.close()
+    return lines
+
+
 class Ledger:
     """One session and its groups, written row by row; every step has the next `seq`."""
 
-    def __init__(self, connection: sqlite3.Connection, *, testing_mode: str = "full") -> None:
+    def __init__(self, connection: sqlite3.Connection, *, testing_mode: str = "full", seq: int = 0) -> None:
         self.connection = connection
-        self.seq = 0
+        self.seq = seq
+        if not seq:
+            self._begin(testing_mode)
+
+    def _begin(self, testing_mode: str) -> None:
         self.insert(
             "workflow_versions", id=1, hash="h", name="w", content="{}", transitions_hash="t", loaded_at=T, seq=1
         )

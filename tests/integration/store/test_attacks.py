@@ -156,10 +156,11 @@ FORGERIES = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def book(tmp_path: pathlib.Path) -> Iterator[ledger.Ledger]:
-    """A file with a group that QA blocked, and one that was once blocked and awaits its confirmation."""
-    written = ledger.Ledger(ledger.empty(tmp_path / "orchestrator.db"))
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, int]:
+    """A file with a group that QA blocked, and one that was once blocked and awaits its confirmation; its last step."""
+    path = tmp_path_factory.mktemp("attacked") / "orchestrator.db"
+    written = ledger.Ledger(ledger.empty(path))
     written.group("MERGED", security=True)
     for role, effect in (("developer", "submit_test"), ("qa_expert", "block"), ("tech_lead", "approve")):
         written.report(role, effect, "MERGED")
@@ -170,6 +171,17 @@ def book(tmp_path: pathlib.Path) -> Iterator[ledger.Ledger]:
     written.depend("G", "MERGED")
     written.reports(("developer", "submit_test"), ("qa_expert", "block"))
     written.block()
+    assert written.path("MERGED")["missing"] == "confirmed"
+    written.connection.close()
+    return path, written.seq
+
+
+@pytest.fixture
+def book(kept: tuple[pathlib.Path, int], tmp_path: pathlib.Path) -> Iterator[ledger.Ledger]:
+    """A copy of the file, for a test of its own."""
+    template, seq = kept
+    copy = shutil.copy(template, tmp_path / "orchestrator.db")
+    written = ledger.Ledger(ledger.prepared(sqlite3.connect(copy, isolation_level=None)), seq=seq)
     yield written
     written.connection.close()
 
@@ -185,15 +197,7 @@ def shell() -> str:
 
 @pytest.fixture
 def file(book: ledger.Ledger, tmp_path: pathlib.Path) -> pathlib.Path:
-    assert book.path("MERGED")["missing"] == "confirmed"
     return tmp_path / "orchestrator.db"
-
-
-def content(file: pathlib.Path) -> list[str]:
-    connection = sqlite3.connect(file)
-    lines = list(connection.iterdump())
-    connection.close()
-    return lines
 
 
 def through_the_shell(shell: str, file: pathlib.Path, sql: str) -> str:
@@ -231,33 +235,33 @@ attacks = pytest.mark.parametrize(
 
 @attacks
 def test_the_shell_changes_nothing(book: ledger.Ledger, file: pathlib.Path, shell: str, sql: str, told: str) -> None:
-    before = content(file)
+    before = ledger.content(file)
     assert told in through_the_shell(shell, file, statement(book, sql))
-    assert content(file) == before
+    assert ledger.content(file) == before
 
 
 @attacks
 def test_a_bare_connection_changes_nothing(book: ledger.Ledger, file: pathlib.Path, sql: str, told: str) -> None:
-    before = content(file)
+    before = ledger.content(file)
     assert told in through_python(file, statement(book, sql))
-    assert content(file) == before
+    assert ledger.content(file) == before
 
 
 @pytest.mark.parametrize(("sql", "told"), [pytest.param(sql, told, id=name) for name, sql, _, told in ATTACKS])
 def test_false_functions_change_nothing(book: ledger.Ledger, file: pathlib.Path, sql: str, told: str) -> None:
-    before = content(file)
+    before = ledger.content(file)
     complaint = through_python(file, statement(book, sql), pretending=True)
     assert any(word in complaint for word in told.split("|"))
-    assert content(file) == before
+    assert ledger.content(file) == before
 
 
 def test_even_a_valid_path_completes_nothing_without_its_row(book: ledger.Ledger, file: pathlib.Path) -> None:
     book.report("project_manager", "confirm", None)
     assert book.path("MERGED")["valid"] == 1
-    before = content(file)
+    before = ledger.content(file)
     complaint = through_python(file, "UPDATE task_groups SET status = 'completed' WHERE id = 'MERGED'")
     assert complaint.startswith(NOT_RECORDED)
-    assert content(file) == before
+    assert ledger.content(file) == before
 
 
 def test_reading_needs_no_permission(file: pathlib.Path) -> None:

@@ -90,23 +90,16 @@ def file(kept: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
     return pathlib.Path(shutil.copy(kept, tmp_path / "orchestrator.db"))
 
 
-def content(file: pathlib.Path) -> list[str]:
-    connection = sqlite3.connect(file)
-    lines = list(connection.iterdump())
-    connection.close()
-    return lines
-
-
 def refusal(file: pathlib.Path, sql: str, *, pretending: bool) -> str:
     """What a stranger is told, or one who has a write function of their own; nothing may have changed."""
-    before = content(file)
+    before = ledger.content(file)
     connection = sqlite3.connect(file)
     if pretending:
         ledger.register(connection)
     with pytest.raises(sqlite3.Error) as caught:
         connection.executescript(sql)
     connection.close()
-    assert content(file) == before
+    assert ledger.content(file) == before
     return str(caught.value)
 
 
