@@ -28,12 +28,13 @@ def read(path: pathlib.Path) -> Module:
     return Module(path.relative_to(ROOT).as_posix(), text, ast.parse(text))
 
 
-def modules(*folders: str) -> list[Module]:
-    """Every Python file of the folders, in order."""
-    return [read(path) for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+PRODUCT = [read(path) for path in sorted((ROOT / "orchestrator").rglob("*.py"))]
+"""Every Python file of the product, in order."""
 
 
-PRODUCT = modules("orchestrator")
+def below(folder: str) -> list[Module]:
+    """Those of a folder."""
+    return [module for module in PRODUCT if module.name.startswith(f"{folder}/")]
 
 
 def functions(module: Module) -> Iterator[Function]:

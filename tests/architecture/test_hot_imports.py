@@ -6,7 +6,11 @@ Each is called through the installed command with `-X importtime`, which names e
 from __future__ import annotations
 
 import json
+import os
+import pathlib
+import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -57,12 +61,23 @@ HOT = {
 }
 
 
-@pytest.fixture
-def used_database(command: conftest.Command) -> conftest.Command:
-    """The command, where one group has been routed once."""
+@pytest.fixture(scope="module")
+def used(script: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A database where one group has been routed once, to be copied."""
+    path = tmp_path_factory.mktemp("used") / "orchestrator.db"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
     for arguments in SETUP:
-        done = command(*arguments, "--json")
+        argv = [sys.executable, str(script), *arguments, "--json"]
+        environment = kept | {"ORCHESTRATOR_DB": str(path)}
+        done = subprocess.run(argv, env=environment, cwd=path.parent, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), (arguments, done.stdout, done.stderr)
+    return path
+
+
+@pytest.fixture
+def used_database(command: conftest.Command, used: pathlib.Path, environment: dict[str, str]) -> conftest.Command:
+    """The command, on the test's own copy of that database."""
+    shutil.copy(used, environment["ORCHESTRATOR_DB"])
     return command
 
 

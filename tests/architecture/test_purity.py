@@ -33,14 +33,14 @@ def imported(tree: ast.AST) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("module", source.modules("orchestrator/core"), ids=lambda module: module.name)
+@pytest.mark.parametrize("module", source.below("orchestrator/core"), ids=lambda module: module.name)
 def test_the_core_quotes_addresses_and_opens_none(module: source.Module) -> None:
     # Contracts see whole packages of others; of this one a part is pure.
     urllib = {name for name in imported(module.tree) if f"{name}.".startswith("urllib.")}
     assert {name for name in urllib if not f"{name}.".startswith("urllib.parse.")} == set()
 
 
-@pytest.mark.parametrize("module", source.modules("orchestrator/core"), ids=lambda module: module.name)
+@pytest.mark.parametrize("module", source.below("orchestrator/core"), ids=lambda module: module.name)
 def test_the_core_reads_no_clock_and_no_file(module: source.Module) -> None:
     assert impure_calls(module.tree) == []
 

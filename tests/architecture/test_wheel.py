@@ -43,7 +43,9 @@ def installed(
     folder = tmp_path_factory.mktemp("installed")
     venv.create(folder / "env", with_pip=True)
     interpreter = folder / "env" / "bin" / "python"
-    python(interpreter, folder, *PIP, "install", "--require-hashes", "-r", str(repository / "requirements.lock"))
+    # Of what is compiled for later, little would be used.
+    locked = ("--no-compile", "--require-hashes", "-r", str(repository / "requirements.lock"))
+    python(interpreter, folder, *PIP, "install", *locked)
     python(interpreter, folder, *PIP, "install", "--no-deps", "--no-index", str(wheel))
     return interpreter
 

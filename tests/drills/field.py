@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from orchestrator import bootstrap, resources
-from orchestrator.app import operations, setup
+from orchestrator.app import operations
 from orchestrator.app.context import Context
 from orchestrator.store import sqlite, step
 
@@ -49,6 +49,8 @@ def endless(folder: pathlib.Path, slots: int) -> pathlib.Path:
 
 def create(path: pathlib.Path, *, groups: int) -> pathlib.Path:
     """A database with one planned session, in which every group waits for its developer."""
+    from orchestrator.app import setup  # the workers need none of it, and would take most of their time to load it
+
     setup.create_database(path, AT)
     with opened(path) as context:
         setup.initialise(context, workflow=endless(path.parent, groups))
