@@ -5,8 +5,8 @@ It lies in a temporary file which SQLite makes and removes, so that memory does 
 
 from __future__ import annotations
 
+import functools
 import sqlite3
-from collections.abc import Iterator
 from typing import Any
 
 from orchestrator.store import declared, sqlite
@@ -69,8 +69,9 @@ def connect() -> Connection:
     return connection
 
 
-def _statements() -> Iterator[str]:
-    return (sql for sql in declared.creation() if not sql.lstrip().startswith("CREATE TRIGGER"))
+@functools.cache
+def _statements() -> tuple[str, ...]:
+    return tuple(sql for sql in declared.creation() if not sql.lstrip().startswith("CREATE TRIGGER"))
 
 
 def last(connection: sqlite3.Connection, chain: str) -> Recorded | None:
