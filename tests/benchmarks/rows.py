@@ -37,7 +37,7 @@ ROWS = (
     Row(8, "eight processes in a hot loop", crowd.hot_loop),
     Row(9, "one `route` at a million decisions", growth.route),
     Row(10, "lists at a million decisions", growth.lists),
-    Row(11, "verifying the record", verified.verify),
+    Row(11, "verifying the record and telling it again", verified.record),
     Row(12, "a verdict over many groups, `next` among many tasks", many),
     Row(13, "bytes grown per route", durable.sizes),
     Row(14, "running a program under supervision", supervision.supervised),

@@ -1,6 +1,7 @@
-"""What it costs to verify the record: row 11.
+"""What it costs to verify the record, and to tell it again: row 11.
 
-The history is one that was written in bulk, so its events are sealed once more over the rows that are there.
+The history that is verified is one that was written in bulk, so its events are sealed once more over the rows that are
+there. What is told again has to be the work of the use cases, so its history is shorter.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from tests.benchmarks.table import Bound, Figure
 
 STEPS = min(growth.MANY, 100_000)
 """How many routed steps are verified; the time grows evenly with them."""
+STEPS_TOLD = min(growth.MANY, 4_000)
+"""How many routed steps are told again; an event costs the same whatever is behind it."""
 BOUND = Bound(3, 1.3)
+
+
+def record(rounds: int) -> Iterator[Figure]:
+    """Row 11, which has two parts."""
+    yield from verify(rounds)
+    yield from replay(rounds)
 
 
 def verify(rounds: int) -> Iterator[Figure]:
@@ -40,6 +49,30 @@ def verify(rounds: int) -> Iterator[Figure]:
         context.connection.close()
     for name, what in (("everything", "`audit verify`, the file's pages too,"), ("session", "`audit verify SESSION`")):
         yield Figure(f"{what} of {STEPS:,} steps", "hash loop over all rows", seconds[name] / seconds["bare"], BOUND)
+
+
+def replay(rounds: int) -> Iterator[Figure]:
+    """Row 11: one session told again and compared, beside the loop that reads every row and hashes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = mix.in_memory(mix.content([growth.SESSION], mix.groups_for(STEPS_TOLD)))
+        for call in mix.calls(growth.SESSION, mix.groups_for(STEPS_TOLD)):
+            mix.route(made, call)
+        path = mix.write(pathlib.Path(folder) / "told.db", made.connection.serialize())
+        made.connection.close()
+        context = mix.open_file(path, write=False)
+        harness.keep_memory()
+        seconds = harness.interleaved(
+            {"told": functools.partial(_told, context), "bare": functools.partial(hashed, context.connection)}, rounds
+        )
+        context.connection.close()
+    ratio = seconds["told"] / seconds["bare"]
+    yield Figure(f"`audit replay` of {STEPS_TOLD:,} steps", "hash loop over all rows", ratio, BOUND)
+
+
+def _told(context: Context) -> None:
+    answer = operations.call(context, "audit replay", session_id=growth.SESSION)
+    if not answer["equal"]:
+        raise harness.CommandFailed(f"the history is told otherwise: {answer['count']} differences")
 
 
 def _verified(context: Context, session: str | None) -> None:
