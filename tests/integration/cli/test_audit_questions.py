@@ -1,4 +1,4 @@
-"""`audit blockers`, `gaps`, `stats` and `query` through the installed command: JSON, text, exit codes, streams."""
+"""`audit blockers`, `gaps`, `stats` and `query` through the command: JSON, text, exit codes, streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`audit replay`, `audit export`, `audit import` and `--at` through the installed command."""
+"""`audit replay`, `audit export`, `audit import` and `--at` through the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks and blockers through the installed command, a batch, and the Python interface."""
+"""Tasks and blockers through the command, a batch, and the Python interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`validate` and `criterion` through the installed command: exit codes, commands of all kinds, git, other writers."""
+"""`validate` and `criterion` through the command: exit codes, commands of all kinds, git, other writers."""
 
 from __future__ import annotations
 
