@@ -1,8 +1,7 @@
 """Triggers on `task_groups`: which moves are legal, what each needs, and what never changes.
 
-`completed` is claimed before it is set: the claim is an insert into a view that keeps nothing, and one trigger per
-part of the completion path may refuse it. So the path is looked up once, and exactly one trigger speaks, with
-a message of its own (RAISE takes a literal alone).
+`completed` is claimed before it is set: the claim is an insert into a view that keeps nothing, and its trigger refuses
+it with the message of what is missing (RAISE takes a literal alone). So the path is looked up once.
 
 Source: seed 004, Proposed Solution 4 (completion guard)
 """
@@ -10,7 +9,7 @@ Source: seed 004, Proposed Solution 4 (completion guard)
 from __future__ import annotations
 
 from orchestrator.store import guards_imported, guards_path
-from orchestrator.store.guards_tables import Statement, differs, refuse, trigger
+from orchestrator.store.guards_tables import Statement, differs, refuse, refuse_first, trigger
 
 REQUIRED = "tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group"
 """What a completion path is, in the words of every refusal."""
@@ -71,35 +70,14 @@ def last_recorded(entity: str, session: str, row_id: str, column: str) -> str:
     )
 
 
-def _claim(name: str, message: str, when: str) -> Statement:
-    return refuse(f"task_groups_completed_{name}", "INSTEAD OF INSERT ON completion_claims", message, when=when)
-
-
-def _needs(part: str) -> Statement:
-    message = f"COMPLETION_PATH_MISSING: {part} is not met: {REQUIRED}"
-    return _claim(f"needs_{part}", message, f"NEW.missing = '{part}'")
-
-
-_KNOWN = ", ".join(f"'{part}'" for part in (*guards_path.PARTS, _NOTHING))
 _CLAIM_RECORDED = recorded("group", "NEW.group_id", "NEW.from_status", "'completed'", "NEW.changed_by", "NEW.seq")
-_CLAIMS = (
-    *(_needs(part) for part in guards_path.PARTS),
-    _claim(
-        "needs_path",
-        f"COMPLETION_PATH_MISSING: the group has no completion path: {REQUIRED}",
-        f"NEW.missing IS NULL OR NEW.missing NOT IN ({_KNOWN})",
-    ),
-    _claim(
-        "needs_in_progress",
-        "ILLEGAL_MOVE: a group is completed from in_progress only",
-        f"NEW.missing = '{_NOTHING}' AND NEW.from_status IS NOT 'in_progress'",
-    ),
-    _claim(
-        "needs_status_change",
-        _NOT_RECORDED,
-        f"NEW.missing = '{_NOTHING}' AND NOT {_CLAIM_RECORDED}",
-    ),
-)
+_CLAIM_CASES = (
+    *((f"NEW.missing = '{part}'", f"COMPLETION_PATH_MISSING: {part} is not met: {REQUIRED}")
+      for part in guards_path.PARTS),
+    (f"NEW.missing IS NOT '{_NOTHING}'", f"COMPLETION_PATH_MISSING: the group has no completion path: {REQUIRED}"),
+    ("NEW.from_status IS NOT 'in_progress'", "ILLEGAL_MOVE: a group is completed from in_progress only"),
+    (f"NOT {_CLAIM_RECORDED}", _NOT_RECORDED),
+)  # fmt: skip
 
 _MOVES = "NEW.status IS NOT OLD.status"
 _MOVES_ELSEWHERE = f"{_MOVES} AND NEW.status IS NOT 'completed'"
@@ -122,18 +100,18 @@ TRIGGERS: tuple[Statement, ...] = (
         when="NEW.status IS NOT 'pending' AND NOT (NEW.status = 'in_progress' AND NEW.kind = 'chat')"
         f" AND NOT ({guards_imported.IMPORTED_GROUP})",
     ),
-    *_CLAIMS,
+    refuse_first("task_groups_completed_needs_path", "INSTEAD OF INSERT ON completion_claims", *_CLAIM_CASES),
     refuse(
         "task_groups_moves_are_recorded",
         _ON_STATUS,
         _NOT_RECORDED,
         when=f"{_MOVES_ELSEWHERE} AND NEW.status <> 'deferred_external' AND ({_LEGAL}) AND NOT {_RECORDED}",
     ),
-    trigger(
+    refuse_first(
         "task_groups_deferred_needs_deferral",
         _ON_STATUS,
-        f"SELECT CASE WHEN NOT {_DEFERRED} THEN RAISE(ABORT, '{_NOT_DEFERRED}')\n"
-        f"    WHEN NOT {_RECORDED} THEN RAISE(ABORT, '{_NOT_RECORDED}') END",
+        (f"NOT {_DEFERRED}", _NOT_DEFERRED),
+        (f"NOT {_RECORDED}", _NOT_RECORDED),
         when="NEW.status = 'deferred_external' AND OLD.status = 'in_progress'",
     ),
     refuse(

@@ -3,8 +3,11 @@
 They are derived from the declared tables, so that a new table is guarded before anybody thinks of it.
 
 REPLACE removes the old row through any unique key without firing a delete trigger. Therefore a taken key is
-refused BEFORE INSERT, one trigger per unique key, which stops REPLACE, OR IGNORE and upserts alike. A table that has
+refused BEFORE INSERT, whichever unique key it is, which stops REPLACE, OR IGNORE and upserts alike. A table that has
 a hidden rowid has one more key.
+
+A trigger is a program of its own: every process that opens the file reads it, and every statement that may fire it
+compiles and enters it. So one trigger asks all that is asked of each new row, case by case.
 """
 
 from __future__ import annotations
@@ -68,6 +71,16 @@ def refuse(name: str, event: str, message: str, *, when: str = "") -> Statement:
     return trigger(name, event, f"SELECT RAISE(ABORT, '{message}')", when=when)
 
 
+def refuse_first(name: str, event: str, *cases: tuple[str, str], when: str = "") -> Statement:
+    """A trigger that refuses the statement with the message of the first case whose condition holds, if one does.
+
+    Args:
+        cases: condition and message of each; they are asked in this order.
+    """
+    body = "\n    ".join(f"WHEN {condition} THEN RAISE(ABORT, '{message}')" for condition, message in cases)
+    return trigger(name, event, f"SELECT CASE {body} END", when=when)
+
+
 def differs(*columns: str) -> str:
     """The condition that an update changes one of these columns."""
     return "(" + " OR ".join(f"NEW.{column} IS NOT OLD.{column}" for column in columns) + ")"
@@ -75,21 +88,12 @@ def differs(*columns: str) -> str:
 
 REFUSED = "WRITE_REFUSED: only the orchestrator writes to this database"
 """What whoever has not the write function is told."""
+_BY_STRANGER = (f"{constants.WRITE_FUNCTION}() IS NOT 1", REFUSED)
 
 
 def _tripwire(name: str, event: str) -> Statement:
     check = f"SELECT CASE WHEN {constants.WRITE_FUNCTION}() = 1 THEN 1 ELSE RAISE(ABORT, '{REFUSED}') END"
     return trigger(name, event, check)
-
-
-def _tripwires(table: sa.Table) -> list[Statement]:
-    columns = ""
-    if table is schema.task_groups:
-        columns = "OF " + ", ".join(name for name in table.columns.keys() if name not in GUARDED_BY_NAME) + " "
-    return [
-        _tripwire(f"{table.name}_insert_needs_orchestrator", f"BEFORE INSERT ON {table.name}"),
-        _tripwire(f"{table.name}_update_needs_orchestrator", f"BEFORE UPDATE {columns}ON {table.name}"),
-    ]
 
 
 VERSION_TABLE = (
@@ -123,28 +127,39 @@ def unique_keys(table: sa.Table) -> list[tuple[str, ...]]:
     return sorted(key for key in keys if key)
 
 
-def _taken(table: sa.Table, key: tuple[str, ...]) -> Statement:
-    same = " AND ".join(f"t.{column} = NEW.{column}" for column in key)
-    return refuse(
-        f"{table.name}_{'_'.join(key)}_is_taken_once",
+def _inserted(table: sa.Table) -> Statement:
+    return refuse_first(
+        f"{table.name}_insert_needs_orchestrator_and_new_key",
         f"BEFORE INSERT ON {table.name}",
-        f"ALREADY_EXISTS: {table.name} has a row with this {', '.join(key)}",
-        when=f"EXISTS (SELECT 1 FROM {table.name} t WHERE {same})",
+        _BY_STRANGER,
+        *(_taken(table, key) for key in unique_keys(table)),
     )
 
 
-def _kept(table: sa.Table) -> list[Statement]:
+def _taken(table: sa.Table, key: tuple[str, ...]) -> tuple[str, str]:
+    same = " AND ".join(f"t.{column} = NEW.{column}" for column in key)
+    message = f"ALREADY_EXISTS: {table.name} has a row with this {', '.join(key)}"
+    return f"EXISTS (SELECT 1 FROM {table.name} t WHERE {same})", message
+
+
+def _updated(table: sa.Table) -> Statement:
     name = table.name
-    message = f"NEVER_DELETED: rows of {name} stay"
-    kept = [refuse(f"{name}_are_never_deleted", f"BEFORE DELETE ON {name}", message)]
     if name in APPEND_ONLY:
-        message = f"NEVER_CHANGED: rows of {name} stay as they were written"
-        kept.append(refuse(f"{name}_are_never_changed", f"BEFORE UPDATE ON {name}", message))
-    return kept
+        never = ("1", f"NEVER_CHANGED: rows of {name} stay as they were written")
+        return refuse_first(f"{name}_are_never_changed", f"BEFORE UPDATE ON {name}", _BY_STRANGER, never)
+    columns = ""
+    if table is schema.task_groups:
+        columns = "OF " + ", ".join(column for column in table.columns.keys() if column not in GUARDED_BY_NAME) + " "
+    return _tripwire(f"{name}_update_needs_orchestrator", f"BEFORE UPDATE {columns}ON {name}")
 
 
-def _of(table: sa.Table) -> list[Statement]:
-    return [*_tripwires(table), *(_taken(table, key) for key in unique_keys(table)), *_kept(table)]
+def _deleted(table: sa.Table) -> Statement:
+    message = f"NEVER_DELETED: rows of {table.name} stay"
+    return refuse(f"{table.name}_are_never_deleted", f"BEFORE DELETE ON {table.name}", message)
+
+
+def _of(table: sa.Table) -> tuple[Statement, ...]:
+    return _inserted(table), _updated(table), _deleted(table)
 
 
 TRIGGERS: tuple[Statement, ...] = tuple(

@@ -10,6 +10,7 @@ import ast
 import functools
 import gc
 import importlib
+import re
 from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -131,7 +132,16 @@ def _workflow(rest: str) -> None:
 
 
 def _trigger(rest: str) -> None:
-    _restate(lambda statement: sqltext.silent(statement, rest))
+    name, _, case = rest.partition(":")
+
+    def lacking(statement: str) -> str:
+        if not case:
+            return sqltext.silent(statement, name)
+        if not re.match(rf"CREATE TRIGGER {re.escape(name)}\s", statement):
+            return statement
+        return sqltext.without(statement, sqltext.refusals(statement)[int(case)])
+
+    _restate(lacking)
 
 
 def _part(rest: str) -> None:

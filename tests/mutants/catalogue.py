@@ -92,9 +92,8 @@ def _guards() -> Iterator[Mutant]:
 def _parts() -> Iterator[Mutant]:
     for view, sql in guards_path.VIEWS:
         for number, term in enumerate(sqltext.terms(sql)):
-            taken = " ".join(sql[term.start : term.end].split())
-            shown = taken if len(taken) <= 70 else f"{taken[:67]}..."
-            yield Mutant(f"part:{view}:{number}", f"{shown} is {term.instead}", (), ("test_completion",))
+            what = f"{_shortened(sql[term.start : term.end])} is {term.instead}"
+            yield Mutant(f"part:{view}:{number}", what, (), ("test_completion",))
 
 
 def _triggers() -> Iterator[Mutant]:
@@ -104,6 +103,15 @@ def _triggers() -> Iterator[Mutant]:
         # A claim is put to a view; the tests speak of the groups that it is for.
         about = "task_groups" if table in dict(guards_groups.VIEWS) else table
         yield Mutant(f"trigger:{name}", f"{event} on {table}", (), (name, about))
+        cases = sqltext.refusals(sql)
+        for number, case in enumerate(cases if len(cases) > 1 else ()):
+            what = f"{event} on {table}: {_shortened(sql[case.start : case.end])} is {case.instead}"
+            yield Mutant(f"trigger:{name}:{number}", what, (), (name, about))
+
+
+def _shortened(sql: str) -> str:
+    taken = " ".join(sql.split())
+    return taken if len(taken) <= 70 else f"{taken[:67]}..."
 
 
 def _files(part: str) -> list[pathlib.Path]:

@@ -39,6 +39,17 @@ def silent(statement: str, name: str) -> str:
     return f"CREATE TRIGGER {name} {' '.join(head[1].split())}\nWHEN 0\nBEGIN\n  SELECT 1;\nEND"
 
 
+def refusals(statement: str) -> list[Term]:
+    """The condition of every case that a trigger refuses, from left to right; each becomes 0."""
+    tokens = [_Token(found[0], found.start(), found.end()) for found in _TOKEN.finditer(statement)]
+    found: list[Term] = []
+    for place, token in enumerate(tokens):
+        inside = _until(tokens, place + 1) if token.text == "WHEN" else []
+        if inside and [each.text for each in tokens[place + len(inside) + 1 :][:2]] == ["THEN", "RAISE"]:
+            found.append(_term(inside, "0"))
+    return found
+
+
 def without(statement: str, term: Term) -> str:
     """The statement with a term taken away."""
     return statement[: term.start] + term.instead + statement[term.end :]

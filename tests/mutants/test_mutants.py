@@ -82,7 +82,15 @@ def run(*arguments: str, cwd: pathlib.Path | None = None) -> subprocess.Complete
 
 
 def test_every_trigger_is_a_mutant(found: dict[str, Mutant]) -> None:
-    assert of(found, "trigger") == [name for name, _ in (*guards.TRIGGERS, *guards_tables.VERSION_TRIGGERS)]
+    whole = [name for name in of(found, "trigger") if ":" not in name]
+    assert whole == [name for name, _ in (*guards.TRIGGERS, *guards_tables.VERSION_TRIGGERS)]
+
+
+def test_every_case_of_a_trigger_that_refuses_several_is_a_mutant(found: dict[str, Mutant]) -> None:
+    for name, sql in guards.TRIGGERS:
+        cases = sql.count("THEN RAISE(")
+        mutants_of_it = [each for each in of(found, "trigger") if each.startswith(f"{name}:")]
+        assert len(mutants_of_it) == (cases if cases > 1 else 0)
 
 
 def test_every_rule_check_and_problem_is_a_mutant(found: dict[str, Mutant]) -> None:
@@ -133,6 +141,15 @@ def test_each_term_of_a_condition_is_taken_away(condition: str, taken: list[str]
     assert [sqltext.without(condition, term) for term in sqltext.terms(condition)] == taken
 
 
+def test_each_case_that_a_trigger_refuses_is_taken_away() -> None:
+    made = "CREATE TRIGGER a BEFORE INSERT ON t\nWHEN x\nBEGIN\n  SELECT CASE {} END;\nEND".format
+    cases = "WHEN {} THEN RAISE(ABORT, 'a')\n    WHEN {} THEN RAISE(ABORT, 'b')".format
+    several = made(cases("f() IS NOT 1", "EXISTS (SELECT 1 FROM u WHERE CASE WHEN y THEN 1 END)"))
+    assert [sqltext.without(several, case) for case in sqltext.refusals(several)] == [
+        made(cases("0", "EXISTS (SELECT 1 FROM u WHERE CASE WHEN y THEN 1 END)")), made(cases("f() IS NOT 1", "0")),
+    ]  # fmt: skip
+
+
 def test_a_silent_trigger_keeps_its_name_and_place() -> None:
     made = "CREATE TRIGGER a BEFORE UPDATE OF x ON t\nWHEN 1\nBEGIN\n  SELECT RAISE(ABORT, 'no');\nEND"
     silent = "CREATE TRIGGER a BEFORE UPDATE OF x ON t\nWHEN 0\nBEGIN\n  SELECT 1;\nEND"
@@ -149,7 +166,7 @@ def test_a_sample_is_spread_over_all() -> None:
 
 
 def test_what_stands_behind_another_guard_is_told_apart_from_what_no_test_notices() -> None:
-    behind = Mutant("trigger:texts_update_needs_orchestrator", "UPDATE on texts")
+    behind = Mutant("trigger:texts_are_never_changed:0", "UPDATE on texts: a stranger")
     lone = Mutant("trigger:agents_update_needs_orchestrator", "UPDATE on agents")
     words = [
         mutants.weighed(Verdict(mutant, Outcome(word))).outcome.word

@@ -168,8 +168,8 @@ def test_the_same_status_again_changes_nothing(book: ledger.Ledger) -> None:
 
 
 @pytest.mark.parametrize("part", guards_path.PARTS)
-def test_each_part_has_a_trigger_with_its_own_message(part: str) -> None:
-    statement = dict(guards.TRIGGERS)[f"task_groups_completed_needs_{part}"]
+def test_each_part_is_missed_with_its_own_message(part: str) -> None:
+    statement = dict(guards.TRIGGERS)["task_groups_completed_needs_path"]
     assert f"COMPLETION_PATH_MISSING: {part} is not met: {guards_groups.REQUIRED}" in statement
 
 

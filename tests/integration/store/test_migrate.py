@@ -201,7 +201,7 @@ def test_an_unknown_revision_is_wrong_usage(database: pathlib.Path) -> None:
 
 def test_a_newer_database_is_refused_untouched(database: pathlib.Path) -> None:
     raw = sqlite3.connect(database)
-    raw.execute(f"PRAGMA user_version={NOW + 1}")
+    raw.execute(f"PRAGMA user_version={LATER}")
     raw.close()
     before = database.read_bytes()
     moves: list[Callable[[], object]] = [
@@ -212,10 +212,10 @@ def test_a_newer_database_is_refused_untouched(database: pathlib.Path) -> None:
         with pytest.raises(errors.EnvironmentProblem) as caught:
             move()
         assert caught.value.code == "SCHEMA_TOO_NEW"
-        assert (caught.value.data["database_version"], caught.value.data["program_version"]) == (NOW + 1, NOW)
+        assert (caught.value.data["database_version"], caught.value.data["program_version"]) == (LATER, NOW)
     assert database.read_bytes() == before
     assert os.listdir(database.parent) == ["orchestrator.db"]
-    assert migrate.current(database) == (NOW + 1, NOW)
+    assert migrate.current(database) == (LATER, NOW)
 
 
 @pytest.mark.parametrize("content", ["no database " * 100, "x"], ids=["long", "short"])
