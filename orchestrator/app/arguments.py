@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import operations
 from orchestrator.app.argument_tables import AGENT_IDS, CHOICES, IDS, RANGES, TASK_IDS
 from orchestrator.app.context import Call, Context, Work, perform
 from orchestrator.core import names
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store.constants import STORE_CHAIN
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.app import paging, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import strictjson
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 from orchestrator.store import queries
 from orchestrator.store.constants import STORE_CHAIN

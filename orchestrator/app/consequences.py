@@ -7,7 +7,7 @@ nothing here refuses any more, except the database itself.
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import changes, completing, groups, moving, settling, spawning
 from orchestrator.app import metadata as meta
@@ -28,6 +28,7 @@ from orchestrator.core.routing.facts import (
     Path,
     Target,
 )
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.reader import AWAITING_MANAGER
 
 RESOLUTIONS = {"approve": "accepted", "guide": "guidance", "resume": "resumed"}

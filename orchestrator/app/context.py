@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core import masking, strictjson
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.store import constants

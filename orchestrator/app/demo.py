@@ -11,10 +11,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import operations, setup
 from orchestrator.app.context import Answer, Context
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import outsider
 

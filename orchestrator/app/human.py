@@ -9,9 +9,10 @@ Source: seed 003, Recommendations 2 (a person decides before the work goes on)
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.core import names
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store.constants import STORE_CHAIN
 

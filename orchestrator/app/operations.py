@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app.context import Answer, Context
+from orchestrator.core.tuples import NamedTuple
 
 
 class Operation(NamedTuple):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
 
 from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names
 from orchestrator.core.routing.facts import RUNNER
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
 from orchestrator.runner import project
 from orchestrator.store.constants import STORE_CHAIN

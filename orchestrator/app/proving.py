@@ -19,13 +19,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import proving_replay, proving_search
 from orchestrator.app.proving_moves import LEAN, PLAIN, WIDE, Setting
 from orchestrator.app.proving_search import Finding, Search
 from orchestrator.app.proving_state import Fault
 from orchestrator.app.proving_world import Move, Op, World
+from orchestrator.core.tuples import NamedTuple
 
 DEFAULT_SECONDS = 60.0
 DEFAULT_STATES = 200_000

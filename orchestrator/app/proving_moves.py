@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app.proving_state import Marks, State
 from orchestrator.app.proving_world import BELOW, SESSION, Limit, Move, Op, World, answer, report
 from orchestrator.core import questions
 from orchestrator.core.routing import admission, rules
 from orchestrator.core.routing.facts import MANAGER, PERSON
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.core.workflow.model import Transition, Workflow
 

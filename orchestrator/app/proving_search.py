@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from orchestrator.app import proving_moves, proving_state
 from orchestrator.app.proving_moves import Setting
 from orchestrator.app.proving_state import Fault, Key, State
 from orchestrator.app.proving_world import Move, World
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 
 

@@ -9,11 +9,12 @@ ids tells apart are put in order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app.proving_world import SESSION, World
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, PERSON, TECH_LEAD, VALIDATOR, Session
+from orchestrator.core.tuples import NamedTuple
 
 Key = tuple[Any, ...]
 

@@ -13,11 +13,12 @@ import hashlib
 import importlib
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import human, replaying, setup, workflows
 from orchestrator.app.context import PERSON, Action, Call, Context, Version, Work, perform
 from orchestrator.core.routing.facts import Group, Session
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Rules
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.store import memory, reader

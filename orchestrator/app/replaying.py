@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app.context import AGENT_JSON, Action, Answer, Call, Context, Work, perform
 from orchestrator.core import strictjson
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
 from orchestrator.store.constants import STORE_CHAIN
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import replaying
 from orchestrator.app.context import Context
 from orchestrator.core import strictjson
 from orchestrator.core.routing import facts
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 from orchestrator.store import fold, records
 from orchestrator.store.records import Entry, Outsider, Recorded

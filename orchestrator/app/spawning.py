@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import acting, changes, resuming
 from orchestrator.app.context import Answer, Version, Work
@@ -25,6 +25,7 @@ from orchestrator.core.routing.facts import (
     Session,
     Target,
 )
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.step import Value
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import moments, paging, tallying
 from orchestrator.app.context import Answer, Context
 from orchestrator.core.routing.rules import COUNTERS
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import inquiries, moment, queries
 
 

@@ -6,13 +6,14 @@ An agent that lost its context goes on from this answer alone.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator import errors
 from orchestrator.app import reading, summary, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import handoff
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 

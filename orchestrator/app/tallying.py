@@ -8,12 +8,13 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import moments
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.routing.rules import COUNTERS
+from orchestrator.core.tuples import NamedTuple
 
 TOKENS = ("input_tokens", "output_tokens")
 """What a report may say under `usage` in its details."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from orchestrator.app import acting, groups, task_blocks, task_guards, task_links, task_status
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.task_guards import Asked, place
@@ -11,6 +9,7 @@ from orchestrator.core import blockers, names, task_types, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import MANAGER, ROUTER, Session
 from orchestrator.core.tasks import Task
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import task_reader
 from orchestrator.store.reader import Agent

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import turns
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader

@@ -9,10 +9,11 @@ Source: seed 004, Proposed Solution 5.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import merges, verdicts
 from orchestrator.app.context import FOUND, Answer, Call, Context, answered, perform
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
 from orchestrator.core.validation.snapshot import Criterion, Finding, Ran, Snapshot
 from orchestrator.store import constants, evidence, snapshot

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from orchestrator.core import names
+from orchestrator.core.tuples import NamedTuple
 
 BlockerClass = Literal["soft", "hard"]
 SOFT: BlockerClass = "soft"

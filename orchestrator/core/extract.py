@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from orchestrator import errors
 from orchestrator.core import fields, names, strictjson
+from orchestrator.core.tuples import NamedTuple
 
 FIELDS = ("status", "summary", "details", "metadata", "acknowledge")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core.masking_patterns import compiled, harmless
 from orchestrator.core.masking_runs import Ends
+from orchestrator.core.tuples import NamedTuple
 
 
 class View:

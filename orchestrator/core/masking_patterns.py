@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 # The rows of the table in their order; a character that several cover belongs to the first.
 KEEP, REGISTERED, ANTHROPIC, OPENAI, PRIVATE, API, AUTH, SET_COOKIE, COOKIE, JWT = range(10)

@@ -6,9 +6,9 @@ A scan can be taken up again at the place it names, and then ends where it would
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from orchestrator.core.masking_patterns import compiled
+from orchestrator.core.tuples import NamedTuple
 
 RUN, DOTTED, QUOTED, HEADER, BLOCK, FIXED = "run", "dotted", "quoted", "header", "block", "fixed"
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator import errors
 from orchestrator.core import blockers, fields, names, strictjson
+from orchestrator.core.tuples import NamedTuple
 
 WHAT = "the return metadata"
 STATUSES = ("in_progress", "researched", "planned", "implemented", "partial", "failed", "blocked")

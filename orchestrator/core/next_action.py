@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from orchestrator.core import next_words as words
 from orchestrator.core.next_facts import Facts, Item, Payload
 from orchestrator.core.tasks import BLOCKED, CANCELLED, DONE, IN_PROGRESS, PENDING, Task
+from orchestrator.core.tuples import NamedTuple
 
 
 class Reply(NamedTuple):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from orchestrator.core.next_walk import Waits
 from orchestrator.core.tasks import IN_PROGRESS, Task
+from orchestrator.core.tuples import NamedTuple
 
 
 class Question(NamedTuple):

@@ -6,7 +6,8 @@ Source: seed 002, pendingSubTasks の依存関係フィルタリング.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 
 class Node(NamedTuple):

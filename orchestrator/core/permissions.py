@@ -5,10 +5,9 @@ Source: seed 002, statusChangedBy; seed 003, hard and soft blockers.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from orchestrator.core import blockers
 from orchestrator.core.routing.facts import MANAGER, PERSON
+from orchestrator.core.tuples import NamedTuple
 
 
 class Standing(NamedTuple):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
+
+from orchestrator.core.tuples import NamedTuple
 
 BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED = "backlog", "todo", "in_progress", "blocked", "done", "cancelled"
 STATUSES = (BACKLOG, TODO, IN_PROGRESS, BLOCKED, DONE, CANCELLED)

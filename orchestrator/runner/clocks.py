@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from orchestrator.core.running import prompts
+from orchestrator.core.tuples import NamedTuple
 
 
 class Limits(NamedTuple):

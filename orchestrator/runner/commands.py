@@ -11,8 +11,8 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import orphans
 
 ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")

@@ -7,9 +7,9 @@ import selectors
 import subprocess
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 from orchestrator.core.running import prompts
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import clocks, orphans, processes, reading
 
 LINGER_S = 0.2

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from orchestrator.core import names
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import evidence_files, project, snapshot
 from orchestrator.runner.snapshot import Signature
 

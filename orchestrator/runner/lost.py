@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import NamedTuple
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import orphans, processes
 from orchestrator.runner.processes import Process
 

@@ -16,8 +16,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import processes
 from orchestrator.runner.processes import Process
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from orchestrator.core.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from orchestrator.runner import process

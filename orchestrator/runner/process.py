@@ -14,8 +14,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import clocks, following, orphans, reading
 from orchestrator.runner.clocks import Limits as Limits
 from orchestrator.runner.following import Progress as Progress

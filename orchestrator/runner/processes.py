@@ -11,7 +11,8 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 PROC = "/proc"
 _PS = ("ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "state=", "-o", "lstart=", "-o", "comm=")

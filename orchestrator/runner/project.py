@@ -13,9 +13,9 @@ import stat
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 from orchestrator.core.running import codes, config
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, Refused, UsageError
 from orchestrator.runner import durable
 

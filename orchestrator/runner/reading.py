@@ -11,10 +11,11 @@ import os
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from orchestrator.core import masking
 from orchestrator.core.running import prompts, terminal
+from orchestrator.core.tuples import NamedTuple
 
 OUTPUT_KEPT = 256 * 1024
 """Characters of the end of both streams together that are kept in memory, and of stderr."""

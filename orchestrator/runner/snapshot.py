@@ -17,10 +17,10 @@ import os
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from orchestrator.core import masking
 from orchestrator.core.running import codes, evidence
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable
 
 SKIPPED = frozenset({".git", ".claude", ".orchestrator", "node_modules"})

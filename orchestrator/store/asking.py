@@ -12,9 +12,10 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core import names
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused, UsageError
 from orchestrator.store import sqlite
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import rows, step
 from orchestrator.store.constants import STORE_CHAIN
 

@@ -10,9 +10,9 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from orchestrator import errors
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import constants, problems
 
 VARIABLE = "ORCHESTRATOR_DB"

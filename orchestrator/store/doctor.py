@@ -7,9 +7,9 @@ import sqlite3
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from orchestrator import errors
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, discovery, problems, sqlite
 from orchestrator.store.maintenance import Problem, from_error, schema_problems, version_problems
 

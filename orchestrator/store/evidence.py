@@ -7,7 +7,8 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 _ID = r":([ER])([1-9][0-9]{0,17})(?:\.([1-9][0-9]{0,8}))?"
 _TABLES = {"E": "evidence", "R": "agent_reports"}

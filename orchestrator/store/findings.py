@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import problems
 from orchestrator.store.constants import STORE_CHAIN
 

@@ -10,7 +10,9 @@ import itertools
 import operator
 import sqlite3
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from orchestrator.core.tuples import NamedTuple
 
 UNDECIDED = "report_without_decision"
 UNREPORTED = "decision_without_report"

@@ -19,7 +19,8 @@ Source: seed 004, Proposed Solution 4 (completion guard)
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 
 class Case(NamedTuple):

@@ -6,8 +6,9 @@ import hashlib
 import os
 import sqlite3
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import coverage, evidence, findings
 from orchestrator.store.coverage import Span
 from orchestrator.store.findings import Found

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from orchestrator import errors
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup as backups
 from orchestrator.store import constants, guards_tables, problems, sqlite
 from orchestrator.store.declared import Key, declared, normalised, stored

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 from alembic.config import Config
@@ -20,6 +20,7 @@ from alembic.util import CommandError
 from sqlalchemy.pool import StaticPool
 
 from orchestrator import errors, resources
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, problems, sqlite
 from orchestrator.store.step import Step
 

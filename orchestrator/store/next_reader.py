@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from orchestrator.core import strictjson, tasks
 from orchestrator.core.next_facts import Notice, Question, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.tasks import Task
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import task_reader, task_rules
 
 _COLUMNS = task_reader.COLUMNS

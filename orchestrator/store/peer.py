@@ -16,9 +16,10 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core.names import shown
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
 from orchestrator.store import constants, problems, sqlite
 

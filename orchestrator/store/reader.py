@@ -6,10 +6,11 @@ import functools
 import operator
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import Blocker, Group, Path, Session
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.rows import COLUMNS
 
 

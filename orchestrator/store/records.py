@@ -12,8 +12,9 @@ import heapq
 import json
 import sqlite3
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.rows import COLUMNS
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, NamedTuple
+from typing import Any
+
+from orchestrator.core.tuples import NamedTuple
 
 Row = dict[str, Any]
 

@@ -10,10 +10,11 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from orchestrator.core import strictjson
 from orchestrator.core.routing.admission import STRICTNESS
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, Snapshot
 from orchestrator.store import evidence, gaps, moment, sqlite, step, verifying
 from orchestrator.store.constants import STORE_CHAIN

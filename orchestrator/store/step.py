@@ -11,9 +11,10 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.core import strictjson
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import sqlite
 from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION
 

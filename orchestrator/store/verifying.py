@@ -10,8 +10,9 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import coverage, findings, step
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Expression, Span

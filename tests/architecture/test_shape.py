@@ -48,6 +48,17 @@ def test_nothing_is_left_unfinished(module: source.Module) -> None:
 
 
 @every_module
+def test_frozen_values_are_made_by_one_module_which_compiles_no_annotation(module: source.Module) -> None:
+    taken = [
+        node.lineno
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "typing"
+        and "NamedTuple" in [each.name for each in node.names]
+    ]  # fmt: skip
+    assert taken == [] or module.name == "orchestrator/core/tuples.py"
+
+
+@every_module
 def test_a_pattern_never_ends_with_a_dollar_which_also_matches_before_a_newline(module: source.Module) -> None:
     assert dollars(module) == []
 

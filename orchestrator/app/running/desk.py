@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from orchestrator.app import answering
 from orchestrator.app.context import Answer, Context
@@ -33,6 +32,7 @@ from orchestrator.app.running import (
 from orchestrator.core import masking, questions
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, config, providers, states, types
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.runner import owners, port, process, project
 from orchestrator.store import run_reader

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import measuring, mediating, orders, parts, queueing, records, starting
@@ -24,6 +24,7 @@ from orchestrator.core.running import facts as words
 from orchestrator.core.running import judging, limits, locks, named, phases, states, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import checks, evidence_files, guarded, lost, owners, port, process, snapshot, verified
 from orchestrator.runner.snapshot import Change, Snapshot

@@ -6,11 +6,11 @@ Source: seed 001, Property 19; seed 000, INV-2.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from orchestrator.app.context import Context
 from orchestrator.core import questions
 from orchestrator.core.running import guard, mediation, named
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run

@@ -9,7 +9,6 @@ Source: seed 001, Properties 4, 13 and 14.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from orchestrator.app.context import Context
 from orchestrator.app.running import orders
@@ -17,6 +16,7 @@ from orchestrator.core.running import limits, targets, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.limits import Piece
 from orchestrator.core.running.targets import Target
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.run_reader import Run
 
 

@@ -6,7 +6,6 @@ Source: seed 000, INV-3 to INV-6.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from orchestrator.app import answering, human, projects
 from orchestrator.app.context import Answer, Context
@@ -17,6 +16,7 @@ from orchestrator.app.running.loop import CHANNEL, Loop, Tell
 from orchestrator.core import names, questions
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused, UsageError
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run

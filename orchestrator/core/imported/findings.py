@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core.imported import logs
 from orchestrator.core.imported.logs import Line
 from orchestrator.core.imported.texts import excerpt
+from orchestrator.core.tuples import NamedTuple
 
 
 class Found(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from orchestrator.core.imported.texts import excerpt
+from orchestrator.core.tuples import NamedTuple
 
 COORDINATORS = ("orchestrator", "system")
 """Who writes about the work of others; what they say of a group is no answer of an agent."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core import strictjson
 from orchestrator.core.imported import findings, logs, texts
 from orchestrator.core.imported.findings import Found
 from orchestrator.core.imported.logs import Line
+from orchestrator.core.tuples import NamedTuple
 
 Row = dict[str, Any]
 TABLES = ("sessions", "task_groups", "success_criteria", "orchestration_logs")

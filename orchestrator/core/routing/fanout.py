@@ -5,10 +5,11 @@ A board is what a session's groups look like once the step's own consequences ar
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import DEVELOPER, MANAGER, TECH_LEAD, Group, Session
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Workflow
 
 SLOTS_BUSY = "all_slots_busy"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import (
@@ -23,6 +23,7 @@ from orchestrator.core.routing.facts import (
     Case,
     Target,
 )
+from orchestrator.core.tuples import NamedTuple
 
 COUNTERS = {"test_fail": "qa_attempts", "reject": "tl_review_attempts", "merge_fail": "merge_attempts"}
 """Which counter of the group an effect raises."""

@@ -11,9 +11,10 @@ import json
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core.running.tests_exist import DEFAULT, Argv, Detection, own_tests
+from orchestrator.core.tuples import NamedTuple
 
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 READ = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json", *MAKEFILES)

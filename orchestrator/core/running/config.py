@@ -11,11 +11,12 @@ Source: seed 001, Property 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from orchestrator.core import names, strictjson
 from orchestrator.core.running import pools, tests_exist
 from orchestrator.core.running.tests_exist import Detection
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
 
 OBJECT = "orchestrator"

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core import names, strictjson
+from orchestrator.core.tuples import NamedTuple
 
 ALGORITHM = "sha256:"
 

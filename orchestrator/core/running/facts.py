@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 DIFF, CLAIM = "diff", "executor_claim"
 PASSED, FAILED, NONE = "passed", "failed", "none"

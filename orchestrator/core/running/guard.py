@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from orchestrator.core import task_types
 from orchestrator.core.running import states
+from orchestrator.core.tuples import NamedTuple
 
 BLOCKABLE = frozenset({task_types.DANGEROUS_OP})
 SEPARATOR = "---"

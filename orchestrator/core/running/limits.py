@@ -8,10 +8,10 @@ Source: seed 001, Properties 14, 17 and 20.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from orchestrator.core.running import codes
 from orchestrator.core.running.config import TaskLimits as TaskLimits
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
 MEASURES = ("files", "tests", "seconds")

@@ -9,9 +9,9 @@ Source: seed 001, Properties 6 and 12.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from orchestrator.core.running import codes, named
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
 READ, WRITE = "read", "write"

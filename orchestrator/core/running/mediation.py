@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
 
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
 from orchestrator.core.running import named, targets
+from orchestrator.core.tuples import NamedTuple
 
 FILE_EXISTS, FILE_AMBIGUOUS = "target_file_exists", "target_file_ambiguous"
 ACTION_AMBIGUOUS = "target_action_ambiguous"

@@ -6,12 +6,13 @@ Source: seed 001, Property 4.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core import lifecycle
 from orchestrator.core.lifecycle_table import PHASES
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes, states
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
 MAX_RETRIES = 3

@@ -5,9 +5,8 @@ Source: seed 001, Properties 5 and 12.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from orchestrator.core.running import codes
+from orchestrator.core.tuples import NamedTuple
 
 SUBAGENT, EXECUTOR = "L1", "L2"
 CAPACITIES = {SUBAGENT: 9, EXECUTOR: 4}

@@ -6,7 +6,8 @@ Source: seed 001, Property 40.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 MODE_VARIABLE = "PM_EXECUTOR_MODE"
 SCENARIO_VARIABLE = "PM_RECOVERY_SCENARIO"

@@ -6,10 +6,10 @@ Source: seed 001, Properties 23 and 24.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes
+from orchestrator.core.tuples import NamedTuple
 
 CLAUDE_CODE, OPENAI, ANTHROPIC = "claude-code", "openai", "anthropic"
 DEFAULT = CLAUDE_CODE

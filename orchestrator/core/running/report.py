@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core.names import shown
 from orchestrator.core.running import codes, states
+from orchestrator.core.tuples import NamedTuple
 
 REDACTED = "[REDACTED]"
 _SECRET_NAME = re.compile(

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
 
 from orchestrator.core.running import grammar, named
 from orchestrator.core.running.grammar import CHANGED, DELETED, MADE
+from orchestrator.core.tuples import NamedTuple
 
 __all__ = ["CHANGED", "DELETED", "MADE", "Target", "names", "takes_back", "unmet", "wanted"]
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core.running.evidence import is_relative
+from orchestrator.core.tuples import NamedTuple
 
 STATUSES = ("complete", "incomplete", "error", "cancelled")
 METHODS = ("diff", "executor_claim")

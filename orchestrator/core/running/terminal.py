@@ -6,7 +6,8 @@ Only one row is modelled. A code that moves to another row begins an empty one; 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 WIDEST = 8_192
 """Cells of a row; no code makes it wider, or moves the cursor further, than the text that is written."""

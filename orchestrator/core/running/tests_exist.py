@@ -8,10 +8,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core import names, strictjson
 from orchestrator.core.running import codes
+from orchestrator.core.tuples import NamedTuple
 
 SOURCE_EXTENSIONS = tuple(
     ".py .pyi .pyx .js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte .go .rs .java .kt .kts .scala .groovy .c .h .cc "

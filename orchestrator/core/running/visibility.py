@@ -6,8 +6,8 @@ Source: seed 001, Property 25.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
 SUMMARY, FULL = "summary", "full"

@@ -6,7 +6,9 @@ the same verdict.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from orchestrator.core.tuples import NamedTuple
 
 
 class Group(NamedTuple):

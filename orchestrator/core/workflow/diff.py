@@ -6,8 +6,9 @@ Cold module.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Rules, Workflow
 
 ADDED = "added"

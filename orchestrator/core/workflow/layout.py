@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 LANE = 12.0
 SWEEPS = 40

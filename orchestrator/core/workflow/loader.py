@@ -8,8 +8,9 @@ Source: seed 004, Proposed Solution 1.
 from __future__ import annotations
 
 import codecs
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model, problems, strict_json, vocabulary
 from orchestrator.core.workflow.problems import Finding, Path, Problem
 

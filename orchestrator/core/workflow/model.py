@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 
 DEFAULT_MAX_PARALLEL = 4

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from orchestrator.core.tuples import NamedTuple
 
 ERROR = "error"
 WARNING = "warning"

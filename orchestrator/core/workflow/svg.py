@@ -9,8 +9,8 @@ from __future__ import annotations
 import html
 import itertools
 import re
-from typing import NamedTuple
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import layout, picture, svg_style, vocabulary
 from orchestrator.core.workflow.layout import Cell, Chain, Placed
 from orchestrator.core.workflow.model import Workflow

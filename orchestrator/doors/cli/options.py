@@ -7,7 +7,9 @@ Typer, which explains all others. Declaring a command therefore costs nothing at
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+from orchestrator.core.tuples import NamedTuple
 
 WORD = "word"
 """One value, taken as it is written."""

@@ -10,12 +10,13 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from orchestrator import bootstrap
 from orchestrator.app import arguments, operations, outcomes
 from orchestrator.app.context import Context
 from orchestrator.core import names
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp import problems
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
 from orchestrator.errors import OrchestratorError, UsageError

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import arguments, operations, outcomes, pinned
 from orchestrator.app.context import Context
 from orchestrator.core import names
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp.calling import Caller, shown
 from orchestrator.errors import UsageError
 

@@ -6,10 +6,11 @@ An agent knows who it is only by how its server was started, so no tool takes an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.app import arguments, own
 from orchestrator.app.context import Context
+from orchestrator.core.tuples import NamedTuple
 
 Given = dict[str, Any]
 Fill = Callable[[Context, str, Given], Given]

@@ -12,10 +12,10 @@ import hmac
 import secrets
 import threading
 import time
-from typing import NamedTuple
 
 from orchestrator.app import human
 from orchestrator.app.running.serving import PAGE, Caller
+from orchestrator.core.tuples import NamedTuple
 
 COOKIE = "orchestrator_visit"
 VISIT_S = 12 * 3600

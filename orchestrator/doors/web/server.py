@@ -6,11 +6,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import uvicorn
 
 from orchestrator import bootstrap
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.web import application, failures
 from orchestrator.doors.web.access import MIN_TOKEN, Access, new_token
 from orchestrator.errors import UsageError

@@ -13,8 +13,9 @@ import pathlib
 import sys
 import tempfile
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import environment, port, process
 from orchestrator.runner.executors import failures, network, own_result, reading
 

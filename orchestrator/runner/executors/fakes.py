@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures, files
 

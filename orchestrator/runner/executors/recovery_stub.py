@@ -6,11 +6,12 @@ Source: seed 001, Property 40.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from orchestrator import errors
 from orchestrator.core import names
 from orchestrator.core.running import production as environment
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import port
 from orchestrator.runner.executors import fakes
 

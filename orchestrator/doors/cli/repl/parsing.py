@@ -7,9 +7,9 @@ task, also where it looks like a comment.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from orchestrator.core import names
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 
 LINE_LIMIT = 1024 * 1024

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.core.running import states
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.repl import show
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
