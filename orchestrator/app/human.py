@@ -91,6 +91,12 @@ def token_hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def people(context: Context) -> list[str]:
+    """The people in service, in the order of their ids."""
+    rows = context.connection.execute("SELECT id FROM agents WHERE kind = 'human' AND active = 1 ORDER BY id")
+    return [str(row[0]) for row in rows]
+
+
 def _context(place: Work | Context) -> Context:
     found: Any = place
     context: Context = getattr(found, "context", found)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app import changes, groups, settling, spawning
-from orchestrator.app.context import FOUND, Answer, Version, Work
+from orchestrator.app.context import FOUND, Answer, Context, Version, Work
 from orchestrator.core import strictjson
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
@@ -25,7 +25,7 @@ from orchestrator.core.routing.facts import (
 )
 from orchestrator.core.workflow.model import Transition
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused
-from orchestrator.store import evidence
+from orchestrator.store import evidence, queries
 
 AGENT = "system:validator"
 ACCEPT, REJECT = "ACCEPT", "REJECT"
@@ -70,6 +70,24 @@ def answer(verdict: dict[str, Any], head: str) -> Answer:
     """A verdict as every door answers it."""
     code = EXIT_OK if verdict["verdict"] == ACCEPT else EXIT_NEGATIVE
     return {"success": True, **verdict, "head": head, "exit_code": code}
+
+
+def newest(context: Context, session_id: str) -> Answer | None:
+    """The verdict that was recorded last, as it was found then; None where there is none.
+
+    Returns:
+        As a dry run answers it, with `report_id`, `at`, and `fresh` while nothing was recorded since.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    context.require_session(session_id)
+    row = queries.row(context.reader, queries.LAST_VERDICT, session=session_id)
+    report = queries.row(context.reader, queries.REPORT, session=session_id, seq=row["seq"]) if row else None
+    if row is None or report is None:
+        return None
+    found: Answer = strictjson.stored(report["details"])["validator_verdict"]
+    return {**found, "report_id": row["id"], "at": row["at"], "fresh": row["fresh"]}
 
 
 def _refuse_moved(work: Work, head: str | None) -> None:

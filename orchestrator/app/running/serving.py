@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orchestrator.app import answering, human, projects
+from orchestrator.app import answering, arguments, human, operations, projects, question_views
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.pooling import Pool
 from orchestrator.app.running import board, opening
@@ -125,6 +125,33 @@ class Service:
             now = board.require(context, id)
         self.loop.wake()
         return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
+
+    def answer(self, id: str, caller: Caller, *, decision: str, note: str = "") -> Answer:
+        """Answer any question, as a person; a run that it queues is taken up.
+
+        Args:
+            id: the question.
+            decision: one of those that its kind is answered by.
+            note: for whoever goes on.
+
+        Returns:
+            As `answering.answer`.
+
+        Raises:
+            As `answering.answer`, and UsageError: INVALID_TEXT.
+        """
+        given = arguments.bind("answer", {"id": id, "decision": decision, "note": note, "by": caller.person})
+        with self.pool.lent(write=True) as context:
+            asked = question_views.question(context, id=id)["question"]
+            desk = self._desk_of(context, board.require(context, asked["run"])) if asked["run"] else None
+            context.credential = caller.credential
+            found: Answer = operations.call(context, "answer", **given)
+            context.credential = None
+            if desk is not None:
+                # A continuation is another run than the one that asked.
+                desk.take_up(run_reader.of_task(context.connection, asked["session_id"], asked["task_id"])[-1].id)
+        self.loop.wake()
+        return found
 
     def retry(self, id: str, caller: Caller) -> Answer:
         """Queue another run of the task of one that ended without being complete.

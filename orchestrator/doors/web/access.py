@@ -44,6 +44,9 @@ class Access:
         token: the scripts' token; nobody has one where it is None.
         reading: whether anybody may read.
         links: whether people may come in by links.
+
+    Attributes:
+        people: the same.
     """
 
     def __init__(self, token: str | None, *, reading: bool = True, links: bool = True) -> None:
@@ -51,15 +54,18 @@ class Access:
         self._token = _hashed(token) if token is not None else None
         self._lock = threading.Lock()
         self._link: str | None = None
-        self._links = links
+        self._ended: set[str] = set()
+        self.people = links
         self._visits: dict[str, Visit] = {}
 
     def new_link(self) -> str | None:
         """The code of the next link; the one before ends. None where people may not come in."""
-        if not self._links:
+        if not self.people:
             return None
         code = secrets.token_urlsafe(32)
         with self._lock:
+            if self._link is not None:
+                self._ended.add(self._link)
             self._link = _hashed(code)
         return code
 
@@ -67,6 +73,11 @@ class Access:
         """Whether a link could be used now; looking uses nothing up."""
         with self._lock:
             return self._link is not None and hmac.compare_digest(self._link, _hashed(code))
+
+    def was_link(self, code: str) -> bool:
+        """Whether this was a link, which is used up or has made room for another."""
+        with self._lock:
+            return _hashed(code) in self._ended
 
     def use_link(self, code: str, person: str) -> tuple[str, Visit] | None:
         """Use a link up.
@@ -77,6 +88,7 @@ class Access:
         with self._lock:
             if self._link is None or not hmac.compare_digest(self._link, _hashed(code)):
                 return None
+            self._ended.add(self._link)
             self._link = None
             value = secrets.token_urlsafe(32)
             visit = Visit(person, secrets.token_urlsafe(32), time.monotonic() + VISIT_S)

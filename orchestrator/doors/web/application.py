@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.app.running.serving import Service
-from orchestrator.doors.web import api, api_reading, events, failures, pages
+from orchestrator.doors.web import acts, api, api_reading, assets, entering, events, failures, pages
 from orchestrator.doors.web.access import Access
 
 MAX_BODY = 1024 * 1024
@@ -21,7 +21,8 @@ HEADERS = {
     " img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    # With less, browsers name no origin when one of our own forms is sent.
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -57,7 +58,7 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
         docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", max_body_size=MAX_BODY,
     )
     app.state.service, app.state.access = service, access
-    for part in (api, api_reading, events, pages):
+    for part in (api, api_reading, events, assets, entering, pages, acts):
         app.include_router(part.router)
     failures.install(app, pages.failure)
     app.add_middleware(_Edge, hosts=frozenset(hosts))

@@ -8,7 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 from fastapi import Depends, Request
 
 from orchestrator.app.running.serving import Caller, Service
+from orchestrator.core import names
 from orchestrator.doors.web.access import COOKIE, Access, Visit, is_form_token
+from orchestrator.doors.web.bodies import MAX_TEXT
 from orchestrator.doors.web.failures import Denied
 
 CSRF_HEADER = "X-CSRF-Token"
@@ -95,14 +97,42 @@ def require_own_page(request: Request) -> None:
 
 
 async def fields(request: Request) -> dict[str, str]:
-    """The fields of a form that was sent, the last of each name; none where it is no form."""
+    """The fields of a form that was sent, the last of each name; none where it is no form.
+
+    They are kept with the request, so that a page that tells of a failure can give back what was typed.
+
+    Raises:
+        Denied: 400, more fields than any form has.
+    """
+    kept: dict[str, str] | None = getattr(request.state, "fields", None)
+    if kept is None:
+        kept = request.state.fields = await _read_fields(request)
+    return kept
+
+
+async def _read_fields(request: Request) -> dict[str, str]:
     kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         return {}
     text = (await request.body()).decode("utf-8", "replace")
-    return {name: values[-1] for name, values in parse_qs(text, keep_blank_values=True, max_num_fields=50).items()}
+    try:
+        found = parse_qs(text, keep_blank_values=True, max_num_fields=50)
+    except ValueError:
+        raise Denied(400, "BAD_REQUEST", "The form has too many fields.") from None
+    # Browsers send the lines of a text with both ends.
+    return {name: _fitting(name, values[-1].replace("\r\n", "\n")) for name, values in found.items()}
+
+
+def _fitting(name: str, text: str) -> str:
+    if len(text) > MAX_TEXT:
+        raise Denied(400, "BAD_REQUEST", f"The text of {name[:40]} has more than {MAX_TEXT} characters.")
+    problem = names.text_problem(text)
+    if problem:
+        raise Denied(400, "INVALID_TEXT", f"The text of {name[:40]} {problem}.")
+    return text
 
 
 Serving = Annotated[Service, Depends(service)]
 Reading = Annotated[Caller, Depends(reader)]
 Writing = Annotated[Caller, Depends(writer)]
+Fields = Annotated[dict[str, str], Depends(fields)]

@@ -1,15 +1,171 @@
-"""Pages for people: what waits for them, and where work stands."""
+"""Pages for people that read: what waits for them, and where work stands. Looking changes nothing."""
 
 from __future__ import annotations
 
-from html import escape
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
-from starlette.responses import HTMLResponse, Response
+from fastapi import APIRouter, Query, Request
+from markupsafe import Markup
+from starlette.responses import Response
+
+from orchestrator.app import projects, question_views, verdicts
+from orchestrator.app.running import board, views
+from orchestrator.core import masking, questions
+from orchestrator.core.running import states
+from orchestrator.core.workflow import svg_style
+from orchestrator.doors.web import rendering
+from orchestrator.doors.web.callers import Reading
+from orchestrator.doors.web.rendering import Look, looking
 
 router = APIRouter(include_in_schema=False)
 
+TYPED = ("reply", "note", "content", "project_path", "alias")
+"""Fields of forms that hold what a person typed."""
+DECISIONS, STEPS, SESSIONS, CHATS = 12, 25, 30, 30
+"""How many of each are on a page."""
+
+_FAILURES = {404: "Not found", 409: "Nothing was changed", 410: "This is used up"}
+
+Page = Annotated[str | None, Query(max_length=300)]
+Step = Annotated[int | None, Query(ge=0, le=2**53)]
+
 
 def failure(request: Request, status: int, code: str, message: str) -> Response:
-    """The page of something that does not work."""
-    return HTMLResponse(f"<!doctype html><title>{escape(code)}</title><p>{escape(message)}</p>", status)
+    """The page of something that does not work; what was typed is given back."""
+    fields: dict[str, str] = getattr(request.state, "fields", {})
+    typed = {name: fields[name] for name in TYPED if fields.get(name, "").strip()}
+    problem = {"status": status, "code": code, "message": message}
+    title = _FAILURES.get(status, "That did not work")
+    return rendering.render(request, "failure.html", status, title=title, problem=problem, typed=typed)
+
+
+@router.get("/")
+def show_inbox(request: Request, caller: Reading, since: Page = None) -> Response:
+    """All that waits for a person, the oldest first."""
+    with looking(request) as look:
+        found = look.ask("inbox", limit=50, since=since)
+        return look.page("inbox.html", title="Inbox", found=found)
+
+
+@router.get("/questions/{id}")
+def show_question(request: Request, id: str, caller: Reading) -> Response:
+    """One question with the form that answers it, or with its answer."""
+    return question(request, id)
+
+
+def question(request: Request, id: str, status: int = 200, **more: Any) -> Response:
+    """The page of a question.
+
+    Args:
+        more: `problem` and `typed`, where an answer was not taken.
+    """
+    with looking(request) as look:
+        found = question_views.question(look.context, id=id)["question"]
+        needs = {each["decision"]: each["decision"] in questions.NEEDS_NOTE for each in found["answers"]}
+        note = {"always": found["kind"] in questions.NEEDS_NOTE, "for": [name for name in needs if needs[name]]}
+        return look.page("question.html", status, title=f"Question {id}", question=found, note=note, **more)
+
+
+@router.get("/sessions")
+def list_sessions(request: Request, caller: Reading, all: bool = False, since: Page = None) -> Response:
+    """Sessions, open ones alone or all."""
+    with looking(request) as look:
+        found = look.ask("session list", all=all, limit=SESSIONS, since=since)
+        return look.page("sessions.html", title="Sessions", found=found, all=all)
+
+
+@router.get("/sessions/{session}")
+def show_session(request: Request, session: str, caller: Reading, until: Step = None) -> Response:
+    """A session: whom it awaits, what stands in its way, and what happened."""
+    with looking(request, session) as look:
+        found = look.ask("status", session_id=session)
+        named: dict[str, Any] = {"session_id": session, "order": "desc"}
+        data: dict[str, Any] = {
+            "title": f"Session {session}",
+            "found": found,
+            "steps": look.ask("audit timeline", limit=STEPS, until=until, **named),
+            "older": until is not None,
+        }
+        if found["session"]["kind"] == "chat":
+            return look.page("chat.html", **data, **_chat(look, session))
+        return look.page(
+            "session.html",
+            **data,
+            blockers=look.ask("blocker list", session_id=session, open=True, limit=100)["blockers"],
+            decisions=look.ask("audit decisions", limit=DECISIONS, **named)["decisions"],
+            picture=_picture(look, session),
+        )
+
+
+def _chat(look: Look, session: str) -> dict[str, Any]:
+    """The tasks of a chat, and the project in which something more may be said."""
+    runs = views.runs(look.context, session)
+    roots = {run["verification_root"] for run in runs[-1:]}
+    place = [each._asdict() for each in projects.listed(look.context) if each.path in roots]
+    return {"tasks": board.tasks(look.context, session)["tasks"], "project": place[0] if place else None}
+
+
+def _picture(look: Look, session: str) -> Markup:
+    """The workflow with the session's position; its style is in our style sheet."""
+    drawn = look.ask("workflow graph", format="svg", session_id=session)["graph"]
+    return Markup(drawn.replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
+
+
+@router.get("/sessions/{session}/verdict")
+def show_verdict(request: Request, session: str, caller: Reading, anew: bool = False) -> Response:
+    """The verdict that was recorded last; what the validator would say now, where there is none or it is wanted."""
+    with looking(request, session) as look:
+        shown = look.ask("session show", id=session)["session"]
+        verdict = verdicts.newest(look.context, session)
+        open_ = shown["status"] != "ended"
+        if open_ and (anew or verdict is None):
+            dry = look.ask("validate", session_id=session, dry_run=True)
+            verdict = {"report_id": None, "at": None, "fresh": True, **dry}
+        title = f"Verdict on {session}"
+        return look.page("verdict.html", title=title, session=shown, verdict=verdict, open=open_)
+
+
+@router.get("/sessions/{session}/groups/{group}")
+def show_group(request: Request, session: str, group: str, caller: Reading) -> Response:
+    """A group: each part of its completion path, its blockers and its decisions."""
+    with looking(request, session) as look:
+        found = look.ask("group show", id=group, session_id=session)["group"]
+        decisions = look.ask("audit decisions", session_id=session, group_id=group, order="desc", limit=50)
+        return look.page("group.html", title=f"Group {group}", group=found, decisions=decisions["decisions"])
+
+
+@router.get("/tasks/{id}")
+def show_task(request: Request, id: str, caller: Reading) -> Response:
+    """A run with its output and log, and the one question that it asks."""
+    return task(request, id)
+
+
+def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
+    """The page of a run; `more` as for a question."""
+    with looking(request) as look:
+        run = board.require(look.context, id)
+        found = board.detail(look.context, run)
+        ended = run.ended_at is not None
+        asked = look.ask("inbox", session_id=run.session_id, limit=200)["questions"]
+        data = {
+            "task": found,
+            "asked": [each for each in asked if each["task_id"] == run.task_id],
+            "may_retry": ended and run.state != states.DONE,
+            "may_cancel": not ended,
+        }
+        return look.page("task.html", status, title=f"Task {id}", **data, **more)
+
+
+@router.get("/projects")
+def show_projects(request: Request, caller: Reading) -> Response:
+    """Projects, with a place to say something in each, and what was said lately."""
+    return projects_page(request)
+
+
+def projects_page(request: Request, status: int = 200, **more: Any) -> Response:
+    """The page of all projects; `more` as for a question, and `at`, the project that it is about."""
+    with looking(request) as look:
+        known = [each._asdict() for each in projects.listed(look.context)]
+        chats = board.groups(look.context, limit=CHATS)
+        data = {"projects": masking.mask_value(known), "chats": chats, "at": None, **more}
+        return look.page("projects.html", status, title="Projects", **data)

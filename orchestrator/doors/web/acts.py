@@ -1,0 +1,105 @@
+"""What people do on pages: each post carries its form's token, and sends the browser on to a page that reads.
+
+What was not done is shown where it was tried, with the sentence that programs get, and with what was typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from orchestrator.doors.web import pages
+from orchestrator.doors.web.callers import Fields, Serving, Writing
+from orchestrator.doors.web.failures import log, told
+from orchestrator.doors.web.rendering import segment
+from orchestrator.errors import OrchestratorError
+
+router = APIRouter(include_in_schema=False)
+
+
+def _tried(
+    fields: dict[str, str], act: Callable[[], str], page: Callable[..., Response]
+) -> Response:
+    """Do something and go on to where it says; where it was not done, show the page again.
+
+    Args:
+        page: takes a status, and what went wrong and was typed by name.
+    """
+    try:
+        place = act()
+    except OrchestratorError as fault:
+        status, code, message = told(fault)
+        if status >= 500:
+            log(fault)
+        typed = {name: fields[name] for name in pages.TYPED if name in fields}
+        return page(status=status, problem={"status": status, "code": code, "message": message}, typed=typed)
+    return RedirectResponse(place, 303)
+
+
+@router.post("/questions/{id}")
+def answer(request: Request, id: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
+    """Answer a question by the button that was pressed."""
+
+    def act() -> str:
+        serving.answer(id, caller, decision=fields.get("decision", ""), note=fields.get("note", ""))
+        return f"/questions/{segment(id)}"
+
+    return _tried(fields, act, lambda **more: pages.question(request, id, **more))
+
+
+@router.post("/tasks/{id}/reply")
+def reply(request: Request, id: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
+    """Reply to what a task asks."""
+    given = {"reply": fields.get("reply"), "choice": fields.get("choice")}
+
+    def act() -> str:
+        # A page that names no question would answer any.
+        serving.reply(id, caller, question_id=fields.get("question_id", ""), **given)
+        return f"/tasks/{segment(id)}"
+
+    return _tried(fields, act, lambda **more: pages.task(request, id, **more))
+
+
+@router.post("/tasks/{id}/retry")
+def retry(request: Request, id: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
+    """Try a task again."""
+    return _tried(
+        fields, lambda: f"/tasks/{serving.retry(id, caller)['task_id']}", lambda **more: pages.task(request, id, **more)
+    )
+
+
+@router.post("/tasks/{id}/cancel")
+def cancel(request: Request, id: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
+    """Cancel a task."""
+    return _tried(
+        fields, lambda: f"/tasks/{serving.cancel(id, caller)['task_id']}",
+        lambda **more: pages.task(request, id, **more),
+    )
+
+
+@router.post("/projects")
+def add_project(request: Request, fields: Fields, serving: Serving, caller: Writing) -> Response:
+    """Register a project."""
+
+    def act() -> str:
+        serving.add_project(fields.get("project_path", "").strip(), fields.get("alias", "").strip() or None)
+        return "/projects"
+
+    return _tried(fields, act, lambda **more: pages.projects_page(request, **more))
+
+
+@router.post("/projects/{project}/chat")
+def chat(request: Request, project: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
+    """Say something in a project; it becomes a task."""
+
+    def act() -> str:
+        queued = serving.chat(project, fields.get("content", ""), fields.get("session_id") or None)
+        return f"/tasks/{segment(queued['task_id'])}"
+
+    def page(**more: Any) -> Response:
+        return pages.projects_page(request, at=project, **more)
+
+    return _tried(fields, act, page)

@@ -1,0 +1,139 @@
+"""Pages made of templates: everything is escaped, every secret masked, and what is missing is an error.
+
+A page names the newest event that it shows, so that its script hears of all that happens later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import jinja2
+from fastapi import Request
+from markupsafe import Markup, escape
+from starlette.responses import HTMLResponse, Response
+
+from orchestrator.app import inbox, live
+from orchestrator.app.context import Answer, Context
+from orchestrator.core import masking
+from orchestrator.core.routing.facts import PERSON
+from orchestrator.doors.web import assets, callers
+from orchestrator.doors.web.api_reading import ask
+
+MOST_WAITING = 99
+"""Open questions that the navigation counts."""
+
+_FOLDER = pathlib.Path(__file__).resolve().parent / "templates"
+_KANA = re.compile("[\u3040-\u30ff]")
+_TONES = {
+    "good": "completed complete accept accepted met approved merged yes ok",
+    "work": "running active in_progress",
+    "here": "person_awaited awaiting_response paused review clarification budget reply confirmation continuation",
+    "bad": "incomplete overdue warning soft reject rejected aborted",
+    "stop": "stalled error failed hard blocked unmet refusal",
+}
+_TONE_OF = {word: tone for tone, words in _TONES.items() for word in words.split()}
+
+
+def when(text: str | None) -> Markup:
+    """A time as people read it, in an element that says it exactly; a text that is no time as it is."""
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return escape(text or "")
+    said = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+    return Markup('<time datetime="{}">{}</time>').format(text, said)
+
+
+def tone(word: str) -> str:
+    """The colour that goes with a state, status, level or kind."""
+    return _TONE_OF.get(word.lower(), "plain")
+
+
+def words(name: str) -> str:
+    """A name of the record as words."""
+    return name.replace("_", " ")
+
+
+def role(name: str) -> str:
+    """A role as words; that of people is nobody's in particular."""
+    return "a person" if name == PERSON else words(name)
+
+
+def tongue(text: str) -> Markup:
+    """The attribute that tells of Japanese text, whose letters other languages draw in other ways."""
+    return Markup(' lang="ja"') if _KANA.search(text) else Markup()
+
+
+def segment(text: str) -> str:
+    """A text as one part of a path."""
+    return quote(text, safe=":@")
+
+
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, auto_reload=False,
+    )  # fmt: skip
+    made.filters |= {"when": when, "tone": tone, "words": words, "role": role, "tongue": tongue, "segment": segment}
+    made.globals["asset"] = assets.address
+    return made
+
+
+_TEMPLATES = _environment()
+
+
+class Look:
+    """What a page is made from: the database at one moment, and who looks.
+
+    Args:
+        session: the page changes with events of this session alone.
+    """
+
+    def __init__(self, request: Request, context: Context, session: str | None = None) -> None:
+        self._request = request
+        self._session = session
+        self.context = context
+        # Before anything else is read: what happens meanwhile is told again.
+        self._number = live.last(context)
+
+    def ask(self, operation: str, **given: Any) -> Answer:
+        """What an operation answers."""
+        return ask(self.context, operation, **given)
+
+    def page(self, template: str, status: int = 200, **data: Any) -> Response:
+        """The page of a template."""
+        found = inbox.inbox(self.context, limit=MOST_WAITING)
+        asked = {"after": self._number, **({"session_id": self._session} if self._session else {})}
+        data["waiting"] = f"{len(found['questions'])}{'+' if found['has_more'] else ''}"
+        return render(self._request, template, status, events=f"/api/events?{urlencode(asked)}", **data)
+
+
+@contextlib.contextmanager
+def looking(request: Request, session: str | None = None) -> Iterator[Look]:
+    """A look at the database."""
+    with callers.service(request).pool.lent() as context:
+        yield Look(request, context, session)
+
+
+def render(request: Request, template: str, status: int = 200, **data: Any) -> Response:
+    """Render a template.
+
+    Args:
+        data: JSON-like values, which are masked; a picture as `Markup` is taken as it is.
+    """
+    visit = callers.visit(request)
+    pictures = {name: value for name, value in data.items() if isinstance(value, Markup)}
+    known = {
+        "events": None, "waiting": "0", "problem": None, "typed": {}, **masking.mask_value(data), **pictures,
+        "person": masking.mask(visit.person) if visit else None,
+        "csrf": visit.csrf if visit else "",
+        "people_may_enter": callers.access(request).people,
+        "path": request.url.path,
+    }  # fmt: skip
+    return HTMLResponse(_TEMPLATES.get_template(template).render(known), status)
