@@ -233,15 +233,31 @@ def graph(
     Raises:
         Refused: UNKNOWN_SESSION, UNKNOWN_ID.
     """
-    from orchestrator.core.workflow import graph as graphs
-
     if session_id is None:
         found, positions = find(context, version), {}
     else:
         session = context.require_session(session_id)
         found, positions = context.version(session.workflow_version_id), _positions(context, session_id)
-    return {"success": True, "format": format, "graph": graphs.draw(found.workflow, format, positions),
+    return {"success": True, "format": format, "graph": _drawn(found.workflow, format, positions),
             "positions": positions}
+
+
+_DRAWN: dict[tuple[str, str, str], str] = {}
+_KEPT = 64
+
+
+def _drawn(workflow: model.Workflow, format: str, positions: dict[str, list[str]]) -> str:
+    """A drawing; a server shows the same one over and over, and laying it out costs more than the rest of a page."""
+    from orchestrator.core.workflow import graph as graphs
+
+    key = (workflow.hash, format, strictjson.canonical(positions))
+    found = _DRAWN.get(key)
+    if found is None:
+        found = graphs.draw(workflow, format, positions)
+        if len(_DRAWN) >= _KEPT:
+            _DRAWN.clear()
+        _DRAWN[key] = found
+    return found
 
 
 def _positions(context: Context, session_id: str) -> dict[str, list[str]]:

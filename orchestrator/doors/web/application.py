@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -60,17 +60,18 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
     app.state.service, app.state.access = service, access
     for part in (api, api_reading, events, assets, entering, pages, acts):
         app.include_router(part.router)
-    failures.install(app, pages.failure)
-    app.add_middleware(_Edge, hosts=frozenset(hosts))
+    handle = failures.install(app, pages.failure)
+    app.add_middleware(_Edge, hosts=frozenset(hosts), handle=handle)
     return app
 
 
 class _Edge:
-    """Refuses calls under a foreign name, and gives every answer its headers."""
+    """Refuses calls under a foreign name, gives every answer its headers, and answers where nobody else did."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], handle: failures.Handle) -> None:
         self._app = app
         self._hosts = hosts
+        self._handle = handle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -78,8 +79,12 @@ class _Edge:
             await self._app(scope, receive, send)
             return
 
+        begun = False
+
         async def sending(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
@@ -89,7 +94,13 @@ class _Edge:
             denied = failures.Denied(400, "HOST_UNKNOWN", "The server is not called by this name.")
             await failures.answer(denied)(scope, receive, sending)
             return
-        await self._app(scope, receive, sending)
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as fault:
+            if begun:
+                raise
+            answer = await self._handle(Request(scope, receive), fault)
+            await answer(scope, receive, sending)
 
 
 def _name(host: str) -> str:

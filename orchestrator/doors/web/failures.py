@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -89,11 +89,17 @@ def log(fault: Exception) -> None:
     sys.stderr.write(f"orchestrator: {masking.mask(f'{type(fault).__name__}: {fault}')}\n")
 
 
-def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) -> None:
-    """Answer every fault of an application in this way.
+Handle = Callable[[Request, Exception], Awaitable[Response]]
+
+
+def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) -> Handle:
+    """Answer the known faults of an application in this way.
 
     Args:
         page: shows status, code and sentence to a person, where no program asked.
+
+    Returns:
+        What answers them, and any other.
     """
 
     async def handle(request: Request, fault: Exception) -> Response:
@@ -104,5 +110,6 @@ def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) ->
             log(fault)
         return page(request, status, code, message)
 
-    for kind in (Denied, OrchestratorError, RequestValidationError, HTTPException, Exception):
+    for kind in (Denied, OrchestratorError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, handle)
+    return handle

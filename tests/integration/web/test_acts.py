@@ -1,0 +1,245 @@
+"""What people do on pages: answers, replies, what goes wrong with them, and what was typed then."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from orchestrator.core import questions
+from orchestrator.doors.web.access import COOKIE
+from tests.integration.web import story
+from tests.integration.web.asgi import TOKEN, Web
+from tests.integration.web.conftest import Make
+
+
+@pytest.fixture
+def inside(web: Web) -> Web:
+    """Somebody came in."""
+    web.come_in()
+    return web
+
+
+@pytest.fixture
+def running(make: Make) -> Web:
+    """Somebody came in, and runs are executed."""
+    web = make(steps=story.STEPS)
+    web.serve_runs()
+    web.come_in()
+    return web
+
+
+def buttons(text: str, name: str = "decision") -> list[str]:
+    """The values of a page's buttons of a name."""
+    return re.findall(rf'<button[^>]* name="{name}" value="(\w+)"', text)
+
+
+def closed(web: Web, id: str) -> tuple[object, ...]:
+    """By whom, through what and how a question was closed."""
+    (row,) = web.rows(f"SELECT closed_by, channel, answer, note FROM questions WHERE id = '{id}'")
+    return row
+
+
+def test_a_question_has_one_button_for_each_decision(inside: Web) -> None:
+    asked = {"review": story.review(inside), "clarification": story.clarification(inside)}
+    shown = {kind: tuple(buttons(inside.get(f"/questions/{id}").text)) for kind, id in asked.items()}
+    assert shown == {kind: questions.DECISIONS[kind] for kind in asked}
+
+
+def test_the_button_decides_and_the_note_goes_along(inside: Web) -> None:
+    id = story.review(inside)
+    done = inside.send(f"/questions/{id}", f"/questions/{id}", decision="continue", note="No. Do not go on!\r\nNever")
+    assert (done.status, done.headers["location"]) == (303, f"/questions/{id}")
+    assert closed(inside, id) == ("user", "page", "continue", "No. Do not go on!\nNever")
+    after = inside.get(f"/questions/{id}").text
+    assert "Closed by <b>user</b>" in after
+    assert buttons(after) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "yes", "no, don't approve", "not okay", "yes, but not now", "approve? never", "I can't say yes",
+        "go ahead and reject", "", "   ", "\u043ek", "x" * 12_000 + " yes",
+    ],
+)  # fmt: skip
+def test_words_decide_nothing(words: str, inside: Web) -> None:
+    id = story.review(inside)
+    before = inside.head()
+    done = inside.send(f"/questions/{id}", f"/questions/{id}", note=words)
+    assert (done.status, closed(inside, id)) == (400, (None,) * 4)
+    assert inside.head() == before
+
+
+def test_what_was_typed_comes_back_with_the_sentence(inside: Web) -> None:
+    id = story.review(inside)
+    done = inside.send(f"/questions/{id}", f"/questions/{id}", decision="revise", note=" ")
+    assert (done.status, "needs a note" in done.text) == (400, True)
+    done = inside.send(f"/questions/{id}", f"/questions/{id}", decision="maybe", note="my <b>words</b>")
+    assert done.status == 400
+    assert "my &lt;b&gt;words&lt;/b&gt;</textarea>" in done.text
+
+
+def test_a_question_that_is_closed_says_by_whom_and_gives_the_note_back(inside: Web) -> None:
+    id = story.review(inside)
+    csrf = inside.get(f"/questions/{id}").csrf
+    first = inside.post(f"/questions/{id}", csrf=csrf, decision="continue", note="fine")
+    before = inside.head()
+    second = inside.post(f"/questions/{id}", csrf=csrf, decision="abandon", note="not fine")
+    assert (first.status, second.status) == (303, 409)
+    assert "was closed by user: continue; nothing changed" in second.text
+    assert "not fine</textarea>" in second.text
+    assert closed(inside, id)[2:] == ("continue", "fine")
+    assert [row for row in inside.head() if row not in before] in ([], [inside.head()[-1]])
+
+
+@pytest.mark.parametrize(
+    ("headers", "fields", "status", "code"),
+    [
+        pytest.param({}, {}, 403, "csrf mismatch", id="no token"),
+        pytest.param({}, {"csrf": "x"}, 403, "csrf mismatch", id="another token"),
+        pytest.param({"origin": "http://evil.test"}, {}, 403, "origin mismatch", id="another site"),
+        pytest.param({"origin": "null"}, {}, 403, "origin mismatch", id="a site without a name"),
+        pytest.param({"sec-fetch-site": "cross-site"}, {}, 403, "origin mismatch", id="as a browser tells it"),
+        pytest.param({"cookie": ""}, {}, 401, "unauthenticated", id="nobody"),
+    ],
+)
+def test_a_form_that_is_not_ours_changes_nothing(
+    headers: dict[str, str], fields: dict[str, str], status: int, code: str, inside: Web
+) -> None:
+    id = story.review(inside)
+    before = inside.head()
+    done = inside.post(f"/questions/{id}", headers, decision="continue", note="kept <i>text</i>", **fields)
+    assert (done.status, code in done.text) == (status, True)
+    assert "kept &lt;i&gt;text&lt;/i&gt;</textarea>" in done.text
+    assert inside.head() == before
+
+
+def test_a_script_is_no_person_on_pages_either(inside: Web) -> None:
+    id = story.review(inside)
+    done = inside.post(f"/questions/{id}", {"authorization": f"Bearer {TOKEN}"}, decision="continue")
+    assert (done.status, closed(inside, id)[0]) == (403, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [pytest.param("a\0b", 400, id="NUL"), pytest.param("x" * 262_145, 400, id="too long")],
+)
+def test_a_text_that_cannot_be_kept_is_refused(text: str, status: int, inside: Web) -> None:
+    id = story.review(inside)
+    done = inside.send(f"/questions/{id}", f"/questions/{id}", decision="continue", note=text)
+    assert (done.status, closed(inside, id)[0]) == (status, None)
+
+
+def test_a_form_of_many_fields_is_refused(inside: Web) -> None:
+    fields = {f"field{number}": "x" for number in range(60)}
+    assert inside.post("/projects", **fields).status == 400
+
+
+def test_a_reply_goes_to_the_task_and_applies_once(running: Web) -> None:
+    """Source: seed 000, INV-6."""
+    id = story.run(running, story.ASK)
+    page = running.get(f"/tasks/{id}")
+    (asked,) = re.findall(r'name="question_id" value="([^"]+)"', page.text)
+    assert (page.text.count('<textarea id="reply"'), html.escape(story.ASKS) in page.text) == (1, True)
+    fields = {"csrf": page.csrf, "question_id": asked, "reply": "B, the newer one"}
+    assert running.post(f"/tasks/{id}/reply", **fields).headers["location"] == f"/tasks/{id}"
+    again = running.post(f"/tasks/{id}/reply", **fields)
+    assert (again.status, "B, the newer one</textarea>" in again.text) == (409, True)
+    assert closed(running, asked) == ("user", "page", "continue", "B, the newer one")
+
+
+def test_an_old_page_answers_no_newer_question(running: Web) -> None:
+    id = story.run(running, story.ASK)
+    page = running.get(f"/tasks/{id}")
+    (asked,) = re.findall(r'name="question_id" value="([^"]+)"', page.text)
+    visit = running.access.visit(running.cookies[COOKIE])
+    assert visit is not None
+    running.service.reply(id, visit.caller, reply="A")
+    story.wait(running, id, "AWAITING_RESPONSE", story.ASKS_AGAIN)
+    before = running.head()
+    done = running.post(f"/tasks/{id}/reply", csrf=page.csrf, question_id=asked, reply="B")
+    assert (done.status, story.ASKS_AGAIN in done.text, ">\nB</textarea>" in done.text) == (409, True, True)
+    assert (closed(running, asked)[3], running.head()) == ("A", before)
+
+
+def test_a_page_without_its_question_answers_none(running: Web) -> None:
+    id = story.run(running, story.ASK)
+    done = running.send(f"/tasks/{id}", f"/tasks/{id}/reply", reply="B")
+    assert (done.status, story.state(running, id)) == (409, "AWAITING_RESPONSE")
+
+
+def test_a_confirmation_has_a_textarea_and_is_given_by_a_button(running: Web) -> None:
+    id = story.run(running, story.DANGEROUS)
+    page = running.get(f"/tasks/{id}")
+    assert ("<textarea" in page.text, buttons(page.text, "choice")) == (True, ["yes", "no"])
+    (asked,) = re.findall(r'name="question_id" value="([^"]+)"', page.text)
+    fields = {"csrf": page.csrf, "question_id": asked}
+    assert running.post(f"/tasks/{id}/reply", **fields, reply="yes please").status == 400
+    assert running.post(f"/tasks/{id}/reply", **fields, reply="yes please", choice="no").status == 303
+    assert (closed(running, asked)[2], story.state(running, id)) == ("no", "CANCELLED")
+
+
+def test_a_question_of_a_run_is_answered_on_its_own_page_as_well(running: Web) -> None:
+    id = story.run(running, story.ASK)
+    ((asked,),) = running.rows("SELECT id FROM questions")
+    page = running.get(f"/questions/{asked}")
+    assert (buttons(page.text), f'href="/tasks/{id}"' in page.text) == (["continue"], True)
+    assert running.post(f"/questions/{asked}", csrf=page.csrf, decision="continue", note="A").status == 303
+    assert closed(running, asked) == ("user", "page", "continue", "A")
+
+
+def test_a_task_is_cancelled_and_tried_again_from_its_page(running: Web) -> None:
+    id = story.run(running, story.ASK)
+    assert running.get(f"/tasks/{id}").forms[1:] == [f"/tasks/{id}/cancel"]
+    assert running.send(f"/tasks/{id}", f"/tasks/{id}/cancel").status == 303
+    assert story.state(running, id) == "CANCELLED"
+    again = running.send(f"/tasks/{id}", f"/tasks/{id}/cancel")
+    assert (again.status, "CANCELLED" in again.text.upper()) == (409, True)
+
+
+def test_what_ended_well_is_neither_cancelled_nor_tried_again(running: Web) -> None:
+    id = story.run(running, story.READ, until="COMPLETE")
+    page = running.get(f"/tasks/{id}")
+    assert (page.forms, "It says: be kind." in page.text) == ([], True)
+    assert running.post(f"/tasks/{id}/retry", csrf=page.csrf).status == 409
+
+
+def test_a_person_begins_from_the_page(running: Web) -> None:
+    page = running.get("/projects")
+    assert "No project is registered." in page.text
+    assert running.post("/projects", csrf=page.csrf, project_path=str(running.project), alias="portal").status == 303
+    (place,) = [form for form in running.get("/projects").forms if form.endswith("/chat")]
+    begun = running.post(place, csrf=page.csrf, content=story.READ)
+    id = begun.headers["location"].removeprefix("/tasks/")
+    story.wait(running, id, "COMPLETE")
+    ((session,),) = running.rows(f"SELECT session_id FROM runs WHERE id = '{id}'")
+    chat = running.get(f"/sessions/{session}")
+    assert (place in chat.forms, story.READ in chat.text) == (True, True)
+    assert running.post(place, csrf=page.csrf, content=story.READ, session_id=str(session)).status == 303
+    assert "2 tasks" in running.get(f"/sessions/{session}").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        pytest.param({"project_path": "relative", "alias": "x"}, 400, id="a relative path"),
+        pytest.param({"project_path": "/nowhere/at/all", "alias": "x"}, 400, id="no folder"),
+        pytest.param({}, 400, id="nothing"),
+    ],
+)
+def test_a_project_that_is_none_is_refused_and_its_form_stays_filled(
+    fields: dict[str, str], status: int, inside: Web
+) -> None:
+    done = inside.send("/projects", "/projects", **fields)
+    assert done.status == status
+    assert [value for value in fields.values() if f'value="{value}"' not in done.text] == []
+
+
+def test_a_chat_that_says_nothing_is_refused_in_its_project(inside: Web) -> None:
+    inside.service.add_project(str(inside.project), "portal")
+    done = inside.send("/projects", "/projects/P4/chat", content=" ")
+    assert (done.status, "A chat needs something to say." in done.text) == (400, True)
+    lost = inside.send("/projects", "/projects/P99/chat", content="my words")
+    assert (lost.status, "my words</textarea>" in lost.text) == (404, True)

@@ -1,0 +1,70 @@
+"""The one-time link: what opening it does, what its button does, and how a visit ends."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.integration.web.asgi import Web
+
+
+def test_opening_the_link_uses_nothing_up_and_its_button_does(web: Web) -> None:
+    code = web.access.new_link()
+    shown = [web.get(f"/open/{code}") for _ in range(3)]
+    assert [page.status for page in shown] == [200] * 3
+    assert "Continue as user" in shown[0].text
+    assert web.cookies == {}
+    done = web.post(f"/open/{code}", person="user")
+    assert (done.status, done.headers["location"], len(web.links)) == (303, "/", 1)
+    assert (web.get(f"/open/{code}").status, web.post(f"/open/{code}", person="user").status) == (410, 410)
+    assert web.get(f"/open/{web.links[0]}").status == 200
+
+
+def test_the_cookie_is_for_this_server_and_no_script(web: Web) -> None:
+    done = web.post(f"/open/{web.access.new_link()}", person="user")
+    parts = {part.strip().split("=")[0].lower(): part.strip() for part in done.headers["set-cookie"].split(";")}
+    assert {"httponly", "path", "samesite", "max-age"} <= set(parts)
+    assert (parts["samesite"].lower(), parts["path"], "secure" in parts) == ("samesite=strict", "Path=/", False)
+
+
+def test_a_link_that_was_never_one_is_not_found(web: Web) -> None:
+    web.access.new_link()
+    assert [web.get("/open/x").status, web.post("/open/x", person="user").status] == [404, 404]
+
+
+def test_a_link_that_made_room_for_another_is_used_up(web: Web) -> None:
+    code = web.access.new_link()
+    web.access.new_link()
+    assert web.get(f"/open/{code}").status == 410
+
+
+@pytest.mark.parametrize("person", ["", "nobody", "project_manager", "<b>"])
+def test_nobody_comes_in_who_is_not_registered(person: str, web: Web) -> None:
+    code = web.access.new_link()
+    assert web.post(f"/open/{code}", person=person).status == 400
+    assert web.access.is_link(str(code))
+
+
+def test_another_site_cannot_press_the_button(web: Web) -> None:
+    code = web.access.new_link()
+    assert web.post(f"/open/{code}", {"origin": "http://evil.test"}, person="user").status == 403
+    assert web.access.is_link(str(code))
+
+
+def test_of_several_people_none_is_chosen_silently(web: Web) -> None:
+    web.call_at_terminal("agent register", id="ana", role="project_manager", parent="user", kind="human", by="user")
+    code = web.access.new_link()
+    page = web.get(f"/open/{code}").text
+    assert re.findall(r"<option[^>]*>(\w+)</option>", page) == ["Choose", "ana", "user"]
+    assert "selected" not in page
+    web.post(f"/open/{code}", person="ana")
+    assert '<span class="person">ana</span>' in web.get("/").text
+
+
+def test_whoever_leaves_reads_only(web: Web) -> None:
+    web.come_in()
+    kept = dict(web.cookies)
+    assert web.send("/", "/leave").status == 303
+    web.cookies = kept
+    assert "You are reading only" in web.get("/").text

@@ -1,0 +1,259 @@
+"""Pages that read: what they show, to whom they show forms, and that looking changes nothing."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+
+from orchestrator.doors.web import rendering
+from tests.integration.web import story
+from tests.integration.web.asgi import TOKEN, Web
+from tests.integration.web.conftest import Make
+
+
+@pytest.fixture
+def busy(make: Make) -> Web:
+    """A database in which every page has something to show."""
+    web = make(steps=story.STEPS)
+    web.serve_runs()
+    story.review(web)
+    story.clarification(web)
+    story.blocked(web)
+    story.run(web, story.ASK)
+    story.run(web, story.READ, "other", "COMPLETE")
+    return web
+
+
+def places(web: Web) -> list[str]:
+    """The address of every page that there is."""
+    runs = [f"/tasks/{id}" for (id,) in web.rows("SELECT id FROM runs")]
+    asked = [f"/questions/{id}" for (id,) in web.rows("SELECT id FROM questions")]
+    sessions = [f"/sessions/{id}" for (id,) in web.rows("SELECT id FROM sessions")]
+    verdicts = [f"/sessions/{id}/verdict" for id in ("rev", "clar", "blocked")]
+    groups = ["/sessions/rev/groups/A", "/sessions/blocked/groups/E2E", "/sessions/chat/groups/chat"]
+    return ["/", "/sessions", "/sessions?all=true", "/projects", *runs, *asked, *sessions, *verdicts, *groups]
+
+
+def test_looking_at_every_page_changes_nothing(busy: Web) -> None:
+    busy.come_in()
+    before = busy.head()
+    assert {place: busy.get(place).status for place in places(busy)} == dict.fromkeys(places(busy), 200)
+    assert busy.head() == before
+
+
+def test_nobody_sees_forms_before_they_come_in(busy: Web) -> None:
+    shown = {place: busy.get(place) for place in places(busy)}
+    assert {place: page.forms for place, page in shown.items() if page.forms} == {}
+    assert [place for place, page in shown.items() if "You are reading only" not in page.text] == []
+    assert "one-time link" in shown["/"].text
+
+
+def test_a_server_that_an_agent_started_says_that_no_person_comes_in(make: Make) -> None:
+    assert "An agent&#39;s environment started this server" not in (page := make(links=False).get("/").text)
+    assert "no person comes in here" in page
+
+
+def test_a_server_beyond_loopback_shows_nothing_before_somebody_comes_in(make: Make) -> None:
+    web = make(reading=False)
+    story.clarification(web)
+    closed = web.get("/questions/clar:Q2")
+    assert (closed.status, "Which provider" in closed.text) == (401, False)
+    assert web.get("/questions/clar:Q2", authorization=f"Bearer {TOKEN}").status == 200
+    web.come_in()
+    assert "Which provider" in web.get("/questions/clar:Q2").text
+
+
+def test_an_empty_inbox_is_kind(web: Web) -> None:
+    assert "Nothing waits for you." in web.get("/").text
+
+
+def test_the_inbox_says_what_each_answer_will_do(web: Web) -> None:
+    story.review(web)
+    page = web.get("/").text
+    assert "Is the schema right?" in page
+    assert "<dt>continue</dt><dd>developer goes on (respawn)</dd>" in page
+    assert "<dt>abandon</dt><dd>the project manager is called, who cancels or defers</dd>" in page
+    assert '<span class="count">1<' in page
+
+
+def test_a_question_comes_with_who_asked_and_what_they_reported(web: Web) -> None:
+    page = web.get(f"/questions/{story.review(web)}").text
+    assert "asked by developer@rev:A" in page
+    assert "Half of it is written." in page
+    assert '<a href="/sessions/rev/groups/A">A</a>' in page
+
+
+def test_a_session_shows_whom_its_groups_await_and_why_it_stands(web: Web) -> None:
+    story.blocked(web)
+    page = web.get("/sessions/blocked").text
+    assert "<b>tech lead</b>" in page
+    assert "no test environment" in page
+    assert "blocked:B4" in page or re.search(r"blocked:B\d+", page)
+    assert "<b>qa expert</b> <code>BLOCKED</code>" in page
+
+
+def test_an_overdue_turn_is_marked(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.call("session create", id="late", goal="Wait", turn_timeout=1)
+    web.call("group create", id="A", session_id="late", name="A")
+    web.call(
+        "route", session_id="late", current_agent="project_manager", status="PLANNING_COMPLETE",
+        at="2020-01-01T00:00:00.000000Z",
+    )  # fmt: skip
+    assert '<span class="chip bad">overdue</span>' in web.get("/sessions/late").text
+
+
+def test_the_picture_brings_no_style_of_its_own_and_shows_the_position(web: Web) -> None:
+    story.blocked(web)
+    page = web.get("/sessions/blocked").text
+    assert ("<svg" in page, "<style" in page, " style=" in page) == (True, False, False)
+    assert 'class="node here"' in page
+    assert ".wf .here .box" in web.get(re.findall(r'href="(/static/pages\.css[^"]*)"', page)[0]).text
+
+
+def test_a_timeline_is_turned_page_by_page(web: Web) -> None:
+    web.call("session create", id="long", goal="Many groups")
+    for number in range(30):
+        web.call("group create", id=f"G{number}", session_id="long", name="x")
+    page = web.get("/sessions/long").text
+    (older,) = re.findall(r'<a href="(/sessions/long\?until=\d+)#timeline">Older steps', page)
+    assert "group create G29" in page
+    assert "group create G0<" in web.get(older).text
+
+
+def test_ended_sessions_are_in_the_list_of_all(make: Make) -> None:
+    web = make(steps=story.STEPS)
+    web.serve_runs()
+    web.come_in()
+    story.run(web, story.READ, "gone", "COMPLETE")
+    web.call("session end", id="gone", reason="done with it", by="project_manager")
+    assert "gone" not in web.get("/sessions").text
+    assert "gone" in web.get("/sessions?all=true").text
+    assert "No verdict was recorded." in web.get("/sessions/gone/verdict").text
+
+
+def test_sessions_are_listed_page_by_page(web: Web) -> None:
+    for number in range(31):
+        web.call("session create", id=f"S{number:02}", goal="")
+    page = web.get("/sessions").text
+    assert ("S29" in page, "S30" in page) == (True, False)
+    assert "S30" in web.get("/sessions?since=S29").text
+
+
+def test_without_a_verdict_a_dry_run_is_shown_as_such(web: Web) -> None:
+    story.blocked(web)
+    page = web.get("/sessions/blocked/verdict").text
+    assert "a dry run" in page
+    assert '<span class="chip bad">reject</span>' in page
+
+
+def test_a_recorded_verdict_is_shown_and_a_dry_run_on_demand(web: Web) -> None:
+    story.blocked(web)
+    found = web.call("validate", session_id="blocked")
+    page = web.get("/sessions/blocked/verdict").text
+    assert f"recorded as {found['report_id']}" in page
+    assert "nothing is completed" in page
+    assert "a dry run" in web.get("/sessions/blocked/verdict?anew=true").text
+
+
+def test_a_group_shows_each_part_of_its_path(web: Web) -> None:
+    story.blocked(web)
+    page = web.get("/sessions/blocked/groups/E2E").text
+    parts = re.findall(r'<li class="(met|unmet)">.*?<b>(\w+)</b>', page)
+    assert parts == [
+        ("unmet", "approved"), ("unmet", "tested"), ("unmet", "merged"), ("unmet", "unblocked"), ("met", "reviewed"),
+        ("unmet", "confirmed"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        pytest.param("/reply/<svg onload=alert(1)>", 404, id="no page"),
+        pytest.param("/tasks/<svg onload=alert(1)>", 404, id="no task"),
+        pytest.param("/questions/<svg onload=alert(1)>", 404, id="no question"),
+        pytest.param("/sessions/<svg onload=alert(1)>", 400, id="no id of a session"),
+        pytest.param("/sessions/none", 404, id="no session"),
+        pytest.param("/sessions/none/groups/A", 404, id="no group"),
+        pytest.param("/sessions/none/verdict", 404, id="no session to judge"),
+        pytest.param("/open/<svg onload=alert(1)>", 404, id="no link"),
+        pytest.param("/static/secrets.txt", 404, id="no file"),
+        pytest.param("/sessions?all=<svg onload=alert(1)>", 400, id="no truth value"),
+    ],
+)
+def test_a_page_that_is_not_there_says_so_in_text(web: Web, path: str, status: int) -> None:
+    page = web.get(path)
+    assert (page.status, "<svg" in page.text) == (status, False)
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+
+
+def test_a_page_that_takes_no_form_says_so(web: Web) -> None:
+    assert web.post("/sessions").status == 405
+
+
+def test_a_form_that_is_too_large_is_refused(web: Web) -> None:
+    assert web.post("/projects", content="x" * 1_100_000).status == 413
+
+
+def test_a_database_that_is_gone_is_told_without_saying_where_it_was(web: Web) -> None:
+    for path in web.database.parent.glob("orchestrator.db*"):
+        path.rename(path.with_suffix(".away"))
+    page = web.get("/")
+    assert (page.status, str(web.database) in page.text) == (503, False)
+
+
+def test_a_fault_of_ours_shows_nothing_of_itself(
+    web: Web, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a secret place")
+
+    monkeypatch.setattr(rendering.inbox, "inbox", broken)
+    page = web.get("/projects")
+    assert (page.status, "a secret place" in page.text) == (500, False)
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+    assert "RuntimeError: a secret place" in capsys.readouterr().err
+
+
+def test_secrets_are_masked_wherever_they_were_written(web: Web) -> None:
+    secret = "=".join(("password", "hunter2hunter2"))
+    id = story.review(web, reason=f"May I use {secret}?", goal=f"Move {secret} away")
+    shown = [web.get(place).text for place in ("/", f"/questions/{id}", "/sessions", "/sessions/rev")]
+    assert [secret in text for text in shown] == [False] * 4
+
+
+def test_files_are_kept_by_browsers_under_the_address_of_their_version(web: Web) -> None:
+    (address,) = re.findall(r'src="(/static/pages\.js[^"]*)"', web.get("/").text)
+    assert "immutable" in web.get(address).headers["cache-control"]
+    assert web.get("/static/pages.js?v=old").headers["cache-control"] == "no-cache"
+    assert web.get(address).headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param(
+            "2026-03-04T05:06:07.000000Z",
+            '<time datetime="2026-03-04T05:06:07.000000Z">4 Mar 2026, 05:06 UTC</time>', id="a time",
+        ),
+        pytest.param("<i>once</i>", "&lt;i&gt;once&lt;/i&gt;", id="an imported text"),
+        pytest.param(None, "", id="none"),
+    ],
+)  # fmt: skip
+def test_a_time_is_readable_and_exact(text: str | None, shown: str) -> None:
+    assert str(rendering.when(text)) == shown
+
+
+def test_japanese_text_says_that_it_is() -> None:
+    assert [str(rendering.tongue(text)) for text in ("はい", "yes")] == [' lang="ja"', ""]
+
+
+def test_every_template_escapes_and_misses_nothing_silently() -> None:
+    assert rendering._TEMPLATES.autoescape is True
+    folder = pathlib.Path(rendering.__file__).parent / "templates"
+    texts = {path.name: path.read_text("utf-8") for path in folder.glob("*.html")}
+    assert [name for name, text in texts.items() if "|safe" in text or "autoescape" in text] == []
+    inline = re.compile(r"<style|\son\w+=|\sstyle=|javascript:|https?://")
+    assert [name for name, text in texts.items() if inline.search(text)] == []
