@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import venv
+import zipfile
 
 import pytest
 
@@ -73,6 +74,14 @@ def test_the_wheel_carries_the_files_that_belong_to_the_product(
     assert [path.name for path in found] == ["workflow", "agents", "migrations", "alembic.ini"]
     assert [path for path in found if path.is_relative_to(repository)] == []
     assert shipped(found[0].parent) == shipped(repository)
+
+
+def test_the_wheel_carries_what_pages_are_made_from(wheel: pathlib.Path, repository: pathlib.Path) -> None:
+    web = repository / "orchestrator" / "doors" / "web"
+    parts = [path for folder in ("templates", "static") for path in (web / folder).iterdir()]
+    assert parts != []
+    with zipfile.ZipFile(wheel) as packed:
+        assert {path.relative_to(repository).as_posix() for path in parts} - set(packed.namelist()) == set()
 
 
 def shipped(root: pathlib.Path) -> set[str]:

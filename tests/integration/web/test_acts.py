@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+pytest.importorskip("fastapi", reason="the pages need the extra `web`")
+
 from orchestrator.core import questions
 from orchestrator.doors.web.access import COOKIE
 from tests.integration.web import story

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+pytest.importorskip("fastapi", reason="the pages need the extra `web`")
+
 from tests.integration.web.asgi import Web
 
 

@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+pytest.importorskip("fastapi", reason="the pages need the extra `web`")
+
 from orchestrator.doors.web import rendering
 from tests.integration.web import story
 from tests.integration.web.asgi import TOKEN, Web

@@ -1,0 +1,306 @@
+"""The pages in a real browser: answering by keyboard, live changes, hostile texts, and no script at all.
+
+Source: seed 000, INV-5 and INV-6
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the pages need the extra `web`")
+
+from tests.acceptance import replhouse
+from tests.acceptance.webhouse import Watched, WebHouse, browsing, overflow
+
+pytestmark = pytest.mark.slow
+
+ASKS = "Which glossary should I use, A or B?"
+ASKS_AGAIN = "Is the old or the new spelling right?"
+STEPS = [
+    {"when": "glossary", "status": "INCOMPLETE", "output": ASKS},
+    {"when": "twice", "status": "INCOMPLETE", "output": ASKS},
+    {"when": "twice", "status": "INCOMPLETE", "output": ASKS_AGAIN},
+    {"when": "long", "status": "INCOMPLETE", "output": ASKS},
+    {"when": "", "status": "COMPLETE", "output": "It is told.", "repeat": True},
+]
+HOSTILE = [
+    "<img src=x onerror=fetch('/api/unblock')>",
+    "</script><script>alert(1)</script>",
+    "\" onmouseover=\"alert(1)",
+    "javascript:alert(1)",
+    "[x](javascript:alert(1))",
+    "{{7*7}}",
+    "\u2028</textarea></title></style><svg onload=alert(1)>",
+]
+TEXT = " ".join(HOSTILE)
+
+Open = Callable[..., Watched]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsing() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> Iterator[WebHouse]:
+    """One server for all tests of the module."""
+    base = tmp_path_factory.mktemp("house")
+    first = tmp_path_factory.mktemp("database")
+    found = WebHouse(base, script, replhouse.initialised(first, script))
+    found.serve(*STEPS)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def visit(browser: Any, house: WebHouse) -> Iterator[Open]:
+    """A browser of its own that came in by the link; what its pages do wrong fails the test."""
+    made: list[tuple[Any, Watched]] = []
+
+    def build(*, inside: bool = True, **settings: Any) -> Watched:
+        context = browser.new_context(**settings)
+        context.set_default_timeout(15_000)
+        page = Watched(context.new_page(), house.url)
+        made.append((context, page))
+        if inside:
+            come_in(page.page, house)
+        return page
+
+    yield build
+    for context, page in made:
+        context.close()
+        assert page.faults == []
+
+
+def come_in(page: Any, house: WebHouse) -> None:
+    """Open the link and press its button."""
+    link = house.link
+    page.goto(link)
+    page.get_by_role("button", name="Continue as user").click()
+    page.wait_for_url(f"{house.url}/")
+
+
+def press_until(page: Any, key: str, selector: str) -> None:
+    """Press a key until an element has the focus."""
+    for _ in range(60):
+        page.keyboard.press(key)
+        if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
+            return
+    raise AssertionError(f"{key} does not lead to {selector}")
+
+
+def test_a_task_is_answered_by_keyboard_alone(house: WebHouse, visit: Open) -> None:
+    """Source: seed 000, INV-6."""
+    id = house.say("Tell what the glossary says", "keyboard")
+    page = visit().page
+    page.goto(f"{house.url}/tasks/{id}")
+    assert page.locator("textarea:visible").count() == 1
+    assert page.get_by_text(ASKS, exact=True).first.is_visible()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    press_until(page, "Tab", "textarea")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    page.keyboard.type("B, the newer one")
+    press_until(page, "Tab", "main button")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("complete", exact=True).first.wait_for()
+    assert outline == "solid"
+    ((note,),) = [[each["text"]] for each in house.api(f"/api/tasks/{id}")["events"] if each["kind"] == "answered"]
+    assert note == "B, the newer one"
+
+
+def test_a_reply_that_is_sent_twice_applies_once_and_the_second_is_told(house: WebHouse, visit: Open) -> None:
+    id = house.say("Tell what it says twice", "twice")
+    watched = visit()
+    page, other = watched.page, watched.page.context.new_page()
+    for each in (page, other):
+        each.goto(f"{house.url}/tasks/{id}")
+        each.get_by_text(ASKS).first.wait_for()
+    other.locator("textarea").fill("mine too")
+    page.locator("textarea").fill("mine")
+    page.get_by_role("button", name="Send the reply").dblclick()
+    page.get_by_text(ASKS_AGAIN).first.wait_for()
+    other.locator("#changed").wait_for()
+    other.get_by_role("button", name="Send the reply").click()
+    other.get_by_text("is not open any more; nothing changed").wait_for()
+    assert other.locator("textarea").input_value() == "mine too"
+    events = [each["text"] for each in house.api(f"/api/tasks/{id}")["events"] if each["kind"] == "answered"]
+    assert events == ["mine"]
+
+
+def test_the_link_is_used_up_by_its_button_alone(house: WebHouse, visit: Open) -> None:
+    link = house.link
+    first, second = visit(inside=False).page, visit(inside=False).page
+    for page in (first, second, first):
+        page.goto(link)
+        assert page.get_by_role("button", name="Continue as user").is_visible()
+    first.get_by_role("button", name="Continue as user").click()
+    first.wait_for_url(f"{house.url}/")
+    assert first.context.cookies()[0]["httpOnly"] is True
+    assert first.evaluate("document.cookie") == ""
+    assert second.goto(link).status == 410
+    assert second.locator("form").count() == 0
+    second.goto(house.url)
+    assert second.get_by_text("You are reading only.").is_visible()
+    first.get_by_role("button", name="Leave").click()
+    first.get_by_text("You are reading only.").wait_for()
+
+
+def hostile(house: WebHouse) -> list[str]:
+    """A session with hostile text in every field that takes text; its pages."""
+    metadata = {"status": "partial", "requires_user_review": True, "review_reason": TEXT}
+    found = house.batch(
+        ("session create", {"id": "hostile", "goal": TEXT}),
+        ("group create", {"id": "A", "session_id": "hostile", "name": TEXT}),
+        ("group create", {"id": "B", "session_id": "hostile", "name": TEXT}),
+        ("route", {"session_id": "hostile", "current_agent": "project_manager", "status": "PLANNING_COMPLETE",
+                   "summary": TEXT}),
+        ("route", {"session_id": "hostile", "group_id": "A", "current_agent": "developer", "status": "PARTIAL",
+                   "summary": TEXT, "metadata": metadata}),
+        ("route", {"session_id": "hostile", "group_id": "B", "current_agent": "developer", "status": "BLOCKED",
+                   "summary": TEXT}),
+        ("task create", {"id": "T", "title": TEXT, "session_id": "hostile", "group_id": "B", "by": "developer"}),
+    )  # fmt: skip
+    return ["/", f"/questions/{found[4]['question_id']}", "/sessions", "/sessions/hostile", "/sessions/hostile/verdict",
+            "/sessions/hostile/groups/A", "/sessions/hostile/groups/B"]  # fmt: skip
+
+
+def test_hostile_texts_are_texts_everywhere(house: WebHouse, visit: Open) -> None:
+    places = hostile(house)
+    task = house.say(f"Read this and tell what it is: {TEXT}", "hostile-chat", "COMPLETE")
+    places += [f"/tasks/{task}", "/sessions/hostile-chat", "/projects", "/reply/<svg onload=alert(1)>"]
+    watched = visit()
+    page = watched.page
+    for place in places:
+        page.goto(f"{house.url}{place}")
+        bad = page.locator("main :is(img, script, iframe, style), [onerror], [onload], [onmouseover], [style]")
+        assert (place, bad.count()) == (place, 0)
+        links = page.locator("a").evaluate_all("all => all.map(each => each.protocol)")
+        assert set(links) == {"http:"}
+        assert "49" not in page.locator("h1").inner_text()
+        assert watched.faults == []
+    page.goto(f"{house.url}{places[1]}")
+    assert all(text in page.locator(".ask").inner_text() for text in HOSTILE[:-1])
+    page.get_by_label("Your note").fill(TEXT)
+    page.get_by_role("button", name="Revise").click()
+    page.get_by_text("Closed by").wait_for()
+    assert all(text in page.locator(".done").inner_text() for text in HOSTILE[:-1])
+
+
+def test_a_decision_appears_on_an_open_page_and_leaves_what_is_typed_alone(house: WebHouse, visit: Open) -> None:
+    asked = house.batch(
+        ("session create", {"id": "live", "goal": "Live"}),
+        ("group create", {"id": "A", "session_id": "live", "name": "A"}),
+        ("group create", {"id": "B", "session_id": "live", "name": "B"}),
+        ("route", {"session_id": "live", "current_agent": "project_manager", "status": "PLANNING_COMPLETE"}),
+        ("route", {"session_id": "live", "group_id": "A", "current_agent": "developer", "status": "PARTIAL", "metadata":
+                   {"status": "partial", "requires_user_review": True, "review_reason": "Right?"}}),
+    )[-1]["question_id"]  # fmt: skip
+    watched = visit()
+    session, question = watched.page, watched.page.context.new_page()
+    session.goto(f"{house.url}/sessions/live")
+    session.locator("#live[data-on=yes]").wait_for()
+    session.evaluate("window.mark = 'kept'")
+    session.locator("#decisions summary").first.click()
+    question.goto(f"{house.url}/questions/{asked}")
+    question.locator("#live[data-on=yes]").wait_for()
+    question.get_by_label("Your note").type("half a sen")
+    waiting = question.locator("nav .count").inner_text()
+    house.batch(
+        ("route", {"session_id": "live", "group_id": "B", "current_agent": "developer", "status": "READY_FOR_QA"}),
+        ("session create", {"id": "live2", "goal": ""}),
+        ("route", {"session_id": "live2", "current_agent": "project_manager", "status": "NEEDS_CLARIFICATION",
+                   "summary": "Which?"}),
+    )  # fmt: skip
+    session.locator("#decisions").get_by_text("READY_FOR_QA").wait_for()
+    assert session.evaluate("window.mark") == "kept"
+    assert session.locator("#decisions details[open]").count() == 1
+    question.wait_for_function("before => document.querySelector('nav .count').innerText !== before", arg=waiting)
+    question.keyboard.type("tence")
+    assert question.get_by_label("Your note").input_value() == "half a sentence"
+
+
+def test_a_page_outlives_a_restart_of_its_server(house: WebHouse, visit: Open) -> None:
+    id = house.say("Tell how long it takes", "restart")
+    page = visit().page
+    page.goto(f"{house.url}/tasks/{id}")
+    page.locator("#live[data-on=yes]").wait_for()
+    page.locator("textarea").type("my long reply")
+    port = house.kill()
+    page.locator("#live[data-on=no]").wait_for()
+    house.serve(port=port)
+    page.locator("#live[data-on=yes]").wait_for()
+    page.get_by_text("You are reading only.").wait_for()
+    page.get_by_role("button", name="Send the reply").click()
+    page.wait_for_url(re.compile("/reply$"))
+    assert page.locator("textarea").input_value() == "my long reply"
+    assert house.api(f"/api/tasks/{id}")["status"] == "AWAITING_RESPONSE"
+    come_in(page, house)
+    page.goto(f"{house.url}/tasks/{id}")
+    page.locator("textarea").fill("my long reply")
+    page.get_by_role("button", name="Send the reply").click()
+    page.wait_for_url(f"{house.url}/tasks/{id}")
+
+
+def test_a_reply_needs_no_script(house: WebHouse, visit: Open) -> None:
+    house.batch(
+        ("session create", {"id": "plain", "goal": ""}),
+        ("route", {"session_id": "plain", "current_agent": "project_manager", "status": "NEEDS_CLARIFICATION",
+                   "summary": "Which?"}),
+    )  # fmt: skip
+    page = visit(java_script_enabled=False).page
+    page.goto(f"{house.url}/questions/plain:Q2")
+    page.get_by_label("Your note").fill("The second")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("Closed by").wait_for()
+    assert page.get_by_text("The second").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_is_wider_than_a_phone_and_all_text_can_be_read(scheme: str, house: WebHouse, visit: Open) -> None:
+    tasks = [each["task_group_id"] for each in house.api("/api/task-groups")["task_groups"]]
+    house.batch(("session create", {"id": f"wide-{scheme}", "goal": "x" * 300}))
+    sessions = [each["id"] for each in house.api("/api/sessions")["sessions"]]
+    asked = [f"/questions/{each['id']}" for each in house.api("/api/inbox")["questions"]]
+    runs = [f"/tasks/{each['task_id']}" for each in house.api(f"/api/task-groups/{tasks[0]}/tasks")["tasks"]]
+    places = ["/", "/sessions", "/projects", *asked[:2], *runs, *(f"/sessions/{each}" for each in sessions[:4])]
+    page = visit(color_scheme=scheme, viewport={"width": 360, "height": 740}).page
+    for place in [*places, f"/sessions/wide-{scheme}", f"/sessions/wide-{scheme}/verdict"]:
+        page.goto(f"{house.url}{place}")
+        assert (place, overflow(page) <= 0, page.evaluate(FAINT)) == (place, True, [])
+
+
+FAINT = """() => {
+  const channel = (value) => (value /= 255) <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const behind = (each) => {
+    for (; each; each = each.parentElement) {
+      const found = parts(getComputedStyle(each).backgroundColor);
+      if (found.length < 4 || found[3] > 0) return found;
+    }
+    return parts(getComputedStyle(document.documentElement).backgroundColor);
+  };
+  const faint = [];
+  for (const each of document.querySelectorAll('body *:not(svg, svg *, option)')) {
+    const own = [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!own || !each.checkVisibility()) continue;
+    const [a, b] = [light(parts(getComputedStyle(each).color)), light(behind(each))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) faint.push(each.className + ': ' + each.textContent.slice(0, 30));
+  }
+  return faint;
+}"""
+
+
+def test_the_server_complained_of_nothing(house: WebHouse) -> None:
+    assert house.complaints() == ""
+    assert house.api("/api/health") == {"status": "ok"}
