@@ -108,6 +108,12 @@ def row(context: Context, run: Run) -> Answer:
     }
 
 
+def next_try(context: Context, run: Run) -> str | None:
+    """The id of the run that tried a run's task again right after it, or None."""
+    runs = run_reader.of_task(context.connection, run.session_id, run.task_id)
+    return next((each.id for each in runs if each.retry_of == run.id), None)
+
+
 def detail(context: Context, run: Run) -> Answer:
     """A run with its output, why it stands where it stands, and its log."""
     found = views.run_log(context, run.session_id, run.id)

@@ -150,6 +150,7 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
         data = {
             "task": found,
             "asked": [each for each in asked if each["task_id"] == run.task_id],
+            "next_try": board.next_try(look.context, run),
             "may_retry": ended and run.state != states.DONE,
             "may_cancel": not ended,
         }

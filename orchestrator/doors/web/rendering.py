@@ -10,6 +10,7 @@ import pathlib
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -111,7 +112,9 @@ class Look:
         found = inbox.inbox(self.context, limit=MOST_WAITING)
         asked = {"after": self._number, **({"session_id": self._session} if self._session else {})}
         data["waiting"] = f"{len(found['questions'])}{'+' if found['has_more'] else ''}"
-        return render(self._request, template, status, events=f"/api/events?{urlencode(asked)}", **data)
+        # A page that gives back what was typed stays as it is: drawn anew it would have lost that.
+        events = f"/api/events?{urlencode(asked)}" if status == HTTPStatus.OK else None
+        return render(self._request, template, status, events=events, **data)
 
 
 @contextlib.contextmanager

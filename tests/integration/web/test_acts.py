@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 
 import pytest
@@ -81,6 +82,8 @@ def test_what_was_typed_comes_back_with_the_sentence(inside: Web) -> None:
     done = inside.send(f"/questions/{id}", f"/questions/{id}", decision="maybe", note="my <b>words</b>")
     assert done.status == 400
     assert "my &lt;b&gt;words&lt;/b&gt;</textarea>" in done.text
+    # Drawn anew by its script it would lose that.
+    assert ("data-events" in inside.get(f"/questions/{id}").text, "data-events" in done.text) == (True, False)
 
 
 def test_a_question_that_is_closed_says_by_whom_and_gives_the_note_back(inside: Web) -> None:
@@ -190,6 +193,19 @@ def test_a_question_of_a_run_is_answered_on_its_own_page_as_well(running: Web) -
     assert (buttons(page.text), f'href="/tasks/{id}"' in page.text) == (["continue"], True)
     assert running.post(f"/questions/{asked}", csrf=page.csrf, decision="continue", note="A").status == 303
     assert closed(running, asked) == ("user", "page", "continue", "A")
+
+
+def test_work_that_was_approved_goes_on_as_another_task(make: Make) -> None:
+    half = {"when": "", "status": "INCOMPLETE", "output": "Half of it.", "writes": {"notes.md": "a"}}
+    whole = {**half, "status": "COMPLETE", "writes": {"notes.md": "b"}, "repeat": True}
+    web = make(steps=json.dumps([half, whole]))
+    web.serve_runs()
+    web.come_in()
+    id = story.run(web, "Write a report about the tests into notes.md", until="INCOMPLETE")
+    (asked,) = re.findall(r'class="button" href="(/questions/[^"]+)"', web.get(f"/tasks/{id}").text)
+    assert web.send(asked, asked, decision="continue").status == 303
+    (newer,) = re.findall(r'tried again as <a href="/tasks/([^"]+)"', web.get(f"/tasks/{id}").text)
+    story.wait(web, newer, "COMPLETE")
 
 
 def test_a_task_is_cancelled_and_tried_again_from_its_page(running: Web) -> None:

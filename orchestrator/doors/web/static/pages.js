@@ -70,10 +70,10 @@
 
   let stream = null;
   let lost = false;
-  let last = document.body.dataset.events;
+  const source = document.body.dataset.events && new URL(document.body.dataset.events, location.href);
   function connect() {
-    if (!last || stream) return;
-    stream = new EventSource(last);
+    if (!source || stream) return;
+    stream = new EventSource(source);
     stream.onopen = () => { state(true); if (lost) { lost = false; soon(); } };
     stream.onerror = () => {
       lost = true;
@@ -81,7 +81,10 @@
       // A server that answered with an error ends the stream for good; it is asked again by us.
       if (stream && stream.readyState === EventSource.CLOSED) { stream = null; setTimeout(connect, 2000); }
     };
-    for (const kind of ["decision", "change", "refusal"]) stream.addEventListener(kind, soon);
+    for (const kind of ["decision", "change", "refusal"]) stream.addEventListener(kind, (event) => {
+      source.searchParams.set("after", event.lastEventId);
+      soon();
+    });
   }
   const disconnect = () => { if (stream) { stream.close(); stream = null; lost = true; } };
 
