@@ -50,6 +50,8 @@ def test_nobody_sees_forms_before_they_come_in(busy: Web) -> None:
     assert {place: page.forms for place, page in shown.items() if page.forms} == {}
     assert [place for place, page in shown.items() if "You are reading only" not in page.text] == []
     assert "one-time link" in shown["/"].text
+    asked = [page.text for place, page in shown.items() if place.startswith("/questions")]
+    assert ["how to come in" in text for text in asked] == [True] * len(asked)
 
 
 def test_a_server_that_an_agent_started_says_that_no_person_comes_in(make: Make) -> None:
