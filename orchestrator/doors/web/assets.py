@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import pathlib
-from typing import NamedTuple
 
 from fastapi import APIRouter
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import svg_style
 
 router = APIRouter(include_in_schema=False)
