@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from orchestrator.app.context import Context
-from orchestrator.errors import EnvironmentProblem
+from orchestrator.errors import EnvironmentProblem, OrchestratorError
 from orchestrator.store import sqlite
 
 MOST_IDLE = 16
@@ -46,7 +46,7 @@ class Pool:
 
     def _take(self, write: bool) -> Context:
         while (context := self._pop(write)) is not None:
-            if sqlite.is_current(context.connection):
+            if _is_current(context):
                 return context
             context.connection.close()
         return self._open(write)
@@ -87,3 +87,17 @@ class Pool:
                 kept.clear()
         for context in idle:
             context.connection.close()
+
+
+def _is_current(context: Context) -> bool:
+    """Whether a context that was kept is still on the file of its path, at this program's schema version."""
+    try:
+        sqlite.require_place(context.connection)
+        sqlite.check_version(context.connection)
+    except OrchestratorError:
+        return False
+    except Exception as error:
+        if sqlite.environment_problem(error, context.path) is None:
+            raise
+        return False
+    return True

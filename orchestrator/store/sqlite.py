@@ -138,15 +138,6 @@ def create(path: str | pathlib.Path, deadline: float = DEADLINE_S) -> tuple[str,
         connection.close()
 
 
-def is_current(connection: Connection) -> bool:
-    """Whether a connection that was kept is still on the file of its path, at this program's schema version."""
-    try:
-        there = _identity(connection.path) == connection.identity
-        return there and read_version(connection) == constants.SCHEMA_VERSION
-    except (sqlite3.Error, errors.OrchestratorError):
-        return False
-
-
 def check_version(connection: Connection, deadline: float = DEADLINE_S) -> None:
     """Refuse a file of another schema version."""
     version = read_version(connection, deadline)
