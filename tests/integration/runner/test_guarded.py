@@ -110,7 +110,8 @@ def test_files_that_are_there_while_others_are_written_are_not_looked_at(root: p
     assert touched(root, act) == ()
 
 
-@pytest.mark.parametrize(("session", "age", "count"), [(OTHER, OLD, 0), (OTHER, time.time(), 2), (OWN, OLD, 2)])
+@pytest.mark.parametrize(("session", "age", "count"), [(OTHER, OLD, 0), (OTHER, time.time(), 2), (OWN, OLD, 2)],
+                         ids=["old of another", "new of another", "old and its own"])  # fmt: skip
 def test_only_old_evidence_of_others_expires(root: pathlib.Path, session: str, age: float, count: int) -> None:
     os.utime(root / session / "evidence/evidence_index.json", (age, age))
     assert len(touched(root, gone(f"{session}/evidence"))) == count
