@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
 from tests.acceptance import replhouse
-from tests.acceptance.webhouse import Watched, WebHouse, browsing, overflow
+from tests.acceptance.pagehouse import Watched, WebHouse, browsing, overflow
 
 pytestmark = pytest.mark.slow
 
