@@ -41,7 +41,7 @@ class Pool:
         try:
             yield context
         finally:
-            context.credential = None
+            context.credential = context.proof = None
             self._give_back(context, write)
 
     def _take(self, write: bool) -> Context:

@@ -22,7 +22,7 @@ MOST = 200
 """Groups on one page at most."""
 
 _COPIED = (
-    "session_id", "prompt", "task_type", "executor", "provider", "model", "retry_of", "error_code", "error_reason",
+    "session_id", "prompt", "task_type", "provider", "model", "retry_of", "error_code", "error_reason",
     "blocked_reason", "files_modified_count", "started_at", "ended_at",
 )  # fmt: skip
 _FILE = ("path", "change", "exists")
@@ -100,6 +100,8 @@ def row(context: Context, run: Run) -> Answer:
         "task_group_id": run.session_id,
         "status": run.state.upper(),
         **{name: shown[name] for name in _COPIED},
+        # Behind the kind stand paths.
+        "executor": shown["executor"].partition(":")[0],
         "created_at": run.queued_at,
         "updated_at": run.state_changed_at,
         "show_reply_ui": asked is not None,

@@ -19,13 +19,13 @@ from orchestrator.app.running import (
     choosing,
     closing,
     driver,
+    failing,
     holding,
     measuring,
     mediating,
     opening,
     queueing,
     records,
-    starting,
     views,
     writing,
 )
@@ -34,7 +34,7 @@ from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, config, providers, states, types
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused
-from orchestrator.runner import owners, port, process, project
+from orchestrator.runner import port, process, project
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -190,29 +190,15 @@ class Desk:
         run = self._require(id)
         if run.state != states.QUEUED:
             return self.shown(run.id)
-        self._point(current=run.id)
         try:
+            self._point(current=run.id)
             driver.execute(self.context, self._job(run, watch, cancelled))
         except OrchestratorError as problem:
-            self._give_up(run, problem)
+            failing.give_up(self, run.id, problem)
         finally:
             # What awaits a response has not ended.
             self._point(current=None, last=run.id if self._require(run.id).ended_at else None)
         return self.shown(run.id)
-
-    def _give_up(self, run: Run, problem: OrchestratorError) -> None:
-        """A run that could not be executed ends, and says why; nothing is left waiting."""
-        now = self._require(run.id)
-        if now.state == states.QUEUED:
-            code = problem.code if problem.code in codes.CODES else "E503"
-            self._hold(now, states.FAILED, problem.message, states.ERROR, code)
-        elif now.owner == owners.mine():
-            starting.abandon(
-                self.context, session_id=now.session_id, id=now.id, owner=owners.mine(), reason=problem.message
-            )
-            records.save(self.context, now.session_id, now.id)
-        else:
-            raise problem
 
     def _job(self, run: Run, watch: port.Watch | None, cancelled: Callable[[], bool] | None) -> driver.Job:
         return driver.Job(

@@ -3,27 +3,36 @@
 A run is started when a place is free and nobody holds its project; until then it stays queued, whoever holds it. Only
 sessions that were begun through the server are served: a REPL executes its own.
 
+Whoever queued a run, also one whose process died between that and looking at it: the loop looks at each itself whether
+an executor may see it.
+
 Source: seed 000, INV-5 (what was queued before a restart is executed after it)
 """
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from orchestrator.app.context import Context
 from orchestrator.app.pooling import Pool
-from orchestrator.app.running import driver, starting
+from orchestrator.app.running import driver, failing, records, starting
 from orchestrator.app.running.desk import Desk
+from orchestrator.core.running import states
 from orchestrator.errors import OrchestratorError
-from orchestrator.store import run_board
+from orchestrator.runner import owners
+from orchestrator.store import run_board, run_reader
 from orchestrator.store.run_reader import Run
 
 LOOK_S = 0.2
 """Seconds between two looks for what other processes queued; what the server itself queues wakes the loop."""
 CHANNEL = "http"
 """Through which the sessions that are served were begun."""
+_ENDING_S = 0.05
+"""Seconds between two looks whether those under way have ended."""
 STOPPING_S = 30.0
 """Seconds that a run has to end when it was told to."""
 
@@ -43,7 +52,9 @@ class Loop:
         self._woken = threading.Event()
         self._lock = threading.Lock()
         self._workers: dict[str, tuple[threading.Thread, threading.Event]] = {}
+        self._preparing: collections.Counter[str] = collections.Counter()
         self._leaving = False
+        self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._work, name="runs", daemon=True)
 
     def start(self) -> None:
@@ -53,6 +64,19 @@ class Loop:
     def wake(self) -> None:
         """Look at once: something was queued."""
         self._woken.set()
+
+    @contextlib.contextmanager
+    def preparing(self, session: str) -> Iterator[None]:
+        """Start nothing of a session meanwhile: what is queued in it is still being looked at."""
+        with self._lock:
+            self._preparing[session] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._preparing[session] -= 1
+                self._preparing += collections.Counter()
+            self.wake()
 
     def cancel(self, id: str, wait_s: float = STOPPING_S) -> bool:
         """Stop a run that this loop executes, and wait for its end.
@@ -68,20 +92,30 @@ class Loop:
         thread.join(wait_s)
         return True
 
+    def leave(self) -> None:
+        """Take no further run. Safe in a signal handler."""
+        self._leaving = True
+
+    def hurry(self) -> None:
+        """Give those under way no more time, when they are stopped. Safe in a signal handler."""
+        self._leaving = True
+        self._hurry.set()
+
     def stop(self, grace_s: float) -> None:
         """Take no further run; let those under way end by themselves for a while, then stop them.
 
         Args:
             grace_s: seconds before they are stopped.
         """
-        self._leaving = True
+        self.leave()
         self._woken.set()
-        self._thread.join(STOPPING_S)
+        if self._thread.ident is not None:
+            self._thread.join(STOPPING_S)
         with self._lock:
             workers = list(self._workers.values())
         until = time.monotonic() + grace_s
-        for thread, _ in workers:
-            thread.join(max(0.0, until - time.monotonic()))
+        while not self._hurry.is_set() and time.monotonic() < until and any(each.is_alive() for each, _ in workers):
+            self._hurry.wait(_ENDING_S)
         for _, cancelled in workers:
             cancelled.set()
         for thread, _ in workers:
@@ -103,13 +137,27 @@ class Loop:
         """Start what may start. In each project the first in the queue goes first, so that nobody is overtaken."""
         with self._pool.lent(write=True) as context:
             driver.free_abandoned(context)
-            taken: set[str] = set()
+            self._free_own(context)
+            ahead: dict[str, set[str]] = collections.defaultdict(set)
             for run in run_board.queued(context.connection, CHANNEL):
                 if self._leaving:
                     return
-                if run.verification_root not in taken and run.id not in self._workers and self._may_start(context, run):
-                    self._begin(run)
-                taken.add(run.verification_root)
+                mode, before = finishing.lock_mode(run.task_type), ahead[run.verification_root]
+                free = not before or (starting.WRITE not in before and mode == starting.READ)
+                begun = run.id in self._workers or (free and self._may_start(context, run) and self._begin(run))
+                # What has to wait lets nobody pass, not even those who only read.
+                before.add(mode if begun else starting.WRITE)
+
+    def _free_own(self, context: Context) -> None:
+        """End what this process is said to execute and does not: its end could not be written when it came."""
+        mine = owners.mine()
+        for run in starting.running(context):
+            if run.owner == mine and run.id not in self._workers:
+                with contextlib.suppress(OrchestratorError):
+                    starting.abandon(
+                        context, session_id=run.session_id, id=run.id, owner=mine, reason="its end could not be written"
+                    )
+                    records.save(context, run.session_id, run.id)
 
     def _may_start(self, context: Context, run: Run) -> bool:
         """Whether a place is free and nobody holds the project; what cannot be executed is told so by its desk."""
@@ -119,22 +167,35 @@ class Loop:
             return True
         return len(self._workers) < capacity and starting.conflict(context, run, capacity) is None
 
-    def _begin(self, run: Run) -> None:
+    def _begin(self, run: Run) -> bool:
         cancelled = threading.Event()
         thread = threading.Thread(target=self._execute, args=(run, cancelled), name=f"run {run.id}", daemon=True)
         with self._lock:
+            if self._preparing[run.session_id]:
+                return False
             self._workers[run.id] = (thread, cancelled)
         thread.start()
+        return True
 
     def _execute(self, run: Run, cancelled: threading.Event) -> None:
         try:
             with self._pool.lent(write=True) as context:
-                self._open_desk(context, run).work(run.id, cancelled=cancelled.is_set)
+                desk = self._open_desk(context, run)
+                if desk.take_up(run.id)["state"] == states.QUEUED:
+                    desk.work(run.id, cancelled=cancelled.is_set)
         except Exception as fault:
             # A run that was cancelled before it began is nobody's fault.
             if getattr(fault, "code", None) != "ILLEGAL_MOVE":
                 self._tell(fault)
+                self._give_up(run, fault)
         finally:
             with self._lock:
                 self._workers.pop(run.id, None)
             self._woken.set()
+
+    def _give_up(self, run: Run, fault: Exception) -> None:
+        """End a run that cannot even be looked at, so that it is not begun again and again."""
+        with contextlib.suppress(Exception), self._pool.lent(write=True) as context:
+            now = run_reader.by_id(context.connection, run.id)
+            if now is not None and now.state in (states.QUEUED, states.RUNNING):
+                failing.give_up(self._open_desk(context, run), run.id, fault)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from orchestrator.app import answering, arguments, human, operations, projects, question_views
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.pooling import Pool
-from orchestrator.app.running import board, opening
+from orchestrator.app.running import board, failing, opening
 from orchestrator.app.running.desk import Desk
 from orchestrator.app.running.loop import CHANNEL, Loop, Tell
 from orchestrator.core import names, questions
@@ -52,6 +52,7 @@ class Service:
     def __init__(self, pool: Pool, open_desk: OpenDesk, tell: Tell) -> None:
         self.pool = pool
         self._open_desk = open_desk
+        self._tell = tell
         self.loop = Loop(pool, self._desk_of, tell)
 
     def _desk_of(self, context: Context, run: Run) -> Desk:
@@ -88,8 +89,8 @@ class Service:
                 opening.begin(desk)
             else:
                 opening.join(desk, session_id)
-            run = board.require(context, desk.submit(content)["id"])
-        self.loop.wake()
+            with self.loop.preparing(desk.session()):
+                run = board.require(context, desk.submit(content)["id"])
         return {**_told(run), "status": run.state.upper()}
 
     def reply(
@@ -115,15 +116,15 @@ class Service:
             asked = _asked(context, run, question_id)
             decision, note = _decided(asked["kind"], reply, choice)
             desk = self._desk_of(context, run)
-            context.credential = caller.credential
-            answering.answer(
-                context, id=asked["id"], decision=decision, note=desk.stored(note), session_id=run.session_id,
-                by=caller.person,
-            )
-            context.credential = None
-            desk.take_up(run.id)
+            with self.loop.preparing(run.session_id):
+                context.credential = caller.credential
+                answering.answer(
+                    context, id=asked["id"], decision=decision, note=desk.stored(note), session_id=run.session_id,
+                    by=caller.person,
+                )
+                context.credential = None
+                self._after_step(lambda: desk.take_up(run.id))
             now = board.require(context, id)
-        self.loop.wake()
         return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
 
     def answer(self, id: str, caller: Caller, *, decision: str, note: str = "") -> Answer:
@@ -163,8 +164,8 @@ class Service:
             run = board.require(context, id)
             desk = self._desk_of(context, run)
             context.credential = caller.credential
-            new = board.require(context, desk.retry(id, by=caller.person or RUNNER)["id"])
-        self.loop.wake()
+            with self.loop.preparing(run.session_id):
+                new = board.require(context, desk.retry(id, by=caller.person or RUNNER)["id"])
         return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": new.state.upper()}
 
     def cancel(self, id: str, caller: Caller, reason: str = "cancelled") -> Answer:
@@ -182,12 +183,33 @@ class Service:
         return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
 
     def _cancel(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
+        desk = self._desk_of(context, run)
         try:
-            self._desk_of(context, run).cancel(run.id, reason, by=caller.person or RUNNER)
+            self._after_step(lambda: desk.cancel(run.id, reason, by=caller.person or RUNNER))
         except OrchestratorError as problem:
             # It was started between the look and the step.
             if problem.code != "ILLEGAL_MOVE" or not self.loop.cancel(run.id):
                 raise
+
+
+    def _after_step(self, act: Callable[[], object]) -> None:
+        """Do what ends with writing a run's log; where the project has no place for that, the step stands all the same.
+
+        Raises:
+            OrchestratorError: what the act raises otherwise.
+        """
+        try:
+            act()
+        except OrchestratorError as problem:
+            if problem.code != failing.OF_THE_PROJECT:
+                raise
+            self._tell(problem)
+
+    def is_person(self, credential: human.Credential) -> bool:
+        """Whether the token is a person's, and in force. Nothing is recorded."""
+        with self.pool.lent() as context:
+            context.proof = human.found(context, credential)
+            return human.speaker(context) is not None
 
 
 def _told(run: Run) -> Answer:

@@ -113,15 +113,15 @@ class Access:
             self._visits.pop(_hashed(cookie or ""), None)
 
     def script(self, token: str) -> Caller | None:
-        """Who calls with a token: a script with the server's own, or a person with theirs; None with any other.
-
-        A person's token is judged by the step that it is used in, as everywhere.
-        """
-        if token.startswith(human.TOKEN_MARK):
-            return Caller(None, human.Credential(human.TOKEN, token))
+        """The script that calls with the server's own token; None with any other."""
         if self._token is not None and hmac.compare_digest(self._token, _hashed(token)):
             return Caller()
         return None
+
+
+def person(token: str) -> Caller | None:
+    """Whom a token of a person's form would stand for; whether it is one that was given out is the store's to say."""
+    return Caller(None, human.Credential(human.TOKEN, token)) if token.startswith(human.TOKEN_MARK) else None
 
 
 def is_form_token(visit: Visit, given: str | None) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -53,54 +54,67 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
             await asyncio.to_thread(service.loop.stop, grace_s)
             service.pool.close()
 
-    app = FastAPI(
+    app = _Application(
+        frozenset(hosts),
         title="orchestrator", summary="Runs, sessions and questions of one database.", version="1", lifespan=life,
         docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", max_body_size=MAX_BODY,
     )
     app.state.service, app.state.access = service, access
     for part in (api, api_reading, events, assets, entering, pages, acts):
         app.include_router(part.router)
-    handle = failures.install(app, pages.failure)
-    app.add_middleware(_Edge, hosts=frozenset(hosts), handle=handle)
+    failures.install(app, pages.failure)
     return app
 
 
-class _Edge:
-    """Refuses calls under a foreign name, gives every answer its headers, and answers where nobody else did."""
+class _Application(FastAPI):
+    """The framework's application behind the edge, which sees every answer, also those to faults."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str], handle: failures.Handle) -> None:
+    def __init__(self, hosts: frozenset[str], **settings: Any) -> None:
+        super().__init__(**settings)
+        self._hosts = hosts
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """What a request goes through."""
+        return _Edge(super().build_middleware_stack(), self._hosts)
+
+
+class _Edge:
+    """Refuses calls under a foreign name and what is too large, and gives every answer its headers."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
         self._app = app
         self._hosts = hosts
-        self._handle = handle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-
-        begun = False
+        answered = False
 
         async def sending(message: Message) -> None:
-            nonlocal begun
+            nonlocal answered
             if message["type"] == "http.response.start":
-                begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
+            answered = message["type"] == "http.response.body" and not message.get("more_body")
             await send(message)
 
-        if _name(Headers(scope=scope).get("host", "")) not in self._hosts:
-            denied = failures.Denied(400, "HOST_UNKNOWN", "The server is not called by this name.")
-            await failures.answer(denied)(scope, receive, sending)
-            return
+        denied = self._denied(Headers(scope=scope))
         try:
-            await self._app(scope, receive, sending)
-        except Exception as fault:
-            if begun:
+            await (self._app if denied is None else failures.answer(denied))(scope, receive, sending)
+        except Exception:
+            # The framework raises again what it has answered; that was told in our log.
+            if not answered:
                 raise
-            answer = await self._handle(Request(scope, receive), fault)
-            await answer(scope, receive, sending)
+
+    def _denied(self, headers: Headers) -> failures.Denied | None:
+        if _name(headers.get("host", "")) not in self._hosts:
+            return failures.Denied(400, "HOST_UNKNOWN", "The server is not called by this name.")
+        length = headers.get("content-length", "")
+        # What comes without its length is measured while it is read.
+        return failures.Denied(413, *failures.TOO_LARGE) if length.isdigit() and int(length) > MAX_BODY else None
 
 
 def _name(host: str) -> str:

@@ -6,10 +6,11 @@ from typing import Annotated
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
 
 from orchestrator.app.running.serving import Caller, Service
 from orchestrator.core import names
-from orchestrator.doors.web.access import COOKIE, Access, Visit, is_form_token
+from orchestrator.doors.web.access import COOKIE, Access, Visit, is_form_token, person
 from orchestrator.doors.web.bodies import MAX_TEXT
 from orchestrator.doors.web.failures import Denied
 
@@ -35,18 +36,26 @@ def visit(request: Request) -> Visit | None:
 
 
 def bearer(request: Request) -> Caller | None:
-    """Who the request's token stands for; None where it has none.
+    """Who the request's token stands for, the server's own or a person's; None where it has none.
 
     Raises:
-        Denied: 401, a token that is none.
+        Denied: 401, a token that is none, or not in force.
     """
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    if not scheme:
+    given = request.headers.get("Authorization")
+    if given is None:
         return None
-    found = access(request).script(token.strip()) if scheme.lower() == "bearer" else None
+    scheme, _, token = given.partition(" ")
+    found = _known(request, token.strip()) if scheme.lower() == "bearer" else None
     if found is None:
         raise Denied(401, "UNAUTHENTICATED", "The token is none that this server knows.")
     return found
+
+
+def _known(request: Request, token: str) -> Caller | None:
+    known = person(token)
+    if known is None or known.credential is None:
+        return access(request).script(token)
+    return known if service(request).is_person(known.credential) else None
 
 
 def reader(request: Request) -> Caller:
@@ -70,7 +79,8 @@ async def writer(request: Request) -> Caller:
     Raises:
         Denied: 401, nobody is known; 403, the request comes from another place, or without its form's token.
     """
-    found = bearer(request)
+    # A person's token is looked up in the store.
+    found = await run_in_threadpool(bearer, request)
     if found is not None:
         return found
     known = visit(request)
@@ -90,10 +100,17 @@ def require_own_page(request: Request) -> None:
         Denied: 403.
     """
     origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+    if origin is not None and _place(origin) != request.headers.get("Host"):
         raise Denied(403, "ORIGIN_MISMATCH", "The request comes from another site's page; nothing changed.")
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
         raise Denied(403, "ORIGIN_MISMATCH", "The request comes from another site's page; nothing changed.")
+
+
+def _place(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 async def fields(request: Request) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -16,13 +16,14 @@ from orchestrator.core import masking
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
 
 INTERNAL = ("INTERNAL", "Something went wrong inside the server; its log says what.")
+TOO_LARGE = ("TOO_LARGE", "The body is too large.")
 _FORBIDDEN = ("HUMAN_REQUIRED", "NOT_PERMITTED", "UNBLOCK_NOT_PERMITTED", "ACTOR_REQUIRED")
 _BAD = ("E101", "E102", "E103", "E104", "E105", "REASON_REQUIRED")
 _HTTP = {
     400: ("BAD_REQUEST", "The request cannot be read."),
     404: ("NOT_FOUND", "There is nothing here."),
     405: ("METHOD_NOT_ALLOWED", "This is not done with what is here."),
-    413: ("TOO_LARGE", "The body is too large."),
+    413: TOO_LARGE,
 }
 _PATH = re.compile(r"(?<![\w/.:])(?:file:)?/(?:[^\s/'\"`,;()<>]+/)*[^\s/'\"`,;()<>]*[^\s/'\"`,;()<>.:]")
 
@@ -89,17 +90,11 @@ def log(fault: Exception) -> None:
     sys.stderr.write(f"orchestrator: {masking.mask(f'{type(fault).__name__}: {fault}')}\n")
 
 
-Handle = Callable[[Request, Exception], Awaitable[Response]]
-
-
-def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) -> Handle:
+def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) -> None:
     """Answer the known faults of an application in this way.
 
     Args:
         page: shows status, code and sentence to a person, where no program asked.
-
-    Returns:
-        What answers them, and any other.
     """
 
     async def handle(request: Request, fault: Exception) -> Response:
@@ -110,6 +105,5 @@ def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) ->
             log(fault)
         return page(request, status, code, message)
 
-    for kind in (Denied, OrchestratorError, RequestValidationError, HTTPException):
+    for kind in (Denied, OrchestratorError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, handle)
-    return handle

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -60,7 +61,7 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
 
     Raises:
         UsageError: beyond loopback without a token, or a token that is too short. And as `bootstrap.open_service`.
-        OSError: the address cannot be had.
+        OSError: the address cannot be had. KeyboardInterrupt: a second signal ended it.
     """
     local = settings.host in LOOPBACK
     if settings.token is None and not local:
@@ -86,35 +87,76 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
 
     app.state.link_used = link
     server.listening = link
+    listening = _bind(settings.host, settings.port)
     with _quiet():
-        server.run()
+        server.run([listening])
+    if server.force_exit:
+        raise KeyboardInterrupt
 
 
 class _Server(uvicorn.Server):
     """Tells when it listens, and ends streams before it waits for answers under way."""
 
     listening: Callable[[], None]
+    bound: socket.socket
 
     @property
     def url(self) -> str:
         """The address, with the port that was had."""
-        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        host, port = self.bound.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{port}"
 
     async def startup(self, sockets: Any = None) -> None:
         """Listen."""
+        (self.bound,) = sockets
         await super().startup(sockets)
         if self.started:
             self.listening()
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Begin to end."""
-        loaded: Any = self.config.loaded_app
-        pulse = getattr(getattr(self.config.app, "state", None), "pulse", None) or getattr(loaded, "pulse", None)
-        if pulse is not None:
+        """Begin to end; at a second signal at once. A signal that was obeyed is not raised again afterwards."""
+        state = self._state
+        if not self.should_exit:
+            self.should_exit = True
+            state.service.loop.leave()
+        else:
+            self.force_exit = True
+            state.service.loop.hurry()
+        if (pulse := getattr(state, "pulse", None)) is not None:
             pulse.stop()
-        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """End answers, then what is executed: that is never just left behind."""
+        await super().shutdown(sockets)
+        if not self.lifespan.shutdown_event.is_set():
+            await self.lifespan.shutdown()
+
+    @property
+    def _state(self) -> Any:
+        app: Any = self.config.app
+        return app.state
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """A socket at an address, had before anything is executed.
+
+    Raises:
+        OSError: the address cannot be had.
+    """
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen()
+        bound.setblocking(False)
+    except BaseException:
+        bound.close()
+        raise
+    return bound
 
 
 @contextlib.contextmanager
