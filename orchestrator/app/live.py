@@ -27,5 +27,6 @@ def after(context: Context, number: int, *, session: str | None = None) -> tuple
     """
     found = event_reader.after(context.connection, number, PAGE)
     shown = [masking.mask_value(event) for event in found if session in (None, event["session_id"])]
-    return shown, found[-1]["number"] if found else number
+    # A number that no event has reached is another database's.
+    return shown, found[-1]["number"] if found else min(number, last(context))
 

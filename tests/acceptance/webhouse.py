@@ -23,10 +23,16 @@ from tests.acceptance.replhouse import DEADLINE_S
 
 LAST = ("COMPLETE", "INCOMPLETE", "ERROR", "CANCELLED")
 """Statuses of tasks that have ended."""
-MADE: dict[str, Any] = {"status": "COMPLETE", "output": "made", "writes": {"notes.md": "words\n"}, "repeat": True}
-ASKS: dict[str, Any] = {
-    "when": "ask about", "status": "INCOMPLETE", "output": "Which colour should it have?",
-}  # fmt: skip
+MADE: dict[str, Any] = {"when": "create", "status": "COMPLETE", "output": "made", "repeat": True,
+                        "writes": {"notes.md": "words\n"}}  # fmt: skip
+EXPLAINS: dict[str, Any] = {"status": "COMPLETE", "output": "It is so.", "repeat": True}
+ANSWERED: dict[str, Any] = {"when": "Answer: ", "status": "COMPLETE", "output": "thanks", "repeat": True}
+ASKS: dict[str, Any] = {"when": "ask", "status": "INCOMPLETE", "output": "Which colour should it have?", "repeat": True}
+BLANK: dict[str, Any] = {"when": "say nothing", "status": "INCOMPLETE", "output": "", "repeat": True}
+FAILS: dict[str, Any] = {"when": "fail", "status": "ERROR", "output": "", "error": "no such thing", "repeat": True}
+SLEEPS: dict[str, Any] = {"when": "sleep", "status": "COMPLETE", "output": "x", "delay_ms": 25_000, "repeat": True}
+STEPS = (ANSWERED, ASKS, BLANK, FAILS, SLEEPS, MADE, EXPLAINS)
+"""An executor that asks, says nothing, fails, takes long or does it, as its prompt says."""
 
 
 class Server:
@@ -60,6 +66,7 @@ class Server:
         self.url = str(self.told["url"])
         self.port = int(self.url.rpartition(":")[2])
         self.token = self.told["token"]
+        self._clients: list[httpx.Client] = []
         self.open = httpx.Client(base_url=self.url, timeout=DEADLINE_S)
         self.scripts = self.client(str(self.token))
 
@@ -71,15 +78,16 @@ class Server:
     def client(self, token: str, **headers: str) -> httpx.Client:
         """A client with a token."""
         with_token = {"Authorization": f"Bearer {token}", **headers}
-        return httpx.Client(base_url=self.url, timeout=DEADLINE_S, headers=with_token)
+        self._clients.append(httpx.Client(base_url=self.url, timeout=DEADLINE_S, headers=with_token))
+        return self._clients[-1]
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and wait for the end; the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         code = self.process.wait(DEADLINE_S)
-        self.open.close()
-        self.scripts.close()
+        for client in (self.open, *self._clients):
+            client.close()
         assert self.process.stdout is not None
         self.process.stdout.close()
         return code

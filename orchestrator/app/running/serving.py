@@ -172,7 +172,8 @@ class Service:
         """Cancel a run: one that waits at once, one that this server executes as soon as its executor is stopped.
 
         Raises:
-            Refused: UNKNOWN_ID; ILLEGAL_MOVE, it has ended, or another process executes it.
+            Refused: UNKNOWN_ID; ILLEGAL_MOVE, it has ended, also while it was being stopped, or another process
+                executes it.
         """
         with self.pool.lent(write=True) as context:
             run = board.require(context, id)
@@ -180,6 +181,9 @@ class Service:
                 context.credential = caller.credential
                 self._cancel(context, run, caller, reason)
             now = board.require(context, id)
+        if now.state != states.CANCELLED:
+            what = f"Task {id} is {now.state.upper()}; it could not be cancelled any more."
+            raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
         return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
 
     def _cancel(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
@@ -205,11 +209,11 @@ class Service:
                 raise
             self._tell(problem)
 
-    def is_person(self, credential: human.Credential) -> bool:
-        """Whether the token is a person's, and in force. Nothing is recorded."""
+    def person(self, credential: human.Credential) -> str | None:
+        """The person whose token it is, while that is in force. Nothing is recorded."""
         with self.pool.lent() as context:
             context.proof = human.found(context, credential)
-            return human.speaker(context) is not None
+            return human.speaker(context)
 
 
 def _told(run: Run) -> Answer:

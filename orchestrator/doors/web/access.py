@@ -119,9 +119,9 @@ class Access:
         return None
 
 
-def person(token: str) -> Caller | None:
-    """Whom a token of a person's form would stand for; whether it is one that was given out is the store's to say."""
-    return Caller(None, human.Credential(human.TOKEN, token)) if token.startswith(human.TOKEN_MARK) else None
+def credential(token: str) -> human.Credential | None:
+    """What a token of a person's form would prove; whether it was given out is the store's to say."""
+    return human.Credential(human.TOKEN, token) if token.startswith(human.TOKEN_MARK) else None
 
 
 def is_form_token(visit: Visit, given: str | None) -> bool:

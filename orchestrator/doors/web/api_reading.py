@@ -95,7 +95,7 @@ def show_graph(
     return read(serving, "workflow graph", format=format, session_id=session_id)
 
 
-@router.get("/health", responses={503: {"model": bodies.Failure}})
+@router.get("/health", response_model=bodies.Health, responses=failures(503))
 def show_health(request: Request, serving: Serving) -> JSONResponse:
     """Whether the store can be written: 200, or 503 with the reason."""
     try:

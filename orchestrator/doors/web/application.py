@@ -73,6 +73,18 @@ class _Application(FastAPI):
         super().__init__(**settings)
         self._hosts = hosts
 
+    def openapi(self) -> dict[str, Any]:
+        """The description of the interface: every failure has one shape, and none is a 422."""
+        if not self.openapi_schema:
+            found = super().openapi()
+            failure = {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}
+            for operation in (each for path in found["paths"].values() for each in path.values()):
+                operation["responses"].pop("422", None)
+                operation["responses"].setdefault("400", {"description": "Bad Request", "content": failure})
+            for name in ("HTTPValidationError", "ValidationError"):
+                found["components"]["schemas"].pop(name, None)
+        return self.openapi_schema or {}
+
     def build_middleware_stack(self) -> ASGIApp:
         """What a request goes through."""
         return _Edge(super().build_middleware_stack(), self._hosts)

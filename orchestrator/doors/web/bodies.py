@@ -50,6 +50,12 @@ class Failure(BaseModel):
     message: str
 
 
+class Health(BaseModel):
+    """The store can be written."""
+
+    status: Literal["ok"]
+
+
 class Project(BaseModel):
     """A registered project."""
 

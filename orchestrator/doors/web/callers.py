@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from orchestrator.app.running.serving import Caller, Service
 from orchestrator.core import names
-from orchestrator.doors.web.access import COOKIE, Access, Visit, is_form_token, person
+from orchestrator.doors.web.access import COOKIE, Access, Visit, credential, is_form_token
 from orchestrator.doors.web.bodies import MAX_TEXT
 from orchestrator.doors.web.failures import Denied
 
@@ -52,10 +52,11 @@ def bearer(request: Request) -> Caller | None:
 
 
 def _known(request: Request, token: str) -> Caller | None:
-    known = person(token)
-    if known is None or known.credential is None:
+    proof = credential(token)
+    if proof is None:
         return access(request).script(token)
-    return known if service(request).is_person(known.credential) else None
+    person = service(request).person(proof)
+    return None if person is None else Caller(person, proof)
 
 
 def reader(request: Request) -> Caller:

@@ -19,7 +19,7 @@ from orchestrator.app import live
 from orchestrator.app.pooling import Pool
 from orchestrator.doors.web.api import failures
 from orchestrator.doors.web.callers import Reading, Serving
-from orchestrator.doors.web.failures import Denied
+from orchestrator.doors.web.failures import Denied, log
 
 router = APIRouter(prefix="/api")
 
@@ -78,12 +78,15 @@ async def _start(
     serving: Serving, after: Annotated[int | None, Query(ge=0, le=2**53)] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> int:
-    """The number behind which a stream begins."""
+    """The number behind which a stream begins; that of the newest event at most.
+
+    Raises:
+        EnvironmentProblem: the database cannot be read, which a reader is told before its stream begins.
+    """
+    newest = await run_in_threadpool(_last, serving.pool)
     if last_event_id:
-        return _number(last_event_id)
-    if after is not None:
-        return after
-    return await run_in_threadpool(_last, serving.pool)
+        return min(_number(last_event_id), newest)
+    return newest if after is None else min(after, newest)
 
 
 def _last(pool: Pool) -> int:
@@ -107,7 +110,13 @@ async def follow(
     yield ServerSentEvent(comment="begins", retry=1000)
     while not pulse.stopping:
         beat = pulse.next
-        events, further = await run_in_threadpool(_after, serving.pool, number, session_id)
+        try:
+            events, further = await run_in_threadpool(_after, serving.pool, number, session_id)
+        except Exception as fault:
+            # The database is away for a while; the reader goes on where it was when it is back.
+            log(fault)
+            await beat.wait()
+            continue
         for event in events:
             yield _shown(event)
         if further == number:

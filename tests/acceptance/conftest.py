@@ -1,0 +1,41 @@
+"""Servers on databases of their own, for the tests of the HTTP door."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+from tests.acceptance import replhouse
+from tests.acceptance.webhouse import STEPS, Server, WebHouse
+
+
+@pytest.fixture(scope="session")
+def initialised(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
+    """A database to copy from."""
+    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
+
+
+@pytest.fixture(scope="module")
+def shared(
+    tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path, initialised: pathlib.Path
+) -> Iterator[WebHouse]:
+    """A house for a whole module."""
+    made = WebHouse(tmp_path_factory.mktemp("web"), script, initialised)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def server(shared: WebHouse) -> Server:
+    """A server for a whole module, whose executor knows the common steps."""
+    return shared.serve(steps=STEPS)
+
+
+@pytest.fixture
+def web(tmp_path: pathlib.Path, script: pathlib.Path, initialised: pathlib.Path) -> Iterator[WebHouse]:
+    """A house of the test's own."""
+    made = WebHouse(tmp_path, script, initialised)
+    yield made
+    made.close()

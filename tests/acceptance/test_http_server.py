@@ -1,0 +1,295 @@
+"""The server itself: where it listens, how it ends, and what it does while its database is away."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import fastapi
+import httpx
+import pytest
+
+from tests.acceptance import replhouse
+from tests.acceptance.webhouse import SLEEPS, STEPS, WebHouse, wait_for
+
+TREE = "(sleep 300) & echo $! >> {pids}; sleep 300 & echo $! >> {pids}; {trap}; while :; do sleep 0.05; done"
+
+
+def alive(pid: str) -> bool:
+    return pathlib.Path(f"/proc/{pid}").exists()
+
+
+class TestTheEnd:
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_is_0_and_waits_for_what_runs_for_a_while(self, number: int, web: WebHouse) -> None:
+        """A run that ends within its grace ends by itself; what is queued stays queued."""
+        server = web.serve("--executor", web.program("sleep 1.5; echo made > $0.x; echo it is so"))
+        project = server.project(web.folder())
+        first = server.chat(project, "explain it", "kept")["task_id"]
+        server.until(first, "RUNNING")
+        later = server.chat(project, "create b.md", "kept")["task_id"]
+        assert server.stop(number) == 0
+        assert server.errors == ""
+        states = dict(web.rows("SELECT id, state FROM runs"))
+        assert (states[first], states[later]) == ("complete", "queued")
+
+    def test_at_a_second_signal_is_at_once_and_leaves_nothing_running(self, web: WebHouse) -> None:
+        pids = web.base / "pids"
+        server = web.serve("--executor", web.program(TREE.format(pids=pids, trap=":")))
+        task = server.chat(server.project(web.folder()), "create notes.md")["task_id"]
+        wait_for(lambda: pids.exists() and len(pids.read_text().split()) == 2)
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        began = time.monotonic()
+        assert server.stop(signal.SIGTERM) == 130
+        assert time.monotonic() - began < 8
+        assert not any(alive(pid) for pid in pids.read_text().split())
+        assert web.rows("SELECT state FROM runs WHERE id = ?", task) == [("cancelled",)]
+        (log,) = web.folder().glob(".orchestrator/sessions/*/logs/task-001.json")
+        assert json.loads(log.read_text())["status"] == "cancelled"
+
+    def test_closes_streams_at_once(self, web: WebHouse) -> None:
+        server = web.serve(steps=STEPS)
+        with server.open.stream("GET", "/api/events") as stream:
+            lines = stream.iter_lines()
+            assert next(lines) == ": begins"
+            began = time.monotonic()
+            server.process.send_signal(signal.SIGTERM)
+            assert [line for line in lines if line.startswith("data")] == []
+        assert server.process.wait(10) == 0
+        assert time.monotonic() - began < 4
+
+
+class TestTheStart:
+    def test_at_a_taken_port_is_refused_before_anything_is_executed(self, web: WebHouse) -> None:
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            done = web.command("serve", "--port", str(taken.getsockname()[1]), "--json")
+        found = json.loads(done.stdout)
+        assert (done.returncode, found["code"], done.stderr) == (5, "ADDRESS_UNAVAILABLE", "")
+
+    def test_at_an_address_that_is_none_is_refused(self, web: WebHouse) -> None:
+        token = web.base / "token"
+        token.write_text("0123456789abcdef\n")
+        done = web.command("serve", "--host", "host.invalid", "--token-file", str(token), "--json")
+        assert (done.returncode, json.loads(done.stdout)["code"]) == (5, "ADDRESS_UNAVAILABLE")
+
+    @pytest.mark.parametrize("port", ["-1", "65536", "x", "99999999999999999999"])
+    def test_at_a_port_that_is_none_is_refused(self, port: str, web: WebHouse) -> None:
+        assert web.command("serve", f"--port={port}").returncode == 64
+
+    def test_beyond_loopback_needs_a_token(self, web: WebHouse) -> None:
+        done = web.command("serve", "--host", "0.0.0.0", "--port", "0", "--json")  # noqa: S104 - is refused
+        found = json.loads(done.stdout)
+        assert (done.returncode, found["success"], "--token-file" in found["suggestion"]) == (64, False, True)
+
+    @pytest.mark.parametrize("content", [b"", b"short\n", b"two words of it here\n", b"\xff" * 20, b"caf\xc3\xa9" * 5])
+    def test_with_a_token_file_without_a_token_is_refused(self, content: bytes, web: WebHouse) -> None:
+        token = web.base / "token"
+        token.write_bytes(content)
+        assert web.command("serve", "--port", "0", "--token-file", str(token)).returncode == 64
+
+    def test_without_a_database_is_refused(self, web: WebHouse) -> None:
+        web.database.unlink()
+        done = web.command("serve", "--port", "0", "--json")
+        assert (done.returncode, json.loads(done.stdout)["code"]) == (5, "NO_DATABASE")
+        assert not web.database.exists()
+
+    def test_by_an_agent_offers_no_link(self, web: WebHouse) -> None:
+        assert web.serve(variables={"CLAUDECODE": "1"}).told["link"] is None
+
+    def test_without_the_packages_names_the_command(self, web: WebHouse, script: pathlib.Path) -> None:
+        """As it was installed without the extra."""
+        packages = web.base / "packages"
+        packages.mkdir()
+        for path in pathlib.Path(fastapi.__file__).parent.parent.iterdir():
+            if not path.name.startswith(("fastapi", "__")):
+                (packages / path.name).symlink_to(path)
+        root = pathlib.Path(__file__).resolve().parents[2]
+        done = subprocess.run(
+            [sys.executable, "-S", str(script), "serve", "--db", str(web.database), "--json"], text=True, check=False,
+            capture_output=True, env={"PATH": "/usr/bin", "PYTHONPATH": f"{root}{os.pathsep}{packages}"}, timeout=60,
+        )  # fmt: skip
+        found = json.loads(done.stdout)
+        assert (done.returncode, found["code"]) == (5, "EXTRA_MISSING")
+        assert found["suggestion"] == "pip install 'agent-orchestrator[web]'"
+
+    def test_of_a_forbidden_executor_in_production_is_refused(self, web: WebHouse) -> None:
+        done = web.command("serve", "--port", "0", ORCHESTRATOR_ENV="production", PM_EXECUTOR_MODE="recovery-stub")
+        assert done.returncode == 1
+
+
+def test_beyond_loopback_reading_needs_the_token_as_well(web: WebHouse) -> None:
+    token = web.base / "token"
+    token.write_text("0123456789abcdef\n")
+    server = web.serve("--host", "0.0.0.0", "--name", "Orchestrator.Example", "--token-file", str(token))  # noqa: S104
+    assert server.told["token"] is None
+    url = f"http://127.0.0.1:{server.port}"
+    for path in ("sessions", "inbox", "events", "projects", "task-groups", "tasks/task-1", "workflow/graph"):
+        assert httpx.get(f"{url}/api/{path}").status_code == 401, path
+    allowed = {"Authorization": "Bearer 0123456789abcdef"}
+    for host in ("127.0.0.1", "orchestrator.example", f"ORCHESTRATOR.example:{server.port}"):
+        assert httpx.get(f"{url}/api/sessions", headers={**allowed, "Host": host}).status_code == 200
+    assert httpx.get(f"{url}/api/sessions", headers={**allowed, "Host": "other.example"}).status_code == 400
+    made_up = {"Authorization": "Bearer orchestrator-human-made-up"}
+    assert httpx.get(f"{url}/api/sessions", headers=made_up).status_code == 401
+    health = httpx.get(f"{url}/api/health")
+    assert (health.status_code, health.json()) == (200, {"status": "ok"})
+
+
+def test_the_token_stands_nowhere(web: WebHouse) -> None:
+    server = web.serve(steps=STEPS)
+    project = server.project(web.folder())
+    server.until(server.chat(project, "explain it")["task_id"])
+    argv = pathlib.Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
+    kept = b"".join(path.read_bytes() for path in web.database.parent.iterdir())
+    assert str(server.token).encode() not in argv + kept + server.errors.encode()
+
+
+# --- while the database is away
+
+
+def moved(web: WebHouse) -> Callable[[], None]:
+    aside = web.base / "aside"
+    aside.mkdir()
+    files = list(web.database.parent.iterdir())
+    for path in files:
+        path.rename(aside / path.name)
+
+    def back() -> None:
+        for path in files:
+            (aside / path.name).rename(path)
+
+    return back
+
+
+def replaced(web: WebHouse) -> Callable[[], None]:
+    back = moved(web)
+    web.database.write_bytes(b"this is no database at all, but a text that is long enough" * 10)
+
+    def restored() -> None:
+        web.database.unlink()
+        back()
+
+    return restored
+
+
+def newer(web: WebHouse) -> Callable[[], None]:
+    connection = sqlite3.connect(web.database)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    connection.execute("PRAGMA user_version = 99")
+    connection.commit()
+
+    def back() -> None:
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.commit()
+        connection.close()
+
+    return back
+
+
+def locked(web: WebHouse) -> Callable[[], None]:
+    connection = sqlite3.connect(web.database, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+
+    def back() -> None:
+        connection.execute("ROLLBACK")
+        connection.close()
+
+    return back
+
+
+@pytest.mark.parametrize(
+    ("away", "code", "reads"),
+    [
+        pytest.param(moved, "NO_DATABASE", False, id="deleted"),
+        pytest.param(replaced, "CORRUPT", False, id="another file"),
+        pytest.param(newer, "SCHEMA_TOO_NEW", False, id="of a newer program"),
+        pytest.param(locked, "BUSY", True, id="locked"),
+    ],
+)
+def test_while_the_database_is_away_every_call_says_so_and_then_it_goes_on(
+    away: Callable[[WebHouse], Callable[[], None]], code: str, reads: bool, web: WebHouse
+) -> None:
+    server = web.serve(steps=STEPS, variables={"ORCHESTRATOR_BUSY_TIMEOUT": "0.3"})
+    project = server.project(web.folder())
+    server.until(server.chat(project, "explain it", "kept")["task_id"])
+    back = away(web)
+    answers = [
+        server.open.get("/api/health"),
+        server.scripts.post(f"/api/projects/{project}/chat", json={"content": "explain it", "session_id": "kept"}),
+        *(server.open.get(f"/api/{path}") for path in ("task-groups", "sessions/kept", "inbox", "events?after=9")
+          if not reads),
+    ]  # fmt: skip
+    for answer in answers:
+        assert (answer.status_code, answer.json()["error"]) == (503, code)
+        assert str(web.base) not in answer.text
+        assert answer.json()["message"].endswith(".")
+    if reads:
+        assert server.open.get("/api/sessions/kept").status_code == 200
+    back()
+    assert server.open.get("/api/health").status_code == 200
+    assert server.until(server.chat(project, "explain it", "kept")["task_id"])["status"] == "COMPLETE"
+    assert web.rows("SELECT count(*) FROM runs") == [(2,)]
+    assert server.stop() == 0
+
+
+def test_a_run_whose_end_could_not_be_written_is_ended_when_the_database_is_back(web: WebHouse) -> None:
+    server = web.serve(steps=[{**SLEEPS, "delay_ms": 1500}], variables={"ORCHESTRATOR_BUSY_TIMEOUT": "0.3"})
+    id = server.chat(server.project(web.folder()), "explain their sleep")["task_id"]
+    server.until(id, "RUNNING")
+    back = moved(web)
+    time.sleep(3)
+    back()
+    assert server.until(id)["status"] in ("ERROR", "COMPLETE")
+    assert web.rows("SELECT count(*) FROM run_locks WHERE released_seq IS NULL") == [(0,)]
+
+
+def test_a_file_that_is_read_only_is_told_by_health(web: WebHouse) -> None:
+    if os.getuid() == 0:
+        pytest.skip("root may write everything")
+    server = web.serve(steps=STEPS)
+    web.database.chmod(0o400)
+    try:
+        answer = server.open.get("/api/health")
+    finally:
+        web.database.chmod(0o600)
+    assert (answer.status_code, answer.json()["error"]) == (503, "READ_ONLY")
+
+
+def test_two_servers_on_one_database_execute_each_run_once(web: WebHouse) -> None:
+    first, second = web.serve(steps=STEPS), web.serve(steps=STEPS)
+    project = first.project(web.folder())
+    ids = [(first, second)[n % 2].chat(project, "explain it", f"s{n % 3}")["task_id"] for n in range(8)]
+    assert [first.until(id)["status"] for id in ids] == ["COMPLETE"] * 8
+    started = web.rows("SELECT run_id, count(*) FROM run_events WHERE kind = 'started' GROUP BY run_id")
+    assert sorted(started) == sorted((id, 1) for id in ids)
+    assert (first.stop(), second.stop()) == (0, 0)
+
+
+def test_what_it_prints_to_a_person_names_link_and_token(web: WebHouse, script: pathlib.Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(replhouse.OWN)}
+    process = subprocess.Popen(
+        [sys.executable, str(script), "serve", "--db", str(web.database), "--port", "0"], env=kept, cwd=web.base,
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline().rstrip("\n") for _ in range(4)]
+        process.terminate()
+    url = lines[0].removeprefix("Listening on ")
+    assert url.startswith("http://127.0.0.1:")
+    assert lines[1].startswith(f"A person comes in once by {url}/open/")
+    assert lines[2].startswith("Scripts write with: Authorization: Bearer ")
+    assert (lines[3], process.returncode) == ("Ctrl-C ends it.", 0)
+
+
