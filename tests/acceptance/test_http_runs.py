@@ -432,7 +432,7 @@ _COMPARED = {
     "status_changes": "seq, part, entity, from_status, to_status, changed_by, reason, cause",
     "audit_events": "seq, kind, actor",
     "run_events": "seq, part, kind, level, text",
-    "tasks": "id, title, status, status_changed_by",
+    "tasks": "id, title, status, assignee, type",
 }  # fmt: skip
 
 
@@ -444,12 +444,12 @@ def test_the_same_story_gives_the_rows_that_the_repl_gives(
     project = server.project(web.folder())
     token = web.person()
     with server.client(token) as person:
-        made = server.until(server.chat(project, STORY[0], "story")["task_id"])
-        id = server.until(server.chat(project, STORY[1], "story")["task_id"], "AWAITING_RESPONSE")["task_id"]
+        made = server.until(server.chat(project, STORY[0], "web-chat-1")["task_id"])
+        id = server.until(server.chat(project, STORY[1], "web-chat-1")["task_id"], "AWAITING_RESPONSE")["task_id"]
         person.post(f"/api/tasks/{id}/reply", json={"reply": "blue"})
         server.until(id)
-        server.until(server.chat(project, STORY[2], "story")["task_id"])
-        id = server.until(server.chat(project, STORY[3], "story")["task_id"], "AWAITING_RESPONSE")["task_id"]
+        server.until(server.chat(project, STORY[2], "web-chat-1")["task_id"])
+        id = server.until(server.chat(project, STORY[3], "web-chat-1")["task_id"], "AWAITING_RESPONSE")["task_id"]
         person.post(f"/api/tasks/{id}/reply", json={"choice": "no"})
         server.until(id)
     assert made["status"] == "COMPLETE"

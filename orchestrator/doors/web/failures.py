@@ -25,7 +25,7 @@ _HTTP = {
     405: ("METHOD_NOT_ALLOWED", "This is not done with what is here."),
     413: TOO_LARGE,
 }
-_PATH = re.compile(r"(?<![\w/.:])(?:file:)?/(?:[^\s/'\"`,;()<>]+/)*[^\s/'\"`,;()<>]*[^\s/'\"`,;()<>.:]")
+_PATH = re.compile(r"(?<![\w/.:])(?:file:)?/+(?:[^\s/'\"`,;()<>]+/)*[^\s/'\"`,;()<>]*[^\s/'\"`,;()<>.:]")
 
 
 class Denied(Exception):

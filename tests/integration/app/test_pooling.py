@@ -1,0 +1,149 @@
+"""Connections that a server keeps: one at a time each, on the file that is there, never in a transaction."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import threading
+import time
+
+import pytest
+
+from orchestrator import bootstrap, errors
+from orchestrator.app import human, setup
+from orchestrator.app.context import Context
+from orchestrator.app.pooling import MOST_IDLE, Pool
+
+
+class Counted:
+    """Opens contexts on one file, and keeps them."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path
+        self.opened: list[Context] = []
+
+    def __call__(self, write: bool) -> Context:
+        found = bootstrap.open_context(
+            str(self.path), write=write, door="http", environment={"ORCHESTRATOR_BUSY_TIMEOUT": "0.2"}, shared=True
+        )
+        self.opened.append(found)
+        return found
+
+
+@pytest.fixture
+def counted(tmp_path: pathlib.Path) -> Counted:
+    path = tmp_path / "orchestrator.db"
+    setup.create_database(path, bootstrap.now())
+    return Counted(path)
+
+
+@pytest.fixture
+def pool(counted: Counted) -> Pool:
+    return Pool(counted)
+
+
+def closed(context: Context) -> bool:
+    try:
+        context.connection.execute("SELECT 1")
+    except Exception:
+        return True
+    return False
+
+
+def test_a_context_is_kept_between_calls_of_its_kind(pool: Pool, counted: Counted) -> None:
+    for _ in range(3):
+        with pool.lent() as reading, pool.lent(write=True) as writing:
+            assert reading is not writing
+    assert len(counted.opened) == 2
+
+
+def test_nothing_of_a_caller_stays_with_it(pool: Pool) -> None:
+    with pool.lent(write=True) as context:
+        context.credential, context.proof = human.Credential(human.TERMINAL), {"channel": "terminal"}
+    with pool.lent(write=True) as again:
+        assert (again is context, again.credential, again.proof) == (True, None, None)
+
+
+def test_one_that_is_in_a_transaction_is_closed(pool: Pool) -> None:
+    with pool.lent(write=True) as context:
+        context.connection.execute("BEGIN IMMEDIATE")
+    assert closed(context)
+    pool.check_writable()
+
+
+def test_one_whose_file_was_replaced_is_opened_anew(pool: Pool, counted: Counted) -> None:
+    with pool.lent() as old:
+        pass
+    shutil.copy(counted.path, counted.path.with_suffix(".copy"))
+    counted.path.with_suffix(".copy").replace(counted.path)
+    with pool.lent() as new:
+        assert new is not old
+    assert closed(old)
+
+
+def test_one_whose_file_is_gone_or_of_another_version_says_so(pool: Pool, counted: Counted) -> None:
+    with pool.lent() as context:
+        pass
+    aside = counted.path.with_suffix(".aside")
+    counted.path.rename(aside)
+    with pytest.raises(errors.EnvironmentProblem) as caught, pool.lent():
+        pass
+    assert (caught.value.code, closed(context)) == ("NO_DATABASE", True)
+    assert not counted.path.exists()
+    aside.rename(counted.path)
+    with pool.lent(write=True) as other:
+        other.connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(errors.EnvironmentProblem) as caught, pool.lent():
+        pass
+    assert caught.value.code == "SCHEMA_TOO_NEW"
+
+
+def test_a_locked_file_cannot_be_written_and_says_so_in_time(pool: Pool, counted: Counted) -> None:
+    pool.check_writable()
+    holder = counted(True)
+    holder.connection.execute("BEGIN IMMEDIATE")
+    began = time.monotonic()
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        pool.check_writable()
+    assert (caught.value.code, time.monotonic() - began < 3) == ("BUSY", True)
+    holder.connection.close()
+    pool.check_writable()
+
+
+def test_a_closed_pool_keeps_nothing(pool: Pool, counted: Counted) -> None:
+    with pool.lent():
+        with pool.lent():
+            pass
+        pool.close()
+    assert all(map(closed, counted.opened))
+
+
+def test_no_more_are_kept_than_may_be(pool: Pool, counted: Counted) -> None:
+    held = [pool.lent() for _ in range(MOST_IDLE + 4)]
+    for each in held:
+        each.__enter__()
+    for each in held:
+        each.__exit__(None, None, None)
+    assert sum(not closed(context) for context in counted.opened) == MOST_IDLE
+    pool.close()
+
+
+def test_threads_get_one_each(pool: Pool) -> None:
+    inside: dict[int, int] = {}
+    problems: list[object] = []
+
+    def work() -> None:
+        for _ in range(30):
+            with pool.lent() as context:
+                if inside.setdefault(id(context), threading.get_ident()) != threading.get_ident():
+                    problems.append(context)
+                context.connection.execute("SELECT count(*) FROM audit_events").fetchone()
+                del inside[id(context)]
+
+    threads = [threading.Thread(target=work) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    pool.close()

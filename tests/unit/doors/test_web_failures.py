@@ -1,0 +1,71 @@
+"""What callers are told of faults: a status, a code, and a sentence without paths, statements and secrets."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from orchestrator.doors.web import failures
+from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused, UsageError
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("/home/me/data/orchestrator.db is locked.", "… is locked."),
+        ("It is at /a.", "It is at …."),
+        ("'/tmp/x y' and \"/var/lib/z\".", "'… y' and \"…\"."),
+        ("file:///srv/db?mode=ro cannot be opened.", "… cannot be opened."),
+        ("(/etc/passwd), /etc/shadow;", "(…), …;"),
+        ("Task task-1 is COMPLETE; see /logs.", "Task task-1 is COMPLETE; see …."),
+        ("a/b is relative, 1/2 a number, and http://host/path an address.",
+         "a/b is relative, 1/2 a number, and http://host/path an address."),
+        ("password=hunter2hunter2 was wrong.", "password=[MASKED:GENERIC_SECRET] was wrong."),
+        ("", ""),
+        ("/", "/"),
+        ("/" * 50_000, None),
+        ("a/" * 50_000, None),
+    ],
+)  # fmt: skip
+def test_a_sentence_says_nothing_of_where_things_lie(message: str, shown: str | None) -> None:
+    found = failures.said(message)
+    if shown is not None and "hunter2" not in message:
+        assert found == shown
+    assert "hunter2" not in found
+
+
+@pytest.mark.parametrize(
+    ("problem", "status"),
+    [
+        (EnvironmentProblem("BUSY", "m", "s"), 503),
+        (EnvironmentProblem("NO_DATABASE", "m", "s"), 503),
+        (UsageError("INVALID_ID", "m", "s"), 400),
+        (InvalidInput("E105", "m", "s"), 400),
+        (Refused("E101", "m", "s"), 400),
+        (Refused("REASON_REQUIRED", "m", "s"), 400),
+        (Refused("UNKNOWN_ID", "m", "s"), 404),
+        (Refused("UNKNOWN_SESSION", "m", "s"), 404),
+        (Refused("HUMAN_REQUIRED", "m", "s"), 403),
+        (Refused("NOT_PERMITTED", "m", "s"), 403),
+        (Refused("UNBLOCK_NOT_PERMITTED", "m", "s"), 403),
+        (Refused("ILLEGAL_MOVE", "m", "s"), 409),
+        (Refused("QUESTION_CLOSED", "m", "s"), 409),
+        (Refused("SESSION_CLOSED", "m", "s"), 409),
+    ],
+)
+def test_each_code_has_its_status(problem: OrchestratorError, status: int) -> None:
+    assert failures.told(problem) == (status, problem.code, "m")
+
+
+def test_a_fault_of_the_database_is_told_as_one() -> None:
+    fault = sqlite3.OperationalError("database is locked: SELECT secret FROM x")
+    fault.sqlite_errorcode = 5
+    status, code, message = failures.told(fault)
+    assert (status, code, "SELECT" in message) == (503, "BUSY", False)
+
+
+def test_any_other_fault_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = failures.answer(RuntimeError("secret at /home/me"))
+    assert (answer.status_code, b"secret" in bytes(answer.body), b"/home" in bytes(answer.body)) == (500, False, False)
+    assert "RuntimeError: secret" in capsys.readouterr().err
