@@ -26,7 +26,8 @@ def after(context: Context, number: int, *, session: str | None = None) -> tuple
         session: only those of this session; the number goes on past all others.
     """
     found = event_reader.after(context.connection, number, PAGE)
-    shown = [masking.mask_value(event) for event in found if session in (None, event["session_id"])]
+    chosen = [event for event in found if session in (None, event["session_id"])]
+    shown = chosen if masking.is_plain(chosen) else masking.mask_value(chosen)
     # A number that no event has reached is another database's.
     return shown, found[-1]["number"] if found else min(number, last(context))
 

@@ -120,6 +120,33 @@ def mask_value(value: Any, secrets: Sequence[str] = ()) -> Any:
     return _mask_all(value, lambda text: mask(text, secrets), lambda item: mask_value(item, secrets))
 
 
+def is_plain(value: Any, secrets: Sequence[str] = ()) -> bool:
+    """Whether `mask_value` would change nothing: one look at all texts together, which most answers pass.
+
+    Args:
+        value: a JSON-like value.
+        secrets: registered values.
+    """
+    texts: list[str] = []
+    return _gather(value, texts) and not _may_hold_secrets("\n".join(texts), secrets)
+
+
+def _gather(value: Any, texts: list[str]) -> bool:
+    """Collect names and texts; False where a name alone says that something is to be masked."""
+    if isinstance(value, str):
+        texts.append(value)
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            if isinstance(item, str | int | float) and not isinstance(item, bool) and named(name) is not None:
+                return False
+            texts.append(name)
+            if not _gather(item, texts):
+                return False
+    elif isinstance(value, list | tuple):
+        return all(_gather(each, texts) for each in value)
+    return True
+
+
 def mask_keys_value(value: Any, secrets: Sequence[str] = ()) -> Any:
     """The value with keys and registered values masked in every string and name in it, before it is stored."""
     if isinstance(value, Mapping):

@@ -424,6 +424,15 @@ def test_a_run_whose_project_is_gone_ends_as_an_error_and_the_loop_goes_on(web: 
 
 END = "===================="
 """The last line of what a task came to."""
+def test_what_is_not_confirmed_is_never_executed_however_many_come_at_once(
+    server: Server, shared: WebHouse, project: str
+) -> None:
+    found = at_once(10, lambda: server.chat(project, "rm -rf the folder build", "many-dangers"))
+    assert {each["status"] for each in found} == {"AWAITING_RESPONSE"}
+    started = "SELECT count(*) FROM run_events WHERE session_id = 'many-dangers' AND kind = 'started'"
+    assert shared.rows(started) == [(0,)]
+
+
 STORY = ("create notes.md", "ask for a colour", "explain why it may fail", "rm -rf the folder build")
 _COMPARED = {
     "runs": "task_id, log_id, prompt, task_type, state, executor_status, error_code, error_reason, output,"

@@ -15,6 +15,7 @@ from tests.benchmarks import (
     snapshots,
     supervision,
     verified,
+    web,
     work,
 )
 from tests.benchmarks.table import Figure, Row
@@ -43,4 +44,5 @@ ROWS = (
     Row(14, "running a program under supervision", supervision.supervised),
     Row(15, "looking at a tree of files", snapshots.looks),
     Row(16, "masking", masking.mask),
+    Row(17, "HTTP", web.rates),
 )

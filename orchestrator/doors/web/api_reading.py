@@ -31,7 +31,7 @@ def ask(context: Context, words: str, **given: Any) -> Answer:
     bound = arguments.complete(context, words, arguments.bind(words, known))
     found = operations.call(context, words, **bound)
     found.pop("exit_code", None)
-    shown: Answer = masking.mask_value(found)
+    shown: Answer = found if masking.is_plain(found) else masking.mask_value(found)
     return shown
 
 

@@ -150,6 +150,28 @@ def test_p25_a_masked_value_has_its_shape_and_nothing_left(value: object) -> Non
 
 
 @EXAMPLES
+@given(json_values, secrets)
+def test_p25_a_plain_value_is_one_that_masking_leaves_as_it_is(value: object, registered: tuple[str, ...]) -> None:
+    if masking.is_plain(value, registered):
+        assert masking.mask_value(value, registered) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        ({"a": ["words", 1, None, True], "task-1": {"b": "task-2"}}, True),
+        ({"password": "hunter2hunter2"}, False),
+        ({"a": [{"api_key": 12345678}]}, False),
+        ([OPENAI], False),
+        ({OPENAI: 1}, False),
+        ([], True),
+    ],
+    ids=str,
+)
+def test_p25_a_look_at_the_whole_tells_plain_values(value: object, plain: bool) -> None:
+    assert masking.is_plain(value) == plain
+
+
 @given(st.text())
 def test_a_lowered_text_has_its_length(text: str) -> None:
     assert len(masking_patterns.lowered(text)) == len(text)

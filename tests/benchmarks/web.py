@@ -1,0 +1,215 @@
+"""Row 17: HTTP beside a bare endpoint of the same framework that answers constant JSON, under the same settings."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import pathlib
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from orchestrator import bootstrap
+from orchestrator.app import operations
+from tests.benchmarks import harness, mix, workplace
+from tests.benchmarks.table import Figure
+
+CLIENTS, REQUESTS, CHATS, EVENTS = 8, 25, 3, 40
+BARE = """
+import socket, sys, uvicorn
+from fastapi import FastAPI
+
+app = FastAPI()
+
+@app.get("/constant")
+def constant() -> dict[str, object]:
+    return {"state": "running", "questions": [], "next": ["orchestrator next"], "success": True}
+
+# With its protocol named, as asyncio sends small answers at once on such a socket alone.
+listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+listening.bind(("127.0.0.1", 0))
+listening.listen()
+print(listening.getsockname()[1], flush=True)
+config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, lifespan="on")
+uvicorn.Server(config).run([listening])
+"""
+ROUTES = """
+import sys
+from tests.benchmarks import mix
+
+context = mix.open_file(sys.argv[1])
+for call in mix.calls("W1", int(sys.argv[2])):
+    mix.route(context, call)
+"""
+GROUPS = 1500
+"""Of the session in which the other process routes; enough for the whole of a round."""
+
+
+class Client:
+    """A connection that is kept; it reads no more of an answer than it must."""
+
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port))
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def ask(self, request: bytes) -> bytes:
+        """Send a request; the head and body of its answer."""
+        self._socket.sendall(request)
+        data = b""
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            data += self._more()
+        length = int(data[:end].lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
+        while len(data) < end + 4 + length:
+            data += self._more()
+        return data
+
+    def _more(self) -> bytes:
+        found = self._socket.recv(65_536)
+        if not found:
+            raise harness.CommandFailed("the server closed a connection")
+        return found
+
+
+class Load:
+    """Eight clients that each send the same request a number of times."""
+
+    def __init__(self, port: int, request: bytes, times: int) -> None:
+        self._clients = [Client(port) for _ in range(CLIENTS)]
+        self._request, self._times = request, times
+        self.seconds: list[float] = []
+
+    def __call__(self) -> None:
+        """Send them all at once and wait for the answers."""
+        threads = [threading.Thread(target=self._work, args=(client,)) for client in self._clients]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _work(self, client: Client) -> None:
+        for _ in range(self._times):
+            began = time.perf_counter()
+            head = client.ask(self._request)[:12]
+            self.seconds.append(time.perf_counter() - began)
+            if head[9:10] != b"2":
+                raise harness.CommandFailed(f"answered {head!r}")
+
+    def p99(self) -> float:
+        """The seconds within which 99 of 100 were answered."""
+        return statistics.quantiles(self.seconds, n=100)[98]
+
+
+def get(path: str) -> bytes:
+    """A request that reads."""
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def post(path: str, body: dict[str, Any], token: str) -> bytes:
+    """A request that writes."""
+    text = json.dumps(body).encode()
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
+    return f"{head}Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n".encode() + text
+
+
+@contextlib.contextmanager
+def started(argv: list[str], environment: dict[str, str]) -> Iterator[str]:
+    """A server process; the first line that it prints."""
+    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline()
+        finally:
+            process.terminate()
+
+
+def rates(rounds: int) -> Iterator[Figure]:
+    """Reads, chats, reads beside a process that routes, and how soon an event is told."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = workplace.create(pathlib.Path(folder))
+        path = place.environment["ORCHESTRATOR_DB"]
+        context = bootstrap.open_context(path, write=True, door="bench", environment={})
+        for session, groups in (("S1", 20), ("W1", GROUPS)):
+            mix.populate(context, session, groups)
+        for call in mix.calls("S1", 10):
+            mix.route(context, call)
+        steps = pathlib.Path(folder, "steps.json")
+        steps.write_text(json.dumps([{"status": "COMPLETE", "output": "x", "delay_ms": 29_000, "repeat": True}]))
+        serve = [sys.executable, str(workplace.ORCHESTRATOR), "serve", "--json", "--port", "0", "--executor",
+                 f"scripted:{steps}"]  # fmt: skip
+        bare_one = [sys.executable, "-c", BARE]
+        with started(serve, place.environment) as told, started(bare_one, place.environment) as bare:
+            listening = json.loads(told)
+            yield from _loads(rounds, pathlib.Path(folder), int(bare), listening, path)
+            yield _latency(int(listening["url"].rpartition(":")[2]), context)
+
+
+def _loads(rounds: int, folder: pathlib.Path, bare: int, told: dict[str, Any], path: str) -> Iterator[Figure]:
+    port, token = int(told["url"].rpartition(":")[2]), told["token"]
+    inner = folder / "project" / ".claude"
+    for name in ("agents", "rules"):
+        (inner / name).mkdir(parents=True)
+    for name, text in (("CLAUDE.md", "# Project\n"), ("settings.json", "{}\n")):
+        (inner / name).write_text(text)
+    answer = Client(port).ask(post("/api/projects", {"project_path": str(folder / "project")}, token))
+    project = json.loads(answer.partition(b"\r\n\r\n")[2])["project_id"]
+    chat = post(f"/api/projects/{project}/chat", {"content": "explain it", "session_id": "chat"}, token)
+    loads = {
+        "bare": Load(bare, get("/constant"), REQUESTS),
+        "read": Load(port, get("/api/sessions/S1/status"), REQUESTS),
+        "chat": Load(port, chat, CHATS),
+        "beside": Load(port, get("/api/sessions/S1/status"), REQUESTS),
+    }
+    quiet = {name: load for name, load in loads.items() if name != "beside"}
+    best = harness.interleaved(quiet, rounds)
+    argv = [sys.executable, "-c", ROUTES, path, str(GROUPS)]
+    root = pathlib.Path(__file__).resolve().parents[2]
+    with subprocess.Popen(argv, cwd=root) as writer:
+        beside = harness.interleaved({"bare": loads["bare"], "beside": loads["beside"]}, harness.MINIMUM_ROUNDS)
+        note = "" if writer.poll() is None else "the routes ended early"
+        writer.terminate()
+    requests = {"bare": REQUESTS, "read": REQUESTS, "chat": CHATS, "beside": REQUESTS}
+    for name, words, times in (
+        ("read", "GET of a session's status, 8 clients", best), ("chat", "chat, 8 clients", best),
+        ("beside", "the same GET while another process routes", beside),
+    ):  # fmt: skip
+        one, base = times[name] / requests[name], times["bare"] / REQUESTS
+        said = f"{CLIENTS / one:.0f}/s against {CLIENTS / base:.0f}/s {note if name == 'beside' else ''}".strip()
+        yield Figure(f"{words}: seconds per request", "bare endpoint", one / base, note=said)
+        p99 = loads[name].p99()
+        yield Figure(f"{words}: p99", "bare endpoint", p99 / loads["bare"].p99(), note=f"{p99 * 1000:.0f} ms")
+
+
+def _next_event(stream: socket.socket) -> None:
+    while b"data:" not in stream.recv(65_536):
+        pass
+
+
+def _latency(port: int, context: Any) -> Figure:
+    """From the commit of a step to its event at a reader; in looks of the server, which are 50 ms apart."""
+    stream = socket.create_connection(("127.0.0.1", port))
+    stream.sendall(get("/api/events?session_id=L"))
+    taken = []
+    data = b""
+    while b"begins" not in data:
+        data += stream.recv(65_536)
+    operations.call(context, "session create", id="L", goal="measured")
+    _next_event(stream)
+    for number in range(EVENTS):
+        # At no fixed place between two looks.
+        time.sleep(0.013 * (number % 5))
+        operations.call(context, "group create", id=f"L{number}", session_id="L", name="x")
+        committed = time.perf_counter()
+        _next_event(stream)
+        taken.append(time.perf_counter() - committed)
+    stream.close()
+    middle, worst = statistics.median(taken), max(taken)
+    return Figure(
+        "from a commit to its event at a reader, median", "50 ms", middle / 0.05,
+        note=f"{middle * 1000:.0f} ms, worst {worst * 1000:.0f} ms",
+    )  # fmt: skip
