@@ -17,6 +17,9 @@ from orchestrator.store import sqlite
 MOST_IDLE = 16
 """Contexts of a kind that are kept; more are closed after their call."""
 
+LOOK_S = 2.0
+"""Seconds that a look whether the store can be written waits for other writers: whoever asks wants to know soon."""
+
 Open = Callable[[bool], Context]
 """Opens a context that threads may share; true for one that writes."""
 
@@ -71,7 +74,7 @@ class Pool:
         """
         with self.lent(write=True) as context:
             try:
-                sqlite.begin_immediate(context.connection, context.deadline_s)
+                sqlite.begin_immediate(context.connection, min(context.deadline_s, LOOK_S))
                 context.connection.execute("ROLLBACK")
             except Exception as error:
                 if isinstance(error, EnvironmentProblem):
