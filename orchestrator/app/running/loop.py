@@ -21,7 +21,7 @@ from orchestrator.app.context import Context
 from orchestrator.app.pooling import Pool
 from orchestrator.app.running import driver, failing, records, starting
 from orchestrator.app.running.desk import Desk
-from orchestrator.core.running import states
+from orchestrator.core.running import locks, states
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import owners
 from orchestrator.store import run_board, run_reader
@@ -142,11 +142,12 @@ class Loop:
             for run in run_board.queued(context.connection, CHANNEL):
                 if self._leaving:
                     return
-                mode, before = finishing.lock_mode(run.task_type), ahead[run.verification_root]
-                free = not before or (starting.WRITE not in before and mode == starting.READ)
+                before = ahead[run.verification_root]
+                ((_, mode),) = starting.wants(run)
+                free = not before or (locks.WRITE not in before and mode == locks.READ)
                 begun = run.id in self._workers or (free and self._may_start(context, run) and self._begin(run))
                 # What has to wait lets nobody pass, not even those who only read.
-                before.add(mode if begun else starting.WRITE)
+                before.add(mode if begun else locks.WRITE)
 
     def _free_own(self, context: Context) -> None:
         """End what this process is said to execute and does not: its end could not be written when it came."""
