@@ -67,19 +67,23 @@ class Pool:
         context.connection.close()
 
     def check_writable(self) -> None:
-        """Take the lock of a writer and let it go: nothing is written.
+        """Open the database and write the number of its schema as it is: what shows itself only there is found.
 
         Raises:
             EnvironmentProblem: why the store cannot be written.
         """
-        with self.lent(write=True) as context:
-            try:
-                sqlite.begin_immediate(context.connection, min(context.deadline_s, LOOK_S))
-                context.connection.execute("ROLLBACK")
-            except Exception as error:
-                if isinstance(error, EnvironmentProblem):
-                    raise
-                raise sqlite.environment_problem(error, context.path) or error from error
+        context = self._open(True)
+        try:
+            sqlite.begin_immediate(context.connection, min(context.deadline_s, LOOK_S))
+            (version,) = context.connection.execute("PRAGMA user_version").fetchone()
+            context.connection.execute(f"PRAGMA user_version = {int(version)}")
+            context.connection.execute("COMMIT")
+        except EnvironmentProblem:
+            raise
+        except Exception as error:
+            raise sqlite.environment_problem(error, context.path) or error from error
+        finally:
+            context.connection.close()
 
     def close(self) -> None:
         """Close what is idle; what is lent is closed when it comes back."""

@@ -48,6 +48,7 @@ ACTIONS: dict[str, str] = {
     "run retry": "running.queueing:again_action",
     "run cancel": "running.queueing:cancel_action",
     "run unanswered": "running.queueing:unanswered_action",
+    "run stop": "running.queueing:stop_action",
     "run wait": "running.starting:wait_action",
     "run start": "running.starting:start_action",
     "run abandon": "running.starting:abandon_action",

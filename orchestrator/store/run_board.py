@@ -19,8 +19,10 @@ _PAGE = f"""SELECT s.id AS session_id, r.state, s.created_at, r.state_changed_at
     {_CHATS}{_IN_STATE} ORDER BY r.state_changed_at DESC, s.id LIMIT :limit OFFSET :offset"""
 _STATES = "SELECT state, count(*) FROM runs INDEXED BY ix_runs_created WHERE session_id = :session GROUP BY state"
 _QUEUED = f"""SELECT {", ".join(f"r.{name}" for name in Run._fields)} FROM runs r INDEXED BY ix_runs_open
-    JOIN audit_events e ON e.session_id = r.session_id AND e.seq = 1
-    WHERE r.ended_at IS NULL AND r.state = 'queued' AND e.channel = :channel ORDER BY r.id"""
+    JOIN audit_events b ON b.session_id = r.session_id AND b.seq = 1
+    JOIN audit_events e ON e.session_id = r.session_id AND e.seq = r.state_seq
+    WHERE r.ended_at IS NULL AND r.state = 'queued' AND (b.channel = :channel OR e.channel IN (:channel, :page))
+    ORDER BY r.id"""
 
 
 def count(connection: sqlite3.Connection, state: str | None) -> int:
@@ -40,6 +42,8 @@ def states(connection: sqlite3.Connection, session: str) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(_STATES, {"session": session})}
 
 
-def queued(connection: sqlite3.Connection, channel: str) -> list[Run]:
-    """The queued runs of sessions that were begun through a channel, the oldest first."""
-    return [Run(*row) for row in connection.execute(_QUEUED, {"channel": channel})]
+def queued(connection: sqlite3.Connection, channel: str, page: str) -> list[Run]:
+    """The queued runs of sessions that were begun through a channel, and those that it or a page queued elsewhere, the
+    oldest first.
+    """
+    return [Run(*row) for row in connection.execute(_QUEUED, {"channel": channel, "page": page})]

@@ -90,6 +90,9 @@ _ANSWERED = """SELECT text, note FROM questions INDEXED BY ix_questions_session 
     AND kind = 'reply' AND closed_seq IS NOT NULL AND answer = 'continue' AND note IS NOT NULL
     ORDER BY closed_seq, id"""
 
+_ASKED_BEFORE = """SELECT 1 FROM questions INDEXED BY ix_questions_session WHERE session_id = :session
+    AND task_id = :task AND closed_seq IS NOT NULL AND kind IN ('reply', 'confirmation', 'continuation') LIMIT 1"""
+
 
 def run(connection: sqlite3.Connection, session: str, id: str) -> Run | None:
     """The run of a session, by its id outside or in the log, or None."""
@@ -183,6 +186,11 @@ def open_questions(connection: sqlite3.Connection, session: str, group: str | No
 def answered(connection: sqlite3.Connection, session: str) -> list[tuple[str, str]]:
     """What was asked in a session and answered: text and reply, the oldest first."""
     return [(row[0], row[1]) for row in connection.execute(_ANSWERED, {"session": session})]
+
+
+def has_asked_before(connection: sqlite3.Connection, session: str, task: str) -> bool:
+    """Whether a question of a task's runs was closed already."""
+    return connection.execute(_ASKED_BEFORE, {"session": session, "task": task}).fetchone() is not None
 
 
 def chosen(connection: sqlite3.Connection, session: str, subject: str) -> str | None:

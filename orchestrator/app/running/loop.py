@@ -1,7 +1,8 @@
 """The loop of a server that executes what is queued: the oldest first, each in a thread of its own.
 
-A run is started when a place is free and nobody holds its project; until then it stays queued, whoever holds it. Only
-sessions that were begun through the server are served: a REPL executes its own.
+A run is started when a place is free and nobody holds its project; until then it stays queued, whoever holds it. What
+is queued through a server is served, and what is queued anyhow in a session that was begun through one; a REPL executes
+what is queued in it.
 
 Whoever queued a run, also one whose process died between that and looking at it: the loop looks at each itself whether
 an executor may see it.
@@ -31,6 +32,8 @@ LOOK_S = 0.2
 """Seconds between two looks for what other processes queued; what the server itself queues wakes the loop."""
 CHANNEL = "http"
 """Through which the sessions that are served were begun."""
+PAGE = "page"
+"""The human channel of who opened the server's one-time link."""
 _ENDING_S = 0.05
 """Seconds between two looks whether those under way have ended."""
 STOPPING_S = 30.0
@@ -53,6 +56,7 @@ class Loop:
         self._lock = threading.Lock()
         self._workers: dict[str, tuple[threading.Thread, threading.Event]] = {}
         self._preparing: collections.Counter[str] = collections.Counter()
+        self._adopted: set[str] = set()
         self._leaving = False
         self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._work, name="runs", daemon=True)
@@ -64,6 +68,12 @@ class Loop:
     def wake(self) -> None:
         """Look at once: something was queued."""
         self._woken.set()
+
+    def adopt(self, id: str) -> None:
+        """Execute a run of another program's session, which a call of this server queued."""
+        with self._lock:
+            self._adopted.add(id)
+        self.wake()
 
     @contextlib.contextmanager
     def preparing(self, session: str) -> Iterator[None]:
@@ -77,6 +87,11 @@ class Loop:
                 self._preparing[session] -= 1
                 self._preparing += collections.Counter()
             self.wake()
+
+    def executes(self, id: str) -> bool:
+        """Whether a run is executed here."""
+        with self._lock:
+            return id in self._workers
 
     def cancel(self, id: str, wait_s: float = STOPPING_S) -> bool:
         """Stop a run that this loop executes, and wait for its end.
@@ -139,7 +154,7 @@ class Loop:
             driver.free_abandoned(context)
             self._free_own(context)
             ahead: dict[str, set[str]] = collections.defaultdict(set)
-            for run in run_board.queued(context.connection, CHANNEL):
+            for run in self._queued(context):
                 if self._leaving:
                     return
                 before = ahead[run.verification_root]
@@ -148,6 +163,19 @@ class Loop:
                 begun = run.id in self._workers or (free and self._may_start(context, run) and self._begin(run))
                 # What has to wait lets nobody pass, not even those who only read.
                 before.add(mode if begun else locks.WRITE)
+
+    def _queued(self, context: Context) -> list[Run]:
+        """What this server is to execute, the oldest first."""
+        found = {run.id: run for run in run_board.queued(context.connection, CHANNEL, PAGE)}
+        with self._lock:
+            adopted = list(self._adopted)
+        for id in adopted:
+            run = run_reader.by_id(context.connection, id)
+            if run is not None and run.state == states.QUEUED:
+                found[id] = run
+            else:
+                self._adopted.discard(id)
+        return [found[id] for id in sorted(found)]
 
     def _free_own(self, context: Context) -> None:
         """End what this process is said to execute and does not: its end could not be written when it came."""

@@ -191,17 +191,51 @@ def cancel(
 
 def cancel_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
+    groups.open_session(work)
+    run, agent, reason = _ending(work)
+    if run.state not in (states.QUEUED, states.AWAITING):
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")
+    end(work, run, states.CANCELLED, by=agent.id, reason=reason)
+    return {"success": True, "run": run.id, "state": states.CANCELLED, "seq": work.seq}
+
+
+def stop(
+    context: Context, *, session_id: str, id: str, by: str = RUNNER, reason: str, at: str | None = None
+) -> Answer:
+    """Note in the log of a running run who has it stopped, and why; whoever executes it then ends it.
+
+    Raises:
+        Refused: UNKNOWN_ID, ILLEGAL_MOVE (it does not run), REASON_REQUIRED, UNKNOWN_AGENT, HUMAN_REQUIRED.
+    """
+    given = {"id": id, "by": by, "reason": reason}
+    return perform(context, Call("run stop", session_id, by, given, at=at), stop_action)
+
+
+def stop_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
     groups.open_session(work)
+    run, agent, reason = _ending(work)
+    if run.state != states.RUNNING:
+        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")
+    writing.log(work, run, [{"kind": "stopping", "text": f"{agent.id}: {reason}"}])
+    return {"success": True, "run": run.id, "by": given["by"], "seq": work.seq}
+
+
+def _ending(work: Work) -> tuple[Run, Agent, str]:
+    """The run that is to end, who wants it, and why.
+
+    Raises:
+        Refused: UNKNOWN_ID, UNKNOWN_AGENT, REASON_REQUIRED, HUMAN_REQUIRED.
+    """
+    given = work.call.input
     run = writing.require(work, given["id"])
     agent = groups.actor(work, given["by"])
     reason = given["reason"].strip()
     if not reason:
         raise Refused("REASON_REQUIRED", "Cancelling a run needs a reason.", "Say why")
-    if run.state not in (states.QUEUED, states.AWAITING):
-        raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")
-    end(work, run, states.CANCELLED, by=agent.id, reason=reason)
-    return {"success": True, "run": run.id, "state": states.CANCELLED, "seq": work.seq}
+    task_guards.is_person(work, agent)
+    return run, agent, reason
 
 
 def end(work: Work, run: Run, state: str, *, by: str, reason: str, code: str | None = None) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from orchestrator.app import answering, arguments, human, operations, projects, question_views
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.pooling import Pool
-from orchestrator.app.running import board, failing, opening
+from orchestrator.app.running import board, failing, opening, queueing
 from orchestrator.app.running.desk import Desk
-from orchestrator.app.running.loop import CHANNEL, Loop, Tell
+from orchestrator.app.running.loop import CHANNEL, PAGE, Loop, Tell
 from orchestrator.core import names, questions
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
@@ -22,9 +22,6 @@ from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
 __all__ = ["CHANNEL", "PAGE", "Caller", "Service"]
-
-PAGE = "page"
-"""The human channel of who opened the server's one-time link."""
 
 
 class Caller(NamedTuple):
@@ -102,7 +99,8 @@ class Service:
         Args:
             reply: the answer in words.
             choice: yes or no; where the question asks for that, it alone decides, and words are a note.
-            question_id: what is answered; a question that is not open any more is not answered.
+            question_id: what is answered; a question that is not open any more is not answered. It may be left out only
+                for the first question of a task, so that a reply sent twice never answers the next one.
 
         Returns:
             `task_id`, `old_status`, `new_status`.
@@ -114,6 +112,7 @@ class Service:
         with self.pool.lent(write=True) as context:
             run = board.require(context, id)
             asked = _asked(context, run, question_id)
+            _refuse_unnamed(context, run, question_id)
             decision, note = _decided(asked["kind"], reply, choice)
             desk = self._desk_of(context, run)
             with self.loop.preparing(run.session_id):
@@ -124,6 +123,7 @@ class Service:
                 )
                 context.credential = None
                 self._after_step(lambda: desk.take_up(run.id))
+            self.loop.adopt(run.id)
             now = board.require(context, id)
         return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
 
@@ -145,13 +145,14 @@ class Service:
         with self.pool.lent(write=True) as context:
             asked = question_views.question(context, id=id)["question"]
             desk = self._desk_of(context, board.require(context, asked["run"])) if asked["run"] else None
-            context.credential = caller.credential
-            found: Answer = operations.call(context, "answer", **given)
-            context.credential = None
-            if desk is not None:
-                # A continuation is another run than the one that asked.
-                desk.take_up(run_reader.of_task(context.connection, asked["session_id"], asked["task_id"])[-1].id)
-        self.loop.wake()
+            with self.loop.preparing(asked["session_id"]):
+                context.credential = caller.credential
+                found: Answer = operations.call(context, "answer", **given)
+                context.credential = None
+                if desk is not None:
+                    # A continuation is another run than the one that asked.
+                    runs = run_reader.of_task(context.connection, asked["session_id"], asked["task_id"])
+                    self._after_step(lambda: desk.take_up(runs[-1].id))
         return found
 
     def retry(self, id: str, caller: Caller) -> Answer:
@@ -166,6 +167,7 @@ class Service:
             context.credential = caller.credential
             with self.loop.preparing(run.session_id):
                 new = board.require(context, desk.retry(id, by=caller.person or RUNNER)["id"])
+            self.loop.adopt(new.id)
         return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": new.state.upper()}
 
     def cancel(self, id: str, caller: Caller, reason: str = "cancelled") -> Answer:
@@ -177,8 +179,10 @@ class Service:
         """
         with self.pool.lent(write=True) as context:
             run = board.require(context, id)
-            if run.state != states.RUNNING or not self.loop.cancel(id):
-                context.credential = caller.credential
+            context.credential = caller.credential
+            if run.state == states.RUNNING and self.loop.executes(id):
+                self._stop(context, run, caller, reason)
+            else:
                 self._cancel(context, run, caller, reason)
             now = board.require(context, id)
         if now.state != states.CANCELLED:
@@ -186,15 +190,20 @@ class Service:
             raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
         return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
 
+    def _stop(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
+        by = caller.person or RUNNER
+        queueing.stop(context, session_id=run.session_id, id=run.id, by=by, reason=reason)
+        self.loop.cancel(run.id)
+
     def _cancel(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
         desk = self._desk_of(context, run)
         try:
             self._after_step(lambda: desk.cancel(run.id, reason, by=caller.person or RUNNER))
         except OrchestratorError as problem:
             # It was started between the look and the step.
-            if problem.code != "ILLEGAL_MOVE" or not self.loop.cancel(run.id):
+            if problem.code != "ILLEGAL_MOVE" or not self.loop.executes(run.id):
                 raise
-
+            self._stop(context, run, caller, reason)
 
     def _after_step(self, act: Callable[[], object]) -> None:
         """Do what ends with writing a run's log; where the project has no place for that, the step stands all the same.
@@ -234,6 +243,17 @@ def _asked(context: Context, run: Run, question_id: str | None) -> run_reader.Ro
         what = "The question that this answers is not open any more; nothing changed."
         raise Refused("QUESTION_CLOSED", what, "Look at the task anew", question_id=asked["id"])
     return asked
+
+
+def _refuse_unnamed(context: Context, run: Run, question_id: str | None) -> None:
+    """Refuse an answer that does not say to what, where it may have been sent for an earlier question.
+
+    Raises:
+        UsageError: USAGE.
+    """
+    if question_id is None and run_reader.has_asked_before(context.connection, run.session_id, run.task_id):
+        what = "This task has asked before, so that a reply has to name the question which it answers."
+        raise UsageError("USAGE", what, "Send the question_id that the task shows")
 
 
 def _decided(kind: str, reply: str | None, choice: str | None) -> tuple[str, str]:

@@ -76,7 +76,7 @@ class _Teller:
     """Says where the server listens and by which link a person comes in, in lines or in JSON objects."""
 
     def __init__(self, given: Given) -> None:
-        self._json, self._db = given.json, given.db
+        self._json = given.json
         self._again = False
 
     def tell(self, listening: Any) -> None:
@@ -84,7 +84,7 @@ class _Teller:
         link = f"{listening.url}/open/{listening.link}" if listening.link else None
         if self._json:
             found = {"url": listening.url, "link": link, "token": None if self._again else listening.token}
-            output.write(output.line(output.success(found, self._db)))
+            output.write(output.line(output.success(found, listening.db)))
         else:
             output.write("".join(f"{line}\n" for line in self._lines(listening, link)).encode())
         self._again = True

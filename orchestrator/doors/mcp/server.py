@@ -111,9 +111,11 @@ class Desk:
 
 def _described(tool: Tool, answer: dict[str, Any]) -> types.Tool:
     writes = operations.OPERATIONS[tool.words].writes
+    # A verdict may end its session, and runs the commands of its criteria.
+    judges = tool.words == "validate"
     hints = types.ToolAnnotations(
-        title=tool.title, read_only_hint=not writes, destructive_hint=False, idempotent_hint=not writes,
-        open_world_hint=False,
+        title=tool.title, read_only_hint=not writes, destructive_hint=judges, idempotent_hint=not writes,
+        open_world_hint=judges,
     )
     return types.Tool(
         name=tool.name, title=tool.title, description=tool.description, input_schema=schemas.taken(tool),

@@ -46,11 +46,13 @@ class Listening(NamedTuple):
     """A server that accepts calls.
 
     url: its address. link: the code of the one-time link. token: the scripts' token, where it was made for this server.
+    db: the path of its database.
     """
 
     url: str
     link: str | None
     token: str | None
+    db: str
 
 
 def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
@@ -71,6 +73,8 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
         raise UsageError("USAGE", f"A token has {MIN_TOKEN} characters or more.", "Use a longer one")
     token = settings.token or new_token()
     service = bootstrap.open_service(tell=failures.log, **settings.flags)
+    with service.pool.lent() as context:
+        path = context.path
     access = Access(token, reading=local, links=settings.people)
     app = application.create(
         service, access, hosts=(*LOOPBACK, settings.host, *settings.names), grace_s=settings.grace_s
@@ -83,7 +87,7 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     shown = token if settings.token is None else None
 
     def link() -> None:
-        tell(Listening(server.url, access.new_link(), shown))
+        tell(Listening(server.url, access.new_link(), shown, path))
 
     app.state.link_used = link
     server.listening = link

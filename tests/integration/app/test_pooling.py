@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import shutil
+import tempfile
 import threading
 import time
 
@@ -13,6 +15,9 @@ from orchestrator import bootstrap, errors
 from orchestrator.app import human, setup
 from orchestrator.app.context import Context
 from orchestrator.app.pooling import MOST_IDLE, Pool
+from tests.drills import field
+
+NOBODY = 65_534
 
 
 class Counted:
@@ -108,6 +113,34 @@ def test_a_locked_file_cannot_be_written_and_says_so_in_time(pool: Pool, counted
     assert (caught.value.code, time.monotonic() - began < 3) == ("BUSY", True)
     holder.connection.close()
     pool.check_writable()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become a user who may not write everything")
+def test_a_file_that_became_read_only_while_it_was_open_cannot_be_written() -> None:
+    """Whoever opened it before could write on, but nobody could open it again."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "orchestrator.db")
+        setup.create_database(path, bootstrap.now())
+        for part in (path.parent, *path.parent.iterdir()):
+            os.chown(part, NOBODY, NOBODY)
+
+        def said() -> list[str]:
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            pool, found = Pool(Counted(path)), []
+            with pool.lent(write=True):
+                pass
+            for mode in (0o600, 0o400, 0o600):
+                path.chmod(mode)
+                try:
+                    pool.check_writable()
+                    found.append("ok")
+                except errors.EnvironmentProblem as problem:
+                    found.append(problem.code)
+            return found
+
+        ended = field.in_child(said)
+    assert (ended.error, ended.value) == (None, ["ok", "READ_ONLY", "ok"])
 
 
 def test_a_closed_pool_keeps_nothing(pool: Pool, counted: Counted) -> None:

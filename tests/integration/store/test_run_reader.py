@@ -31,6 +31,7 @@ BOUNDED = {
     "_CHOSEN": r"SEARCH evidence USING .*\(session_id=\?\)",
     "_OPERATION": r"SEARCH evidence USING .*\(session_id=\?\)",
     "_ANSWERED": r"SEARCH questions USING .*ix_questions_session \(session_id=\?\)",
+    "_ASKED_BEFORE": r"SEARCH questions USING .*ix_questions_session \(session_id=\?\)",
     "_WAITING": r"SEARCH r USING .*ix_runs_open \(state=\?\)",
     "_MADE_BELOW": r"SEARCH s USING PRIMARY KEY \(id=\?\)",
 }
