@@ -260,7 +260,7 @@ def test_claude_code_may_write_only_where_the_task_is_to_write_and_its_prompt_is
 ) -> None:
     """Source: seed 001, Properties 23, 24 and 34."""
     python(house, CLAUDE, "claude")
-    task = "create notes.md by the secret plan"
+    task = "create notes.md by the secret plan" if mode == "acceptEdits" else "explain the secret plan"
     path = f"{house.base}{os.pathsep}{os.environ['PATH']}"
     done = house.run("--type", type_, task, command="run", executor="claude-code", PATH=path)
     assert (done.code, done.results) == (0, ["COMPLETE"]), done.out + done.err

@@ -219,6 +219,8 @@ def test_without_the_package_or_with_another_release_the_command_says_what_to_in
 ) -> None:
     for own in ("serving", "server", "streams"):
         monkeypatch.delitem(sys.modules, f"orchestrator.doors.mcp.{own}", raising=False)
+    for loaded in [name for name in sys.modules if name.startswith(f"{missing}.")]:
+        monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, missing, None)
     assert main.main(["mcp", "--agent-id", "developer"]) == 5
     said = streams.readouterr()
