@@ -30,6 +30,8 @@ def alter(name: str) -> None:
     kind, _, rest = name.partition(":")
     if kind not in KINDS:
         raise ValueError(f"no kind of mutant is called {kind}")
+    # The collector is not to look through the collected tests; who looks for functions has to.
+    gc.unfreeze()
     KINDS[kind](rest)
     for each in gc.get_objects():
         # What was worked out before may rest on the guard.
