@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import re
 from typing import Any
 
-from orchestrator.app import outcomes
+from orchestrator.app import hiding, outcomes
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 INTERNAL = "INTERNAL"
 _PATHS = ("db", "path", "resource")
 """Keys of an error's data that hold paths."""
-_PATH = re.compile(r"""(['"]?)(?<![\w/.])/(?:[^\s/'"`,;:]+/)*[^\s/'"`,;:]*[^\s/'"`,;:.]/?\1""")
-_NAMED = re.compile(r" \(named by [^)]*\)")
 _OPERATOR = "Whoever runs this server repairs it: orchestrator doctor"
 _DATABASE, _FOLDER, _ELSEWHERE = "the database", "its folder", "its place"
 
@@ -48,16 +44,7 @@ def _without_paths(problem: EnvironmentProblem, database: str | None) -> Environ
 
 def _said(text: str, known: list[str]) -> str:
     """The text with words instead of paths, those of the database and its folder first, which may hold blanks."""
-    text = _NAMED.sub("", text)
     for path in known:
-        text = text.replace(f"database {path}", "database").replace(path, _DATABASE)
-    for folder in (*map(os.path.dirname, known), _working_folder()):
-        text = text.replace(folder, _FOLDER) if len(folder) > 1 else text
-    return _PATH.sub(_ELSEWHERE, text)
-
-
-def _working_folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""
+        text = text.replace(f"database {path}", "database")
+    words = dict.fromkeys([*hiding.folders(known), *hiding.working_folder()], _FOLDER)
+    return hiding.without_places(text, words | dict.fromkeys(known, _DATABASE), _ELSEWHERE)

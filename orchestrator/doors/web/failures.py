@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from orchestrator import bootstrap
+from orchestrator.app import hiding
 from orchestrator.core import masking
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
 
@@ -25,7 +25,8 @@ _HTTP = {
     405: ("METHOD_NOT_ALLOWED", "This is not done with what is here."),
     413: TOO_LARGE,
 }
-_PATH = re.compile(r"(?<![\w/.:])(?:file:)?/+(?:[^\s/'\"`,;()<>]+/)*[^\s/'\"`,;()<>]*[^\s/'\"`,;()<>.:]")
+_HIDDEN = "…"
+"""Stands for every place on this machine."""
 
 
 class Denied(Exception):
@@ -52,7 +53,8 @@ def told(fault: Exception) -> tuple[int, str, str]:
     if isinstance(fault, Denied):
         return fault.status, fault.code, fault.message
     if isinstance(fault, OrchestratorError):
-        return status_of(fault), fault.code, said(fault.message)
+        places = hiding.places(fault)
+        return status_of(fault), fault.code, said(fault.message, [*places, *hiding.folders(places)])
     if isinstance(fault, RequestValidationError):
         return 400, "BAD_REQUEST", said(_unfit(fault))
     if isinstance(fault, HTTPException):
@@ -62,9 +64,13 @@ def told(fault: Exception) -> tuple[int, str, str]:
     return (503, known.code, said(known.message)) if known is not None else (500, *INTERNAL)
 
 
-def said(message: str) -> str:
-    """A sentence without paths, and without secrets."""
-    return str(masking.mask(_PATH.sub("…", message)))
+def said(message: str, known: Sequence[str] = ()) -> str:
+    """A sentence without paths, and without secrets.
+
+    Args:
+        known: paths that it may hold, whatever their letters.
+    """
+    return str(masking.mask(hiding.without_places(message, dict.fromkeys(known, _HIDDEN), _HIDDEN)))
 
 
 def _unfit(fault: RequestValidationError) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
+from orchestrator.core.running import codes
 from orchestrator.doors.web import failures
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused, UsageError
+from orchestrator.store import problems
 
 
 @pytest.mark.parametrize(
@@ -15,7 +20,8 @@ from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorEr
     [
         ("/home/me/data/orchestrator.db is locked.", "… is locked."),
         ("It is at /a.", "It is at …."),
-        ("'/tmp/x y' and \"/var/lib/z\".", "'… y' and \"…\"."),
+        ("It is at /a (named by ORCHESTRATOR_DB).", "It is at …."),
+        ("'/tmp/x y' and \"/var/lib/z\".", "'…' and \"…\"."),
         ("file:///srv/db?mode=ro cannot be opened.", "… cannot be opened."),
         ("(/etc/passwd), /etc/shadow;", "(…), …;"),
         ("Task task-1 is COMPLETE; see /logs.", "Task task-1 is COMPLETE; see …."),
@@ -25,6 +31,8 @@ from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorEr
         ("", ""),
         ("/", "/"),
         ("/" * 50_000, None),
+        ("'/" + "a" * 50_000, None),
+        ("'/" * 50_000, None),
         ("a/" * 50_000, None),
     ],
 )  # fmt: skip
@@ -33,6 +41,28 @@ def test_a_sentence_says_nothing_of_where_things_lie(message: str, shown: str | 
     if shown is not None and "hunter2" not in message:
         assert found == shown
     assert "hunter2" not in found
+
+
+WORDS = st.text(
+    st.sampled_from("ab secret's\"()<>,;:.`-_[]{}\\\n\t\r\u00e9\u3042\U0001f600"), min_size=1, max_size=20
+).filter(lambda word: word not in (".", ".."))  # fmt: skip
+
+
+@hypothesis.given(folders=st.lists(WORDS, min_size=1, max_size=4), kind=st.integers(0, 7))
+def test_no_folder_whatever_its_name_is_told_of(folders: list[str], kind: int) -> None:
+    """Each folder has a mark in its name; none of these is left, whatever is around it."""
+    path = "/nowhere" + "".join(f"/{word}MARK{word}" for word in folders)
+    told = [
+        problems.no_database(path), problems.no_database(path, "(named by ORCHESTRATOR_DB) does not exist"),
+        problems.corrupt(path, "file is not a database"), problems.unread_log(path), problems.disk_full(path),
+        problems.read_only(path, [path, os.path.dirname(path), f"{path}-shm"]),
+        codes.refused("E102", f"{path} does not exist.", path=path),
+        codes.refused("E101", f"{path}/.claude is no folder.", path=path),
+    ][kind]  # fmt: skip
+    _, code, message = failures.told(told)
+    assert "MARK" not in message, (code, message)
+    assert "nowhere" not in message
+    assert "ORCHESTRATOR_DB" not in message
 
 
 @pytest.mark.parametrize(
