@@ -68,7 +68,7 @@ class TestProjects:
             pytest.param({"project_path": "/"}, "E101", id="not set up"),
             pytest.param({"project_path": ""}, "BAD_REQUEST", id="empty"),
             pytest.param({"project_path": 5}, "BAD_REQUEST", id="a number"),
-            pytest.param({"project_path": "/\0"}, "E102", id="a NUL"),
+            pytest.param({"project_path": "/\0"}, "INVALID_TEXT", id="a NUL"),
             pytest.param({"project_path": "/" + "x" * 5000}, "BAD_REQUEST", id="too long"),
             pytest.param({}, "BAD_REQUEST", id="nothing"),
             pytest.param({"project_path": "{path}", "more": 1}, "BAD_REQUEST", id="an unknown key"),

@@ -13,8 +13,9 @@ from orchestrator.app import projects
 from orchestrator.app.running import board
 from orchestrator.doors.web import bodies
 from orchestrator.doors.web.callers import Reading, Serving, Writing
+from orchestrator.doors.web.reading import StrictRoute
 
-router = APIRouter(prefix="/api")
+router = APIRouter(prefix="/api", route_class=StrictRoute)
 
 Answer = dict[str, Any]
 
