@@ -76,7 +76,7 @@ class Service:
             UsageError: USAGE, a blank text; INVALID_ID. Refused: UNKNOWN_ID, the project; SESSION_CLOSED,
                 NOT_PERMITTED, E101, E102, E103. InvalidInput: E104, E105.
         """
-        if not content.strip():
+        if not names.said(content):
             raise UsageError("USAGE", "A chat needs something to say.", "Send a content that is not blank")
         if session_id is not None:
             names.check_id("session", session_id)
@@ -264,7 +264,7 @@ def _decided(kind: str, reply: str | None, choice: str | None) -> tuple[str, str
     """
     if choice is not None and choice not in (questions.YES, questions.NO):
         raise UsageError("USAGE", "A choice is yes or no.", "Send one of these")
-    said = (reply or "").strip()
+    said = names.said(reply)
     if kind == questions.CONFIRMATION:
         word = choice or said.lower()
         if word not in (questions.YES, questions.NO):
