@@ -24,10 +24,13 @@ def after(context: Context, number: int, *, session: str | None = None) -> tuple
 
     Args:
         session: only those of this session; the number goes on past all others.
+
+    Each is as `event_reader.after` reads it, the states of runs in upper case as everywhere over HTTP.
     """
     found = event_reader.after(context.connection, number, PAGE)
     chosen = [event for event in found if session in (None, event["session_id"])]
+    for change in (change for event in chosen for change in event["changes"] if change["entity"] == "run"):
+        change |= {name: change[name] and change[name].upper() for name in ("from", "to")}
     shown = chosen if masking.is_plain(chosen) else masking.mask_value(chosen)
     # A number that no event has reached is another database's.
     return shown, found[-1]["number"] if found else min(number, last(context))
-

@@ -95,6 +95,12 @@ def written(web: WebHouse) -> list[tuple[int, str, int, str]]:
     return web.rows("SELECT rowid, session_id, seq, kind FROM audit_events ORDER BY rowid")
 
 
+def moves(reader: Reader, entity: str, id: str) -> list[tuple[str | None, str]]:
+    """From what to what something went, as it was told."""
+    changes = [change for event in reader.events for change in event["data"]["changes"]]
+    return [(each["from"], each["to"]) for each in changes if (each["entity"], each["id"]) == (entity, id)]
+
+
 def test_events_are_the_steps_in_their_order(shared: WebHouse, server: Server, project: str) -> None:
     with Reader(server, after=0) as reader:
         server.until(server.chat(project, "ask for a colour", "S1")["task_id"], "AWAITING_RESPONSE")
@@ -112,7 +118,17 @@ def test_events_are_the_steps_in_their_order(shared: WebHouse, server: Server, p
     assert decision["decisions"] == [
         {"group_id": "S1", "current_agent": "user", "response_status": "CONTINUE", "next_agent": None, "action": "wait"}
     ]
+    assert decision["group_ids"] == ["S1"]
     assert [each["data"]["kind"] for each in reader.events if each["event"] == "refusal"] == ["refusal"]
+    assert moves(reader, "run", task) == [
+        (None, "QUEUED"), ("QUEUED", "RUNNING"), ("RUNNING", "AWAITING_RESPONSE"), ("AWAITING_RESPONSE", "QUEUED"),
+        ("QUEUED", "RUNNING"), ("RUNNING", "COMPLETE"),
+    ]  # fmt: skip
+    kinds = "'session', 'group', 'task', 'run'"
+    ((wanted,),) = shared.rows(f"SELECT count(*) FROM status_changes WHERE entity IN ({kinds})")
+    assert sum(len(each["data"]["changes"]) for each in reader.events) == wanted
+    about = [each["data"]["group_ids"] for each in reader.events if each["data"]["changes"][:1]]
+    assert ["S1"] in about
 
 
 def test_a_reader_that_breaks_off_goes_on_without_gap_or_repetition_while_four_processes_write(

@@ -15,6 +15,11 @@ PLANS = {
     "board _QUEUED": (run_board._QUEUED, [r"ix_runs_open \(state=\?\)", r"e USING .*session_id=\? AND seq=\?"]),
     "events _AFTER": (event_reader._AFTER, [r"SEARCH audit_events USING INTEGER PRIMARY KEY \(rowid>\?\)"]),
     "events _DECISIONS": (event_reader._DECISIONS, [r"SEARCH router_decisions .*\(session_id=\? AND seq=\?\)"]),
+    "events _CHANGES": (
+        event_reader._CHANGES,
+        [r"SEARCH c USING PRIMARY KEY \(session_id=\? AND seq=\?\)", r"SEARCH t USING .*\(session_id=\? AND id=\?\)",
+         r"SEARCH r USING .*\(session_id=\? AND id=\?\)"],
+    ),
     "events _LAST": (event_reader._LAST, ["SEARCH audit_events"]),
 }
 
@@ -28,4 +33,4 @@ def test_a_statement_finds_its_rows_by_an_index(name: str) -> None:
     for pattern in wanted:
         assert re.search(pattern, plan), plan
     # Sessions are gone through by a page, runs and events never.
-    assert not re.search(r"SCAN (r|n|f|runs|e|audit_events|router_decisions)\b", plan), plan
+    assert not re.search(r"SCAN (r|n|f|c|t|runs|e|audit_events|router_decisions)\b", plan), plan
