@@ -45,6 +45,10 @@ Tell = Callable[[Exception], None]
 """Takes a fault that concerns no run in particular."""
 
 
+class Over(Exception):
+    """What stood in the way of the loop, as it was told, is over."""
+
+
 class Loop:
     """Executes queued runs until it is stopped."""
 
@@ -139,12 +143,17 @@ class Loop:
     # --- in threads
 
     def _work(self) -> None:
+        told: str | None = None
         while not self._leaving:
             try:
                 self._look()
+                if told is not None:
+                    told = None
+                    self._tell(Over("what is queued is executed again"))
             except Exception as fault:
-                # The database may be gone for a while; the loop outlives that.
-                self._tell(fault)
+                # The database may be gone for a while; the loop outlives that, and says it once.
+                if told != (told := repr(fault)):
+                    self._tell(fault)
             self._woken.wait(LOOK_S)
             self._woken.clear()
 
