@@ -17,6 +17,8 @@ from orchestrator.doors.web.access import Access
 
 MAX_BODY = 1024 * 1024
 """Bytes of a request's body at most."""
+_ENDLESS = ("/api/events",)
+"""What has no answer whose head could be sent alone."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self';"
     " img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -102,7 +104,10 @@ class _Edge:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answered = False
+        answered, looked = False, scope["method"] == "HEAD" and scope["path"] not in _ENDLESS
+        if looked:
+            # The answer is that to GET, without its body.
+            scope = {**scope, "method": "GET"}
 
         async def sending(message: Message) -> None:
             nonlocal answered
@@ -111,7 +116,7 @@ class _Edge:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
             answered = message["type"] == "http.response.body" and not message.get("more_body")
-            await send(message)
+            await send({**message, "body": b""} if looked and message["type"] == "http.response.body" else message)
 
         denied = self._denied(Headers(scope=scope))
         try:
