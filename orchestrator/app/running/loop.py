@@ -97,19 +97,22 @@ class Loop:
         with self._lock:
             return id in self._workers
 
-    def cancel(self, id: str, wait_s: float = STOPPING_S) -> bool:
-        """Stop a run that this loop executes, and wait for its end.
+    def cancel(self, id: str) -> bool:
+        """Begin to stop a run that this loop executes. Nobody waits for its end here: that can take a while.
 
         Returns:
             False where it executes no such run.
         """
         with self._lock:
-            thread, cancelled = self._workers.get(id, (None, None))
-        if thread is None or cancelled is None:
+            _, cancelled = self._workers.get(id, (None, None))
+        if cancelled is None:
             return False
         cancelled.set()
-        thread.join(wait_s)
         return True
+
+    def executes(self, id: str) -> bool:
+        """Whether this loop executes a run, until that is recorded as ended."""
+        return id in self._workers
 
     def leave(self) -> None:
         """Take no further run. Safe in a signal handler."""

@@ -171,11 +171,13 @@ class Service:
         return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": new.state.upper()}
 
     def cancel(self, id: str, caller: Caller, reason: str = "cancelled") -> Answer:
-        """Cancel a run: one that waits at once, one that this server executes as soon as its executor is stopped.
+        """Cancel a run: one that waits at once; one that this server executes begins to be stopped.
+
+        Returns:
+            `task_id`, `old_status`, `new_status`; RUNNING while it is being stopped, see `cancelled`.
 
         Raises:
-            Refused: UNKNOWN_ID; ILLEGAL_MOVE, it has ended, also while it was being stopped, or another process
-                executes it.
+            Refused: UNKNOWN_ID; ILLEGAL_MOVE, it has ended, or another process executes it.
         """
         with self.pool.lent(write=True) as context:
             run = board.require(context, id)
@@ -185,10 +187,16 @@ class Service:
             else:
                 self._cancel(context, run, caller, reason)
             now = board.require(context, id)
-        if now.state != states.CANCELLED:
-            what = f"Task {id} is {now.state.upper()}; it could not be cancelled any more."
-            raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
-        return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
+        return _cancelled(now, run.state.upper())
+
+    def cancelled(self, id: str, old_status: str) -> Answer:
+        """What became of a run that was being stopped; RUNNING where it still is.
+
+        Raises:
+            Refused: ILLEGAL_MOVE, it ended otherwise meanwhile.
+        """
+        with self.pool.lent() as context:
+            return _cancelled(board.require(context, id), old_status)
 
     def _stop(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
         by = caller.person or RUNNER
@@ -223,6 +231,18 @@ class Service:
         with self.pool.lent() as context:
             context.proof = human.found(context, credential)
             return human.speaker(context)
+
+
+def _cancelled(now: Run, old_status: str) -> Answer:
+    """What is answered to a cancellation.
+
+    Raises:
+        Refused: ILLEGAL_MOVE.
+    """
+    if now.state not in (states.CANCELLED, states.RUNNING):
+        what = f"Task {now.id} is {now.state.upper()}; it could not be cancelled any more."
+        raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
+    return {"task_id": now.id, "old_status": old_status, "new_status": now.state.upper()}
 
 
 def _told(run: Run) -> Answer:

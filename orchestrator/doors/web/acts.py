@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from orchestrator.doors.web import pages
+from orchestrator.doors.web import cancelling, pages
 from orchestrator.doors.web.callers import Fields, Serving, Writing
 from orchestrator.doors.web.failures import log, told
 from orchestrator.doors.web.rendering import segment
@@ -72,12 +73,25 @@ def retry(request: Request, id: str, fields: Fields, serving: Serving, caller: W
 
 
 @router.post("/tasks/{id}/cancel")
-def cancel(request: Request, id: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
-    """Cancel a task."""
-    return _tried(
-        fields, lambda: f"/tasks/{serving.cancel(id, caller)['task_id']}",
-        lambda **more: pages.task(request, id, **more),
-    )
+async def cancel(request: Request, id: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
+    """Cancel a task. The wait for its end takes no thread; the page then shows what became of it."""
+    found: dict[str, Any] = {}
+
+    def act() -> str:
+        found.update(serving.cancel(id, caller))
+        return f"/tasks/{segment(id)}"
+
+    def settled() -> str:
+        return f"/tasks/{segment(serving.cancelled(id, found['old_status'])['task_id'])}"
+
+    def page(**more: Any) -> Response:
+        return pages.task(request, id, **more)
+
+    answer = await run_in_threadpool(_tried, fields, act, page)
+    if found.get("new_status") != "RUNNING":
+        return answer
+    await cancelling.until_ended(serving, id)
+    return await run_in_threadpool(_tried, fields, settled, page)
 
 
 @router.post("/projects")

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Response
 
 from orchestrator.app import projects
 from orchestrator.app.running import board
-from orchestrator.doors.web import bodies
+from orchestrator.doors.web import bodies, cancelling
 from orchestrator.doors.web.callers import Reading, Serving, Writing
 from orchestrator.doors.web.reading import StrictRoute
 
@@ -92,6 +92,7 @@ def retry(id: str, serving: Serving, caller: Writing) -> Answer:
 
 
 @router.post("/tasks/{id}/cancel", response_model=bodies.Moved, responses=failures(400, 401, 403, 404, 409, 503))
-def cancel(id: str, serving: Serving, caller: Writing) -> Answer:
-    """Cancel a task that has not ended."""
-    return serving.cancel(id, caller)
+async def cancel(id: str, serving: Serving, caller: Writing) -> Answer:
+    """Cancel a task that has not ended. One that runs is stopped; where that takes longer than a few seconds it is
+    answered as RUNNING, and is CANCELLED later."""
+    return await cancelling.cancel(serving, id, caller)

@@ -1,0 +1,35 @@
+"""Cancellations: whoever asks for one waits a little for its end, and holds up nobody meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from orchestrator.app.running.serving import Caller, Service
+
+WAIT_S = 5.0
+"""Seconds that an answer waits for the end of a run; what takes longer is answered as RUNNING, and ends later."""
+_LOOK_S = 0.05
+
+
+async def cancel(serving: Service, id: str, caller: Caller) -> dict[str, Any]:
+    """Cancel a run. The wait for its end takes no thread of those that answer others.
+
+    Raises:
+        OrchestratorError: as `Service.cancel` and `Service.cancelled`.
+    """
+    found = await run_in_threadpool(serving.cancel, id, caller)
+    if found["new_status"] != "RUNNING":
+        return found
+    await until_ended(serving, id)
+    return await run_in_threadpool(serving.cancelled, id, found["old_status"])
+
+
+async def until_ended(serving: Service, id: str) -> None:
+    """Wait until a run that is being stopped has ended, for a while."""
+    until = time.monotonic() + WAIT_S
+    while serving.loop.executes(id) and time.monotonic() < until:
+        await asyncio.sleep(_LOOK_S)

@@ -1,0 +1,51 @@
+"""A run that does not end within the time of an answer: it is told as RUNNING, and ends when it ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the application needs the extra `web`")
+
+from orchestrator.doors.web import cancelling
+from tests.integration.web import story
+from tests.integration.web.asgi import TOKEN, Web
+from tests.integration.web.conftest import Make
+
+STEPS = json.dumps([{"when": "", "status": "COMPLETE", "output": "It is so.", "delay_ms": 25_000, "repeat": True}])
+
+
+@pytest.fixture
+def slow(make: Make, monkeypatch: pytest.MonkeyPatch) -> Web:
+    """Runs take long, and an answer waits shortly."""
+    web = make(steps=STEPS)
+    monkeypatch.setattr(cancelling, "WAIT_S", 0.2)
+    web.serve_runs()
+    return web
+
+
+def cancel(web: Web, id: str) -> tuple[int, dict[str, str]]:
+    found = web._ask("POST", f"/api/tasks/{id}/cancel", b"", {"authorization": f"Bearer {TOKEN}"})
+    return found.status, json.loads(found.text)
+
+
+def test_what_takes_longer_is_answered_as_running(slow: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = story.run(slow, story.READ, until="RUNNING")
+    with monkeypatch.context() as deaf:
+        deaf.setattr(slow.service.loop, "cancel", lambda id: True)
+        assert cancel(slow, id) == (200, {"task_id": id, "old_status": "RUNNING", "new_status": "RUNNING"})
+        slow.come_in()
+        assert slow.send(f"/tasks/{id}", f"/tasks/{id}/cancel").status == 303
+    assert story.state(slow, id) == "RUNNING"
+    monkeypatch.setattr(cancelling, "WAIT_S", 20.0)
+    assert cancel(slow, id) == (200, {"task_id": id, "old_status": "RUNNING", "new_status": "CANCELLED"})
+    assert cancel(slow, id)[1]["error"] == "ILLEGAL_MOVE"
+
+
+def test_what_has_been_cancelled_is_not_cancelled_again(slow: Web) -> None:
+    id = story.run(slow, story.READ, until="RUNNING")
+    slow.service.loop.cancel(id)
+    story.wait(slow, id, "CANCELLED")
+    assert slow.service.cancelled(id, "RUNNING")["new_status"] == "CANCELLED"
+    assert cancel(slow, id)[0] == 409
