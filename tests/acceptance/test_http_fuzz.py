@@ -5,23 +5,30 @@ Never a fault of the server, always a documented answer, nothing of its inside i
 
 from __future__ import annotations
 
+import collections
 import gzip
+import itertools
 import json
 import re
 import socket
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import httpx
 import hypothesis
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
 from schemathesis.checks import CHECKS, load_all_checks
 
 from tests.acceptance.webhouse import STEPS, Server, WebHouse
 
 EXAMPLES = 50
+KEYS = ("sk-ant-api03-" + "a1B2" * 20, "ghp_" + "a1B2c3" * 6, "hunter2hunter2")
+SAID = (f"the key is {KEYS[0]}", f"token {KEYS[1]}", f"password: {KEYS[2]}", KEYS[0])
+"""What holds a secret, as a caller may send it by mistake."""
 INSIDE = re.compile(r"Traceback|\.py\b|sqlite|SELECT |orchestrator_write|/tmp/|/home/|/root/", re.IGNORECASE)
 
 load_all_checks()
@@ -64,9 +71,15 @@ def check(answer: httpx.Response, web: WebHouse, before: int) -> None:
         return
     found = answer.json()
     assert sorted(found) == ["error", "message"]
-    assert not INSIDE.search(answer.text), answer.text
+    _check_text(answer.text)
     assert len(answer.text) < 2000
     assert events(web) == before, found
+
+
+def _check_text(text: str) -> None:
+    """Nothing of the inside of the server, and no key that was sent."""
+    assert not INSIDE.search(text), text
+    assert not any(key in text for key in KEYS), text
 
 
 def test_every_documented_operation_keeps_its_word(
@@ -103,7 +116,7 @@ def _play(
         assert answer.status_code < 500, answer.text
         case.validate_response(answer, checks=WANTED)
         if answer.status_code >= 400 and answer.content and case.method != "HEAD":
-            assert not INSIDE.search(answer.text), answer.text
+            _check_text(answer.text)
             assert events(web) == before, answer.text
 
     try:
@@ -244,3 +257,175 @@ def raw(server: Server, request: bytes) -> bytes:
         except (TimeoutError, ConnectionError):
             pass
     return found
+
+
+# --- the stream
+
+STREAM: dict[str, tuple[str, dict[str, str], int]] = {
+    "nothing": ("", {}, 200),
+    "a number": ("after=0", {}, 200),
+    "the largest": (f"after={2**53}", {}, 200),
+    "a later one wins": ("after=0", {"Last-Event-ID": "3"}, 200),
+    "an empty last number": ("", {"Last-Event-ID": ""}, 200),
+    "an unknown session": ("session_id=nowhere", {}, 200),
+    "an unknown parameter": ("more=1", {}, 200),
+    "no number": ("after=x", {}, 400),
+    "less than nothing": ("after=-1", {}, 400),
+    "more than all": (f"after={2**53 + 1}", {}, 400),
+    "a fraction": ("after=1.5", {}, 400),
+    "a thousand digits": ("after=" + "9" * 1000, {}, 400),
+    "twice": ("after=0&after=x", {}, 400),
+    "a NUL": ("after=%00", {}, 400),
+    "other digits": ("after=%D9%A3", {}, 400),
+    "a long session": ("session_id=" + "x" * 129, {}, 400),
+    "an odd session": ("session_id=%00%FF%0d%0a", {}, 200),
+    "a last number that is none": ("", {"Last-Event-ID": "1 or 1=1"}, 400),
+    "a key as the last number": ("", {"Last-Event-ID": KEYS[0]}, 400),
+    "a key as a number": (f"after={KEYS[0]}", {}, 400),
+    "no token": ("", {"Authorization": "Bearer nonsense"}, 401),
+}
+
+
+@pytest.mark.parametrize("name", STREAM)
+def test_the_stream_begins_or_is_refused(name: str, world: dict[str, Any], shared: WebHouse) -> None:
+    server: Server = world["server"]
+    query, headers, status = STREAM[name]
+    before = events(shared)
+    with httpx.stream("GET", f"{server.url}/api/events?{query}", headers=headers, timeout=10) as answer:
+        assert answer.status_code == status
+        if status == 200:
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            assert next(answer.iter_lines()) == ": begins"
+            return
+        answer.read()
+        check(answer, shared, before)
+
+
+@hypothesis.settings(max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+                     suppress_health_check=list(HealthCheck))  # fmt: skip
+@hypothesis.given(
+    names=st.lists(st.sampled_from(["after", "session_id", "since", "limit"]), max_size=3),
+    values=st.lists(st.text(max_size=20) | st.integers().map(str), min_size=3, max_size=3),
+    last=st.none() | st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=20),
+)
+def test_whatever_the_stream_is_asked_it_keeps_its_word(
+    names: list[str], values: list[str], last: str | None, world: dict[str, Any], shared: WebHouse
+) -> None:
+    server: Server = world["server"]
+    before = events(shared)
+    headers = {} if last is None else {"Last-Event-ID": last}
+    query = urlencode(list(zip(names, values, strict=False)), errors="surrogatepass")
+    with httpx.stream("GET", f"{server.url}/api/events?{query}", headers=headers, timeout=10) as answer:
+        assert answer.status_code in (200, 400), answer.status_code
+        if answer.status_code == 400:
+            answer.read()
+            check(answer, shared, before)
+
+
+# --- what only a person does
+
+PERSONAL = ("reply", "retry", "cancel")
+TEXTS = st.text(max_size=40) | st.sampled_from([*SAID, "yes", "no", "\u200b", " ", "\0", "\ud800", "x" * 5000])
+REPLIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "reply": TEXTS | st.none() | st.integers() | st.lists(TEXTS, max_size=2),
+        "choice": st.sampled_from(["yes", "no", "maybe", None, 1, True]),
+        "question_id": TEXTS | st.none(),
+        "more": TEXTS,
+    },
+)
+
+
+@pytest.fixture(scope="module")
+def person(world: dict[str, Any], shared: WebHouse) -> httpx.Client:
+    """A person who was enrolled."""
+    server: Server = world["server"]
+    return server.client(shared.person())
+
+
+@pytest.fixture(scope="module")
+def runs(world: dict[str, Any]) -> dict[str, str]:
+    """Runs in the states in which a person acts, kept so by making another of its kind where one was used up."""
+    return {"awaiting": world["ids"]["id"][1], "done": world["ids"]["id"][0]}
+
+
+def _fresh(server: Server, project: str, kind: str, runs: dict[str, str], number: int) -> str:
+    """A run that awaits or failed."""
+    wanted = {"awaiting": ("ask for a colour", "AWAITING_RESPONSE"), "failed": ("fail at it", "ERROR")}[kind]
+    if kind not in runs or server.task(runs[kind])["status"] != wanted[1]:
+        id = server.chat(project, wanted[0], f"{kind}-{number}")["task_id"]
+        runs[kind] = server.until(id, wanted[1], "COMPLETE", "ERROR", "INCOMPLETE")["task_id"]
+        assert server.task(runs[kind])["status"] == wanted[1], server.task(runs[kind])
+    return runs[kind]
+
+
+def test_what_a_person_does_is_done_or_refused_whatever_is_sent(
+    world: dict[str, Any], shared: WebHouse, person: httpx.Client, runs: dict[str, str]
+) -> None:
+    """Replies, retries and cancellations in a world in which each of them can be done."""
+    server: Server = world["server"]
+    project = world["ids"]["project"]
+    done: collections.Counter[tuple[str, int]] = collections.Counter()
+    numbers = itertools.count()
+
+    @hypothesis.settings(
+        max_examples=EXAMPLES * 3, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @hypothesis.given(act=st.sampled_from(PERSONAL), kind=st.sampled_from(["awaiting", "failed", "done"]),
+                      asked=st.booleans(), body=REPLIES)  # fmt: skip
+    def play(act: str, kind: str, asked: bool, body: dict[str, Any]) -> None:
+        id = runs["done"] if kind == "done" else _fresh(server, project, kind, runs, next(numbers))
+        if asked and kind == "awaiting":
+            body = {**body, "question_id": server.task(id)["question"]["id"]}
+        was, before, recorded = server.task(id)["status"], events(shared), steps()
+        content = json.dumps(body).encode() if act == "reply" else b""
+        answer = person.post(f"/api/tasks/{id}/{act}", content=content, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (200, 400, 409), answer.text
+        done[act, answer.status_code] += 1
+        check(answer, shared, before)
+        if answer.status_code == 200:
+            found = answer.json()
+            assert found["old_status"] == was
+            assert found["new_status"] == ("CANCELLED" if act == "cancel" else "QUEUED")
+            assert steps() > recorded
+
+    def steps() -> int:
+        return int(shared.rows("SELECT count(*) FROM audit_events")[0][0])
+
+    play()
+    assert {(act, status) for act in PERSONAL for status in (200, 409)} <= set(done), done
+    assert done["reply", 400]
+
+
+@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("projects", {"project_path": "/nowhere/{}"}),
+        ("projects", {"project_path": "{}"}),
+        ("projects", {"project_path": "/nowhere", "alias": "{}"}),
+        ("projects", {"project_path": "/nowhere", "{}": "x"}),
+        ("projects/P0/chat", {"content": "x", "session_id": "{}"}),
+        ("projects/P0/chat", {"content": "x", "{}": 1}),
+        ("projects/{}/chat", {"content": "x"}),
+        ("tasks/{}/reply", {"reply": "x"}),
+        ("tasks/{}/cancel", {}),
+        ("tasks/task-1/reply", {"reply": "x", "choice": "{}"}),
+        ("tasks/task-1/reply", {"reply": "x", "question_id": "{}"}),
+        ("tasks/{awaiting}/reply", {"reply": "x", "question_id": "{}"}),
+    ],
+)
+def test_no_key_that_was_sent_comes_back(
+    path: str, body: dict[str, Any], said: str, world: dict[str, Any], shared: WebHouse, runs: dict[str, str],
+    person: httpx.Client,
+) -> None:
+    server: Server = world["server"]
+    awaiting = _fresh(server, world["ids"]["project"], "awaiting", runs, 10_000)
+    place = path.replace("{awaiting}", awaiting).replace("{}", quote(said, safe=""))
+    before = events(shared)
+    sent = {key.replace("{}", said): str(value).replace("{}", said) for key, value in body.items()}
+    answer = person.post(f"/api/{place}", json=sent)
+    assert 400 <= answer.status_code < 500, answer.text
+    check(answer, shared, before)
