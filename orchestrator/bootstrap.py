@@ -101,6 +101,19 @@ def run_command(argv: Sequence[str], **settings: Any) -> Any:
     return commands.run(argv, **settings)
 
 
+def is_within_run(context: Context | None = None) -> bool:
+    """Whether this process was started by what a runner executes.
+
+    Args:
+        context: of the database, whose running runs name the processes that run them.
+    """
+    from orchestrator.runner import within
+    from orchestrator.store import run_reader
+
+    runs = run_reader.in_state(context.connection, "running") if context is not None else []
+    return within.a_run([run.owner for run in runs if run.owner])
+
+
 def open_desk(
     *, project: str | None = None, project_mode: str | None = None, project_root: str | None = None,
     executor: str | None = None, executor_timeout_ms: int | None = None, progress_timeout_ms: int | None = None,

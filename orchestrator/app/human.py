@@ -27,6 +27,7 @@ WAYS = "A person repeats it at a terminal, or with --human-token-file FILE"
 _FAULTS = {
     "no_terminal": "stdin and stderr are no terminal, where a person could confirm it",
     "agent": "the environment is an agent's (CLAUDECODE or ORCHESTRATOR_AGENT is set)",
+    "executor": "the call comes from what an executor has started",
     "code": "the code that was shown was not typed",
     "empty": "the token file is empty",
     "unknown": "the token is none that was given out",

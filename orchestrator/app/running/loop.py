@@ -92,11 +92,6 @@ class Loop:
                 self._preparing += collections.Counter()
             self.wake()
 
-    def executes(self, id: str) -> bool:
-        """Whether a run is executed here."""
-        with self._lock:
-            return id in self._workers
-
     def cancel(self, id: str) -> bool:
         """Begin to stop a run that this loop executes. Nobody waits for its end here: that can take a while.
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import IO, Any
 
+from orchestrator import bootstrap
 from orchestrator.app import human
 from orchestrator.app.context import Context
 from orchestrator.app.human import TERMINAL, Credential
@@ -33,6 +34,8 @@ def credential(context: Context, words: str, bound: dict[str, Any], token: bytes
     if not human.wanted(context, words, bound):
         return None
     fault = unfit(os.environ, sys.stdin, sys.stderr)
+    if fault is None and bootstrap.is_within_run(context):
+        fault = "executor"
     if fault is None and not confirmed(_act(words, bound), sys.stdin, sys.stderr):
         fault = "code"
     return Credential(TERMINAL, fault=fault)

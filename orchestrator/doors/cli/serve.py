@@ -8,6 +8,7 @@ import os
 from importlib import util
 from typing import Any
 
+from orchestrator import bootstrap
 from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
 from orchestrator.doors.cli.person import AGENT_VARIABLES
@@ -48,7 +49,7 @@ def _settings(door: Any, given: Given) -> Any:
         port=standard.port if port is None else port,
         names=tuple(name.lower() for name in wanted.get("name") or ()),
         token=_token(wanted.get("token_file")),
-        people=not any(os.environ.get(name) for name in AGENT_VARIABLES),
+        people=not (any(os.environ.get(name) for name in AGENT_VARIABLES) or bootstrap.is_within_run()),
         flags={
             "database": given.db,
             **{_KEYS.get(name, name): wanted.get(name) for name in _EXECUTING},

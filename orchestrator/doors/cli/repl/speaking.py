@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 
+from orchestrator import bootstrap
 from orchestrator.app import human
 from orchestrator.app.human import TERMINAL, Credential
 from orchestrator.doors.cli import person
@@ -49,6 +50,8 @@ class Speaker:
 
     def _at_terminal(self, act: str) -> Credential:
         fault = person.unfit(os.environ, sys.stdin, sys.stderr) if self._interactive else "no_terminal"
+        if fault is None and bootstrap.is_within_run():
+            fault = "executor"
         if fault is None and not person.confirmed(act, sys.stdin, sys.stderr):
             fault = _UNPROVEN
         return Credential(TERMINAL, fault=fault)
