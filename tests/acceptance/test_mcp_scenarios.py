@@ -1,6 +1,7 @@
 """One story through three doors: the command line, the Python interface, and one MCP server for each agent.
 
-Decisions are the same, and so is the record, but for times, channels and what is hashed over them.
+Decisions are the same, and so is the record, but for times, channels and what is hashed over them. HTTP, where nobody
+routes, shows what came of it as the command line does.
 
 Source: seed 002, 統合テスト (UC003拡張); seed 004, Test Cases.
 """
@@ -23,7 +24,7 @@ import pytest
 from orchestrator import Orchestrator, OrchestratorError
 from orchestrator.doors.cli import main
 from orchestrator.doors.cli.options import FLAG, PAIRS
-from tests.acceptance import mcphouse
+from tests.acceptance import httpreading, mcphouse
 
 pytestmark = pytest.mark.slow
 
@@ -405,6 +406,34 @@ def test_a_story_is_the_same_through_every_door(
     assert records["mcp"] == records["command line"]
     assert records["python"] == records["command line"]
     assert _channels(paths["mcp"]) >= {("mcp",)}
+    _shown_by_http(place, CommandLine(script, place))
+
+
+def _shown_by_http(path: pathlib.Path, shell: CommandLine) -> None:
+    """HTTP answers on the database that MCP wrote what the command line answers, and the pages show its groups."""
+    with httpreading.reading(path) as http:
+        for place, words, more in READ:
+            answer = http.get(f"/api/sessions/{SESSION}/{place}")
+            said = shell.call(MANAGER, words, session_id=SESSION, **more)
+            assert (place, answer.status_code, answer.json()) == (place, 200, httpreading.bare(said))
+        status = http.get(f"/api/sessions/{SESSION}/status").json()
+        page = http.get(f"/sessions/{SESSION}").text
+        rows = ROW.findall(page)
+        assert rows == [(each["id"], each["status"].replace("_", " ")) for each in status["groups"]]
+        assert rows != []
+        for group, said in rows:
+            shown = http.get(f"/sessions/{SESSION}/groups/{group}")
+            assert (shown.status_code, f">{said}</span>" in shown.text) == (200, True)
+
+
+ROW = re.compile(r'<th scope="row"><a href="[^"]+">([^<]+)</a>.*?<td><span class="chip[^"]*">([^<]+)<', re.DOTALL)
+"""A group and its status in a session's page."""
+READ: tuple[tuple[str, str, Answer], ...] = (
+    ("decisions", "audit decisions", {"limit": 50}),
+    ("timeline", "audit timeline", {"limit": 50}),
+    ("status", "status", {}),
+)
+"""Where HTTP shows a session, and what the command line calls the same."""
 
 
 def _put(path: pathlib.Path, template: bytes) -> None:
