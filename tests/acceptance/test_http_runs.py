@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator import errors
+from orchestrator import bootstrap, errors
+from orchestrator.app import human
 from orchestrator.app.running import holding
 from orchestrator.core.running import guard
 from tests.acceptance import replhouse
@@ -433,7 +434,13 @@ def test_what_is_not_confirmed_is_never_executed_however_many_come_at_once(
     assert shared.rows(started) == [(0,)]
 
 
-STORY = ("create notes.md", "ask for a colour", "explain why it may fail", "rm -rf the folder build")
+HALF: dict[str, Any] = {"when": "half", "status": "INCOMPLETE", "output": "half", "writes": {"half.md": "half\n"}}
+WHOLE: dict[str, Any] = {"when": "half", "status": "COMPLETE", "output": "whole", "writes": {"half.md": "whole\n"}}
+TOLD = (HALF, WHOLE, *STEPS)
+STORY = (
+    "create notes.md", "ask for a colour", "explain why it may fail", "rm -rf the folder build", "create half.md",
+    "create a file to sleep over.md",
+)  # fmt: skip
 _COMPARED = {
     "runs": "task_id, log_id, prompt, task_type, state, executor_status, error_code, error_reason, output,"
     " files_modified_count, question_id, retry_of IS NULL",
@@ -449,10 +456,9 @@ def test_the_same_story_gives_the_rows_that_the_repl_gives(
     web: WebHouse, tmp_path: pathlib.Path, script: pathlib.Path, initialised: pathlib.Path
 ) -> None:
     """Apart from ids of runs, times, channel and door."""
-    server = web.serve(steps=STEPS)
+    server = web.serve(steps=TOLD)
     project = server.project(web.folder())
-    token = web.person()
-    with server.client(token) as person:
+    with server.client(web.person()) as person:
         made = server.until(server.chat(project, STORY[0], "web-chat-1")["task_id"])
         id = server.until(server.chat(project, STORY[1], "web-chat-1")["task_id"], "AWAITING_RESPONSE")["task_id"]
         person.post(f"/api/tasks/{id}/reply", json={"reply": "blue"})
@@ -461,24 +467,84 @@ def test_the_same_story_gives_the_rows_that_the_repl_gives(
         id = server.until(server.chat(project, STORY[3], "web-chat-1")["task_id"], "AWAITING_RESPONSE")["task_id"]
         person.post(f"/api/tasks/{id}/reply", json={"choice": "no"})
         server.until(id)
-    assert made["status"] == "COMPLETE"
+        half = server.until(server.chat(project, STORY[4], "web-chat-1")["task_id"])
+        continued(server, person, half["session_id"])
+        id = server.until(server.chat(project, STORY[5], "web-chat-1")["task_id"], "RUNNING")["task_id"]
+        assert person.post(f"/api/tasks/{id}/cancel").json()["new_status"] == "CANCELLED"
+    assert (made["status"], half["status"]) == ("COMPLETE", "INCOMPLETE")
 
     (tmp_path / "repl").mkdir()
     house = replhouse.House(tmp_path / "repl", script, initialised)
-    terminal = house.sit(executor=house.scripted(*STEPS))
+    terminal = house.sit(executor=house.scripted(*TOLD))
     try:
         for line, shown in (
             ("/start", "is started"), (STORY[0], END), (STORY[1], "Answer: /respond"), ("/respond blue", None),
-            (STORY[2], END), (STORY[3], "Answer: /respond"), ("/respond no", END),
+            (STORY[2], END), (STORY[3], "Answer: /respond"), ("/respond no", END), (STORY[4], END), ("/approve", END),
         ):  # fmt: skip
             terminal.type(f"{line}\n")
             if shown is None:
                 terminal.confirm()
                 shown = END
             terminal.wait_for(shown)
+        terminal.type(f"{STORY[5]}\n")
+        wait_for(lambda: bool(told(house.database)["runs"][-1][4] == "running"))
+        terminal.interrupt()
+        terminal.wait_for(END)
         assert told(house.database) == told(web.database)
     finally:
         house.close()
+
+
+def continued(server: Server, person: Any, session: str) -> None:
+    """Let a person answer on its page whether unfinished work goes on, with `continue`; it goes on to its end."""
+    waiting = server.open.get("/api/inbox", params={"session_id": session}).json()["questions"]
+    (asked,) = [each["id"] for each in waiting if each["kind"] == "continuation"]
+    answer = person.post(f"/questions/{asked}", data={"decision": "continue", "note": ""})
+    assert answer.status_code == 303
+    assert server.until(tasks_of(server, session)[-1]["task_id"])["status"] == "COMPLETE"
+
+
+def test_retry_and_cancel_give_the_rows_that_the_desk_of_the_repl_gives(
+    web: WebHouse, tmp_path: pathlib.Path, initialised: pathlib.Path
+) -> None:
+    """The REPL has no words for them; what it works at has."""
+    server = web.serve(steps=STEPS)
+    project = server.project(web.folder())
+    with server.client(web.person()) as person:
+        failed = server.until(server.chat(project, STORY[2], "web-chat-1")["task_id"])["task_id"]
+        again = person.post(f"/api/tasks/{failed}/retry").json()["task_id"]
+        assert server.until(again)["retry_of"] == failed
+        waits = server.until(server.chat(project, STORY[1], "web-chat-1")["task_id"], "AWAITING_RESPONSE")["task_id"]
+        assert person.post(f"/api/tasks/{waits}/cancel").json()["old_status"] == "AWAITING_RESPONSE"
+        refused = person.post(f"/api/tasks/{waits}/retry").json()["error"]
+
+    house = tmp_path / "desk"
+    house.mkdir()
+    database = pathlib.Path(shutil.copy(initialised, house / "orchestrator.db"))
+    desk = bootstrap.open_desk(
+        project=str(replhouse.set_up(house / "project")), executor=web.scripted(*STEPS), database=str(database),
+        interactive=True, environment={},
+    )  # fmt: skip
+    try:
+        desk.start()
+        desk.context.credential = human.Credential(human.TERMINAL)
+        by = {"by": "user"}
+        failed = desk.work(desk.submit(STORY[2])["id"])["id"]
+        desk.work(desk.retry(failed, **by)["id"])
+        waits = desk.work(desk.submit(STORY[1])["id"])["id"]
+        desk.cancel(waits, **by)
+        with pytest.raises(errors.Refused) as caught:
+            desk.retry(waits, **by)
+        assert refused == caught.value.code
+        assert told(database) == told(web.database)
+    finally:
+        desk.context.connection.close()
+
+
+def tasks_of(server: Server, chat: str) -> list[dict[str, Any]]:
+    """The tasks of a chat."""
+    found: list[dict[str, Any]] = server.open.get(f"/api/task-groups/{chat}/tasks").json()["tasks"]
+    return found
 
 
 def told(database: pathlib.Path) -> dict[str, list[tuple[Any, ...]]]:
