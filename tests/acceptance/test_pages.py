@@ -118,6 +118,35 @@ def test_a_task_is_answered_by_keyboard_alone(house: WebHouse, visit: Open) -> N
     assert note == "B, the newer one"
 
 
+def test_coming_in_and_a_question_are_done_by_keyboard_alone(house: WebHouse, visit: Open) -> None:
+    asked = house.batch(
+        ("session create", {"id": "keys", "goal": "By keys"}),
+        ("group create", {"id": "A", "session_id": "keys", "name": "A"}),
+        ("route", {"session_id": "keys", "current_agent": "project_manager", "status": "PLANNING_COMPLETE"}),
+        ("route", {"session_id": "keys", "group_id": "A", "current_agent": "developer", "status": "PARTIAL", "metadata":
+                   {"status": "partial", "requires_user_review": True, "review_reason": "Is it by keys?"}}),
+    )[-1]["question_id"]  # fmt: skip
+    page = visit(inside=False).page
+    page.goto(house.link)
+    press_until(page, "Tab", "main button")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{house.url}/")
+    press_until(page, "Tab", f'main a[href="/questions/{asked}"]')
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{house.url}/questions/{asked}")
+    press_until(page, "Tab", "textarea")
+    page.keyboard.type("Typed, and sent by a button")
+    for name in ("continue", "revise", "abandon"):
+        press_until(page, "Tab", f"#do-{name}")
+    press_until(page, "Shift+Tab", "#do-continue")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Space")
+    page.get_by_text("Closed by").wait_for()
+    assert page.locator(".done .chip").inner_text() == "continue"
+    assert page.get_by_text("Typed, and sent by a button").is_visible()
+
+
 def test_a_reply_that_is_sent_twice_applies_once_and_the_second_is_told(house: WebHouse, visit: Open) -> None:
     id = house.say("Tell what it says twice", "twice")
     watched = visit()
@@ -249,6 +278,46 @@ def test_a_page_outlives_a_restart_of_its_server(house: WebHouse, visit: Open) -
     page.locator("textarea").fill("my long reply")
     page.get_by_role("button", name="Send the reply").click()
     page.wait_for_url(f"{house.url}/tasks/{id}")
+
+
+def test_a_first_talk_is_one_group_of_two_tasks_also_after_the_server_was_killed(house: WebHouse, visit: Open) -> None:
+    """Source: seed 000, INV-3, INV-4 and INV-5."""
+    page = visit().page
+    page.get_by_role("link", name="Projects").click()
+    register(page, house)
+    card = page.locator("section.card").filter(has=page.get_by_role("heading", name="newcomer"))
+    card.get_by_label("What is to be done?").fill("Tell what the first thing is")
+    card.get_by_role("button", name="Begin").click()
+    page.get_by_text("complete", exact=True).first.wait_for()
+    page.locator(".crumbs a").last.click()
+    session = page.url.rpartition("/")[2]
+    page.get_by_label("Say something more").fill("Tell what the second thing is")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_text("complete", exact=True).first.wait_for()
+
+    def shown() -> tuple[int, str, list[str]]:
+        page.goto(f"{house.url}/projects")
+        group = page.locator(f'#chats a[href="/sessions/{session}"]')
+        found = (group.count(), group.locator(".row-side .soft").inner_text().partition(",")[0])
+        group.click()
+        return (*found, page.locator("#tasks .row-main").all_inner_texts())
+
+    told = (1, "2 tasks", ["Tell what the first thing is", "Tell what the second thing is"])
+    assert shown() == told
+    house.serve(port=house.kill())
+    assert shown() == told
+    (kept,) = [each for each in house.api("/api/task-groups")["task_groups"] if each["task_group_id"] == session]
+    assert (kept["task_count"], kept["status_counts"]) == (2, {"COMPLETE": 2})
+
+
+def register(page: Any, house: WebHouse) -> None:
+    """Register a folder of its own as the project `newcomer`, on the page of projects."""
+    if page.locator("#add[open]").count() == 0:
+        page.get_by_text("Register a project").click()
+    page.get_by_label("Its folder, from the root").fill(str(replhouse.set_up(house.base / "newcomer")))
+    page.get_by_label("Another name for it").fill("newcomer")
+    page.get_by_role("button", name="Register").click()
+    page.get_by_role("heading", name="newcomer").wait_for()
 
 
 def test_a_reply_needs_no_script(house: WebHouse, visit: Open) -> None:
