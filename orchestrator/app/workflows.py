@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from orchestrator.app import groups
+from orchestrator.app import groups, reading
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.workflow import model
-from orchestrator.errors import InvalidInput, Refused
+from orchestrator.errors import InvalidInput, Refused, UsageError
 from orchestrator.store.constants import STORE_CHAIN
 
 
@@ -226,18 +226,25 @@ def diff(context: Context, *, a: str, b: str) -> Answer:
 
 
 def graph(
-    context: Context, *, format: str = "mermaid", session_id: str | None = None, version: str | None = None
+    context: Context, *, format: str = "mermaid", session_id: str | None = None, group_id: str | None = None,
+    version: str | None = None,
 ) -> Answer:
     """The workflow as a drawing in mermaid, dot or svg; with a session, its position highlighted.
 
+    Args:
+        group_id: only this group of the session is highlighted.
+
     Raises:
-        Refused: UNKNOWN_SESSION, UNKNOWN_ID.
+        UsageError: USAGE, a group without its session. Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, UNKNOWN_ID.
     """
     if session_id is None:
+        if group_id is not None:
+            raise UsageError("USAGE", "A group is one of a session.", "Name the session as well")
         found, positions = find(context, version), {}
     else:
         session = context.require_session(session_id)
-        found, positions = context.version(session.workflow_version_id), _positions(context, session_id)
+        found = context.version(session.workflow_version_id)
+        positions = _positions(context, session_id) if group_id is None else _position(context, session_id, group_id)
     return {"success": True, "format": format, "graph": _drawn(found.workflow, format, positions),
             "positions": positions}
 
@@ -268,9 +275,17 @@ def _positions(context: Context, session_id: str) -> dict[str, list[str]]:
         {"session": session_id},
     )
     for role, group in rows:
-        positions.setdefault("question" if role == PERSON else role, []).append(group)
+        positions.setdefault(_place(role), []).append(group)
     session = context.require_session(session_id)
     if session.awaited_role:
-        role = "question" if session.awaited_role == PERSON else session.awaited_role
-        positions.setdefault(role, []).append(session_id)
+        positions.setdefault(_place(session.awaited_role), []).append(session_id)
     return positions
+
+
+def _position(context: Context, session_id: str, group_id: str) -> dict[str, list[str]]:
+    role = reading.require_group(context, session_id, group_id)["awaited_role"]
+    return {_place(role): [group_id]} if role else {}
+
+
+def _place(role: str) -> str:
+    return "question" if role == PERSON else role

@@ -97,3 +97,20 @@ def test_importing_the_package_loads_nothing_else() -> None:
 def test_what_the_package_does_not_have_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="nothing_like_it"):
         _ = orchestrator.nothing_like_it
+
+
+def test_a_drawing_shows_where_one_group_of_a_session_stands(tmp_path: pathlib.Path) -> None:
+    with Orchestrator.create(tmp_path / "orchestrator.db") as o:
+        o.session_create("S1", goal="two changes")
+        for group in ("A", "B"):
+            o.group_create(group, name=group, session_id="S1")
+        o.route(current_agent="project_manager", status="PLANNING_COMPLETE", session_id="S1")
+        o.route(current_agent="developer", status="READY_FOR_QA", group_id="B", session_id="S1")
+        both = o.workflow_graph(session_id="S1")["positions"]
+        each = [o.workflow_graph(session_id="S1", group_id=group)["positions"] for group in ("A", "B")]
+        assert (both, each) == ({"developer": ["A"], "qa_expert": ["B"]}, [{"developer": ["A"]}, {"qa_expert": ["B"]}])
+        with pytest.raises(Refused, match="no group 'none'") as unknown:
+            o.workflow_graph(session_id="S1", group_id="none")
+        with pytest.raises(UsageError, match="A group is one of a session"):
+            o.workflow_graph(group_id="A")
+    assert unknown.value.code == "UNKNOWN_GROUP"

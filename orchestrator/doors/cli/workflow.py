@@ -7,7 +7,18 @@ import pathlib
 from typing import Any
 
 from orchestrator.doors.cli import calling, output, shapes
-from orchestrator.doors.cli.options import BY, OF_SESSION, REQUEST, Command, Given, Result, argument, flag, option
+from orchestrator.doors.cli.options import (
+    BY,
+    GROUP,
+    OF_SESSION,
+    REQUEST,
+    Command,
+    Given,
+    Result,
+    argument,
+    flag,
+    option,
+)
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import EXIT_INVALID, EXIT_OK, InvalidInput, UsageError
 
@@ -205,6 +216,7 @@ COMMANDS = {
             (
                 option("format", "The notation.", choices=_NOTATIONS),
                 OF_SESSION,
+                GROUP._replace(help="Highlight this group of the session alone."),
                 option("version", f"{_KEY}; the active one where left out."),
             ),
             lambda answer: str(answer["graph"]),

@@ -49,10 +49,13 @@ class Workflows(Caller):
         return self._call("workflow diff", a=a, b=b)
 
     def workflow_graph(
-        self, *, format: str = "mermaid", session_id: str | None = None, version: str | None = None
+        self, *, format: str = "mermaid", session_id: str | None = None, group_id: str | None = None,
+        version: str | None = None,
     ) -> Answer:
-        """The workflow as a drawing in mermaid, dot or svg; with a session, its position highlighted.
+        """The workflow as a drawing in mermaid, dot or svg; with a session, its position highlighted, or a group's.
 
         As `orchestrator workflow graph`; see `orchestrator.app.workflows.graph`.
         """
-        return self._call("workflow graph", format=format, session_id=session_id, version=version)
+        return self._call(
+            "workflow graph", format=format, session_id=session_id, group_id=group_id, version=version
+        )
