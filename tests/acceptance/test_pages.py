@@ -26,6 +26,7 @@ STEPS = [
     {"when": "twice", "status": "INCOMPLETE", "output": ASKS},
     {"when": "twice", "status": "INCOMPLETE", "output": ASKS_AGAIN},
     {"when": "long", "status": "INCOMPLETE", "output": ASKS},
+    {"when": "wide", "status": "INCOMPLETE", "output": f"{ASKS} {'z' * 300}", "repeat": True},
     {"when": "", "status": "COMPLETE", "output": "It is told.", "repeat": True},
 ]
 HOSTILE = [
@@ -258,6 +259,49 @@ def test_a_decision_appears_on_an_open_page_and_leaves_what_is_typed_alone(house
     assert question.get_by_label("Your note").input_value() == "half a sentence"
 
 
+def test_the_picture_shows_the_position_and_follows_what_the_command_line_decides(
+    house: WebHouse, visit: Open
+) -> None:
+    house.batch(
+        ("session create", {"id": "drawn", "goal": "Drawn"}),
+        ("group create", {"id": "A", "session_id": "drawn", "name": "A"}),
+        ("group create", {"id": "B", "session_id": "drawn", "name": "B"}),
+        ("route", {"session_id": "drawn", "current_agent": "project_manager", "status": "PLANNING_COMPLETE"}),
+    )
+    group = visit(viewport={"width": 360, "height": 740}).page
+    session = group.context.new_page()
+    for page, place in ((group, "/sessions/drawn/groups/A"), (session, "/sessions/drawn")):
+        page.goto(f"{house.url}{place}")
+        page.locator("#live[data-on=yes]").wait_for()
+        page.evaluate("window.mark = 'kept'")
+    assert (standing(group), standing(session)) == ({"developer": "A"}, {"developer": "A, B"})
+    house.batch(
+        ("route", {"session_id": "drawn", "group_id": "A", "current_agent": "developer", "status": "READY_FOR_QA"})
+    )
+    for page in (group, session):
+        page.locator("#graph .here title", has_text="qa expert: A").wait_for(state="attached")
+    assert (standing(group), standing(session)) == ({"qa expert": "A"}, {"developer": "B", "qa expert": "A"})
+    assert [page.evaluate("window.mark") for page in (group, session)] == ["kept"] * 2
+    assert [page.evaluate(IN_SIGHT) for page in (group, session)] == [True] * 2
+
+
+IN_SIGHT = """() => {
+  const seen = document.getElementById('picture').getBoundingClientRect();
+  return [...document.querySelectorAll('#graph .here')].some((each) => {
+    const box = each.getBoundingClientRect();
+    return box.left >= seen.left && box.right <= seen.right;
+  });
+}"""
+"""Whether the picture is scrolled to where something stands."""
+
+
+def standing(page: Any) -> dict[str, str]:
+    """What stands where in the picture of a page."""
+    titles = page.locator("#graph .here > title").evaluate_all("all => all.map(each => each.textContent)")
+    parts = [title.partition(": ") for title in titles]
+    return {role.lower(): groups for role, _, groups in parts}
+
+
 def test_a_page_outlives_a_restart_of_its_server(house: WebHouse, visit: Open) -> None:
     id = house.say("Tell how long it takes", "restart")
     page = visit().page
@@ -336,14 +380,19 @@ def test_a_reply_needs_no_script(house: WebHouse, visit: Open) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_is_wider_than_a_phone_and_all_text_can_be_read(scheme: str, house: WebHouse, visit: Open) -> None:
+    house.say(f"Tell how wide it is {'y' * 300}", f"chat-{scheme}")
     tasks = [each["task_group_id"] for each in house.api("/api/task-groups")["task_groups"]]
-    house.batch(("session create", {"id": f"wide-{scheme}", "goal": "x" * 300}))
+    house.batch(
+        ("session create", {"id": f"wide-{scheme}", "goal": "x" * 300}),
+        ("group create", {"id": "W" * 60, "session_id": f"wide-{scheme}", "name": "w" * 200}),
+    )
     sessions = [each["id"] for each in house.api("/api/sessions")["sessions"]]
     asked = [f"/questions/{each['id']}" for each in house.api("/api/inbox")["questions"]]
     runs = [f"/tasks/{each['task_id']}" for each in house.api(f"/api/task-groups/{tasks[0]}/tasks")["tasks"]]
     places = ["/", "/sessions", "/projects", *asked[:2], *runs, *(f"/sessions/{each}" for each in sessions[:4])]
     page = visit(color_scheme=scheme, viewport={"width": 360, "height": 740}).page
-    for place in [*places, f"/sessions/wide-{scheme}", f"/sessions/wide-{scheme}/verdict"]:
+    wide = f"/sessions/wide-{scheme}"
+    for place in [*places, f"/sessions/chat-{scheme}", wide, f"{wide}/verdict", f"{wide}/groups/{'W' * 60}"]:
         page.goto(f"{house.url}{place}")
         assert (place, overflow(page) <= 0, page.evaluate(FAINT)) == (place, True, [])
 

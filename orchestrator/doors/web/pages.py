@@ -79,22 +79,20 @@ def show_session(request: Request, session: str, caller: Reading, until: Step = 
     """A session: whom it awaits, what stands in its way, and what happened."""
     with looking(request, session) as look:
         found = look.ask("status", session_id=session)
+        is_chat = found["session"]["kind"] == "chat"
         named: dict[str, Any] = {"session_id": session, "order": "desc"}
         data: dict[str, Any] = {
             "title": f"Session {session}",
             "found": found,
             "steps": look.ask("audit timeline", limit=STEPS, until=until, **named),
             "older": until is not None,
+            "blockers": look.ask("blocker list", session_id=session, open=True, limit=100)["blockers"],
+            "decisions": look.ask("audit decisions", limit=DECISIONS, **named)["decisions"],
+            "picture": _picture(look, session, empty=not is_chat),
         }
-        if found["session"]["kind"] == "chat":
+        if is_chat:
             return look.page("chat.html", **data, **_chat(look, session))
-        return look.page(
-            "session.html",
-            **data,
-            blockers=look.ask("blocker list", session_id=session, open=True, limit=100)["blockers"],
-            decisions=look.ask("audit decisions", limit=DECISIONS, **named)["decisions"],
-            picture=_picture(look, session),
-        )
+        return look.page("session.html", **data)
 
 
 def _chat(look: Look, session: str) -> dict[str, Any]:
@@ -102,12 +100,19 @@ def _chat(look: Look, session: str) -> dict[str, Any]:
     runs = views.runs(look.context, session)
     roots = {run["verification_root"] for run in runs[-1:]}
     place = [each._asdict() for each in projects.listed(look.context) if each.path in roots]
-    return {"tasks": board.tasks(look.context, session)["tasks"], "project": place[0] if place else None}
+    tasks = board.tasks(look.context, session)["tasks"]
+    under_way = [each for each in tasks if each["status"] in (states.RUNNING.upper(), states.QUEUED.upper())]
+    return {"tasks": tasks, "under_way": under_way, "project": place[0] if place else None}
 
 
-def _picture(look: Look, session: str) -> Markup:
-    """The workflow with the session's position; its style is in our style sheet."""
-    drawn = look.ask("workflow graph", format="svg", session_id=session)["graph"]
+def _picture(look: Look, session: str, group: str | None = None, *, empty: bool = True) -> Markup:
+    """The workflow with the position of a session, or of one group alone; its style is in our style sheet.
+
+    Args:
+        empty: it is drawn also where nothing stands in it.
+    """
+    found = look.ask("workflow graph", format="svg", session_id=session, group_id=group)
+    drawn = found["graph"] if empty or found["positions"] else ""
     return Markup(drawn.replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
 
 
@@ -127,11 +132,14 @@ def show_verdict(request: Request, session: str, caller: Reading, anew: bool = F
 
 @router.get("/sessions/{session}/groups/{group}")
 def show_group(request: Request, session: str, group: str, caller: Reading) -> Response:
-    """A group: each part of its completion path, its blockers and its decisions."""
+    """A group: each part of its completion path, its place in the workflow, its blockers and its decisions."""
     with looking(request, session) as look:
         found = look.ask("group show", id=group, session_id=session)["group"]
         decisions = look.ask("audit decisions", session_id=session, group_id=group, order="desc", limit=50)
-        return look.page("group.html", title=f"Group {group}", group=found, decisions=decisions["decisions"])
+        return look.page(
+            "group.html", title=f"Group {group}", group=found, decisions=decisions["decisions"],
+            picture=_picture(look, session, group, empty=found["kind"] != "chat"),
+        )
 
 
 @router.get("/tasks/{id}")
@@ -146,12 +154,14 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
         run = board.require(look.context, id)
         found = board.detail(look.context, run)
         ended = run.ended_at is not None
+        about = look.ask("task show", id=run.task_id, session_id=run.session_id)["task"]
+        closed = about["status"] in ("done", "cancelled")
         asked = look.ask("inbox", session_id=run.session_id, limit=200)["questions"]
         data = {
             "task": found,
             "asked": [each for each in asked if each["task_id"] == run.task_id],
             "next_try": board.next_try(look.context, run),
-            "may_retry": ended and run.state != states.DONE,
+            "may_retry": ended and run.state != states.DONE and not closed,
             "may_cancel": not ended,
         }
         return look.page("task.html", status, title=f"Task {id}", **data, **more)

@@ -138,5 +138,6 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
         "csrf": visit.csrf if visit else "",
         "people_may_enter": callers.access(request).people,
         "path": request.url.path,
+        "query": request.url.query,
     }  # fmt: skip
     return HTMLResponse(_TEMPLATES.get_template(template).render(known), status)

@@ -116,6 +116,58 @@ def test_the_picture_brings_no_style_of_its_own_and_shows_the_position(web: Web)
     assert ".wf .here .box" in web.get(re.findall(r'href="(/static/pages\.css[^"]*)"', page)[0]).text
 
 
+def marks(page: str) -> list[str]:
+    """What stands in the picture of a page, box by box."""
+    return re.findall(r'<text class="mark"[^>]*>● ([^<]+)<', page)
+
+
+def test_the_picture_of_a_group_shows_its_position_alone(web: Web) -> None:
+    story.blocked(web)
+    web.call("group create", id="OTHER", session_id="blocked", name="Other")
+    assert len(marks(web.get("/sessions/blocked").text)) >= 1
+    assert marks(web.get("/sessions/blocked/groups/E2E").text) == ["E2E"]
+    assert marks(web.get("/sessions/blocked/groups/OTHER").text) in ([], ["OTHER"])
+
+
+def test_a_chat_shows_whom_it_awaits_and_what_stands_in_its_way(make: Make) -> None:
+    web = make(steps=story.STEPS)
+    web.serve_runs()
+    story.run(web, story.READ, "chat", "COMPLETE")
+    quiet = web.get("/sessions/chat").text
+    assert ("Nobody is awaited, and nothing runs." in quiet, "Nothing was decided yet." in quiet) == (True, True)
+    assert "<svg" not in quiet
+    story.run(web, story.ASK, "chat")
+    page = web.get("/sessions/chat").text
+    assert ("The chat awaits <b>a person</b>" in page, "Nobody is awaited" in page) == (True, False)
+    blockers = page[page.index('id="blockers"') : page.index('id="decisions"')]
+    assert ("Open blockers" in blockers, story.ASKS in blockers) == (True, True)
+
+
+def test_a_chat_says_what_runs_and_what_waits_for_a_place(web: Web) -> None:
+    web.service.add_project(str(web.project), "portal")
+    for _ in range(2):
+        web.service.chat("portal", story.READ, "queue")
+    assert "2 tasks wait for a place to be executed." in web.get("/sessions/queue").text
+
+
+def test_a_cancelled_task_is_not_offered_to_be_tried_again(make: Make) -> None:
+    web = make(steps=story.STEPS)
+    web.serve_runs()
+    web.come_in()
+    id = story.run(web, story.ASK)
+    assert web.get(f"/tasks/{id}").forms == [f"/tasks/{id}/reply", f"/tasks/{id}/cancel"]
+    assert web.post(f"/tasks/{id}/cancel", None, csrf=web.get(f"/tasks/{id}").csrf).status == 303
+    assert web.get(f"/tasks/{id}").forms == []
+
+
+def test_the_link_that_shows_a_page_anew_shows_the_same_of_it(web: Web) -> None:
+    story.blocked(web)
+    for place in ("/sessions?all=true", "/sessions/blocked?until=3", "/sessions"):
+        assert f'<a href="{place}">Show it anew</a>' in web.get(place).text
+    hostile = web.get('/sessions?all=true&x="><svg onload=alert(1)>').text
+    assert "<svg" not in hostile
+
+
 def test_a_timeline_is_turned_page_by_page(web: Web) -> None:
     web.call("session create", id="long", goal="Many groups")
     for number in range(30):

@@ -36,11 +36,22 @@
       if (typing(region)) { held = true; continue; }
       seen.set(region.id, fresh.innerHTML);
       put(region, fresh);
+      if (region.id === "graph") reveal();
       changed = true;
     }
     document.title = page.title;
     $("changed").hidden = !held;
     if (changed || held) $("said").textContent = held ? "The page changed while you were typing." : "The page was updated.";
+  }
+
+  // Scrolls the drawing to where the work stands, unless some of that is in sight.
+  function reveal() {
+    const picture = $("picture");
+    if (!picture) return;
+    const seen = picture.getBoundingClientRect();
+    const here = [...picture.querySelectorAll(".here")].map((each) => each.getBoundingClientRect());
+    if (!here.length || here.some((each) => each.left >= seen.left && each.right <= seen.right)) return;
+    picture.scrollLeft += here[0].left - seen.left - 24;
   }
 
   let busy = false;
@@ -120,8 +131,6 @@
   keep();
   times(document);
   setInterval(() => times(document), 30000);
-  const picture = $("picture");
-  const here = picture && picture.querySelector(".here");
-  if (here) picture.scrollLeft += here.getBoundingClientRect().left - picture.getBoundingClientRect().left - 24;
+  reveal();
   if (!document.hidden) connect();
 })();
