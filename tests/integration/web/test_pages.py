@@ -98,6 +98,15 @@ def test_a_session_shows_whom_its_groups_await_and_why_it_stands(web: Web) -> No
     assert "<b>qa expert</b> <code>BLOCKED</code>" in page
 
 
+def test_a_session_that_has_just_begun_lacks_nothing_and_a_cause_is_said_in_words(web: Web) -> None:
+    web.call("session create", id="new", goal="Begin")
+    assert "nothing" not in web.get("/sessions/new").text
+    story.blocked(web)
+    web.call("route", session_id="blocked", group_id="E2E", current_agent="tech_lead", status="APPROVED")
+    web.call("route", session_id="blocked", group_id="E2E", current_agent="developer", status="MERGE_SUCCESS")
+    assert re.findall(r'<p class="lead">([^<]+)</p>', web.get("/sessions/blocked").text) == ["Confirmation needed."]
+
+
 def test_an_overdue_turn_is_marked(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     web.call("session create", id="late", goal="Wait", turn_timeout=1)
     web.call("group create", id="A", session_id="late", name="A")
@@ -135,7 +144,7 @@ def test_a_chat_shows_whom_it_awaits_and_what_stands_in_its_way(make: Make) -> N
     story.run(web, story.READ, "chat", "COMPLETE")
     quiet = web.get("/sessions/chat").text
     assert ("Nobody is awaited, and nothing runs." in quiet, "Nothing was decided yet." in quiet) == (True, True)
-    assert "<svg" not in quiet
+    assert ("<svg" in quiet, '<span class="chip plain">idle</span>' in quiet) == (False, True)
     story.run(web, story.ASK, "chat")
     page = web.get("/sessions/chat").text
     assert ("The chat awaits <b>a person</b>" in page, "Nobody is awaited" in page) == (True, False)
