@@ -149,11 +149,19 @@ def _write(
     if to == tasks.CANCELLED:
         for each in below:
             _cancel_below(work, each, by, f"{task.id} was cancelled: {reason}")
+        _end_runs(work, [moved, *below], by, reason)
     elif task.status == tasks.BLOCKED:
         task_blocks.release_below(work, moved, by=by.id, reason=reason or f"{task.id} goes on")
     if to in tasks.CLOSED:
         _follow(work, [moved, *below])
     return moved
+
+
+def _end_runs(work: Work, cancelled: Sequence[Task], by: Agent, reason: str) -> None:
+    from orchestrator.app.running import queueing
+
+    for task in cancelled:
+        queueing.end_of_task(work, task, by=by.id, reason=f"task {task.id} was cancelled: {reason}")
 
 
 def _cancel_below(work: Work, task: Task, by: Agent, reason: str) -> None:

@@ -68,8 +68,10 @@ def house(tmp_path: pathlib.Path, script: pathlib.Path, initialised: pathlib.Pat
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("words", [("answer", "{question}", "--decision", "yes"), ("human", "enrol", "--agent", "user")],
-                         ids=["answer", "enrol"])  # fmt: skip
+@pytest.mark.parametrize(
+    "words", [("answer", "{question}", "--decision", "yes"), ("human", "enrol", "--agent", "user")],
+    ids=["answer", "enrol"],
+)  # fmt: skip
 def test_an_executor_at_a_terminal_of_its_own_is_no_person(
     house: House, script: pathlib.Path, way: str, words: tuple[str, ...]
 ) -> None:

@@ -96,3 +96,32 @@ def test_health_tells_of_a_full_disk_and_of_its_end(web: WebHouse, small_disk: p
     filler.unlink()
     assert server.open.get("/api/health").status_code == 200
     assert server.stop() == 0
+
+
+def test_whoever_executes_a_run_it_is_who_is_on_record(web: WebHouse) -> None:
+    """Two servers with executors of their own: what one queued the other may execute, but as the first would."""
+    said = {name: web.program(f"echo made by {name} > {name}.md; echo {name}.md made") for name in ("one", "two")}
+    servers = {name: web.serve("--executor", program) for name, program in said.items()}
+    project = servers["one"].project(web.folder())
+    tasks = [(name, servers[name].chat(project, "explain it")["task_id"]) for name in ("one", "two") * 4]
+    for name, task in tasks:
+        assert f"{name}.md made" in servers[name].until(task)["output"]
+        assert web.rows("SELECT executor FROM runs WHERE id = ?", task) == [(said[name],)]
+    assert [server.errors for server in servers.values()] == ["", ""]
+
+
+def test_a_task_that_an_agent_cancels_asks_nobody_any_more(web: WebHouse) -> None:
+    server = web.serve(steps=STEPS)
+    told = server.chat(server.project(web.folder()), "ask for a colour", "mine")
+    task = server.until(told["task_id"], "AWAITING_RESPONSE")
+    ((id,),) = web.rows("SELECT task_id FROM runs WHERE id = ?", task["task_id"])
+    done = web.command(
+        "task", "set-status", str(id), "cancelled", "--by", "project_manager", "--reason", "no need", "-s", "mine"
+    )
+    assert done.returncode == 0, done.stderr
+    assert server.task(task["task_id"])["status"] == "CANCELLED"
+    assert server.open.get("/api/inbox").json()["questions"] == []
+    with server.client(web.person()) as person:
+        body = {"reply": "blue", "question_id": task["question"]["id"]}
+        assert person.post(f"/api/tasks/{task['task_id']}/reply", json=body).status_code == 409
+    assert web.command("audit", "replay", "mine").returncode == 0

@@ -547,6 +547,20 @@ def tasks_of(server: Server, chat: str) -> list[dict[str, Any]]:
     return found
 
 
+_SEQ = {"audit_events": 0, "status_changes": 0, "run_events": 0, "questions": -1}
+"""Where a row has the number of its step."""
+
+
+def _without_stops(found: dict[str, list[tuple[Any, ...]]]) -> None:
+    """Leave out the steps that say who had a run stopped: at a terminal that is whoever sits there."""
+    stops = [row[0] for row in found["audit_events"] if row[1] == "run stop"]
+    for table, place in _SEQ.items():
+        rows = [list(row) for row in found[table] if row[place] not in stops]
+        for row in rows:
+            row[place] = row[place] and row[place] - sum(stop < row[place] for stop in stops)
+        found[table] = [tuple(row) for row in rows]
+
+
 def told(database: pathlib.Path) -> dict[str, list[tuple[Any, ...]]]:
     """The rows of the one session, with what differs from call to call by its place."""
     connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
@@ -559,6 +573,7 @@ def told(database: pathlib.Path) -> dict[str, list[tuple[Any, ...]]]:
             table: connection.execute(f"SELECT {columns} FROM {table} WHERE session_id = ?", (session,)).fetchall()
             for table, columns in _COMPARED.items()
         }
+        _without_stops(found)
     finally:
         connection.close()
 

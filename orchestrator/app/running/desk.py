@@ -157,12 +157,16 @@ class Desk:
             self._hold(run, states.FAILED, why, states.ERROR, problem.code)
 
     def _refuse_unready(self, run: Run) -> None:
-        if self.flags.executor is None:
+        if run.executor == run.provider:
             providers.check(providers.Selection(run.provider, run.model), self._variables)
-        found = self._executors(self.flags.executor, run.provider).is_available()
+        found = self._executor_of(run).is_available()
         if not found.available:
             raise Refused("E503", found.reason or "The executor is not available.", found.suggestion or "")
         driver.require_tests(self.context, run, self.settings)
+
+    def _executor_of(self, run: Run) -> port.Executor:
+        """Who is on record as executing a run, whoever has queued it."""
+        return self._executors(run.executor if run.executor != run.provider else None, run.provider)
 
     def _ask(self, run: Run, doubt: mediating.Doubt) -> None:
         state = states.AWAITING if self.flags.interactive else states.UNFINISHED
@@ -203,7 +207,7 @@ class Desk:
     def _job(self, run: Run, watch: port.Watch | None, cancelled: Callable[[], bool] | None) -> driver.Job:
         return driver.Job(
             run=run,
-            executor=self._executors(self.flags.executor, run.provider),
+            executor=self._executor_of(run),
             settings=self.settings,
             limits=measuring.limits_of(self.context, run, self.settings, process.Limits(
                 executor_timeout_ms=self.flags.executor_timeout_ms, progress_timeout_ms=self.flags.progress_timeout_ms

@@ -165,7 +165,7 @@ class Loop:
                 if self._leaving:
                     return
                 before = ahead[run.verification_root]
-                ((_, mode),) = starting.wants(run)
+                mode = starting.wants(run)[0][1]
                 free = not before or (locks.WRITE not in before and mode == locks.READ)
                 begun = run.id in self._workers or (free and self._may_start(context, run) and self._begin(run))
                 # What has to wait lets nobody pass, not even those who only read.

@@ -262,6 +262,13 @@ def refuse_running(work: Work) -> None:
         )
 
 
+def end_of_task(work: Work, task: Task, *, by: str, reason: str) -> None:
+    """End the runs of a task that was cancelled, as far as no executor works on them; what they asked is moot."""
+    for run in run_reader.of_task(work.context.connection, work.step.chain, task.id):
+        if run.state in (states.QUEUED, states.AWAITING):
+            end(work, run, states.CANCELLED, by=by, reason=reason)
+
+
 def end_all(work: Work, *, by: str) -> None:
     """End the runs of a session that is ended: nothing in it will run, or be answered, any more."""
     for run in _open(work):

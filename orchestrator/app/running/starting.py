@@ -121,6 +121,9 @@ def conflict(context: Context, run: Run, capacity: int) -> str | None:
     held = run_reader.held(context.connection)
     table = Table(tuple(Lock(path, mode, owner) for _, owner, path, mode in held))
     running = tuple(each.id for each in run_reader.in_state(context.connection, states.RUNNING))
+    if run.id in running:
+        # Another process was faster; the start itself says so.
+        return None
     places = Pool(pools.EXECUTOR, capacity, running)
     for each in (*_before(context, run), run):
         table = locks.request(table, each.id, dict(wants(each)))
@@ -132,9 +135,12 @@ def conflict(context: Context, run: Run, capacity: int) -> str | None:
 
 
 def wants(run: Run) -> list[tuple[str, str]]:
-    """What a run locks: its project, and what only asks may run beside others of its kind."""
+    """What a run locks: its project, where what only asks may run beside others of its kind, and its session.
+
+    The evidence of a session is one index, and its log one story: of a session one run is executed at a time.
+    """
     reads = run.task_type in (task_types.READ_INFO, task_types.REPORT)
-    return [(run.verification_root, locks.READ if reads else locks.WRITE)]
+    return [(run.verification_root, locks.READ if reads else locks.WRITE), (f"session:{run.session_id}", locks.WRITE)]
 
 
 def _before(context: Context, run: Run) -> list[Run]:

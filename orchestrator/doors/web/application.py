@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from fastapi import FastAPI
+import anyio
+from fastapi import FastAPI, Request
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.app.running.serving import Service
@@ -19,6 +22,8 @@ MAX_BODY = 1024 * 1024
 """Bytes of a request's body at most."""
 _ENDLESS = ("/api/events",)
 """What has no answer whose head could be sent alone."""
+GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError)
+"""What is raised where the reader of an answer went away."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self';"
     " img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -64,7 +69,7 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
     app.state.service, app.state.access = service, access
     for part in (api, api_reading, events, assets, entering, pages, acts):
         app.include_router(part.router)
-    failures.install(app, pages.failure)
+    app.state.handle = failures.install(app, pages.failure)
     return app
 
 
@@ -89,15 +94,16 @@ class _Application(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         """What a request goes through."""
-        return _Edge(super().build_middleware_stack(), self._hosts)
+        return _Edge(super().build_middleware_stack(), self._hosts, self.state.handle)
 
 
 class _Edge:
     """Refuses calls under a foreign name and what is too large, and gives every answer its headers."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], handle: failures.Handle) -> None:
         self._app = app
         self._hosts = hosts
+        self._handle = handle
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -120,18 +126,40 @@ class _Edge:
 
         denied = self._denied(Headers(scope=scope))
         try:
-            await (self._app if denied is None else failures.answer(denied))(scope, receive, sending)
-        except Exception:
-            # The framework raises again what it has answered; that was told in our log.
-            if not answered:
-                raise
+            await (self._app if denied is None else await self._refusal(scope, denied))(scope, receive, sending)
+        except Exception as fault:
+            # The framework raises again what it has answered, and a stream whose reader has gone is nobody's fault.
+            if not answered and not _is_gone(fault):
+                failures.log(fault)
+
+    async def _refusal(self, scope: Scope, denied: failures.Denied) -> Response:
+        return await self._handle(Request(scope), denied)
+
+    def _knows(self, name: str) -> bool:
+        return name in self._hosts or _is_address(name)
 
     def _denied(self, headers: Headers) -> failures.Denied | None:
-        if _name(headers.get("host", "")) not in self._hosts:
-            return failures.Denied(400, "HOST_UNKNOWN", "The server is not called by this name.")
+        if not self._knows(_name(headers.get("host", ""))):
+            what = "The server is not called by this name; its --name adds one."
+            return failures.Denied(400, "HOST_UNKNOWN", what)
         length = headers.get("content-length", "")
         # What comes without its length is measured while it is read.
         return failures.Denied(413, *failures.TOO_LARGE) if length.isdigit() and int(length) > MAX_BODY else None
+
+
+def _is_gone(fault: Exception) -> bool:
+    """Whether a fault says no more than that nobody reads any more."""
+    others = fault.split(GONE)[1] if isinstance(fault, ExceptionGroup) else fault
+    return others is None or isinstance(others, GONE)
+
+
+def _is_address(name: str) -> bool:
+    """Whether a name is an address, which no other site can make its own."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _name(host: str) -> str:

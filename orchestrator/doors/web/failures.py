@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -96,11 +96,17 @@ def log(fault: Exception) -> None:
     sys.stderr.write(f"orchestrator: {masking.mask(f'{type(fault).__name__}: {fault}')}\n")
 
 
-def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) -> None:
-    """Answer the known faults of an application in this way.
+Handle = Callable[[Request, Exception], Awaitable[Response]]
+
+
+def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) -> Handle:
+    """Answer every fault of an application in this way.
 
     Args:
         page: shows status, code and sentence to a person, where no program asked.
+
+    Returns:
+        What answers them.
     """
 
     async def handle(request: Request, fault: Exception) -> Response:
@@ -113,3 +119,4 @@ def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) ->
 
     for kind in (Denied, OrchestratorError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, handle)
+    return handle

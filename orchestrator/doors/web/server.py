@@ -17,6 +17,7 @@ from orchestrator.doors.web import application, failures
 from orchestrator.doors.web.access import MIN_TOKEN, Access, new_token
 from orchestrator.errors import UsageError
 
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - recognised, not listened on unasked
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 CLOSING_S = 5
 """Seconds that answers under way have to end."""
@@ -76,9 +77,8 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     with service.pool.lent() as context:
         path = context.path
     access = Access(token, reading=local, links=settings.people)
-    app = application.create(
-        service, access, hosts=(*LOOPBACK, settings.host, *settings.names), grace_s=settings.grace_s
-    )
+    hosts = (*LOOPBACK, settings.host.lower(), socket.gethostname().lower(), *settings.names)
+    app = application.create(service, access, hosts=hosts, grace_s=settings.grace_s)
     config = uvicorn.Config(
         app, host=settings.host, port=settings.port, log_level="warning", access_log=False, server_header=False,
         timeout_graceful_shutdown=CLOSING_S, lifespan="on",
@@ -108,6 +108,7 @@ class _Server(uvicorn.Server):
     def url(self) -> str:
         """The address, with the port that was had."""
         host, port = self.bound.getsockname()[:2]
+        host = socket.gethostname() if host in EVERYWHERE else host
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{port}"
 

@@ -132,6 +132,11 @@ def _meddle(track: Track, model: Model, run: str, status: str) -> Any:
     given = {"id": known.task, "session_id": known.session, "by": "user", "status": status}
     answer = track.person("task set-status", reason="for a reason", **given)
     model.touched.add(known[:2])
+    if status == "cancelled":
+        # What no executor works on ends with its task.
+        for id_ in model.of_task(run):
+            if model.runs[id_].state in ("queued", "awaiting_response"):
+                model.runs[id_] = model.runs[id_]._replace(state="cancelled")
     return answer
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app import operations, sessions
 from orchestrator.app.running import queueing, starting, writing
 from orchestrator.errors import UsageError
 from tests.integration.app.track import CHAT, OTHER, OWNER, ROOT, WORK, Track, facts, in_state, track
@@ -224,10 +224,25 @@ def conflicts(track: Track, *runs: str, capacity: int = 4) -> list[str | None]:
     return [starting.conflict(track.context, track.run(run), capacity) for run in runs]
 
 
+def chat(track: Track, id: str) -> str:
+    """A further chat."""
+    sessions.create(track.context, id=id, kind="chat")
+    return id
+
+
+def test_p21_of_a_session_one_run_is_executed_at_a_time_also_where_all_only_read(track: Track) -> None:
+    """Its evidence is one index."""
+    first, second = (track.queue("what is it?", "READ_INFO") for _ in range(2))
+    elsewhere = track.queue("what is it?", "READ_INFO", session=OTHER)
+    track.start(first, locks=starting.wants(track.run(first)))
+    assert conflicts(track, second, elsewhere) == ["E401", None]
+
+
 def test_p5_who_waits_longer_is_served_first(track: Track) -> None:
     """Source: seed 001, Properties 5 and 12."""
-    held, late, early = track.queue(), track.queue(session=OTHER), track.queue(session=OTHER)
-    asks, reads = track.queue("what is it?", "READ_INFO"), track.queue(root="/elsewhere")
+    held, late, early = track.queue(), track.queue(session=OTHER), track.queue(session=chat(track, "early"))
+    asks = track.queue("what is it?", "READ_INFO", session=chat(track, "asks"))
+    reads = track.queue(root="/elsewhere", session=chat(track, "reads"))
     track.start(held)
     for run in (early, late, asks):
         wait(track, run, OWNER)
@@ -240,11 +255,12 @@ def test_p5_who_waits_longer_is_served_first(track: Track) -> None:
 
 
 def test_p5_a_place_goes_to_who_can_use_it(track: Track) -> None:
-    held, blocked, other = track.queue(), track.queue(), track.queue(root="/elsewhere")
+    held, blocked = track.queue(), track.queue(session=OTHER)
+    other = track.queue(root="/elsewhere", session=chat(track, "other"))
     track.start(held)
     wait(track, blocked, OWNER)
     assert conflicts(track, blocked, other, capacity=2) == ["E401", None]
-    third, fourth = track.queue(root="/third"), track.queue(root="/fourth")
+    third, fourth = (track.queue(root=f"/{name}", session=chat(track, name)) for name in ("third", "fourth"))
     wait(track, third, OWNER)
     assert conflicts(track, third, fourth, capacity=2) == [None, "E404"]
 

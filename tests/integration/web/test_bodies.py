@@ -8,7 +8,11 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the interface needs the extra `web`")
 
+from orchestrator.app.running.serving import Caller
+from orchestrator.errors import UsageError
+from tests.integration.web import story
 from tests.integration.web.asgi import TOKEN, Page, Web
+from tests.integration.web.conftest import Make
 
 
 @pytest.fixture
@@ -82,3 +86,18 @@ def test_the_description_still_tells_of_the_bodies(web: Web) -> None:
     described = json.loads(web.get("/api/openapi.json").text)
     found = described["paths"]["/api/projects/{project}/chat"]["post"]["requestBody"]["content"]["application/json"]
     assert found == {"schema": {"$ref": "#/components/schemas/Chat"}}
+
+
+@pytest.mark.parametrize("said", ["", " \n", "\u200b", "\u2060\u3164"], ids=["nothing", "blanks", "unseen", "fillers"])
+def test_a_reply_in_which_nothing_can_be_seen_answers_nothing(said: str, make: Make) -> None:
+    web = make(steps=story.STEPS)
+    web.serve_runs()
+    id = story.run(web, story.ASK)
+    web.come_in()
+    before = web.head()
+    found = web.send(f"/tasks/{id}", f"/tasks/{id}/reply", reply=said)
+    assert found.status in (400, 409)
+    assert (web.head(), story.state(web, id)) == (before, "AWAITING_RESPONSE")
+    with pytest.raises(UsageError):
+        web.service.reply(id, Caller(), reply=said)
+    assert (web.head(), story.state(web, id)) == (before, "AWAITING_RESPONSE")
