@@ -212,6 +212,8 @@ class TestAReply:
             pytest.param({"reply": 5}, id="a number"),
             pytest.param({"reply": ["yes"]}, id="a list"),
             pytest.param({"reply": None, "choice": "maybe"}, id="another choice"),
+            pytest.param({"reply": "x", "choice": "yes"}, id="words and a choice"),
+            pytest.param({"reply": "", "choice": "yes"}, id="empty words and a choice"),
             pytest.param({"reply": "x", "extra": 1}, id="an unknown key"),
             pytest.param("yes", id="a text alone"),
         ],
@@ -329,7 +331,7 @@ class TestAReply:
         assert task["question"]["kind"] == "confirmation"
         assert person.post(path, json={"reply": text}).status_code == 400
         assert server.task(task["task_id"])["question"] == task["question"]
-        answer = person.post(path, json={"reply": text, "choice": "no"})
+        answer = person.post(path, json={"choice": "no"})
         assert answer.json()["new_status"] == "CANCELLED"
 
     def test_of_yes_lets_it_be_executed(self, server: Server, project: str, person: Any) -> None:

@@ -14,6 +14,7 @@ from orchestrator.app.running import board
 from orchestrator.doors.web import bodies, cancelling
 from orchestrator.doors.web.callers import Reading, Serving, Writing
 from orchestrator.doors.web.reading import StrictRoute
+from orchestrator.errors import UsageError
 
 router = APIRouter(prefix="/api", route_class=StrictRoute)
 
@@ -81,7 +82,9 @@ def show_task(id: str, serving: Serving, caller: Reading) -> Answer:
     "/tasks/{id}/reply", response_model=bodies.Moved, responses=failures(400, 401, 403, 404, 409, 413, 503)
 )
 def reply(id: str, body: bodies.Reply, serving: Serving, caller: Writing) -> Answer:
-    """Answer what a task asks, as a person."""
+    """Answer what a task asks, as a person: by words, or by a choice."""
+    if body.reply is not None and body.choice is not None:
+        raise UsageError("USAGE", "A reply has words or a choice, not both; nothing changed.", "Send one of them")
     return serving.reply(id, caller, **body.model_dump())
 
 

@@ -89,10 +89,11 @@ def show_inbox(
 
 @router.get("/workflow/graph", responses=failures(400, 401, 404, 503))
 def show_graph(
-    serving: Serving, caller: Reading, format: Literal["mermaid", "dot", "svg"] = "mermaid", session_id: Name = None
+    serving: Serving, caller: Reading, format: Literal["mermaid", "dot", "svg"] = "mermaid", session_id: Name = None,
+    group_id: Name = None,
 ) -> Answer:
-    """The workflow as a drawing; with a session, its position in it."""
-    return read(serving, "workflow graph", format=format, session_id=session_id)
+    """The workflow as a drawing; with a session, its position in it, and with a group of it, that one's alone."""
+    return read(serving, "workflow graph", format=format, session_id=session_id, group_id=group_id)
 
 
 @router.get("/health", response_model=bodies.Health, responses=failures(503))
