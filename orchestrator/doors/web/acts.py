@@ -21,6 +21,20 @@ from orchestrator.errors import OrchestratorError
 router = APIRouter(include_in_schema=False)
 
 
+@router.get("/tasks/{id}/reply")
+@router.get("/tasks/{id}/retry")
+@router.get("/tasks/{id}/cancel")
+def show_task(id: str) -> Response:
+    """The page of a task: what was not done leaves the address to which it was sent, which a browser may open again."""
+    return RedirectResponse(f"/tasks/{segment(id)}", 303)
+
+
+@router.get("/projects/{project}/chat")
+def show_projects(project: str) -> Response:
+    """The page of all projects, as `show_task`."""
+    return RedirectResponse("/projects", 303)
+
+
 def _tried(
     fields: dict[str, str], act: Callable[[], str], page: Callable[..., Response]
 ) -> Response:

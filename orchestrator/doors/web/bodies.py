@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 Status = Literal[
     "QUEUED", "RUNNING", "AWAITING_RESPONSE", "COMPLETE", "INCOMPLETE", "ERROR", "CANCELLED"
 ]
-MAX_TEXT = 262_144
-"""Characters of a text that is sent."""
+MAX_TEXT = 65_536
+"""Characters of a text that is sent at most. A form takes up to 12 bytes for one, so that none of them is too large."""
+_LIMIT = f"At most {MAX_TEXT} characters."
 
 
 class Body(BaseModel):
@@ -29,7 +30,7 @@ class NewProject(Body):
 class Chat(Body):
     """Something that is to be done."""
 
-    content: Annotated[str, Field(max_length=MAX_TEXT, description="In words; not blank.")]
+    content: Annotated[str, Field(max_length=MAX_TEXT, description=f"In words; not blank. {_LIMIT}")]
     session_id: Annotated[
         str | None, Field(max_length=128, description="The chat; begun where there is none of this id.")
     ] = None
@@ -38,8 +39,8 @@ class Chat(Body):
 class Reply(Body):
     """The answer to what a task asks: words, or a choice."""
 
-    reply: Annotated[str | None, Field(max_length=MAX_TEXT)] = None
-    choice: Literal["yes", "no"] | None = None
+    reply: Annotated[str | None, Field(max_length=MAX_TEXT, description=f"In words. {_LIMIT}")] = None
+    choice: Annotated[Literal["yes", "no"] | None, Field(description="In place of words, never beside them.")] = None
     question_id: Annotated[str | None, Field(max_length=300, description="The question that is answered.")] = None
 
 

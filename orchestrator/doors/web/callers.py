@@ -117,15 +117,16 @@ def _place(origin: str) -> str | None:
 async def fields(request: Request) -> dict[str, str]:
     """The fields of a form that was sent, the last of each name; none where it is no form.
 
-    They are kept with the request, so that a page that tells of a failure can give back what was typed.
+    They are kept with the request, also those that are refused, so that a page that tells of a failure can give back
+    what was typed.
 
     Raises:
-        Denied: 400, more fields than any form has.
+        Denied: 400, more fields than any form has, or a text that cannot be taken.
     """
-    kept: dict[str, str] | None = getattr(request.state, "fields", None)
+    kept: dict[str, str] | None = getattr(request.state, "typed", None)
     if kept is None:
-        kept = request.state.fields = await _read_fields(request)
-    return kept
+        kept = request.state.typed = await _read_fields(request)
+    return {name: _fitting(name, text) for name, text in kept.items()}
 
 
 async def _read_fields(request: Request) -> dict[str, str]:
@@ -138,12 +139,13 @@ async def _read_fields(request: Request) -> dict[str, str]:
     except ValueError:
         raise Denied(400, "BAD_REQUEST", "The form has too many fields.") from None
     # Browsers send the lines of a text with both ends.
-    return {name: _fitting(name, values[-1].replace("\r\n", "\n")) for name, values in found.items()}
+    return {name: values[-1].replace("\r\n", "\n") for name, values in found.items()}
 
 
 def _fitting(name: str, text: str) -> str:
     if len(text) > MAX_TEXT:
-        raise Denied(400, "BAD_REQUEST", f"The text of {name[:40]} has more than {MAX_TEXT} characters.")
+        what = f"The text of {name[:40]} has {len(text)} characters; at most {MAX_TEXT} are taken."
+        raise Denied(400, "BAD_REQUEST", what)
     problem = names.text_problem(text)
     if problem:
         raise Denied(400, "INVALID_TEXT", f"The text of {name[:40]} {problem}.")

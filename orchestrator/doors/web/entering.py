@@ -56,6 +56,12 @@ def enter(request: Request, code: str, fields: Fields, serving: Serving) -> Resp
     return answer
 
 
+@router.get("/leave")
+def show_inbox() -> Response:
+    """The inbox, where a browser opens the address again to which its form was sent."""
+    return RedirectResponse("/", 303)
+
+
 @router.post("/leave")
 def leave(request: Request, fields: Fields, caller: Writing) -> Response:
     """End the visit."""

@@ -32,7 +32,7 @@ Step = Annotated[int | None, Query(ge=0, le=2**53)]
 
 def failure(request: Request, status: int, code: str, message: str) -> Response:
     """The page of something that does not work; what was typed is given back."""
-    fields: dict[str, str] = getattr(request.state, "fields", {})
+    fields: dict[str, str] = getattr(request.state, "typed", {})
     typed = {name: fields[name] for name in TYPED if fields.get(name, "").strip()}
     problem = {"status": status, "code": code, "message": message}
     title = _FAILURES.get(status, "That did not work")

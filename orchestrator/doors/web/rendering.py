@@ -25,6 +25,7 @@ from orchestrator.core import masking
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.doors.web import assets, callers
 from orchestrator.doors.web.api_reading import ask
+from orchestrator.doors.web.bodies import MAX_TEXT
 
 MOST_WAITING = 99
 """Open questions that the navigation counts."""
@@ -82,7 +83,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True, lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.filters |= {"when": when, "tone": tone, "words": words, "role": role, "tongue": tongue, "segment": segment}
-    made.globals["asset"] = assets.address
+    made.globals |= {"asset": assets.address, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import html
 import json
 import re
+from urllib.parse import urlencode
 
 import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
 from orchestrator.core import questions
+from orchestrator.doors.web import acts, entering, pages
 from orchestrator.doors.web.access import COOKIE
+from orchestrator.doors.web.application import MAX_BODY
+from orchestrator.doors.web.bodies import MAX_TEXT
 from tests.integration.web import story
 from tests.integration.web.asgi import TOKEN, Web
 from tests.integration.web.conftest import Make
@@ -129,12 +133,60 @@ def test_a_script_is_no_person_on_pages_either(inside: Web) -> None:
 
 @pytest.mark.parametrize(
     ("text", "status"),
-    [pytest.param("a\0b", 400, id="NUL"), pytest.param("x" * 262_145, 400, id="too long")],
+    [pytest.param("a\0b", 400, id="NUL"), pytest.param("x" * 65_537, 400, id="too long")],
 )
 def test_a_text_that_cannot_be_kept_is_refused(text: str, status: int, inside: Web) -> None:
     id = story.review(inside)
     done = inside.send(f"/questions/{id}", f"/questions/{id}", decision="continue", note=text)
     assert (done.status, closed(inside, id)[0]) == (status, None)
+
+
+@pytest.mark.parametrize("letter", ["x", "\u3042", "\U0001f600", "\n"], ids=["a letter", "a kana", "a face", "a line"])
+def test_a_text_of_the_longest_length_is_taken_whatever_its_letters(letter: str, inside: Web) -> None:
+    id = story.review(inside)
+    text = f"x{letter * (MAX_TEXT - 2)}x"
+    done = inside.send(f"/questions/{id}", f"/questions/{id}", decision="continue", note=text.replace("\n", "\r\n"))
+    assert (done.status, closed(inside, id)[3]) == (303, text)
+    assert len(urlencode({"note": text.replace("\n", "\r\n")})) < MAX_BODY * 0.8
+
+
+def test_a_text_that_is_too_long_comes_back_with_its_limit(inside: Web) -> None:
+    id, text = story.review(inside), "\u3042" * (MAX_TEXT + 1)
+    done = inside.send(f"/questions/{id}", f"/questions/{id}", decision="continue", note=text)
+    assert (done.status, f"{MAX_TEXT + 1} characters; at most {MAX_TEXT}" in done.text) == (400, True)
+    assert f"{text}</textarea>" in done.text
+
+
+def test_every_place_for_words_says_how_many_it_takes(running: Web) -> None:
+    id = story.run(running, story.ASK)
+    ((asked,),) = running.rows("SELECT id FROM questions")
+    for path in (f"/tasks/{id}", f"/questions/{asked}", "/projects", "/sessions/chat"):
+        shown = running.get(path).text
+        areas = re.findall(r"<textarea[^>]*>", shown)
+        assert [area for area in areas if f'maxlength="{MAX_TEXT}"' not in area] == [], path
+        assert (areas != [], f"{MAX_TEXT:,} characters" in shown) == (True, True), path
+
+
+def test_every_address_to_which_a_form_is_sent_can_be_opened_again() -> None:
+    routes = [route for part in (acts, entering, pages) for route in part.router.routes]
+    posted = {path for route in routes for path in _places(route, "POST")}
+    shown = {path for route in routes for path in _places(route, "GET")}
+    assert (len(posted) > 6, posted - shown) == (True, set())
+
+
+def _places(route: object, method: str) -> list[str]:
+    return [getattr(route, "path", "")] if method in (getattr(route, "methods", None) or ()) else []
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [("/tasks/task-1/reply", "/tasks/task-1"), ("/tasks/task-1/retry", "/tasks/task-1"),
+     ("/tasks/task-1/cancel", "/tasks/task-1"), ("/projects/P1/chat", "/projects"),
+     ("/leave", "/")],
+)  # fmt: skip
+def test_opened_again_it_leads_to_the_page_of_its_form(path: str, place: str, web: Web) -> None:
+    found = web.get(path)
+    assert (found.status, found.headers["location"]) == (303, place)
 
 
 def test_a_form_of_many_fields_is_refused(inside: Web) -> None:

@@ -82,6 +82,23 @@ def test_a_reply_is_read_in_the_same_way(body: bytes, code: str, web: Web) -> No
     assert (found.status, json.loads(found.text)["error"]) == (400, code)
 
 
+def test_the_description_says_how_long_texts_may_be(web: Web) -> None:
+    known = json.loads(web.get("/api/openapi.json").text)["components"]["schemas"]
+    content, reply = known["Chat"]["properties"]["content"], known["Reply"]["properties"]["reply"]["anyOf"][0]
+    assert (content["maxLength"], reply["maxLength"]) == (65_536, 65_536)
+    assert "At most 65536 characters." in content["description"]
+
+
+def test_a_drawing_shows_where_one_group_stands(web: Web) -> None:
+    story.review(web)
+    story.blocked(web)
+    both = json.loads(web.get("/api/workflow/graph?session_id=blocked").text)["positions"]
+    assert both == json.loads(web.get("/api/workflow/graph?session_id=blocked&group_id=E2E").text)["positions"]
+    assert both != {}
+    assert web.get("/api/workflow/graph?session_id=blocked&group_id=A").status == 404
+    assert web.get("/api/workflow/graph?group_id=A").status == 400
+
+
 def test_the_description_still_tells_of_the_bodies(web: Web) -> None:
     described = json.loads(web.get("/api/openapi.json").text)
     found = described["paths"]["/api/projects/{project}/chat"]["post"]["requestBody"]["content"]["application/json"]
