@@ -20,6 +20,8 @@ from orchestrator.store.run_reader import Run
 STATUSES = tuple(state.upper() for state in states.STATES)
 MOST = 200
 """Groups on one page at most."""
+FIRST_PROMPT = 500
+"""Characters of a chat's first prompt that a list of chats shows."""
 
 _COPIED = (
     "session_id", "prompt", "task_type", "provider", "model", "retry_of", "error_code", "error_reason",
@@ -63,7 +65,13 @@ def _group(context: Context, row: dict[str, Any]) -> Answer:
         "created_at": row["created_at"],
         "latest_updated_at": row["updated_at"],
     }
-    return views.masked(found)
+    shown = views.masked(found)
+    # Masked before it is cut: half a secret looks like none.
+    return {**shown, "first_prompt": _cut(shown["first_prompt"])}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= FIRST_PROMPT else f"{text[: FIRST_PROMPT - 1]}…"
 
 
 def tasks(context: Context, group: str) -> Answer:
@@ -93,7 +101,10 @@ def require(context: Context, id: str) -> Run:
 
 def row(context: Context, run: Run) -> Answer:
     """A run without its output and log."""
-    shown = views.run_row(context, run)
+    return _row(run, views.run_row(context, run))
+
+
+def _row(run: Run, shown: Answer) -> Answer:
     asked = shown["question"] if run.state == states.AWAITING else None
     return {
         "task_id": run.id,
@@ -118,6 +129,7 @@ def next_try(context: Context, run: Run) -> str | None:
 
 def detail(context: Context, run: Run) -> Answer:
     """A run with its output, why it stands where it stands, and its log."""
-    found = views.run_log(context, run.session_id, run.id)
-    told = views.told(context, run)
-    return {**row(context, run), "output": told["output"], "why": told["why"], "events": found["events"]}
+    shown = views.run_row(context, run)
+    events = views.run_log(context, run.session_id, run.id, known=shown)["events"]
+    told = views.told(context, run, shown)
+    return {**_row(run, shown), "output": told["output"], "why": told["why"], "events": events}

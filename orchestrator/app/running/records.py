@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import finishing, lifecycle, writing
+from orchestrator.app.running import finishing, lifecycle, merging, writing
 from orchestrator.core import masking, strictjson
 from orchestrator.core.running import judging, limits, states
 from orchestrator.core.running.facts import Facts
@@ -56,7 +56,7 @@ def end(context: Context, done: Sequence[Done], parts: Sequence[Part]) -> Answer
         What `finishing.finish` answers.
     """
     last, at = done[-1], context.clock()
-    run, files = last.job.run, _all_files(done)
+    run, files = last.job.run, merging.at_last(file for each in done for file in _files(each.seen))
     log = [entry for each in done for entry in _entries(each, at)] + _phases(done, parts, at)
     facts = _write_log(context, run, last.facts, log, files, at)
     return finishing.finish(
@@ -68,18 +68,6 @@ def end(context: Context, done: Sequence[Done], parts: Sequence[Part]) -> Answer
         ],
         at=at,
     )  # fmt: skip
-
-
-def _all_files(done: Sequence[Done]) -> list[dict[str, Any]]:
-    """Each file once, as it is at last; what was new before and changed since is new."""
-    found: dict[str, dict[str, Any]] = {}
-    for file in (file for each in done for file in _files(each.seen)):
-        known = found.get(file["path"])
-        if known is not None and file["change"] is None and file["present"]:
-            continue
-        new = known is not None and (known["change"], file["change"]) == (snapshot.NEW, snapshot.CHANGED)
-        found[file["path"]] = {**file, "change": snapshot.NEW} if new else file
-    return list(found.values())
 
 
 def _tampering(seen: Seen, at: str) -> list[limits.Violation]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import writing
+from orchestrator.app.running import merging, writing
 from orchestrator.core import masking, questions
 from orchestrator.core.running import codes, guard, states, visibility
 from orchestrator.store import run_reader
@@ -30,7 +30,7 @@ def run_row(context: Context, run: Run) -> Answer:
     """A run without its log."""
     row = {name: getattr(run, name) for name in _SHOWN}
     question = run_reader.question(context.connection, run.question_id) if run.question_id else None
-    files = run_reader.files(context.connection, run.session_id, run.id)
+    files = merging.at_last(run_reader.files(context.connection, run.session_id, run.id))
     found: Answer = {
         **row,
         "group_id": run.session_id,
@@ -59,11 +59,14 @@ def _file(row: dict[str, Any]) -> Answer:
     }  # fmt: skip
 
 
-def run_log(context: Context, session: str, id: str, level: str = writing.SUMMARY) -> Answer:
+def run_log(
+    context: Context, session: str, id: str, level: str = writing.SUMMARY, known: Answer | None = None
+) -> Answer:
     """A run with the events of its log, by its id outside or in the log.
 
     Args:
         level: `full` shows what executors wrote and what the runner did inside; anything else means summary.
+        known: the run as `run_row` shows it, where that was read already.
 
     Raises:
         Refused: UNKNOWN_ID; MASKING_FAILED, a secret is still there after masking.
@@ -72,7 +75,7 @@ def run_log(context: Context, session: str, id: str, level: str = writing.SUMMAR
     if run is None:
         known = [each.id for each in run_reader.of_session(context.connection, session)]
         raise writing.unknown(id, known)
-    found = run_row(context, run)
+    found = dict(run_row(context, run) if known is None else known)
     events = run_reader.events(context.connection, session, run.id)
     shown = visibility.shown((visibility.Entry(**event) for event in events), level, masking.mask)
     found["events"] = [entry._asdict() for entry in shown]
@@ -90,9 +93,13 @@ def tree(context: Context, session: str) -> list[Answer]:
     return list(threads.values())
 
 
-def told(context: Context, run: Run) -> Answer:
-    """A run with why it stands where it stands, what to do next, and a hint, as its summary tells them."""
-    found = run_row(context, run)
+def told(context: Context, run: Run, known: Answer | None = None) -> Answer:
+    """A run with why it stands where it stands, what to do next, and a hint, as its summary tells them.
+
+    Args:
+        known: the run as `run_row` shows it, where that was read already.
+    """
+    found = run_row(context, run) if known is None else known
     asked = found["question"] if run.state in (states.UNFINISHED, states.AWAITING) else None
     said = " ".join(asked["text"].split()) if asked else run.error_reason or why(context, run)
     told = {"why": said, "next": _next(found), "hint": _hint(run)}

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from orchestrator.app.running.board import FIRST_PROMPT
+
 Status = Literal[
     "QUEUED", "RUNNING", "AWAITING_RESPONSE", "COMPLETE", "INCOMPLETE", "ERROR", "CANCELLED"
 ]
@@ -113,7 +115,9 @@ class Group(BaseModel):
     task_count: int
     status_counts: dict[Status, int]
     latest_status: Status
-    first_prompt: str
+    first_prompt: Annotated[
+        str, Field(max_length=FIRST_PROMPT, description="What was said first; what is longer ends in an ellipsis.")
+    ]
     created_at: str
     latest_updated_at: str
 

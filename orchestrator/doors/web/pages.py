@@ -23,6 +23,8 @@ TYPED = ("reply", "note", "content", "project_path", "alias")
 """Fields of forms that hold what a person typed."""
 DECISIONS, STEPS, SESSIONS, CHATS = 12, 25, 30, 30
 """How many of each are on a page."""
+FILES, EVENTS = 200, 500
+"""How many files and entries of its log a task's page shows."""
 
 _FAILURES = {404: "Not found", 409: "Nothing was changed", 410: "This is used up"}
 
@@ -158,13 +160,24 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
         closed = about["status"] in ("done", "cancelled")
         asked = look.ask("inbox", session_id=run.session_id, limit=200)["questions"]
         data = {
-            "task": found,
+            **_shortened(found),
             "asked": [each for each in asked if each["task_id"] == run.task_id],
             "next_try": board.next_try(look.context, run),
             "may_retry": ended and run.state != states.DONE and not closed,
             "may_cancel": not ended,
         }
         return look.page("task.html", status, title=f"Task {id}", **data, **more)
+
+
+def _shortened(found: dict[str, Any]) -> dict[str, Any]:
+    """What a task's page shows of a run, the changed files before all others and the newest entries of its log."""
+    files = sorted(found["files"], key=lambda file: file["change"] is None)
+    events = found["events"]
+    return {
+        "task": {**found, "files": files[:FILES], "events": events[-EVENTS:]},
+        "more_files": max(len(files) - FILES, 0),
+        "more_events": max(len(events) - EVENTS, 0),
+    }
 
 
 @router.get("/projects")

@@ -67,6 +67,14 @@ def role(name: str) -> str:
     return "a person" if name == PERSON else words(name)
 
 
+def fate(file: dict[str, Any]) -> str:
+    """What became of a file of a task, in words; nothing where it is there and did not change."""
+    change: str = file["change"] or ""
+    if file["exists"] or change == "deleted":
+        return change
+    return f"{change}, gone since" if change else "not found"
+
+
 def tongue(text: str) -> Markup:
     """The attribute that tells of Japanese text, whose letters other languages draw in other ways."""
     return Markup(' lang="ja"') if _KANA.search(text) else Markup()
@@ -82,7 +90,8 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
-    made.filters |= {"when": when, "tone": tone, "words": words, "role": role, "tongue": tongue, "segment": segment}
+    filters = (when, tone, words, role, fate, tongue, segment)
+    made.filters |= {each.__name__: each for each in filters}
     made.globals |= {"asset": assets.address, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made
 
