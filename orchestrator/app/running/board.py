@@ -12,6 +12,7 @@ from typing import Any
 
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import views
+from orchestrator.core import masking
 from orchestrator.core.running import states
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import run_board, run_reader
@@ -119,6 +120,17 @@ def _row(run: Run, shown: Answer) -> Answer:
         "question": asked,
         "files": [{name: file[name] for name in _FILE} for file in shown["verified_files"]],
     }
+
+
+def without_places(context: Context, session: str, steps: list[Answer]) -> list[Answer]:
+    """Steps of a session as a timeline tells them, with the kinds of executors alone: behind these stand paths."""
+    known = [name for name in run_board.executors(context.connection, session) if ":" in name]
+    # A secret in it may have been masked where it was written down.
+    for name in sorted({form for each in known for form in (each, masking.mask(each))}, key=len, reverse=True):
+        kind = name.partition(":")[0]
+        for told in (told for step in steps for told in (step, *step["wrote"])):
+            told["text"] = told["text"].replace(name, kind)
+    return steps
 
 
 def next_try(context: Context, run: Run) -> str | None:

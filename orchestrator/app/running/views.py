@@ -73,8 +73,8 @@ def run_log(
     """
     run = run_reader.run(context.connection, session, id)
     if run is None:
-        known = [each.id for each in run_reader.of_session(context.connection, session)]
-        raise writing.unknown(id, known)
+        ids = [each.id for each in run_reader.of_session(context.connection, session)]
+        raise writing.unknown(id, ids)
     found = dict(run_row(context, run) if known is None else known)
     events = run_reader.events(context.connection, session, run.id)
     shown = visibility.shown((visibility.Entry(**event) for event in events), level, masking.mask)

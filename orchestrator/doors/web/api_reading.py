@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse
 
 from orchestrator.app import arguments, operations
 from orchestrator.app.context import Context
+from orchestrator.app.running import board
 from orchestrator.core import masking
 from orchestrator.doors.web import bodies
 from orchestrator.doors.web.api import failures
@@ -31,6 +32,8 @@ def ask(context: Context, words: str, **given: Any) -> Answer:
     bound = arguments.complete(context, words, arguments.bind(words, known))
     found = operations.call(context, words, **bound)
     found.pop("exit_code", None)
+    if words == "audit timeline":
+        found["events"] = board.without_places(context, bound["session_id"], found["events"])
     shown: Answer = found if masking.is_plain(found) else masking.mask_value(found)
     return shown
 

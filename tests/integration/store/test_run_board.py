@@ -12,6 +12,7 @@ PLANS = {
     "board _COUNT": (run_board._COUNT, ["ix_runs_created", "sqlite_autoindex_runs_"]),
     "board _PAGE": (run_board._PAGE, ["ix_runs_created", "sqlite_autoindex_runs_"]),
     "board _STATES": (run_board._STATES, [r"ix_runs_created \(session_id=\?\)"]),
+    "board _EXECUTORS": (run_board._EXECUTORS, [r"ix_runs_created \(session_id=\?\)"]),
     "board _QUEUED": (run_board._QUEUED, [r"ix_runs_open \(state=\?\)", r"e USING .*session_id=\? AND seq=\?"]),
     "events _AFTER": (event_reader._AFTER, [r"SEARCH audit_events USING INTEGER PRIMARY KEY \(rowid>\?\)"]),
     "events _DECISIONS": (event_reader._DECISIONS, [r"SEARCH router_decisions .*\(session_id=\? AND seq=\?\)"]),
