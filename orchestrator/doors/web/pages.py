@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from orchestrator.app import projects, question_views, verdicts
 from orchestrator.app.running import board, views
-from orchestrator.core import masking, questions
+from orchestrator.core import masking, questions, visible
 from orchestrator.core.running import states
 from orchestrator.core.workflow import svg_style
 from orchestrator.doors.web import rendering
@@ -115,7 +115,7 @@ def _picture(look: Look, session: str, group: str | None = None, *, empty: bool 
     """
     found = look.ask("workflow graph", format="svg", session_id=session, group_id=group)
     drawn = found["graph"] if empty or found["positions"] else ""
-    return Markup(drawn.replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
+    return Markup(visible.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
 
 
 @router.get("/sessions/{session}/verdict")

@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, Response
 
 from orchestrator.app import inbox, live
 from orchestrator.app.context import Answer, Context
-from orchestrator.core import masking
+from orchestrator.core import masking, visible
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.doors.web import assets, callers
 from orchestrator.doors.web.api_reading import ask
@@ -47,7 +47,7 @@ def when(text: str | None) -> Markup:
     try:
         moment = datetime.fromisoformat(text or "")
     except ValueError:
-        return escape(text or "")
+        return escape(visible.on_a_page(text or ""))
     said = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
     return Markup('<time datetime="{}">{}</time>').format(text, said)
 
@@ -85,12 +85,22 @@ def segment(text: str) -> str:
     return quote(text, safe=":@")
 
 
+def asis(text: str) -> Markup:
+    """A text of a form as it was typed: there, what is spelt out would be sent so."""
+    return escape(text)
+
+
+def _visible(value: Any) -> Any:
+    """What a page shows of a value; a part of a page has been through this."""
+    return visible.on_a_page(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 def _environment() -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, auto_reload=False,
+        trim_blocks=True, lstrip_blocks=True, auto_reload=False, finalize=_visible,
     )  # fmt: skip
-    filters = (when, tone, words, role, fate, tongue, segment)
+    filters = (when, asis, tone, words, role, fate, tongue, segment)
     made.filters |= {each.__name__: each for each in filters}
     made.globals |= {"asset": assets.address, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made

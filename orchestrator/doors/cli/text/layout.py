@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from orchestrator.core import visible as spelling
+
 INDENT = "  "
 NOTHING = "-"
-
-# Controls, and the marks that turn the direction of text or end a line without looking like it.
-_HIDDEN = (*range(0x20), *range(0x7F, 0xA0), 0x061C, *range(0x200B, 0x2010), *range(0x2028, 0x202F),
-           *range(0x2060, 0x2070), 0xFEFF, *range(0xFFF9, 0xFFFC))  # fmt: skip
-_SHORT = {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}
-_VISIBLE = {code: _SHORT.get(code, f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}") for code in _HIDDEN}
-_VISIBLE_LINES = {code: text for code, text in _VISIBLE.items() if code not in (0x09, 0x0A)}
 
 
 def visible(value: object) -> str:
@@ -22,20 +17,12 @@ def visible(value: object) -> str:
         return NOTHING
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return _spelt(str(value), _VISIBLE)
+    return spelling.on_one_line(str(value))
 
 
 def visible_lines(text: str) -> list[str]:
     """A text of several lines: its own line breaks and tabs stay, other controls are spelt out."""
-    return _spelt(text.replace("\r\n", "\n"), _VISIBLE_LINES).split("\n")
-
-
-def _spelt(text: str, table: Mapping[int, str]) -> str:
-    if text.isascii() and text.isprintable():
-        return text
-    shown = text.translate(table)
-    # What no encoding holds must not stop the output.
-    return shown.encode("utf-8", "backslashreplace").decode()
+    return spelling.on_lines(text).split("\n")
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> list[str]:

@@ -1,0 +1,48 @@
+"""What a page makes visible, and what it does not tell: marks that turn text, and where things lie."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the pages need the extra `web`")
+
+from tests.integration.web import story
+from tests.integration.web.asgi import Web
+from tests.integration.web.conftest import Make
+
+MARKS = "".join(map(chr, (0x202E, 0x2066, 0x200F, 0x200B, 0x061C, 0xFEFF, 0x85, 0x1B, 0x7F)))
+
+
+def test_marks_that_turn_text_or_hide_are_spelt_out_on_pages(web: Web) -> None:
+    id = story.review(web, reason=f"Is it?{MARKS}\nA second\tline", goal="Ship\u202eit")
+    for path in ("/", f"/questions/{id}", "/sessions", "/sessions/rev"):
+        text = web.get(path).text
+        assert [mark for mark in MARKS if mark in text] == [], path
+    asked = "Is it?\\u202e\\u2066\\u200f\\u200b\\u061c\\ufeff\\x85\\x1b\\x7f\nA second\tline"
+    assert asked in web.get(f"/questions/{id}").text
+    assert "Ship\\u202eit" in web.get("/sessions").text
+
+
+def test_what_joins_letters_stays(web: Web) -> None:
+    family, persian = "\U0001f469\u200d\U0001f467", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    id = story.review(web, reason=f"{family} {persian}")
+    assert f"{family} {persian}" in web.get(f"/questions/{id}").text
+
+
+def test_what_was_typed_comes_back_as_it_was_typed(web: Web) -> None:
+    id = story.review(web)
+    web.come_in()
+    done = web.send(f"/questions/{id}", f"/questions/{id}", decision="maybe", note="a\u202eb")
+    assert (done.status, "a\u202eb</textarea>" in done.text) == (400, True)
+
+
+def test_a_program_is_not_told_where_an_executor_lies(make: Make) -> None:
+    web = make(steps=story.STEPS)
+    web.serve_runs()
+    story.run(web, story.ASK)
+    told = json.loads(web.get("/api/sessions/chat/timeline").text)
+    assert "queued -> running by system:runner (scripted starts)" in json.dumps(told)
+    for path in ("/api/sessions/chat/timeline", "/sessions/chat", "/api/sessions/chat/timeline?limit=500"):
+        assert ("steps.json" in web.get(path).text, str(web.database.parent) in web.get(path).text) == (False, False)
