@@ -88,6 +88,13 @@ def tasks(context: Context, group: str) -> Answer:
     return {"task_group_id": group, "tasks": [row(context, run) for run in runs]}
 
 
+def listed(context: Context, session: str) -> tuple[list[Answer], str | None]:
+    """The runs of a session without their files, and where the newest one works."""
+    runs = run_reader.of_session(context.connection, session)
+    shown = [_row(run, views.run_row(context, run, files=False)) for run in runs]
+    return shown, runs[-1].verification_root if runs else None
+
+
 def require(context: Context, id: str) -> Run:
     """The run of an id outside.
 

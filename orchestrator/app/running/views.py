@@ -26,11 +26,15 @@ def runs(context: Context, session: str) -> list[Answer]:
     return [run_row(context, run) for run in run_reader.of_session(context.connection, session)]
 
 
-def run_row(context: Context, run: Run) -> Answer:
-    """A run without its log."""
+def run_row(context: Context, run: Run, *, files: bool = True) -> Answer:
+    """A run without its log.
+
+    Args:
+        files: its files are read; there may be many thousand.
+    """
     row = {name: getattr(run, name) for name in _SHOWN}
     question = run_reader.question(context.connection, run.question_id) if run.question_id else None
-    files = merging.at_last(run_reader.files(context.connection, run.session_id, run.id))
+    rows = merging.at_last(run_reader.files(context.connection, run.session_id, run.id)) if files else []
     found: Answer = {
         **row,
         "group_id": run.session_id,
@@ -38,8 +42,8 @@ def run_row(context: Context, run: Run) -> Answer:
         "executor_blocked": bool(run.executor_blocked),
         "limit": run.limit_name,
         "question": _question(question),
-        "verified_files": [_file(row) for row in files],
-        "artifacts": [row["path"] for row in files if row["present"]],
+        "verified_files": [_file(each) for each in rows],
+        "artifacts": [each["path"] for each in rows if each["present"]],
         "violations": run_reader.violations(context.connection, run.session_id, run.id),
     }
     return masked(found)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from orchestrator.app import projects, question_views, verdicts
-from orchestrator.app.running import board, views
+from orchestrator.app.running import board
 from orchestrator.core import masking, questions, visible
 from orchestrator.core.running import states
 from orchestrator.core.workflow import svg_style
@@ -99,10 +99,8 @@ def show_session(request: Request, session: str, caller: Reading, until: Step = 
 
 def _chat(look: Look, session: str) -> dict[str, Any]:
     """The tasks of a chat, and the project in which something more may be said."""
-    runs = views.runs(look.context, session)
-    roots = {run["verification_root"] for run in runs[-1:]}
-    place = [each._asdict() for each in projects.listed(look.context) if each.path in roots]
-    tasks = board.tasks(look.context, session)["tasks"]
+    tasks, root = board.listed(look.context, session)
+    place = [each._asdict() for each in projects.listed(look.context) if each.path == root]
     under_way = [each for each in tasks if each["status"] in (states.RUNNING.upper(), states.QUEUED.upper())]
     return {"tasks": tasks, "under_way": under_way, "project": place[0] if place else None}
 

@@ -24,7 +24,7 @@ def test_a_database_that_is_away_shows_in_the_head_too(web: Web) -> None:
     assert web._ask("HEAD", "/api/health", b"", {}).status == 503
 
 
-@pytest.mark.parametrize("path", ["/api/projects/P1/chat", "/api/tasks/x/cancel", "/leave", "/api/events"])
+@pytest.mark.parametrize("path", ["/api/projects/P1/chat", "/api/tasks/x/cancel", "/api/events"])
 def test_what_is_only_posted_or_never_ends_has_no_head(path: str, web: Web) -> None:
     before = web.head()
     assert web._ask("HEAD", path, b"", {}).status == 405
