@@ -91,7 +91,8 @@ _ANSWERED = """SELECT text, note FROM questions INDEXED BY ix_questions_session 
     ORDER BY closed_seq, id"""
 
 _ASKED_BEFORE = """SELECT 1 FROM questions INDEXED BY ix_questions_session WHERE session_id = :session
-    AND task_id = :task AND closed_seq IS NOT NULL AND kind IN ('reply', 'confirmation', 'continuation') LIMIT 1"""
+    AND task_id = :task AND id <> :question AND closed_seq IS NOT NULL
+    AND kind IN ('reply', 'confirmation', 'continuation') LIMIT 1"""
 
 
 def run(connection: sqlite3.Connection, session: str, id: str) -> Run | None:
@@ -188,9 +189,10 @@ def answered(connection: sqlite3.Connection, session: str) -> list[tuple[str, st
     return [(row[0], row[1]) for row in connection.execute(_ANSWERED, {"session": session})]
 
 
-def has_asked_before(connection: sqlite3.Connection, session: str, task: str) -> bool:
-    """Whether a question of a task's runs was closed already."""
-    return connection.execute(_ASKED_BEFORE, {"session": session, "task": task}).fetchone() is not None
+def has_asked_before(connection: sqlite3.Connection, session: str, task: str, question: str) -> bool:
+    """Whether another question of a task's runs than this one was closed already."""
+    asked = {"session": session, "task": task, "question": question}
+    return connection.execute(_ASKED_BEFORE, asked).fetchone() is not None
 
 
 def chosen(connection: sqlite3.Connection, session: str, subject: str) -> str | None:

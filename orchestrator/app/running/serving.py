@@ -112,7 +112,8 @@ class Service:
         with self.pool.lent(write=True) as context:
             run = board.require(context, id)
             asked = _asked(context, run, question_id)
-            _refuse_unnamed(context, run, question_id)
+            if question_id is None:
+                _refuse_unnamed(context, run, asked["id"])
             decision, note = _decided(asked["kind"], reply, choice)
             desk = self._desk_of(context, run)
             with self.loop.preparing(run.session_id):
@@ -265,13 +266,13 @@ def _asked(context: Context, run: Run, question_id: str | None) -> run_reader.Ro
     return asked
 
 
-def _refuse_unnamed(context: Context, run: Run, question_id: str | None) -> None:
+def _refuse_unnamed(context: Context, run: Run, question: str) -> None:
     """Refuse an answer that does not say to what, where it may have been sent for an earlier question.
 
     Raises:
         UsageError: USAGE.
     """
-    if question_id is None and run_reader.has_asked_before(context.connection, run.session_id, run.task_id):
+    if run_reader.has_asked_before(context.connection, run.session_id, run.task_id, question):
         what = "This task has asked before, so that a reply has to name the question which it answers."
         raise UsageError("USAGE", what, "Send the question_id that the task shows")
 
