@@ -289,11 +289,11 @@ def _check_acknowledged(work: Work, report: Report) -> None:
 
 
 def _refuse_in_chat(case: Case) -> None:
-    plans = case.transition.effect in ("plan", "continue") or case.transition.action == "spawn_batch"
-    if case.session.kind == "chat" and plans:
+    """Runs do the work of a chat: a report in it would let it await an agent whom nobody starts."""
+    if case.session.kind == "chat":
         raise Refused(
-            "NOT_PERMITTED", f"Session {case.session.id} is a chat: it has one group, and nothing to plan.",
-            "orchestrator session create ID",
+            "NOT_PERMITTED", f"Session {case.session.id} is a chat: its work is done by runs, and no agent reports in"
+            " it.", "orchestrator session create ID",
         )
 
 

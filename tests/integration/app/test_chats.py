@@ -19,9 +19,13 @@ def test_a_chat_has_no_second_group() -> None:
     assert chat().refusal("group create", id="B", session_id="C1").code == "NOT_PERMITTED"
 
 
-@pytest.mark.parametrize("status", ["PLANNING_COMPLETE", "CONTINUE"])
-def test_in_a_chat_there_is_nothing_to_plan(status: str) -> None:
-    assert chat().refused(PM, status, session="C1", interrupt=True).code == "NOT_PERMITTED"
+@pytest.mark.parametrize("status", ["PLANNING_COMPLETE", "CONTINUE", "BAZINGA", "NEEDS_CLARIFICATION"])
+def test_in_a_chat_no_agent_reports(status: str) -> None:
+    """Else it would await an agent for ever: nobody starts one in a chat."""
+    table = chat()
+    assert table.refused(PM, status, session="C1", interrupt=True).code == "NOT_PERMITTED"
+    assert table.rows("SELECT awaited_role FROM sessions WHERE id = 'C1'") == [(None,)]
+    assert table.rows("SELECT awaited_role FROM task_groups WHERE session_id = 'C1'") == [(None,)]
 
 
 def test_the_group_of_a_chat_is_closed_by_closing_the_session() -> None:

@@ -28,7 +28,7 @@ AGREES = {
     "incomplete": {"in_progress"}, "cancelled": {"cancelled"},
 }  # fmt: skip
 """Which status a task has by the last run of it that was begun, where nobody else had a hand in it."""
-TASKS = {"UNBLOCK_NOT_PERMITTED", "ILLEGAL_MOVE", "COMPLETION_GATE"}
+TASKS = {"UNBLOCK_NOT_PERMITTED", "ILLEGAL_MOVE", "COMPLETION_GATE", "ASSIGNEE_BUSY"}
 """Why a task may refuse what its run would allow: somebody else had a hand in it."""
 STEPS = ("queue", "add", "start", "finish", "hold", "cancel", "again", "unanswered", "abandon", "answer", "meddle")
 WEIGHTS = (10, 2, 18, 10, 5, 3, 5, 2, 2, 8, 2)
