@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from orchestrator import bootstrap, errors
-from orchestrator.app import arguments, operations
+from orchestrator.app import arguments, operations, outcomes
 from orchestrator.app.context import Context
 from orchestrator.core import names, strictjson
 from orchestrator.doors.cli import batch_arguments, calling, output, printed
@@ -110,17 +110,17 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
         bound = arguments.complete(context, words, bound)
         found = operations.call(context, words, **bound)
         code = found.pop("exit_code", errors.EXIT_OK)
-        return {**output.success(found, context.path), "op": words, "exit_code": code}
+        return {**outcomes.success(found, context.path), "op": words, "exit_code": code}
     except errors.OrchestratorError as problem:
-        session = calling.hinted(problem, calling.session_of(words, bound) if words else None)
-        return {**output.failure(problem, session), "op": words, "exit_code": problem.exit_code}
+        session = outcomes.hinted(problem, outcomes.session_of(words, bound) if words else None)
+        return {**outcomes.failure(problem, session), "op": words, "exit_code": problem.exit_code}
     except Exception as problem:
         _abandon(runner)
         known = bootstrap.environment_problem(problem, runner.context.path)
         if known is not None:
-            return {**output.failure(known, None), "op": words, "exit_code": known.exit_code}
+            return {**outcomes.failure(known, None), "op": words, "exit_code": known.exit_code}
         what = errors.OrchestratorError("INTERNAL", calling.unexpected(problem), "Report this line as a fault")
-        return {**output.failure(what, None), "op": words, "exit_code": errors.EXIT_INTERNAL}
+        return {**outcomes.failure(what, None), "op": words, "exit_code": errors.EXIT_INTERNAL}
 
 
 def _own(runner: _Runner, words: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _own(runner: _Runner, words: str, given: dict[str, Any]) -> dict[str, Any]:
     call = batch_arguments.own(command, given, runner.db or runner.context.path)
     found = calling.run(command, call._replace(json=True))
     answer = {**found.answer, "document": strictjson.loads(found.text or "", words)} if found.raw else found.answer
-    return {**output.success(answer, answer.get("db")), "op": words, "exit_code": found.exit_code}
+    return {**outcomes.success(answer, answer.get("db")), "op": words, "exit_code": found.exit_code}
 
 
 def _abandon(runner: _Runner) -> None:

@@ -11,7 +11,6 @@ from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
 
 DOOR = "cli"
-hinted, session_of = outcomes.hinted, outcomes.session_of
 
 
 def run(command: Command, given: Given) -> Result:
@@ -43,7 +42,7 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
             context.credential = person.credential(context, words, bound, token)
         return result(call(context, words, **bound), context.path)
     except OrchestratorError as problem:
-        problem.data.setdefault("_session", hinted(problem, session_of(words, bound)))
+        problem.data.setdefault("_session", outcomes.hinted(problem, outcomes.session_of(words, bound)))
         problem.data.setdefault("db", context.path)
         raise
     except Exception as error:

@@ -13,6 +13,7 @@ import sys
 from typing import Any, NoReturn
 
 from orchestrator import errors
+from orchestrator.app import outcomes
 from orchestrator.doors.cli import catalogue, output, values
 from orchestrator.doors.cli.options import Command, Given, Result
 
@@ -135,7 +136,7 @@ def _answered(command: Command, given: Given, result: Result) -> int:
     answer = _repeating(result.answer, given.db)
     recorded = output.recorded_step(answer, command.words)
     if given.json and not result.raw:
-        output.write(output.line(output.success(answer, answer.get("db"))), recorded)
+        output.write(output.line(outcomes.success(answer, answer.get("db"))), recorded)
         return result.exit_code
     from orchestrator.doors.cli import shapes, text
 
@@ -178,7 +179,7 @@ def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
     problem.suggestion = _repeating({"suggestion": problem.suggestion}, db)["suggestion"]
     if _json(argv) and problem.code != "OUTPUT_FAILED":
         try:
-            output.write(output.line(_repeating(output.failure(problem, problem.data.get("_session")), db)))
+            output.write(output.line(_repeating(outcomes.failure(problem, problem.data.get("_session")), db)))
         except errors.EnvironmentProblem as second:
             output.complain(_sentence(second))
     else:

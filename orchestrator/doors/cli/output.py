@@ -16,7 +16,6 @@ from orchestrator.core import masking
 from orchestrator.errors import EnvironmentProblem
 
 STDOUT, STDERR = 1, 2
-success, failure, masked = outcomes.success, outcomes.failure, outcomes.masked
 
 
 def occupy_closed_streams() -> None:
@@ -28,7 +27,7 @@ def occupy_closed_streams() -> None:
 
 def line(document: dict[str, Any]) -> bytes:
     """A JSON object as one line of ASCII, with secrets masked."""
-    document = masked(document)
+    document = outcomes.masked(document)
     return json.dumps(document, separators=(", ", ": "), default=str).encode("ascii") + b"\n"
 
 

@@ -9,6 +9,7 @@ from importlib import util
 from typing import Any
 
 from orchestrator import bootstrap
+from orchestrator.app import outcomes
 from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
 from orchestrator.doors.cli.person import AGENT_VARIABLES
@@ -85,7 +86,7 @@ class _Teller:
         link = f"{listening.url}/open/{listening.link}" if listening.link else None
         if self._json:
             found = {"url": listening.url, "link": link, "token": None if self._again else listening.token}
-            output.write(output.line(output.success(found, listening.db)))
+            output.write(output.line(outcomes.success(found, listening.db)))
         else:
             output.write("".join(f"{line}\n" for line in self._lines(listening, link)).encode())
         self._again = True

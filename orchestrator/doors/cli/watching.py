@@ -6,6 +6,7 @@ import gc
 import sys
 import time
 
+from orchestrator.app import outcomes
 from orchestrator.doors.cli import calling, output, printed, text
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.errors import UsageError
@@ -53,5 +54,5 @@ def _over(found: Result) -> bool:
 def _shown(found: Result, given: Given) -> bytes:
     answer = found.answer if given.db is None else printed.repeat(found.answer, given.db)
     if given.json:
-        return output.line(output.success(answer, answer["db"]))
+        return output.line(outcomes.success(answer, answer["db"]))
     return output.text(text.render("status", answer), sys.stdout) + b"\n"

@@ -6,7 +6,8 @@ import json
 import pathlib
 from typing import Any
 
-from orchestrator.doors.cli import calling, output, shapes
+from orchestrator.app import outcomes
+from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import (
     BY,
     GROUP,
@@ -101,11 +102,11 @@ def _check(given: Given) -> Result:
         answer |= {"ok": proof.ok, "proof": proof.answer()}
     if code == EXIT_OK:
         document = {"db": None, **answer}
-        return Result(document, json.dumps(output.success(document, None), indent=2))
+        return Result(document, json.dumps(outcomes.success(document, None), indent=2))
     problem = _invalid(source, answer)
     if given.json:
         raise problem
-    return Result({"db": None}, json.dumps(output.failure(problem, None), indent=2), code, raw=True)
+    return Result({"db": None}, json.dumps(outcomes.failure(problem, None), indent=2), code, raw=True)
 
 
 def _invalid(source: str, answer: dict[str, Any]) -> InvalidInput:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from orchestrator.app import outcomes
 from orchestrator.core.running import states
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output
@@ -50,7 +51,7 @@ class Teller:
             EnvironmentProblem: OUTPUT_FAILED.
         """
         if self.json:
-            self._write(output.line({**output.success({}, None), "op": name, **found.document}))
+            self._write(output.line({**outcomes.success({}, None), "op": name, **found.document}))
         else:
             self.lines(found.lines)
 
@@ -73,7 +74,7 @@ class Teller:
         if isinstance(problem, EnvironmentProblem) and problem.code != _PASSES:
             raise problem
         if self.json:
-            self._write(output.line({**output.failure(problem, None), "op": name}))
+            self._write(output.line({**outcomes.failure(problem, None), "op": name}))
         else:
             self.lines(show.problem(problem))
 
@@ -85,7 +86,7 @@ class Teller:
         """
         self.failed = True
         if self.json:
-            self._write(output.line({**output.failure(_SLIP, None), "op": "exit"}))
+            self._write(output.line({**outcomes.failure(_SLIP, None), "op": "exit"}))
         else:
             self.lines([f"ERROR: {_SLIP.message}", f"HINT: {_SLIP.suggestion}"])
 
