@@ -30,11 +30,27 @@ def role(context: Context, agent_id: str, session_id: str | None, *, dry_run: bo
     Raises:
         Refused: UNKNOWN_AGENT.
     """
+    require(context, "route", agent_id, session_id, dry_run=dry_run)
     found = context.reader.agent(agent_id)
-    if found is None:
-        given = {"agent_id": agent_id}
-        perform(context, Call("route", session_id or STORE_CHAIN, agent_id, given, None, dry_run, refused={}), _refuse)
     return found.role if found else ""
+
+
+def require(
+    context: Context, words: str, agent_id: str, session_id: str | None, *, dry_run: bool = False
+) -> None:
+    """Refuse an agent that nobody has registered, or that is out of service, where the operation itself asks for none.
+
+    Args:
+        words: the operation.
+        session_id, dry_run: as for `role`.
+
+    Raises:
+        Refused: UNKNOWN_AGENT.
+    """
+    found = context.reader.agent(agent_id)
+    if found is None or not found.active:
+        given = {"agent_id": agent_id}
+        perform(context, Call(words, session_id or STORE_CHAIN, agent_id, given, None, dry_run, refused={}), _refuse)
 
 
 def main_task(context: Context, agent_id: str, session_id: str, request_id: str | None = None) -> str:

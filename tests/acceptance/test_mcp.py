@@ -278,11 +278,13 @@ def test_a_name_is_no_person_and_an_unknown_one_nobody(
         assert server.refusal("report_completed")["code"] in ("UNKNOWN_TASK", "HUMAN_REQUIRED")
         assert server.refusal("route", status="BAZINGA")["code"] == "UNKNOWN_ROLE"
     with connected(script, environment, "ghost") as server:
-        for tool, arguments in (("route", {"status": "PASS", "group_id": "A"}), ("report_completed", {})):
+        for tool, arguments in (
+            ("route", {"status": "PASS", "group_id": "A"}), ("report_completed", {}), ("validate_session", {}),
+        ):  # fmt: skip
             assert server.refusal(tool, **arguments)["code"] == "UNKNOWN_AGENT"
         assert server.refusal("get_next_action")["code"] == "UNKNOWN_AGENT"
     recorded = rows(path, "SELECT actor, code FROM refusals WHERE actor = 'ghost'")
-    assert recorded == [("ghost", "UNKNOWN_AGENT")] * 2
+    assert recorded == [("ghost", "UNKNOWN_AGENT")] * 3
     assert rows(path, "SELECT DISTINCT channel FROM audit_events WHERE kind = 'refusal'") == [("mcp",)]
 
 

@@ -63,6 +63,12 @@ _PAGE = {
 }
 
 
+def _judging(context: Context, agent: str, given: Given) -> Given:
+    """A verdict names no agent; who asks for one has to be known all the same."""
+    own.require(context, "validate", agent, given.get(SESSION), dry_run=bool(given.get("dry_run")))
+    return given
+
+
 def _role(context: Context, agent: str, given: Given) -> Given:
     """The role of the acting agent, where the report names none."""
     if given.get("current_agent") is not None:
@@ -173,6 +179,7 @@ TOOLS: dict[str, Tool] = {
                 **_SESSION,
                 **_REQUEST,
             },
+            fill=_judging,
         ),
         Tool(
             "get_status",
