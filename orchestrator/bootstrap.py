@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Context
-from orchestrator.core import masking
+from orchestrator.core import exactjson, masking
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.store import constants, discovery, sqlite
 
@@ -57,6 +57,7 @@ def open_context(
     environment: Mapping[str, str] | None = None,
     folder: str | os.PathLike[str] | None = None,
     shared: bool = False,
+    stays: bool = False,
 ) -> Context:
     """Find the database and open it for one door.
 
@@ -67,10 +68,13 @@ def open_context(
         channel: through what the actor spoke; recorded with every step.
         folder: where the search begins; the current one where left out.
         shared: threads may hand the context to each other, each using it alone.
+        stays: the process calls more than once; what takes a while to load and saves some at every call is loaded.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW.
     """
+    if stays:
+        exactjson.quicken()
     environment = os.environ if environment is None else environment
     path = discovery.find(explicit, environment, folder or discovery.working_folder(explicit, environment))
     seconds = deadline(environment)
@@ -174,8 +178,9 @@ def open_service(
 
     def opened(write: bool) -> Context:
         return open_context(
-            database, write=write, door="http", channel=serving.CHANNEL, environment=variables, shared=True
-        )
+            database, write=write, door="http", channel=serving.CHANNEL, environment=variables, shared=True,
+            stays=True,
+        )  # fmt: skip
 
     def desk_on(context: Context, root: str) -> desks.Desk:
         place = projects.Project(root, projects.CWD)

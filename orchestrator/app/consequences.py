@@ -12,7 +12,7 @@ from typing import Any
 from orchestrator.app import changes, completing, groups, moving, settling, spawning
 from orchestrator.app import metadata as meta
 from orchestrator.app.context import Answer, Work
-from orchestrator.core import names, strictjson
+from orchestrator.core import exactjson, names, strictjson
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -103,7 +103,7 @@ def _insert_report(work: Work, case: Case, agent: str) -> None:
         turn=report.turn if report.turn is not None else open_turn,
         turn_assumed=int(report.turn is None),
         summary=report.summary,
-        details=strictjson.canonical(report.details),
+        details=exactjson.exact(report.details),
         metadata=strictjson.canonical(given["metadata"]) if given.get("metadata") else None,
         raw_hash=raw_hash,
         reported_at=work.at,

@@ -8,6 +8,7 @@ from typing import Any
 from orchestrator.app import retelling
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.retelling import Outcome
+from orchestrator.core import exactjson
 from orchestrator.core.routing import facts
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK
 from orchestrator.store import comparing, moment, records, snapshot, step, verifying
@@ -42,6 +43,7 @@ def replay(context: Context, *, session_id: str, strict: bool = False) -> Answer
     Raises:
         Refused: UNKNOWN_SESSION.
     """
+    exactjson.quicken()
     with moment.of(context.connection, context.deadline_s):
         if session_id not in records.heads(context.connection, session_id) or session_id == STORE_CHAIN:
             context.require_session(session_id)

@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.app import acting, changes, resuming
 from orchestrator.app.context import Answer, Version, Work
-from orchestrator.core import handoff, strictjson
+from orchestrator.core import exactjson, handoff
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -122,12 +122,12 @@ def decide(work: Work, session: Session, version: Version, record: Record) -> An
         timestamp=work.at,
         report_id=answer["report_id"],
         cause=record.cause,
-        rules=strictjson.canonical(answer["rules"]),
+        rules=exactjson.exact(answer["rules"]),
         workflow_version_id=version.id,
         rules_version=work.context.rules_version,
         handoff_hash=hash_,
         mandatory_review=int(record.mandatory_review),
-        answer=strictjson.canonical(answer),
+        answer=exactjson.exact(answer),
     )
     work.decisions.append(answer)
     return answer
@@ -269,7 +269,7 @@ def freeze(
         **_moment(work, group_id, role, any(blocker.external for blocker in blockers)),
         **noted,
     )
-    text = strictjson.canonical(document)
+    text = exactjson.exact(document)
     hash_ = hashlib.sha256(text.encode()).hexdigest()
     work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)
     return hash_

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from orchestrator.app import auditing, validating
 from orchestrator.app.context import Answer, Context
+from orchestrator.core import exactjson
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
 from orchestrator.store import coverage, findings, kept, moment, snapshot, step, structure, verifying
 from orchestrator.store.constants import STORE_CHAIN
@@ -56,6 +57,7 @@ def verify(
         raise UsageError(
             "USAGE", "Steps are counted in each session, so --since needs the session.", "orchestrator audit verify S1"
         )
+    exactjson.quicken()
     found = Found(context.path, limit)
     with moment.of(context.connection, context.deadline_s):
         chain = None if session_id is None else _chain(context, session_id)

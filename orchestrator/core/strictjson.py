@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from orchestrator.core import names
+from orchestrator.core import exactjson, names
 
 SIZE_LIMIT = 1024 * 1024
 DEPTH_LIMIT = 100
@@ -109,34 +109,8 @@ def canonical(value: object) -> str:
         raise
 
 
-def encoder(
-    *, sort_keys: bool, default: Callable[[Any], object] | None = None, seen: dict[int, object] | None = None
-) -> Callable[[object], str]:
-    """A writer of JSON without spaces, letters unescaped. The C encoder is made once: `json.dumps` makes one a call.
-
-    Args:
-        sort_keys: whether members stand in the order of their names.
-        default: what to write of a value that JSON has no form for.
-        seen: what notes the containers that are being written, so that one within itself is an error; without it none
-            is noticed, and NaN is let through. It must be emptied after an error.
-    """
-    strict = seen is not None
-    plain = json.JSONEncoder(
-        separators=(",", ":"), ensure_ascii=False, default=default, sort_keys=sort_keys, allow_nan=not strict,
-        check_circular=strict,
-    )  # fmt: skip
-    try:
-        make = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # absent where there is no C accelerator
-        text = json.encoder.encode_basestring
-        chunks = make(seen, default or plain.default, text, None, ":", ",", sort_keys, False, not strict)
-        chunks([], 0)
-    except (AttributeError, TypeError):
-        return plain.encode
-    return lambda value: "".join(chunks(value, 0))
-
-
 _SEEN: dict[int, object] = {}
-_canonical = encoder(sort_keys=True, seen=_SEEN)
+_canonical = exactjson.encoder(sort_keys=True, seen=_SEEN)
 
 
 def at(path: str, key: str | int) -> str:

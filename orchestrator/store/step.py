@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.core import strictjson
+from orchestrator.core import exactjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import sqlite
 from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION
@@ -39,10 +39,6 @@ _TEXT = frozenset((str,))
 _EXACT = frozenset((str, int, bool, type(None)))
 
 _UPDATES: dict[tuple[str, ...], str] = {}
-
-
-_line = strictjson.encoder(sort_keys=False, default=bytes.hex)
-_canonical = strictjson.encoder(sort_keys=True, default=bytes.hex)
 
 
 class _Table(NamedTuple):
@@ -228,8 +224,8 @@ class Step:
         """
         check_exact(input)
         self.flush()
-        rows = _canonical(self._covered())
-        fields = (self.chain, self.seq, kind, actor, channel, self.at, _storable(_canonical(input)), rows)
+        rows = exactjson.exact(self._covered())
+        fields = (self.chain, self.seq, kind, actor, channel, self.at, _storable(exactjson.exact(input)), rows)
         digest = event_hash(self.prev_hash, fields)
         connection = self._connection
         connection.execute(_EVENT, (*fields, self.prev_hash, digest))
@@ -290,7 +286,7 @@ def open_step(
 
 def state_key(key: tuple[Value, ...]) -> str:
     """The name of a row among the states of its table: its key, as JSON where it has more than one column."""
-    return str(key[0]) if len(key) == 1 else _line(key)
+    return str(key[0]) if len(key) == 1 else exactjson.exact(key)
 
 
 def row_line(values: Sequence[Value]) -> bytes:
@@ -301,12 +297,12 @@ def row_line(values: Sequence[Value]) -> bytes:
     last = len(values)
     while last and values[last - 1] is None:
         last -= 1
-    return f"{_line(values[:last])}\n".encode()
+    return exactjson.line(values[:last])
 
 
 def event_hash(prev_hash: bytes, fields: tuple[str | int, ...]) -> bytes:
     """The hash of an event: over the hash before it and its first eight columns, as stored."""
-    return hashlib.sha256(prev_hash + _line(fields).encode()).digest()
+    return hashlib.sha256(prev_hash + exactjson.exact(fields).encode()).digest()
 
 
 def verify_event(row: tuple[Any, ...]) -> bool:

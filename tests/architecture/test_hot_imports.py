@@ -28,6 +28,7 @@ FORBIDDEN = (
     "importlib.metadata",
     "logging",
     "mcp",
+    "orjson",
     "pathlib",
     "pydantic",
     "rich",

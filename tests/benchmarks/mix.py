@@ -14,6 +14,7 @@ from typing import Any
 from orchestrator import bootstrap, testing
 from orchestrator.app import operations
 from orchestrator.app.context import Context
+from orchestrator.core import exactjson
 from orchestrator.store import constants, sqlite
 
 STEPS = (
@@ -80,7 +81,8 @@ def write(path: pathlib.Path, database: bytes) -> pathlib.Path:
 
 
 def open_file(path: pathlib.Path, synchronous: str = "FULL", *, write: bool = True) -> Context:
-    """A context on a file, as the doors make it."""
+    """A context on a file, as doors of processes that stay make it."""
+    exactjson.quicken()
     connection = sqlite.connect(path, write=write, synchronous=synchronous)
     return Context(
         connection, path=str(path), clock=bootstrap.now, door="python", channel="process", deadline_s=sqlite.DEADLINE_S

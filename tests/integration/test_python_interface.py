@@ -13,8 +13,9 @@ import sys
 import pytest
 
 import orchestrator
-from orchestrator import EnvironmentProblem, Orchestrator, OrchestratorError, Refused, UsageError
+from orchestrator import EnvironmentProblem, Orchestrator, OrchestratorError, Refused, UsageError, bootstrap
 from orchestrator.app import operations
+from orchestrator.core import exactjson
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +115,20 @@ def test_a_drawing_shows_where_one_group_of_a_session_stands(tmp_path: pathlib.P
         with pytest.raises(UsageError, match="A group is one of a session"):
             o.workflow_graph(group_id="A")
     assert unknown.value.code == "UNKNOWN_GROUP"
+
+
+def test_a_process_that_stays_writes_what_a_command_writes(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads = []
+    for name, quick in (("library.db", False), ("compiled.db", True)):
+        monkeypatch.setattr(exactjson, "quicken", lambda: None)
+        monkeypatch.setattr(exactjson, "_writer", exactjson.compiled() if quick else exactjson.LIBRARY)
+        monkeypatch.setattr(bootstrap, "now", lambda: "2026-01-01T00:00:00.000000Z")
+        with Orchestrator.create(tmp_path / name) as opened:
+            opened.session_create("S1", goal='a "goal" of Größe 2⁶⁴')
+            opened.group_create("A", name="one change")
+            opened.route(current_agent="project_manager", status="PLANNING_COMPLETE", summary="go\n")
+            opened.route(current_agent="developer", status="READY_FOR_QA", group_id="A", summary="é")
+            heads.append(opened.audit_head(session_id="S1"))
+    assert heads[0]["heads"] == heads[1]["heads"]

@@ -168,14 +168,6 @@ def test_canonical_refuses_what_json_has_no_form_for() -> None:
         strictjson.canonical({1, 2})
 
 
-def test_without_the_c_encoder_the_texts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    value = {"b": [1, None, True, 'é\n"\x00\u2028', b"\x01\xff"], "a": {"z": "", "y": -1}}
-    fast = [strictjson.encoder(sort_keys=order, default=bytes.hex)(value) for order in (True, False)]
-    monkeypatch.setattr(json.encoder, "c_make_encoder", None)
-    assert [strictjson.encoder(sort_keys=order, default=bytes.hex)(value) for order in (True, False)] == fast
-    assert fast[0] == '{"a":{"y":-1,"z":""},"b":[1,null,true,"é\\n\\"\\u0000\u2028","01ff"]}'
-
-
 @pytest.mark.parametrize("bad", [float("nan"), object(), frozenset()], ids=["nan", "object", "set"])
 def test_after_a_value_that_has_no_text_the_next_one_is_written(bad: object) -> None:
     inner: list[object] = ["a", bad]

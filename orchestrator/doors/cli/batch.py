@@ -25,12 +25,12 @@ class _Runner:
 
     def __init__(self, db: str | None) -> None:
         self.db = db
-        self.context = bootstrap.open_context(db, write=False, door=DOOR)
+        self.context = bootstrap.open_context(db, write=False, door=DOOR, stays=True)
         self.writes = False
 
     def for_operation(self, words: str) -> Context:
         if operations.OPERATIONS[words].writes and not self.writes:
-            writing = bootstrap.open_context(self.context.path, write=True, door=DOOR)
+            writing = bootstrap.open_context(self.context.path, write=True, door=DOOR, stays=True)
             self.context.connection.close()
             self.context, self.writes = writing, True
         return self.context

@@ -73,7 +73,7 @@ class Caller:
             OrchestratorError: as `orchestrator.bootstrap.open_context`.
         """
         named = self._path or self.settings.db
-        context = bootstrap.open_context(named, write=write, door=DOOR, channel=CHANNEL)
+        context = bootstrap.open_context(named, write=write, door=DOOR, channel=CHANNEL, stays=True)
         self._path = context.path
         context.run = self._run
         return context

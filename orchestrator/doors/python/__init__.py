@@ -53,7 +53,7 @@ class Orchestrator(
         Raises:
             EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, BUSY, SCHEMA_TOO_NEW. UsageError: another URL.
         """
-        return cls(bootstrap.open_context(_file(path), write=not read_only, door=DOOR))
+        return cls(bootstrap.open_context(_file(path), write=not read_only, door=DOOR, stays=True))
 
     @classmethod
     def create(cls, path: str | os.PathLike[str], *, workflow: str | os.PathLike[str] | None = None) -> Orchestrator:

@@ -1,0 +1,114 @@
+"""JSON texts that are hashed: of values without floats, which have one text alone.
+
+Two writers give the same texts. The standard library's is there at once; the compiled one is some six times as fast,
+but loading it takes longer than all texts of one command, so only a process that stays loads it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from orchestrator.core.tuples import NamedTuple
+
+
+class Writer(NamedTuple):
+    """What writes JSON without spaces, letters unescaped and bytes as hexadecimal digits.
+
+    Attributes:
+        exact: the text of a value, members in the order of their names.
+        line: the text of a row's values in UTF-8, with the end of the line.
+    """
+
+    exact: Callable[[object], str]
+    line: Callable[[object], bytes]
+
+
+def exact(value: object) -> str:
+    """The one text of a value that holds no float; whoever takes in values from outside has refused those.
+
+    Raises:
+        TypeError: something that JSON has no form for.
+    """
+    return _writer.exact(value)
+
+
+def line(values: object) -> bytes:
+    """The line of a row's values, in the order that they have.
+
+    Raises:
+        TypeError: something that JSON has no form for. UnicodeEncodeError: half a character.
+    """
+    return _writer.line(values)
+
+
+def quicken() -> None:
+    """Write with the compiled writer from here on."""
+    global _writer
+    if _writer is LIBRARY:
+        _writer = compiled()
+
+
+def compiled() -> Writer:
+    """The compiled writer; what it cannot write is left to the library's."""
+    import orjson
+
+    dumps = orjson.dumps
+    kinds = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+    by_name, ended = kinds | orjson.OPT_SORT_KEYS, kinds | orjson.OPT_APPEND_NEWLINE
+
+    def exact(value: object) -> str:
+        try:
+            return dumps(value, _default, by_name).decode()
+        except TypeError:
+            # Integers of more than 64 bits, halves of characters, keys that are no texts, tuples with names.
+            return LIBRARY.exact(value)
+
+    def line(values: object) -> bytes:
+        try:
+            return dumps(values, _default, ended)
+        except TypeError:
+            return LIBRARY.line(values)
+
+    return Writer(exact, line)
+
+
+def encoder(
+    *, sort_keys: bool, default: Callable[[Any], object] | None = None, seen: dict[int, object] | None = None
+) -> Callable[[object], str]:
+    """The library's writer of JSON without spaces. Its C encoder is made once: `json.dumps` makes one a call.
+
+    Args:
+        sort_keys: whether members stand in the order of their names.
+        default: what to write of a value that JSON has no form for.
+        seen: what notes the containers that are being written, so that one within itself is an error; without it none
+            is noticed, and NaN is let through. It must be emptied after an error.
+    """
+    strict = seen is not None
+    plain = json.JSONEncoder(
+        separators=(",", ":"), ensure_ascii=False, default=default, sort_keys=sort_keys, allow_nan=not strict,
+        check_circular=strict,
+    )  # fmt: skip
+    try:
+        make = json.encoder.c_make_encoder  # type: ignore[attr-defined]  # absent where there is no C accelerator
+        text = json.encoder.encode_basestring
+        chunks = make(seen, default or plain.default, text, None, ":", ",", sort_keys, False, not strict)
+        chunks([], 0)
+    except (AttributeError, TypeError):
+        return plain.encode
+    return lambda value: "".join(chunks(value, 0))
+
+
+_default = bytes.hex
+_in_order = encoder(sort_keys=False, default=_default)
+
+
+def _line(values: object) -> bytes:
+    return f"{_in_order(values)}\n".encode()
+
+
+LIBRARY = Writer(encoder(sort_keys=True, default=_default), _line)
+"""The writer that is there at once."""
+
+_writer = LIBRARY
