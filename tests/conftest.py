@@ -8,10 +8,12 @@ import pathlib
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 
 import hypothesis
 import pytest
+
+from tests import forks
 
 # A busy machine is no failure of a property.
 hypothesis.settings.register_profile("project", deadline=None, print_blob=True)
@@ -35,6 +37,9 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+LOADED_LATE = ()
+"""What the servers load at the first request."""
+
 Completed = subprocess.CompletedProcess[str]
 Command = Callable[..., Completed]
 
@@ -51,11 +56,46 @@ def script() -> pathlib.Path:
     return pathlib.Path(sys.executable).with_name("orchestrator")
 
 
+def clean_environment() -> dict[str, str]:
+    """The caller's environment without settings of the product's own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
+
+
+@pytest.fixture(scope="session")
+def forked(script: pathlib.Path) -> Iterator[forks.Forks]:
+    """The process of which most calls are forks."""
+    made = forks.Forks(script, clean_environment(), (forks.PRODUCT, *LOADED_LATE))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def stand_in(forked: forks.Forks, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """What is started in the place of the installed command where a test is not about its start."""
+    return forked.stand_in(tmp_path_factory.mktemp("stand-in") / "orchestrator")
+
+
+@pytest.fixture(scope="session")
+def child(tmp_path_factory: pytest.TempPathFactory) -> Iterator[pathlib.Path]:
+    """What stands in for the program that asks a provider."""
+    from tests.contract.executors import sdks
+
+    with sdks.loaded(tmp_path_factory.mktemp("child")) as path:
+        yield path
+
+
+@pytest.fixture
+def sdks_loaded(child: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the program that asks a provider be a fork of one that has the providers' packages loaded."""
+    from orchestrator.runner.executors import api
+
+    monkeypatch.setattr(api, "CHILD", child)
+
+
 @pytest.fixture
 def environment(tmp_path: pathlib.Path) -> dict[str, str]:
     """The surroundings of a command: none of the caller's own settings, and a database of the test's own."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
-    return kept | {"ORCHESTRATOR_DB": str(tmp_path / "orchestrator.db")}
+    return clean_environment() | {"ORCHESTRATOR_DB": str(tmp_path / "orchestrator.db")}
 
 
 @pytest.fixture

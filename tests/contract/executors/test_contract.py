@@ -36,6 +36,7 @@ def test_P37_an_answer_is_complete_and_names_the_issued_session(
     assert result.output.strip()
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @kits.showing("fail")
 def test_P37_a_failure_is_a_result_and_no_exception(
     kit: kits.Kit, tmp_path: pathlib.Path, provider: making.Provider
@@ -84,6 +85,7 @@ def test_a_cancelled_attempt_ends_at_once_and_is_incomplete(
     assert time.monotonic() < cancel_at + 10
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @kits.showing("leak")
 def test_P24_a_key_is_neither_in_the_result_nor_in_the_evidence(
     kit: kits.Kit, tmp_path: pathlib.Path, provider: making.Provider
@@ -165,6 +167,7 @@ def test_P37_an_executor_that_cannot_be_called_says_why_and_what_helps(
     assert provider.requests == []
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @kits.showing("answer")
 @pytest.mark.parametrize("prompt", ODD_PROMPTS)
 def test_P37_no_prompt_makes_it_raise(
@@ -177,6 +180,7 @@ def test_P37_no_prompt_makes_it_raise(
     assert result.session_id == making.SESSION
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @kits.showing("answer")
 def test_an_answer_leaves_no_file_in_the_project(
     kit: kits.Kit, tmp_path: pathlib.Path, provider: making.Provider

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests import forks
-from tests.conftest import Command
+from tests.conftest import Command, clean_environment
 
 Completed = subprocess.CompletedProcess[bytes]
 Run = Callable[..., Completed]
@@ -26,11 +25,6 @@ PREPARATION = (
     ("group create", {"id": "A", "session_id": "S1", "name": "Login"}),
     ("group create", {"id": "B", "session_id": "S1", "name": "Report", "depends_on": ["A"]}),
 )
-
-
-def clean_environment() -> dict[str, str]:
-    """The caller's environment without settings of the product's own."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
 
 
 def jsonl(calls: Any) -> bytes:
@@ -54,14 +48,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> 
 def database(prepared: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
     """The test's own copy of the prepared database."""
     return pathlib.Path(shutil.copy(prepared, tmp_path / "orchestrator.db"))
-
-
-@pytest.fixture(scope="session")
-def forked(script: pathlib.Path) -> Iterator[forks.Forks]:
-    """The process of which most calls are forks."""
-    made = forks.Forks(script, clean_environment())
-    yield made
-    made.close()
 
 
 @pytest.fixture

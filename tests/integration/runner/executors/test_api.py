@@ -48,6 +48,7 @@ def test_one_message_goes_out_and_one_text_comes_back(
     assert result.tool_calls == 0
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @BOTH
 @pytest.mark.parametrize(
     ("model", "kind", "cause"),
@@ -76,6 +77,7 @@ def test_P24_each_failure_of_the_api_has_its_kind(
     assert len(provider.requests) == 1
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @BOTH
 def test_an_answer_that_ends_early_is_incomplete(
     of: api.Provider, tmp_path: pathlib.Path, provider: making.Provider
@@ -84,6 +86,7 @@ def test_an_answer_that_ends_early_is_incomplete(
     assert (result.status, result.output, result.cause) == ("INCOMPLETE", "It answers.", "phase_incomplete")
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @BOTH
 def test_nobody_at_the_other_end_is_no_connection(of: api.Provider, tmp_path: pathlib.Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -92,6 +95,7 @@ def test_nobody_at_the_other_end_is_no_connection(of: api.Provider, tmp_path: pa
     assert (result.status, (result.error or "").partition(":")[0]) == ("ERROR", "CONNECTION")
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @BOTH
 def test_an_api_that_is_silent_for_too_long_is_a_timeout(
     of: api.Provider, tmp_path: pathlib.Path, provider: making.Provider
@@ -101,6 +105,7 @@ def test_an_api_that_is_silent_for_too_long_is_a_timeout(
     assert result.blocked_reason is None
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @pytest.mark.slow
 @BOTH
 def test_P35_an_answer_that_comes_slowly_is_no_silence(
@@ -114,6 +119,7 @@ def test_P35_an_answer_that_comes_slowly_is_no_silence(
     assert (result.status, result.output) == ("COMPLETE", "It answers.")
 
 
+@pytest.mark.usefixtures("sdks_loaded")
 @BOTH
 def test_the_address_may_come_from_the_environment(
     of: api.Provider, tmp_path: pathlib.Path, provider: making.Provider
