@@ -19,10 +19,10 @@ def initialised(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) 
 
 @pytest.fixture(scope="module")
 def shared(
-    tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path, initialised: pathlib.Path
+    tmp_path_factory: pytest.TempPathFactory, stand_in: pathlib.Path, initialised: pathlib.Path
 ) -> Iterator[WebHouse]:
     """A house for a whole module."""
-    made = WebHouse(tmp_path_factory.mktemp("web"), script, initialised)
+    made = WebHouse(tmp_path_factory.mktemp("web"), stand_in, initialised)
     yield made
     made.close()
 
@@ -34,8 +34,16 @@ def server(shared: WebHouse) -> Server:
 
 
 @pytest.fixture
-def web(tmp_path: pathlib.Path, script: pathlib.Path, initialised: pathlib.Path) -> Iterator[WebHouse]:
+def web(tmp_path: pathlib.Path, stand_in: pathlib.Path, initialised: pathlib.Path) -> Iterator[WebHouse]:
     """A house of the test's own."""
+    made = WebHouse(tmp_path, stand_in, initialised)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def installed_web(tmp_path: pathlib.Path, script: pathlib.Path, initialised: pathlib.Path) -> Iterator[WebHouse]:
+    """A house whose servers are started as a user starts them, for tests of how they start and end."""
     made = WebHouse(tmp_path, script, initialised)
     yield made
     made.close()

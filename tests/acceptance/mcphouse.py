@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,6 +15,8 @@ import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+
+from tests import forks
 
 Document = dict[str, Any]
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
@@ -75,6 +78,7 @@ def connected(
     """A server that acts as an agent, with its client."""
     arguments = [str(script), "mcp", "--agent-id", agent, *options]
     kept = {name: value for name, value in environment.items() if name.startswith("ORCHESTRATOR_") or name == "HOME"}
+    kept |= forks.of_the_start(os.environ)
     parameters = StdioServerParameters(command=sys.executable, args=arguments, env=kept)
     with start_blocking_portal() as portal, open("/dev/null", "w") as log:
         client = Client(stdio_client(parameters, errlog=log), mode=mode)

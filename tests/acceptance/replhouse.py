@@ -49,14 +49,17 @@ class House:
         base: a folder of the test's own.
         script: the installed command.
         database: an initialised one, to be copied.
+        stand_in: what is started in its place where there is no terminal.
     """
 
-    def __init__(self, base: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> None:
+    def __init__(
+        self, base: pathlib.Path, script: pathlib.Path, database: pathlib.Path, stand_in: pathlib.Path | None = None
+    ) -> None:
         self.base = base
         self.database = pathlib.Path(shutil.copy(database, base / "orchestrator.db"))
         self._terminals: list[Terminal] = []
         self.project = set_up(base / "project")
-        self._script = script
+        self._script, self._stand_in = script, stand_in or script
 
     def environment(self, **more: str) -> dict[str, str]:
         """Nothing of the caller's own settings."""
@@ -64,10 +67,11 @@ class House:
         return kept | {"ORCHESTRATOR_DB": str(self.base / "orchestrator.db"), "TERM": "xterm"} | more
 
     def argv(
-        self, command: str, *flags: str, executor: str | None = None, place: Sequence[str] | None = None
+        self, command: str, *flags: str, executor: str | None = None, place: Sequence[str] | None = None,
+        installed: bool = False,
     ) -> list[str]:
         """The whole call."""
-        found = [sys.executable, str(self._script), command, *flags]
+        found = [sys.executable, str(self._script if installed else self._stand_in), command, *flags]
         found += [*(("--project", str(self.project)) if place is None else place)]
         return found + (["--executor", executor] if executor else [])
 
@@ -98,20 +102,19 @@ class House:
 
     def start(
         self, *flags: str, executor: str | None = None, command: str = "repl", place: Sequence[str] | None = None,
-        **more: Any,
+        installed: bool = False, **more: Any,
     ) -> subprocess.Popen[bytes]:
-        """Start the command with pipes, to be talked to."""
+        """Start the command with pipes, to be talked to; the installed one itself where it is to be killed."""
         pipe = subprocess.PIPE
         streams = {"stdin": pipe, "stdout": pipe, "stderr": pipe} | more
-        return subprocess.Popen(
-            self.argv(command, *flags, executor=executor, place=place), env=self.environment(), cwd=self.base, **streams
-        )
+        argv = self.argv(command, *flags, executor=executor, place=place, installed=installed)
+        return subprocess.Popen(argv, env=self.environment(), cwd=self.base, **streams)
 
     def sit(
         self, *flags: str, executor: str | None = None, place: Sequence[str] | None = None, **more: str
     ) -> Terminal:
         """Start the loop at a terminal of its own."""
-        argv = self.argv("repl", *flags, executor=executor, place=place)
+        argv = self.argv("repl", *flags, executor=executor, place=place, installed=True)
         self._terminals.append(Terminal(argv, self.environment(**more), self.base))
         return self._terminals[-1]
 

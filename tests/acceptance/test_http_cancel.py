@@ -5,9 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import time
 
-import httpx
-
-from tests.acceptance.replhouse import DEADLINE_S
 from tests.acceptance.webhouse import WebHouse, wait_for
 
 CANCELS = 50
@@ -24,8 +21,7 @@ def test_readers_are_answered_while_fifty_wait_for_the_end_of_what_is_cancelled(
 
     def cancel(_: int) -> tuple[int, str, float]:
         at = time.monotonic()
-        headers = {"Authorization": f"Bearer {server.token}"}
-        answer = httpx.post(f"{server.url}/api/tasks/{id}/cancel", headers=headers, timeout=DEADLINE_S)
+        answer = server.scripts.post(f"/api/tasks/{id}/cancel")
         return answer.status_code, answer.json().get("new_status", ""), time.monotonic() - at
 
     took: list[float] = []

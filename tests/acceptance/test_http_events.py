@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.acceptance.webhouse import STEPS, Server, WebHouse, wait_for
+from tests.acceptance.webhouse import NO_AUTHORITIES, STEPS, Server, WebHouse, wait_for
 
 WRITER = """
 import sys
@@ -59,7 +59,8 @@ class Reader:
     def _follow(self) -> None:
         if self.events:
             self._headers["Last-Event-ID"] = str(self.events[-1]["id"])
-        with httpx.stream("GET", self._url, params=self._params, headers=self._headers, timeout=1) as answer:
+        asked = {"params": self._params, "headers": self._headers, "timeout": 1, "verify": NO_AUTHORITIES}
+        with httpx.stream("GET", self._url, **asked) as answer:
             assert answer.status_code == 200
             assert answer.headers["content-type"].startswith("text/event-stream")
             for event in parsed(answer.iter_lines(), self._begun):
@@ -192,7 +193,9 @@ def test_a_number_that_is_none_is_refused(after: str, server: Server) -> None:
     assert server.open.get("/api/events", params={"after": after}).status_code == 400
 
 
-def test_readers_that_go_away_leave_nothing_behind(server: Server, project: str) -> None:
+def test_readers_that_go_away_leave_nothing_behind(installed_web: WebHouse) -> None:
+    server = installed_web.serve(steps=STEPS)
+    project = server.project(installed_web.folder())
     descriptors = pathlib.Path(f"/proc/{server.process.pid}/fd")
     before = len(list(descriptors.iterdir()))
     for _ in range(25):

@@ -40,13 +40,14 @@ WANTED = [
 
 
 @pytest.fixture(scope="module")
-def world(shared: WebHouse) -> dict[str, Any]:
+def world(shared: WebHouse) -> Iterator[dict[str, Any]]:
     """A server whose database holds some of everything, and ids of it."""
     server = shared.serve(steps=STEPS)
     project = server.project(shared.folder(), "alias")
     done = server.until(server.chat(project, "explain it", "S1")["task_id"])["task_id"]
     asks = server.until(server.chat(project, "ask for a colour", "S1")["task_id"], "AWAITING_RESPONSE")["task_id"]
-    return {"server": server, "ids": {"project": project, "group": "S1", "session": "S1", "id": (done, asks)}}
+    with shared.reading():
+        yield {"server": server, "ids": {"project": project, "group": "S1", "session": "S1", "id": (done, asks)}}
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +292,7 @@ def test_the_stream_begins_or_is_refused(name: str, world: dict[str, Any], share
     server: Server = world["server"]
     query, headers, status = STREAM[name]
     before = events(shared)
-    with httpx.stream("GET", f"{server.url}/api/events?{query}", headers=headers, timeout=10) as answer:
+    with server.open.stream("GET", f"/api/events?{query}", headers=headers, timeout=10) as answer:
         assert answer.status_code == status
         if status == 200:
             assert answer.headers["content-type"].startswith("text/event-stream")
@@ -315,7 +316,7 @@ def test_whatever_the_stream_is_asked_it_keeps_its_word(
     before = events(shared)
     headers = {} if last is None else {"Last-Event-ID": last}
     query = urlencode(list(zip(names, values, strict=False)), errors="surrogatepass")
-    with httpx.stream("GET", f"{server.url}/api/events?{query}", headers=headers, timeout=10) as answer:
+    with server.open.stream("GET", f"/api/events?{query}", headers=headers, timeout=10) as answer:
         assert answer.status_code in (200, 400), answer.status_code
         if answer.status_code == 400:
             answer.read()

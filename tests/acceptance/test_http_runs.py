@@ -92,32 +92,34 @@ class TestINV5:
         assert groups(second) == before
         assert [second.task(task["task_id"]) for task in tasks] == tasks
 
-    def test_what_was_queued_is_executed_and_what_ran_is_told_as_ended_after_a_kill(self, web: WebHouse) -> None:
+    def test_what_was_queued_is_executed_and_what_ran_is_told_as_ended_after_a_kill(
+        self, installed_web: WebHouse
+    ) -> None:
         slow = {"when": "first", "status": "COMPLETE", "output": "x", "delay_ms": 60_000}
-        first = web.serve(steps=[slow, MADE])
-        project, folder = first.project(web.folder()), web.folder()
+        first = installed_web.serve(steps=[slow, MADE])
+        project, folder = first.project(installed_web.folder()), installed_web.folder()
         running = first.chat(project, "create first.md", "kept")["task_id"]
         first.until(running, "RUNNING")
         waiting = [first.chat(project, f"create notes-{n}.md", "kept")["task_id"] for n in range(2)]
         assert [first.task(id)["status"] for id in waiting] == ["QUEUED"] * 2
         assert first.stop(signal.SIGKILL) == -signal.SIGKILL
 
-        second = web.serve(steps=[{**MADE, "writes": {}, "files": []}, MADE])
+        second = installed_web.serve(steps=[{**MADE, "writes": {}, "files": []}, MADE])
         ended = second.until(running)
         assert (ended["status"], ended["error_code"]) == ("ERROR", "E503")
         assert "process that ran it is gone" in ended["why"]
         assert [second.until(id)["status"] for id in waiting] != ["QUEUED"] * 2
         logs = [json.loads(path.read_text()) for path in folder.glob(".orchestrator/sessions/kept/logs/task-0*.json")]
         assert {log["external_task_id"] for log in logs} == {running, *waiting}
-        assert web.rows("SELECT count(*) FROM run_locks WHERE released_seq IS NULL") == [(0,)]
+        assert installed_web.rows("SELECT count(*) FROM run_locks WHERE released_seq IS NULL") == [(0,)]
 
-    def test_what_awaits_a_response_still_does_and_takes_it(self, web: WebHouse) -> None:
-        first = web.serve(steps=STEPS)
-        task = asked(first, first.project(web.folder()))
+    def test_what_awaits_a_response_still_does_and_takes_it(self, installed_web: WebHouse) -> None:
+        first = installed_web.serve(steps=STEPS)
+        task = asked(first, first.project(installed_web.folder()))
         first.stop(signal.SIGKILL)
-        second = web.serve(steps=STEPS)
+        second = installed_web.serve(steps=STEPS)
         assert second.task(task["task_id"]) == task
-        with second.client(web.person()) as person:
+        with second.client(installed_web.person()) as person:
             answer = person.post(f"/api/tasks/{task['task_id']}/reply", json={"reply": "Yes please"})
         assert answer.json()["new_status"] == "QUEUED"
         assert second.until(task["task_id"])["status"] == "COMPLETE"

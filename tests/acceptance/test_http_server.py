@@ -28,6 +28,11 @@ def alive(pid: str) -> bool:
 
 
 class TestTheEnd:
+    @pytest.fixture
+    def web(self, installed_web: WebHouse) -> WebHouse:
+        """Started as a user starts it, since it is about signals and processes."""
+        return installed_web
+
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
     def test_is_0_and_waits_for_what_runs_for_a_while(self, number: int, web: WebHouse) -> None:
         """A run that ends within its grace ends by itself; what is queued stays queued."""
@@ -146,12 +151,12 @@ def test_beyond_loopback_reading_needs_the_token_as_well(web: WebHouse) -> None:
     assert (health.status_code, health.json()) == (200, {"status": "ok"})
 
 
-def test_the_token_stands_nowhere(web: WebHouse) -> None:
-    server = web.serve(steps=STEPS)
-    project = server.project(web.folder())
+def test_the_token_stands_nowhere(installed_web: WebHouse) -> None:
+    server = installed_web.serve(steps=STEPS)
+    project = server.project(installed_web.folder())
     server.until(server.chat(project, "explain it")["task_id"])
     argv = pathlib.Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
-    kept = b"".join(path.read_bytes() for path in web.database.parent.iterdir())
+    kept = b"".join(path.read_bytes() for path in installed_web.database.parent.iterdir())
     assert str(server.token).encode() not in argv + kept + server.errors.encode()
 
 

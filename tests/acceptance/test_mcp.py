@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -59,10 +60,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 @pytest.fixture(scope="module")
-def worker(script: pathlib.Path, place: pathlib.Path, prepared: bytes) -> Iterator[Server]:
+def worker(stand_in: pathlib.Path, place: pathlib.Path, prepared: bytes) -> Iterator[Server]:
     """One server for the tests that leave it as it was."""
     place.write_bytes(prepared)
-    with connected(script, {"ORCHESTRATOR_DB": str(place)}, WORKER) as server:
+    with connected(stand_in, {"ORCHESTRATOR_DB": str(place)}, WORKER) as server:
         yield server
 
 
@@ -80,11 +81,11 @@ def _put(place: pathlib.Path, content: bytes) -> None:
 
 
 @pytest.fixture
-def ask(script: pathlib.Path) -> Ask:
+def ask(stand_in: pathlib.Path) -> Ask:
     """The command line on a database: `ask(place, "status", "S1")`."""
 
     def call(database: pathlib.Path, *words: str) -> dict[str, Any]:
-        argv = [sys.executable, str(script), *words, "--json"]
+        argv = [sys.executable, str(stand_in), *words, "--json"]
         kept = {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
         done = subprocess.run(
             argv, env={**kept, "ORCHESTRATOR_DB": str(database)}, capture_output=True, text=True, check=False,
@@ -97,10 +98,23 @@ def ask(script: pathlib.Path) -> Ask:
 
 
 @pytest.fixture
-def wire(
+def wire(stand_in: pathlib.Path, environment: dict[str, str], path: pathlib.Path) -> Iterator[Callable[..., Wire]]:
+    """Start servers that are spoken to line by line."""
+    with _wires(stand_in, environment) as start:
+        yield start
+
+
+@pytest.fixture
+def installed_wire(
     script: pathlib.Path, environment: dict[str, str], path: pathlib.Path
 ) -> Iterator[Callable[..., Wire]]:
-    """Start servers that are spoken to line by line."""
+    """The same of the installed command, for tests of its process."""
+    with _wires(script, environment) as start:
+        yield start
+
+
+@contextlib.contextmanager
+def _wires(script: pathlib.Path, environment: dict[str, str]) -> Iterator[Callable[..., Wire]]:
     opened: list[Wire] = []
 
     def start(agent: str = WORKER, *options: str) -> Wire:
@@ -267,17 +281,17 @@ def test_a_refused_completion_says_what_to_do_instead(served: Server) -> None:
 
 
 def test_a_name_is_no_person_and_an_unknown_one_nobody(
-    script: pathlib.Path, environment: dict[str, str], path: pathlib.Path
+    stand_in: pathlib.Path, environment: dict[str, str], path: pathlib.Path
 ) -> None:
     with Orchestrator.open(path) as o:
         hard = {"reason": "no room", "blocker_type": "resource_exhausted"}
         o.task_set_status("T", "blocked", session_id="S1", by=WORKER, **hard)  # type: ignore[arg-type]
-    with connected(script, environment, "user") as server:
+    with connected(stand_in, environment, "user") as server:
         found = server.refusal("update_task_status", id="T", status="in_progress")
         assert found["code"] == "HUMAN_REQUIRED"
         assert server.refusal("report_completed")["code"] in ("UNKNOWN_TASK", "HUMAN_REQUIRED")
         assert server.refusal("route", status="BAZINGA")["code"] == "UNKNOWN_ROLE"
-    with connected(script, environment, "ghost") as server:
+    with connected(stand_in, environment, "ghost") as server:
         for tool, arguments in (
             ("route", {"status": "PASS", "group_id": "A"}), ("report_completed", {}), ("validate_session", {}),
         ):  # fmt: skip
@@ -289,7 +303,7 @@ def test_a_name_is_no_person_and_an_unknown_one_nobody(
 
 
 def test_with_several_sessions_open_one_must_be_named(
-    script: pathlib.Path, environment: dict[str, str], path: pathlib.Path, served: Server, place: pathlib.Path
+    stand_in: pathlib.Path, environment: dict[str, str], path: pathlib.Path, served: Server, place: pathlib.Path
 ) -> None:
     for each in (path, place):
         with Orchestrator.open(each) as o:
@@ -299,7 +313,7 @@ def test_with_several_sessions_open_one_must_be_named(
     with pytest.raises(MCPError) as caught:
         served.read("orchestrator://timeline")
     assert caught.value.data["sessions"] == ["S1", "S2"]
-    with connected(script, environment, WORKER, "--session-id", "S1") as server:
+    with connected(stand_in, environment, WORKER, "--session-id", "S1") as server:
         assert server.answer("get_group", id="A")["group"]["id"] == "A"
         assert server.answer("get_status")["session"]["id"] == "S1"
 
@@ -464,10 +478,10 @@ def test_what_became_of_the_database_is_told_by_each_call(served: Server, place:
 
 
 def test_a_server_may_be_started_before_its_database(
-    script: pathlib.Path, environment: dict[str, str], prepared: bytes
+    stand_in: pathlib.Path, environment: dict[str, str], prepared: bytes
 ) -> None:
     database = pathlib.Path(environment["ORCHESTRATOR_DB"])
-    with connected(script, environment, WORKER) as server:
+    with connected(stand_in, environment, WORKER) as server:
         assert server.refusal("get_status")["code"] == "NO_DATABASE"
         assert [each.uri for each in server.do("list_resources").resources] == [
             "orchestrator://workflow", "orchestrator://timeline"
@@ -480,8 +494,8 @@ def test_a_server_may_be_started_before_its_database(
         assert server.answer("get_status")["state"] == "running"
 
 
-def test_nothing_of_the_database_is_held_between_calls(wire: Callable[..., Wire], path: pathlib.Path) -> None:
-    server = wire()
+def test_nothing_of_the_database_is_held_between_calls(installed_wire: Callable[..., Wire], path: pathlib.Path) -> None:
+    server = installed_wire()
     server.shake_hands()
     assert server.call("get_status")["success"]
     assert server.call("update_task_status", id="T1", status="in_progress")["success"]
@@ -495,9 +509,9 @@ def test_nothing_of_the_database_is_held_between_calls(wire: Callable[..., Wire]
 
 
 def test_a_database_that_is_locked_is_busy_for_that_call(
-    script: pathlib.Path, environment: dict[str, str], path: pathlib.Path
+    stand_in: pathlib.Path, environment: dict[str, str], path: pathlib.Path
 ) -> None:
-    with connected(script, {**environment, "ORCHESTRATOR_BUSY_TIMEOUT": "0.2"}, WORKER) as server:
+    with connected(stand_in, {**environment, "ORCHESTRATOR_BUSY_TIMEOUT": "0.2"}, WORKER) as server:
         connection = sqlite3.connect(path, isolation_level=None)
         connection.execute("BEGIN IMMEDIATE")
         assert server.refusal("update_task_status", id="T1", status="in_progress")["code"] == "BUSY"
@@ -508,7 +522,7 @@ def test_a_database_that_is_locked_is_busy_for_that_call(
 
 
 def test_two_servers_at_once_lose_nothing(
-    script: pathlib.Path, environment: dict[str, str], path: pathlib.Path, ask: Ask
+    stand_in: pathlib.Path, environment: dict[str, str], path: pathlib.Path, ask: Ask
 ) -> None:
     rounds = 6
     agents = (WORKER, "qa_expert")
@@ -527,7 +541,7 @@ def test_two_servers_at_once_lose_nothing(
         except BaseException as problem:
             failures.append(problem)
 
-    with connected(script, environment, agents[0]) as one, connected(script, environment, agents[1]) as other:
+    with connected(stand_in, environment, agents[0]) as one, connected(stand_in, environment, agents[1]) as other:
         threads = [threading.Thread(target=work, args=each) for each in ((one, agents[0]), (other, agents[1]))]
         for thread in threads:
             thread.start()
@@ -653,14 +667,14 @@ def test_a_client_that_goes_away_ends_the_server(wire: Callable[..., Wire]) -> N
 
 @pytest.mark.parametrize("whole", [0, 2, 5])
 def test_a_server_that_is_killed_leaves_whole_steps(
-    wire: Callable[..., Wire], path: pathlib.Path, ask: Ask, whole: int
+    installed_wire: Callable[..., Wire], path: pathlib.Path, ask: Ask, whole: int
 ) -> None:
     """Killed in the middle of a row of calls, once so many of them are done, and after a moment that differs."""
     parts = [f"P{number}" for number in range(12)]
     with Orchestrator.open(path) as o:
         for part in parts:
             o.task_create(part, title="part", session_id="S1", parent="T", assignee=WORKER, by=WORKER)
-    server = wire()
+    server = installed_wire()
     server.shake_hands()
     for part in parts:
         given = {"id": part, "status": "in_progress", "request_id": f"start {part}"}
@@ -676,7 +690,7 @@ def test_a_server_that_is_killed_leaves_whole_steps(
     begun = rows(path, "SELECT 'start ' || id FROM tasks WHERE parent_id = 'T' AND status = 'in_progress' ORDER BY id")
     assert [request for (request,) in begun] == kept
     assert whole <= len(kept) < len(parts)
-    again = wire()
+    again = installed_wire()
     again.shake_hands()
     after = again.call("update_task_status", id=parts[-1], status="in_progress", request_id=f"start {parts[-1]}")
     assert (after["success"], after["task"]["status"]) == (True, "in_progress")

@@ -52,7 +52,7 @@ class Door(Protocol):
 
 
 class CommandLine:
-    """A process of the installed command for each call."""
+    """A process of the command for each call."""
 
     def __init__(self, script: pathlib.Path, path: pathlib.Path) -> None:
         self._script = script
@@ -136,7 +136,7 @@ class Mcp:
 
 
 @pytest.fixture(scope="module")
-def template(script: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def template(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A fresh database."""
     path = tmp_path_factory.mktemp("template") / "orchestrator.db"
     Orchestrator.create(path).close()
@@ -150,12 +150,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 @pytest.fixture(scope="module")
-def servers(script: pathlib.Path, place: pathlib.Path, template: bytes) -> Iterator[dict[str, mcphouse.Server]]:
+def servers(stand_in: pathlib.Path, place: pathlib.Path, template: bytes) -> Iterator[dict[str, mcphouse.Server]]:
     """One server for each agent, alive for all stories."""
     place.write_bytes(template)
     with contextlib.ExitStack() as stack:
         environment = {"ORCHESTRATOR_DB": str(place)}
-        yield {role: stack.enter_context(mcphouse.connected(script, environment, role)) for role in ROLES}
+        yield {role: stack.enter_context(mcphouse.connected(stand_in, environment, role)) for role in ROLES}
 
 
 class Story:
@@ -381,7 +381,7 @@ def decided(answer: Answer) -> Answer:
 @pytest.mark.parametrize("tell", STORIES, ids=lambda story: story.__name__)
 def test_a_story_is_the_same_through_every_door(
     tell: Callable[[Story], None],
-    script: pathlib.Path,
+    stand_in: pathlib.Path,
     template: bytes,
     tmp_path: pathlib.Path,
     place: pathlib.Path,
@@ -392,9 +392,9 @@ def test_a_story_is_the_same_through_every_door(
         _put(path, template)
     with Orchestrator.open(paths["python"]) as o:
         doors: dict[str, Door] = {
-            "command line": CommandLine(script, paths["command line"]),
+            "command line": CommandLine(stand_in, paths["command line"]),
             "python": Python(o),
-            "mcp": Mcp(servers, CommandLine(script, place)),
+            "mcp": Mcp(servers, CommandLine(stand_in, place)),
         }
         told = {name: Story(door) for name, door in doors.items()}
         for story in told.values():
@@ -406,7 +406,7 @@ def test_a_story_is_the_same_through_every_door(
     assert records["mcp"] == records["command line"]
     assert records["python"] == records["command line"]
     assert _channels(paths["mcp"]) >= {("mcp",)}
-    _shown_by_http(place, CommandLine(script, place))
+    _shown_by_http(place, CommandLine(stand_in, place))
 
 
 def _shown_by_http(path: pathlib.Path, shell: CommandLine) -> None:

@@ -31,8 +31,10 @@ def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> 
 
 
 @pytest.fixture
-def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
-    made = House(tmp_path, script, database)
+def house(
+    tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path, stand_in: pathlib.Path
+) -> Iterator[House]:
+    made = House(tmp_path, script, database, stand_in)
     yield made
     made.close()
 
@@ -177,7 +179,7 @@ def test_a_program_gets_the_end_of_its_input_at_once_and_none_of_the_script(hous
 @pytest.mark.parametrize("stdin", ["a pipe nobody writes to", "closed"])
 def test_a_task_needs_nobody_at_stdin(stdin: str, house: House) -> None:
     executor = house.program("cat > /dev/null; echo words > notes.md")
-    argv = house.argv("run", TASK, executor=executor)
+    argv = house.argv("run", TASK, executor=executor, installed=True)
     redirect = " <&-" if stdin == "closed" else ""
     shell = ["sh", "-c", '"$@"' + redirect, "sh", *argv]
     with subprocess.Popen(
@@ -231,7 +233,7 @@ def test_a_key_in_a_task_is_neither_shown_nor_kept(house: House) -> None:
 def test_a_runner_that_was_killed_leaves_no_lock_behind(house: House) -> None:
     executor = house.program(f"for each in /proc/$$/fd/*; do readlink $each; done > fds; echo $$ > {house.base}/child; "
                              "exec sleep 600")  # fmt: skip
-    with house.start("look at a.md", command="run", executor=executor) as process:
+    with house.start("look at a.md", command="run", executor=executor, installed=True) as process:
         child = until(house.base / "child")
         process.kill()
     try:

@@ -26,8 +26,10 @@ def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> 
 
 
 @pytest.fixture
-def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
-    made = House(tmp_path, script, database)
+def house(
+    tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path, stand_in: pathlib.Path
+) -> Iterator[House]:
+    made = House(tmp_path, script, database, stand_in)
     yield made
     made.close()
 

@@ -27,7 +27,7 @@ def initialised(script: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture(params=["process", "command"])
 def tell(
-    request: pytest.FixtureRequest, environment: dict[str, str], script: pathlib.Path, tmp_path: pathlib.Path
+    request: pytest.FixtureRequest, environment: dict[str, str], stand_in: pathlib.Path, tmp_path: pathlib.Path
 ) -> Iterator[Told]:
     """Begin a story: `tell(groups=("A",))`, on two slots with `slots=2`."""
     opened: list[Command] = []
@@ -35,7 +35,7 @@ def tell(
     def begin(*, slots: int = 4, **more: Any) -> Story:
         if request.param == "process":
             return Story(Process(two_slots(tmp_path) if slots == 2 else None), **more)
-        opened.append(Command(environment, script, request.getfixturevalue("initialised")[slots]))
+        opened.append(Command(environment, stand_in, request.getfixturevalue("initialised")[slots]))
         return Story(opened[-1], **more)
 
     yield begin

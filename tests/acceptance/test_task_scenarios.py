@@ -62,9 +62,9 @@ def command_line(path: pathlib.Path, script: pathlib.Path) -> Iterator[Call]:
 
 
 @pytest.fixture(params=[pytest.param(python, id="python interface"), pytest.param(command_line, id="command line")])
-def door(request: pytest.FixtureRequest, tmp_path: pathlib.Path, script: pathlib.Path) -> Iterator[Call]:
+def door(request: pytest.FixtureRequest, tmp_path: pathlib.Path, stand_in: pathlib.Path) -> Iterator[Call]:
     """A door to a database with a worker's task in progress, T, in session S1."""
-    with request.param(tmp_path / "orchestrator.db", script) as call:
+    with request.param(tmp_path / "orchestrator.db", stand_in) as call:
         call("session create", id="S1", goal="UC003")
         call("group create", id="A", session_id="S1", name="files")
         call("task create", id="T", session_id="S1", group_id="A", title="Make a file", by=MANAGER, assignee=WORKER)
