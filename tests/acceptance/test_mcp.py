@@ -667,7 +667,7 @@ def test_a_client_that_goes_away_ends_the_server(wire: Callable[..., Wire]) -> N
 
 @pytest.mark.parametrize("whole", [0, 2, 5])
 def test_a_server_that_is_killed_leaves_whole_steps(
-    installed_wire: Callable[..., Wire], path: pathlib.Path, ask: Ask, whole: int
+    installed_wire: Callable[..., Wire], wire: Callable[..., Wire], path: pathlib.Path, ask: Ask, whole: int
 ) -> None:
     """Killed in the middle of a row of calls, once so many of them are done, and after a moment that differs."""
     parts = [f"P{number}" for number in range(12)]
@@ -690,7 +690,7 @@ def test_a_server_that_is_killed_leaves_whole_steps(
     begun = rows(path, "SELECT 'start ' || id FROM tasks WHERE parent_id = 'T' AND status = 'in_progress' ORDER BY id")
     assert [request for (request,) in begun] == kept
     assert whole <= len(kept) < len(parts)
-    again = installed_wire()
+    again = wire()
     again.shake_hands()
     after = again.call("update_task_status", id=parts[-1], status="in_progress", request_id=f"start {parts[-1]}")
     assert (after["success"], after["task"]["status"]) == (True, "in_progress")
