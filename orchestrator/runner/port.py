@@ -40,6 +40,7 @@ class ExecutorTask(NamedTuple):
     secrets: values that are masked wherever they occur.
     attempt: counted from 1 over the attempts of one run.
     tag: begins the mark of the processes that are started for it.
+    writes: it is known to write files, whatever its type.
     """
 
     run_id: str
@@ -53,6 +54,7 @@ class ExecutorTask(NamedTuple):
     secrets: tuple[str, ...] = ()
     attempt: int = 1
     tag: str | None = None
+    writes: bool = False
 
 
 class ExecutorResult(NamedTuple):

@@ -55,7 +55,8 @@ class Verification(NamedTuple):
 
 
 def verify(
-    before: Snapshot, after: Snapshot, changes: Sequence[Change], claimed: Sequence[str], at: str
+    before: Snapshot, after: Snapshot, changes: Sequence[Change], claimed: Sequence[str], at: str, *,
+    alone: bool = True,
 ) -> Verification:
     """Find changed and claimed files on the disk.
 
@@ -67,6 +68,8 @@ def verify(
         changes: what `snapshot.changed` says of them.
         claimed: paths as the executor gave them; absolute ones count as what they are below the root.
         at: the time of this look.
+        alone: nobody else worked in the tree meanwhile; otherwise no claim can be verified, since whose work a file is
+            cannot be told.
 
     Source: seed 001, Properties 31 and 33.
     """
@@ -78,7 +81,7 @@ def verify(
         if path is None:
             problems.append(ClaimProblem(names.shown(claim, 300), why))
         elif path not in found:
-            verdict = _claim(before, after, path)
+            verdict = _claim(before, after, path, alone)
             if isinstance(verdict, str):
                 problems.append(ClaimProblem(snapshot.told(path), verdict))
             else:
@@ -107,11 +110,13 @@ def _below(root: str, claim: str) -> tuple[str | None, str]:
     return (None, "it is no file") if normal == "." else (normal, "")
 
 
-def _claim(before: Snapshot, after: Snapshot, path: str) -> bool | str:
+def _claim(before: Snapshot, after: Snapshot, path: str, alone: bool) -> bool | str:
     """Whether a claimed file is there; a sentence where its being there says nothing."""
+    full = os.path.join(after.root, path)
+    if not alone and os.path.lexists(full):
+        return "others worked in the project at the same time"
     if path in after.files:
         return "it was not changed"
-    full = os.path.join(after.root, path)
     if not os.path.lexists(full):
         return False
     real = snapshot.real_path(after.root, path)

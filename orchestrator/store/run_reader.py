@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
+from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 
 Row = dict[str, Any]
@@ -72,6 +73,7 @@ _HELD = """SELECT session_id, run_id, path, mode FROM run_locks INDEXED BY ix_ru
     WHERE released_seq IS NULL ORDER BY path, session_id, run_id"""
 _LOCKS = """SELECT path, seq FROM run_locks WHERE session_id = :session AND run_id = :id AND released_seq IS NULL
     ORDER BY path DESC, seq DESC"""
+_STARTED = "SELECT input FROM audit_events WHERE rowid > :number AND kind = 'run start' ORDER BY rowid"
 _EVENTS = """SELECT at, kind, level, text FROM run_events INDEXED BY ix_run_events_run
     WHERE session_id = :session AND run_id = :id ORDER BY seq, part"""
 _FILES = """SELECT path, change, present, detected_at, detection_method FROM run_files INDEXED BY ix_run_files_run
@@ -156,6 +158,12 @@ def held(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
 def locks(connection: sqlite3.Connection, session: str, id: str) -> list[tuple[str, int]]:
     """Path and step of the locks that a run holds, in the order in which they are released."""
     return [(row[0], row[1]) for row in connection.execute(_LOCKS, {"session": session, "id": id})]
+
+
+def started_after(connection: sqlite3.Connection, number: int) -> list[tuple[str, str]]:
+    """Run and path of every lock that was given since the event of a number, whether it is still held or not."""
+    given = [strictjson.stored(row[0]) for row in connection.execute(_STARTED, {"number": number})]
+    return [(each["id"], path) for each in given for path, _ in each["locks"]]
 
 
 def events(connection: sqlite3.Connection, session: str, id: str) -> list[Row]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import measuring, mediating, orders, parts, queueing, records, starting
+from orchestrator.app.running import measuring, mediating, neighbours, orders, parts, queueing, records, starting
 from orchestrator.app.running.parts import Part
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
@@ -66,7 +66,11 @@ class Job(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What was seen of one execution; `tampered` is what was done to what no executor may touch."""
+    """What was seen of one execution.
+
+    changes: what became of files by its work. tampered: what was done to what no executor may touch.
+    beside: other runs that worked in the project at the same time. shared: what became of files then, by whomever.
+    """
 
     result: port.ExecutorResult
     found: Verification
@@ -77,6 +81,8 @@ class Seen(NamedTuple):
     present: Collection[str]
     broken: Sequence[limits.Violation] = ()
     tampered: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    shared: Sequence[Change] = ()
 
 
 class Done(NamedTuple):
@@ -157,7 +163,7 @@ def _start(context: Context, run: Run, capacity: int) -> OrchestratorError | Non
     try:
         starting.start(
             context, session_id=run.session_id, id=run.id, owner=owners.mine(), capacity=capacity,
-            locks=starting.wants(run),
+            locks=starting.wants(context, run),
         )  # fmt: skip
     except OrchestratorError as problem:
         if problem.code not in ("E401", "E404"):
@@ -199,14 +205,17 @@ def _look(context: Context, job: Job) -> Seen:
     run, began = job.run, time.monotonic()
     raw = evidence_files.raw_file(run.verification_root, run.session_id, operation(job, EXECUTE))
     guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
+    since = neighbours.mark(context, run)
     before = snapshot.take(run.verification_root)
-    result = _call(job, raw)
+    result = _call(job, raw, writes=starting.writes(context, run))
     after = snapshot.take(run.verification_root)
-    changes = snapshot.changed(before, after)
+    every, beside = snapshot.changed(before, after), neighbours.beside(context, run, since)
+    # What changed while others worked here too proves nothing for anybody.
+    changes, shared = ([], every) if beside else (every, [])
     # What an executor says is masked, what is on the disk is not.
-    names = {masking.mask_keys(change.path, job.secrets): change.path for change in changes}
+    names = {masking.mask_keys(change.path, job.secrets): change.path for change in every}
     result = result._replace(claimed_files=tuple(names.get(path, path) for path in result.claimed_files))
-    found = verified.verify(before, after, changes, result.claimed_files, context.clock())
+    found = verified.verify(before, after, changes, result.claimed_files, context.clock(), alone=not beside)
     try:
         outcome, tests = _check(job, before, changes, result)
     except KeyboardInterrupt:
@@ -215,8 +224,8 @@ def _look(context: Context, job: Job) -> Seen:
     seconds, tampered = round(time.monotonic() - began), _tampered(context, job, guard)
     # The time of a part is its own; that of a task counts over all its runs.
     taken = seconds + (measuring.earlier_seconds(context, run) if job.part is None else 0)
-    broken = measuring.broken(job.settings, changes, taken, context.clock())
-    return Seen(result, found, changes, tests, outcome, seconds, after.files, broken, tampered)
+    broken = measuring.broken(job.settings, every, taken, context.clock())
+    return Seen(result, found, changes, tests, outcome, seconds, after.files, broken, tampered, beside, shared)
 
 
 def _tampered(context: Context, job: Job, before: guarded.Look) -> tuple[str, ...]:
@@ -225,13 +234,13 @@ def _tampered(context: Context, job: Job, before: guarded.Look) -> tuple[str, ..
     return guarded.differences(before, guarded.look(run.verification_root), run.session_id, expired)
 
 
-def _call(job: Job, raw: Path) -> port.ExecutorResult:
+def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:
     """What the executor tells; an exception is a fault of its adapter, and an error of the run."""
     run = job.run
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=job.prompt, task_type=run.task_type,
         project=run.verification_root, model=run.model, limits=job.limits, raw=raw, secrets=job.secrets,
-        attempt=job.attempt, tag=lost.tag(owners.mine(), run.id),
+        attempt=job.attempt, tag=lost.tag(owners.mine(), run.id), writes=writes,
     )  # fmt: skip
     try:
         result = job.executor.execute(task, watch=job.watch, cancelled=job.cancelled)
@@ -311,6 +320,8 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         unapproved=run_reader.made_below(context.connection, run),
         unverifiable=tuple(problem.path for problem in seen.found.problems),
         tampered=seen.tampered,
+        beside=seen.beside,
+        unattributed=tuple(snapshot.told(change.path) for change in seen.shared),
         tests=seen.tests,
         checks_failed=tuple(name for name, outcome in seen.checks.items() if outcome not in (None, phases.PASSED)),
         violations=tuple(each.sentence() for each in seen.broken),

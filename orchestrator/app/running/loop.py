@@ -164,8 +164,8 @@ class Loop:
             for run in self._queued(context):
                 if self._leaving:
                     return
-                before = ahead[run.verification_root]
-                mode = starting.wants(run)[0][1]
+                before = ahead[starting.folder(run)]
+                mode = starting.wants(context, run)[0][1]
                 free = not before or (locks.WRITE not in before and mode == locks.READ)
                 begun = run.id in self._workers or (free and self._may_start(context, run) and self._begin(run))
                 # What has to wait lets nobody pass, not even those who only read.

@@ -150,6 +150,12 @@ def _entries(done: Done, at: str) -> list[dict[str, Any]]:
     if result.error:
         entries.append({"kind": "error", "level": writing.FULL, "text": result.error})
     entries += [{"kind": "file", "text": f"{each.kind}: {snapshot.told(each.path)}"} for each in seen.changes[:200]]
+    if seen.beside:
+        entries.append({"kind": "beside", "text": f"worked in the project too: {', '.join(seen.beside[:20])}"})
+    entries += [
+        {"kind": "unattributed", "text": f"{each.kind}, by whom is not known: {snapshot.told(each.path)}"}
+        for each in seen.shared[:200]
+    ]
     entries += [{"kind": "tampered", "text": each} for each in seen.tampered[:200]]
     entries += [{"kind": "claim", "text": f"{snapshot.told(each.path)}: {each.why}"} for each in seen.found.problems]
     entries += [{"kind": "proposal", "text": f"not approved: {each}"} for each in result.proposed_tasks]

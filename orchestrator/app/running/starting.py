@@ -8,16 +8,16 @@ Source: seed 001, Properties 5, 6 and 12.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.app.running import writing
+from orchestrator.app.running import orders, writing
 from orchestrator.app.running.queueing import end
-from orchestrator.core import task_types
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import codes, locks, pools, states
+from orchestrator.core.running import codes, grounds, locks, pools, states
 from orchestrator.core.running.locks import Lock, Table
 from orchestrator.core.running.pools import Pool
 from orchestrator.errors import Refused
@@ -126,7 +126,7 @@ def conflict(context: Context, run: Run, capacity: int) -> str | None:
         return None
     places = Pool(pools.EXECUTOR, capacity, running)
     for each in (*_before(context, run), run):
-        table = locks.request(table, each.id, dict(wants(each)))
+        table = locks.request(table, each.id, dict(wants(context, each)))
         if not locks.waits(table, each.id):
             places = pools.ask(places, each.id)
     if locks.waits(table, run.id):
@@ -134,13 +134,23 @@ def conflict(context: Context, run: Run, capacity: int) -> str | None:
     return None if run.id in places.active else "E404"
 
 
-def wants(run: Run) -> list[tuple[str, str]]:
+def wants(context: Context, run: Run) -> list[tuple[str, str]]:
     """What a run locks: its project, where what only asks may run beside others of its kind, and its session.
 
     The evidence of a session is one index, and its log one story: of a session one run is executed at a time.
     """
-    reads = run.task_type in (task_types.READ_INFO, task_types.REPORT)
-    return [(run.verification_root, locks.READ if reads else locks.WRITE), (f"session:{run.session_id}", locks.WRITE)]
+    mode = locks.WRITE if writes(context, run) else locks.READ
+    return [(folder(run), mode), (f"session:{run.session_id}", locks.WRITE)]
+
+
+def folder(run: Run) -> str:
+    """The project of a run by its one real path, so that two ways to it are one folder."""
+    return os.path.realpath(run.verification_root)
+
+
+def writes(context: Context, run: Run) -> bool:
+    """Whether a run is expected to write: what only asks is not, unless it names the file that the answer goes to."""
+    return run.task_type not in grounds.ANSWERS or bool(orders.wanted(context, run))
 
 
 def _before(context: Context, run: Run) -> list[Run]:

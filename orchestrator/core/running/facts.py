@@ -31,6 +31,8 @@ class Facts(NamedTuple):
     unverifiable: claims that cannot be looked for, such as paths outside of the project.
     foreign: artifacts that no operation of the runner made.
     tampered: settings and records that are not the executor's to touch, and what was done to each, in words.
+    beside: other runs that worked in the project at the same time.
+    unattributed: files that became others meanwhile, so that whose work it was cannot be told.
     unapproved: subtasks that an agent made for itself.
     evidence_missing: operations without evidence. evidence_faults: code and sentence of each fault.
     tests: passed, failed, none (there are no tests), or None where none were run.
@@ -53,6 +55,8 @@ class Facts(NamedTuple):
     unverifiable: Sequence[str] = ()
     foreign: Sequence[str] = ()
     tampered: Sequence[str] = ()
+    beside: Sequence[str] = ()
+    unattributed: Sequence[str] = ()
     unapproved: Sequence[str] = ()
     evidence_missing: Sequence[str] = ()
     evidence_faults: Sequence[tuple[str, str]] = ()
@@ -140,6 +144,7 @@ def joined(before: Facts, now: Facts, deleted: Collection[str]) -> Facts:
         output="\n\n".join(text for text in (before.output, now.output) if text and text.strip()),
         verified=tuple(verified.values()),
         ordered_deletions=(*(path for path in before.ordered_deletions if path not in there), *now.ordered_deletions),
+        unattributed=(*before.unattributed, *now.unattributed),
         tests=before.tests if now.tests is None else now.tests,
     )
 

@@ -9,7 +9,7 @@ Source: seed 001, Properties 1, 8, 9 and 31.
 from __future__ import annotations
 
 from orchestrator.core.running import grounds, states
-from orchestrator.core.running.facts import Facts, File, Objection, Verdict, count_modified
+from orchestrator.core.running.facts import Facts, File, Objection, Verdict, count_modified, some
 from orchestrator.core.running.objections import OBJECTIONS
 
 __all__ = ["Facts", "File", "Objection", "Verdict", "count_modified", "judge"]
@@ -24,8 +24,15 @@ def judge(facts: Facts) -> Verdict:
     if found:
         rules, why = tuple(name for name, _ in found), found[0][1]
         return Verdict(states.COMPLETE, states.DONE, None, None, None, facts.output or "", why, rules)
-    nothing = Objection(states.NO_EVIDENCE, "No verified file shows that the task was done.")
-    return _negative(facts, nothing, ("nothing_verified",))
+    return _negative(facts, _nothing(facts), ("nothing_verified",))
+
+
+def _nothing(facts: Facts) -> Objection:
+    """Nothing shows that the task was done; what changed while others worked there too is nobody's evidence."""
+    if not facts.unattributed:
+        return Objection(states.NO_EVIDENCE, "No verified file shows that the task was done.")
+    who, what = some(facts.beside), some(facts.unattributed)
+    return Objection(states.NO_EVIDENCE, f"{who} worked in the project too, so whose work {what} is cannot be told.")
 
 
 def _negative(facts: Facts, found: Objection, rules: tuple[str, ...]) -> Verdict:

@@ -128,12 +128,12 @@ def _against(table: Table, owner: str, files: Sequence[tuple[str, str]], before:
         taken += [(path, mode, each.owner) for each in before for path, mode in each.wants]
     found = (
         other for path, mode, other in taken for wanted, asked in files
-        if other != owner and WRITE in (mode, asked) and _overlap(path, wanted)
+        if other != owner and WRITE in (mode, asked) and overlap(path, wanted)
     )  # fmt: skip
     return tuple(dict.fromkeys(found))
 
 
-def _overlap(one: str, other: str) -> bool:
+def overlap(one: str, other: str) -> bool:
     """Whether two paths are the same, or one lies below the other."""
     first, second = f"{one.rstrip('/')}/", f"{other.rstrip('/')}/"
     return first.startswith(second) or second.startswith(first)

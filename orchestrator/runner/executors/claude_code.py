@@ -96,7 +96,7 @@ class ClaudeCode:
         model = () if task.model is None else ("--model", task.model)
         given = self._arguments
         if given is None:
-            given = ANSWERING if task.task_type in grounds.ANSWERS else WRITING
+            given = ANSWERING if task.task_type in grounds.ANSWERS and not task.writes else WRITING
         return [self._program, "-p", "--output-format", *shape, "--session-id", issued, *model, *given]
 
 

@@ -234,7 +234,7 @@ def test_p21_of_a_session_one_run_is_executed_at_a_time_also_where_all_only_read
     """Its evidence is one index."""
     first, second = (track.queue("what is it?", "READ_INFO") for _ in range(2))
     elsewhere = track.queue("what is it?", "READ_INFO", session=OTHER)
-    track.start(first, locks=starting.wants(track.run(first)))
+    track.start(first, locks=starting.wants(track.context, track.run(first)))
     assert conflicts(track, second, elsewhere) == ["E401", None]
 
 

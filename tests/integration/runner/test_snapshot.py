@@ -226,6 +226,18 @@ class TestClaims:
         assert found == ((("c.py", True, AT, "diff"),), ())
         assert found.modified == 1
 
+    def test_where_others_worked_too_a_claimed_file_that_exists_proves_nothing(self, root: pathlib.Path) -> None:
+        before = snapshot.take(root)
+        (root / "made.md").write_text("x")
+        (root / "node_modules").mkdir()
+        (root / "node_modules" / "b.js").write_text("x")
+        claimed = ("made.md", "node_modules/b.js", "absent.md")
+        found = verified.verify(before, snapshot.take(root), [], claimed, AT, alone=False)
+        assert [(file.path, file.exists) for file in found.files] == [("absent.md", False)]
+        assert [(each.path, each.why) for each in found.problems] == [
+            (path, "others worked in the project at the same time") for path in claimed[:2]
+        ]
+
     def test_a_claimed_file_that_is_absent_does_not_exist(self, root: pathlib.Path) -> None:
         (root / "README.md").unlink()
         found = look(root, nothing, "README.md", "./docs/x.md")

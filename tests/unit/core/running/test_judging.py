@@ -135,6 +135,10 @@ ROWS: list[Any] = [
     pytest.param({"leftovers": ("42 sleep",)}, "INCOMPLETE", "incomplete", "leftovers", None, id="P35 leftovers"),
     pytest.param({"background": True}, "INCOMPLETE", "incomplete", "put_off", None, id="P8 background work"),
     pytest.param({"output": "Polling started."}, "INCOMPLETE", "incomplete", "put_off", None, id="P8 polling started"),
+    pytest.param(
+        {"verified": (), "unattributed": ("a",), "beside": ("task-1",)},
+        "NO_EVIDENCE", "incomplete", "nothing_verified", None, id="P8 whose work it was cannot be told",
+    ),
     pytest.param({"verified": ()}, "NO_EVIDENCE", "incomplete", "nothing_verified", None, id="P8 nothing verified"),
     pytest.param(
         {"verified": (File("a", False),)}, "NO_EVIDENCE", "incomplete", "nothing_verified", None, id="P31 none exists",

@@ -1,0 +1,43 @@
+"""Who else works in the folder of a run while its executor does: what changes then cannot be said to be its work.
+
+Runs that only ask share a project, so the difference of two looks is that of all of them. Who shared it is told by the
+record alone: who held a lock when the look began, and who was given one since, in the order of the steps, whatever any
+clock says.
+
+Source: seed 001, Properties 6, 8 and 31.
+"""
+
+from __future__ import annotations
+
+from orchestrator.app.context import Context
+from orchestrator.app.running import starting
+from orchestrator.core.running import locks
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.store import event_reader, run_reader
+from orchestrator.store.run_reader import Run
+
+
+class Mark(NamedTuple):
+    """A moment in the record, and who shared the run's folder at it."""
+
+    number: int
+    there: tuple[str, ...]
+
+
+def mark(context: Context, run: Run) -> Mark:
+    """The moment from which on others are looked for; taken before the first look at the tree."""
+    # The number is read first, so that who comes between the two is found twice and not never.
+    number = event_reader.last(context.connection)
+    held = [(other, path) for _, other, path, _ in run_reader.held(context.connection)]
+    return Mark(number, _others(run, held))
+
+
+def beside(context: Context, run: Run, since: Mark) -> tuple[str, ...]:
+    """The runs that had a lock on the run's folder, or above or below it, at any time since a moment."""
+    begun = run_reader.started_after(context.connection, since.number)
+    return tuple(dict.fromkeys((*since.there, *_others(run, begun))))
+
+
+def _others(run: Run, locked: list[tuple[str, str]]) -> tuple[str, ...]:
+    root = starting.folder(run)
+    return tuple(other for other, path in locked if other != run.id and locks.overlap(path, root))
