@@ -196,31 +196,43 @@ def test_p31_the_processes_of_a_killed_runner_are_ended_before_anybody_goes_on(
 def test_p6_who_was_started_by_the_lost_executor_itself_takes_nothing_from_it(
     script: pathlib.Path, environment: dict[str, str], project: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
-    settings = {"orchestrator": {"timeouts": {"deadlock_timeout_seconds": 30}}}
-    (project / ".claude" / "settings.json").write_text(json.dumps(settings))
     inner = [*repl(script, project, "fake-success"), "--executor-timeout", "5000"]
     text = f"""
-import signal, sqlite3, subprocess
+import subprocess
 runner = os.getppid()
-def runs():
-    return sqlite3.connect({environment["ORCHESTRATOR_DB"]!r}).execute("SELECT count(*) FROM runs").fetchone()[0]
 pathlib.Path({str(tmp_path / "begun")!r}).touch()
 while os.getppid() == runner:
     time.sleep(0.02)
 told = subprocess.Popen({inner!r}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {environment!r})
-told.stdin.write(b"/start\\nCreate inner.md\\n")
-told.stdin.flush()
-while runs() < 2:
-    time.sleep(0.05)
-time.sleep(1)
-told.send_signal(signal.SIGINT)
-told.stdin.close()
-pathlib.Path({str(tmp_path / "told")!r}).write_bytes(told.stdout.read())
+out, _ = told.communicate(b"/start\\nCreate inner.md\\n")
+pathlib.Path({str(tmp_path / "told")!r}).write_bytes(out)
 """
     killed(repl(script, project, program(tmp_path, text)), environment, (tmp_path / "begun").exists)
     wait_for(lambda: (tmp_path / "told").exists())
     found = states(environment)
-    assert [state for state, *_ in found] == ["running", "cancelled"]
+    assert [(state, code) for state, code, _ in found] == [("running", None), ("error", "E405")]
+    assert "its executor, which started this process, lives on" in found[1][2]
+
+
+def test_p12_who_was_started_by_a_living_executor_does_not_wait_for_it(
+    script: pathlib.Path, environment: dict[str, str], project: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    """The executor waits for it, and so would the two wait for each other."""
+    inner = repl(script, project, "fake-success")
+    text = f"""
+import subprocess
+argv, lines = {inner!r}, "/start\\nCreate inner.md\\n"
+done = subprocess.run(argv, input=lines, capture_output=True, text=True, env=os.environ | {environment!r}, timeout=20)
+pathlib.Path("outer.md").write_text(done.stdout)
+print("made outer.md")
+"""
+    ended = subprocess.run(
+        repl(script, project, program(tmp_path, text)), input="/start\nCreate outer.md\n", env=environment,
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert [(state, code) for state, code, _ in states(environment)] == [("complete", None), ("error", "E403")]
+    assert "[RESULT]  ERROR" in (project / "outer.md").read_text()
+    assert ended.returncode == 0, ended.stdout
 
 
 def test_l09_neither_lock_nor_database_is_inherited_by_an_executor(

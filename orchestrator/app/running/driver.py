@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import measuring, mediating, neighbours, orders, parts, queueing, records, starting
+from orchestrator.app.running import measuring, mediating, neighbours, orders, parts, queueing, records, starting, stuck
 from orchestrator.app.running.parts import Part
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
@@ -143,14 +143,16 @@ def wait_and_start(context: Context, job: Job) -> bool:
     until = time.monotonic() + job.settings.timeouts.deadlock_timeout_seconds
     noted = False
     while not (job.cancelled and job.cancelled()):
-        free_abandoned(context)
+        left = free_abandoned(context)
         late = time.monotonic() >= until
         if late or starting.conflict(context, run, capacity) is None:
             problem = _start(context, run, capacity)
             if problem is None:
                 return True
             if late:
+                stuck.refuse_held(context, run, left)
                 raise locks.deadlock(f"It waited as long as it may: {problem.message}", (run.id,)) from problem
+        stuck.refuse_own(context, run)
         if not noted:
             starting.wait(context, session_id=run.session_id, id=run.id, owner=owners.mine())
             noted = True
@@ -172,26 +174,32 @@ def _start(context: Context, run: Run, capacity: int) -> OrchestratorError | Non
     return None
 
 
-def free_abandoned(context: Context) -> None:
+def free_abandoned(context: Context) -> dict[str, tuple[str, ...]]:
     """End the runs whose process is gone, so that nobody waits for a dead owner.
 
     First their executors are ended, which live on and write. Where one cannot be, its run keeps its locks; and whoever
     was started by such an executor itself leaves all of it to others.
+
+    Returns:
+        The runs whose executors could not be ended, with what is left of these.
     """
+    left: dict[str, tuple[str, ...]] = {}
     for run in starting.running(context):
         if run.owner is None or not owners.is_gone(run.owner) or lost.is_within(lost.tag(run.owner, run.id)):
             continue
         found = lost.end(lost.tag(run.owner, run.id))
         if found.left:
+            left[run.id] = found.left
             continue
         try:
             starting.abandon(
-                context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found)
+                context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found), gone=True
             )
             records.save(context, run.session_id, run.id)
         except OrchestratorError:
             # Somebody else was faster, its session is closed, or its project is gone.
             continue
+    return left
 
 
 def _about_lost(found: lost.Lost) -> list[dict[str, str]]:

@@ -134,6 +134,16 @@ def conflict(context: Context, run: Run, capacity: int) -> str | None:
     return None if run.id in places.active else "E404"
 
 
+def holders(context: Context, run: Run) -> list[Run]:
+    """The runs whose locks keep a run from being started."""
+    wanted = wants(context, run)
+    against = {
+        owner for _, owner, path, mode in run_reader.held(context.connection) for asked, how in wanted
+        if owner != run.id and locks.WRITE in (mode, how) and locks.overlap(path, asked)
+    }  # fmt: skip
+    return [each for each in running(context) if each.id in against]
+
+
 def wants(context: Context, run: Run) -> list[tuple[str, str]]:
     """What a run locks: its project, where what only asks may run beside others of its kind, and its session.
 
@@ -171,19 +181,24 @@ def running(context: Context) -> list[Run]:
 
 def abandon(
     context: Context, *, session_id: str, id: str, owner: str, reason: str | None = None,
-    log: Sequence[Mapping[str, Any]] = (), at: str | None = None,
+    log: Sequence[Mapping[str, Any]] = (), gone: bool | None = None, at: str | None = None,
 ) -> Answer:
     """End a run whose process is gone, or cannot go on with it, and release what it held.
 
     Args:
         owner: the owner that was found gone; a run that has another one by now is left alone.
+        gone: whether that is so, or this process is the owner; looked at where left out.
         reason: why it cannot go on; that its process is gone where left out.
         log: entries of its log, such as what was still found of it.
 
     Raises:
-        Refused: UNKNOWN_ID, ILLEGAL_MOVE.
+        Refused: UNKNOWN_ID, ILLEGAL_MOVE; E405, its process lives, and it alone releases what it holds.
+
+    Source: seed 001, Property 6.
     """
-    given = {"id": id, "owner": owner, "reason": reason, "log": [dict(entry) for entry in log]}
+    if gone is None:
+        gone = owner == owners.mine() or owners.is_gone(owner)
+    given = {"id": id, "owner": owner, "reason": reason, "log": [dict(entry) for entry in log], "lives": not gone}
     return perform(context, Call("run abandon", session_id, RUNNER, given, at=at), abandon_action)
 
 
@@ -193,6 +208,8 @@ def abandon_action(work: Work) -> Answer:
     run = writing.require(work, given["id"])
     if run.owner != given["owner"]:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; nothing changed.", f"/logs {run.id}")
+    if given.get("lives"):
+        raise codes.refused("E405", f"Run {run.id} holds its locks: {run.owner} is not known to be gone.", run=run.id)
     reason = given.get("reason") or f"the process that ran it is gone ({given['owner']})"
     writing.log(work, run, given.get("log", ()))
     end(work, run, states.FAILED, by=RUNNER, reason=reason, code="E503")

@@ -44,7 +44,10 @@ CODES: dict[str, Code] = {
     "E402": Code("Locks could not be acquired, all or none.", "Name every file once, and write through an executor"),
     "E403": Code("Locks are waited for in a circle, or longer than allowed.", "End one of those that wait"),
     "E404": Code("No place is free for another worker.", "Wait until one is released"),
-    "E405": Code("A lock or place cannot be released by this owner or in this way.", "Let its owner release it"),
+    "E405": Code(
+        "A lock or place cannot be released by this owner or in this way.",
+        "Let its owner release it, or end what is left of that",
+    ),
     "E501": Code("A result or artifact carries no session id, or no operation made it.", "Run the task again"),
     "E502": Code("A result or artifact carries the id of another session.", "Run the task again in this session"),
     "E503": Code("The executor failed, was ended, or gave a result that cannot be judged.", "Read the log of the task"),

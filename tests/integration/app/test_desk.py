@@ -106,6 +106,37 @@ def test_p12_who_waits_longer_than_allowed_stops_and_leaves_the_holder_alone(tmp
     assert first.shown(held["id"])["state"] == "running"
 
 
+def test_p6_what_could_not_be_ended_of_a_lost_run_keeps_its_locks(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = desk(tmp_path)
+    held = first.submit("create a.md")
+    locks = [(first.project.root, "write")]
+    starting.start(first.context, session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks)
+    monkeypatch.setattr(driver.owners, "is_gone", lambda owner: owner == "gone")
+    monkeypatch.setattr(driver.lost, "end", lambda tag: driver.lost.Lost(left=("77 (deaf)",)))
+    monkeypatch.setattr(driver.lost, "tag", lambda owner, run: f"1.1.{run}")
+    second = again(tmp_path)
+    second._settings = second.settings._replace(timeouts=config.Timeouts(deadlock_timeout_seconds=1))
+    run = done(second, "create b.md")
+    assert (run["state"], run["error_code"]) == ("error", "E405")
+    assert "77 (deaf)" in run["error_reason"]
+    assert first.shown(held["id"])["state"] == "running"
+
+
+def test_p6_nobody_releases_the_locks_of_a_process_that_lives(tmp_path: pathlib.Path) -> None:
+    first = desk(tmp_path)
+    held = first.submit("create a.md")
+    owner = f"{owners.mine().rpartition(':')[0].rpartition(':')[0]}:1:{owners._start(1)}"
+    given = {"session_id": held["session_id"], "id": held["id"], "owner": owner}
+    starting.start(first.context, **given, capacity=4, locks=[(first.project.root, "write")])
+    with pytest.raises(Refused) as problem:
+        starting.abandon(first.context, **given)
+    assert (problem.value.code, first.shown(held["id"])["state"]) == ("E405", "running")
+    refusal = "SELECT code FROM refusals ORDER BY seq DESC LIMIT 1"
+    assert first.context.connection.execute(refusal).fetchone() == ("E405",)
+
+
 def test_p26_an_abandoned_run_has_its_log_too(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = desk(tmp_path, {"status": "COMPLETE", "output": "done", "writes": {"b.md": "x"}})
     held = first.submit("create a.md")

@@ -127,7 +127,7 @@ class Track:
         return queueing.unanswered(self.context, session_id=self.run(run).session_id, id=run)
 
     def abandon(self, run: str, owner: str = OWNER) -> dict[str, Any]:
-        return starting.abandon(self.context, session_id=self.run(run).session_id, id=run, owner=owner)
+        return starting.abandon(self.context, session_id=self.run(run).session_id, id=run, owner=owner, gone=True)
 
     def choose(self, provider: str, model: str | None, session: str = CHAT) -> dict[str, Any]:
         return choosing.choose(self.context, session_id=session, provider=provider, model=model)
