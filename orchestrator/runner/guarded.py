@@ -9,11 +9,11 @@ Source: seed 001, Properties 1, 2 and 21.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from orchestrator.core import names
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import evidence_files, project, snapshot
+from orchestrator.runner import durable, evidence_files, project, snapshot
 from orchestrator.runner.snapshot import Signature
 
 FILES = ("CLAUDE.md", "settings.json", "settings.local.json")
@@ -34,22 +34,32 @@ class Look(NamedTuple):
     settings: every file that says what agents do, with the hash of its content, and their folders.
     records: every file of the runner's sessions with its size, times and inode, which say whether it was touched.
     folder: device and inode of the runner's own folder; None where there is none.
+    pointers: the content of the file that names the task that runs; None where there is none, or it cannot be read.
     """
 
     root: str
     settings: Mapping[str, str | None]
     records: Mapping[str, Signature]
     folder: tuple[int, int] | None
+    pointers: bytes | None
 
 
 def look(root: str) -> Look:
     """Look at the settings and records of a project."""
+    pointers = _pointers(root)
     records = {path: found for path in _files(root, _SESSIONS.rstrip("/")) if (found := _signature(root, path))}
     try:
         own = os.lstat(os.path.join(root, evidence_files.OWN_FOLDER))
     except OSError:
-        return Look(root, _settings(root), records, None)
-    return Look(root, _settings(root), records, (own.st_dev, own.st_ino))
+        return Look(root, _settings(root), records, None, pointers)
+    return Look(root, _settings(root), records, (own.st_dev, own.st_ino), pointers)
+
+
+def _pointers(root: str) -> bytes | None:
+    try:
+        return durable.read(os.path.join(root, project.FOLDER, project.POINTERS))
+    except (OSError, ValueError):
+        return None
 
 
 def _settings(root: str) -> dict[str, str | None]:
@@ -62,7 +72,9 @@ def _settings(root: str) -> dict[str, str | None]:
     return found
 
 
-def differences(before: Look, after: Look, session: str, expired: float) -> tuple[str, ...]:
+def differences(
+    before: Look, after: Look, session: str, expired: float, others: Collection[str] = ()
+) -> tuple[str, ...]:
     """What was done to settings and records between two looks, in words, in order of paths.
 
     Other processes work in sessions of their own meanwhile: what these add and write there is none of it.
@@ -70,9 +82,11 @@ def differences(before: Look, after: Look, session: str, expired: float) -> tupl
     Args:
         session: the one in which nobody else works.
         expired: seconds since the epoch; the evidence of others that was recorded before that may be deleted.
+        others: runs of other processes in the project, which write down that they began or ended.
     """
     found = [f"{evidence_files.OWN_FOLDER} (replaced)"] if before.folder not in (None, after.folder) else []
     found += _of_settings(before.settings, after.settings)
+    found += _of_pointers(before.pointers, after.pointers, others)
     for path, known in sorted(before.records.items()):
         now = after.records.get(path)
         if now is None:
@@ -88,6 +102,20 @@ def _of_settings(before: Mapping[str, str | None], after: Mapping[str, str | Non
     found += [f"{_told(path)} (changed)" for path in before.keys() & after.keys() if before[path] != after[path]]
     found += [f"{_told(path)} (new)" for path in after.keys() - before.keys()]
     return sorted(found)
+
+
+def _of_pointers(before: bytes | None, after: bytes | None, others: Collection[str]) -> list[str]:
+    """The pointers stay as they are, unless others have written theirs, which name no run but such."""
+    path = f"{project.FOLDER}/{project.POINTERS}"
+    if before == after:
+        return []
+    if after is None:
+        return [f"{path} (deleted)"]
+    named = [project.pointers(each) for each in (before, after) if each is not None]
+    known = {None, *others, *(named[0] or () if before is not None else ())}
+    if others and named[-1] is not None and known.issuperset(named[-1]):
+        return []
+    return [f"{path} (changed)" if before is not None else f"{path} (new)"]
 
 
 def _stays(path: str, session: str) -> bool:

@@ -25,7 +25,7 @@ MODES = (TEMP, FIXED, CWD)
 
 _FILES = ("CLAUDE.md", "settings.json")
 _FOLDERS = ("agents", "rules")
-_POINTERS = "repl.json"
+POINTERS = "repl.json"
 _GUIDE = """# Project
 
 Instructions for agents that work here. Roles live in `agents/`, rules in `rules/`; the limits of the runner are the
@@ -171,20 +171,29 @@ def load_pointers(root: str | os.PathLike[str]) -> Pointers:
 
     Source: seed 001, Property 38.
     """
-    path = os.path.join(root, FOLDER, _POINTERS)
+    path = os.path.join(root, FOLDER, POINTERS)
     try:
-        document = json.loads(durable.read(path))
-        pointers = Pointers(document["current_task_id"], document["last_task_id"])
+        found = pointers(durable.read(path))
     except FileNotFoundError:
         return Pointers()
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InvalidInput("E105", f"{path} is not what the runner writes.", f"Delete {path}", path=path) from None
-    if not all(isinstance(value, str | None) for value in pointers):
-        raise InvalidInput("E105", f"{path} names tasks by no text.", f"Delete {path}", path=path)
-    return pointers
+    except (OSError, ValueError):
+        found = None
+    if found is None:
+        raise InvalidInput("E105", f"{path} is not what the runner writes.", f"Delete {path}", path=path)
+    return found
 
 
-def save_pointers(root: str | os.PathLike[str], pointers: Pointers) -> None:
+def pointers(data: bytes) -> Pointers | None:
+    """What a file of pointers says; None where it is not what the runner writes."""
+    try:
+        document = json.loads(data)
+        found = Pointers(document["current_task_id"], document["last_task_id"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    return found if all(isinstance(value, str | None) for value in found) else None
+
+
+def save_pointers(root: str | os.PathLike[str], found: Pointers) -> None:
     """Write `.claude/repl.json`, whole or not at all.
 
     Raises:
@@ -193,10 +202,10 @@ def save_pointers(root: str | os.PathLike[str], pointers: Pointers) -> None:
 
     Source: seed 001, Property 38.
     """
-    if pointers.current_task_id is not None and pointers.current_task_id == pointers.last_task_id:
-        raise ValueError(f"task {pointers.current_task_id} runs and has ended")
-    text = json.dumps(pointers._asdict(), indent=2) + "\n"
-    durable.write(os.path.join(root, FOLDER, _POINTERS), text.encode())
+    if found.current_task_id is not None and found.current_task_id == found.last_task_id:
+        raise ValueError(f"task {found.current_task_id} runs and has ended")
+    text = json.dumps(found._asdict(), indent=2) + "\n"
+    durable.write(os.path.join(root, FOLDER, POINTERS), text.encode())
 
 
 def _check_flags(mode: str, root: str | None, project: str | None) -> None:

@@ -74,6 +74,7 @@ _HELD = """SELECT session_id, run_id, path, mode FROM run_locks INDEXED BY ix_ru
 _LOCKS = """SELECT path, seq FROM run_locks WHERE session_id = :session AND run_id = :id AND released_seq IS NULL
     ORDER BY path DESC, seq DESC"""
 _STARTED = "SELECT input FROM audit_events WHERE rowid > :number AND kind = 'run start' ORDER BY rowid"
+_MOVED = "SELECT input FROM audit_events WHERE rowid > :number AND kind LIKE 'run %' ORDER BY rowid"
 _EVENTS = """SELECT at, kind, level, text FROM run_events INDEXED BY ix_run_events_run
     WHERE session_id = :session AND run_id = :id ORDER BY seq, part"""
 _FILES = """SELECT path, change, present, detected_at, detection_method FROM run_files INDEXED BY ix_run_files_run
@@ -164,6 +165,12 @@ def started_after(connection: sqlite3.Connection, number: int) -> list[tuple[str
     """Run and path of every lock that was given since the event of a number, whether it is still held or not."""
     given = [strictjson.stored(row[0]) for row in connection.execute(_STARTED, {"number": number})]
     return [(each["id"], path) for each in given for path, _ in each["locks"]]
+
+
+def moved_after(connection: sqlite3.Connection, number: int) -> list[str]:
+    """The runs that steps since the event of a number were about, but for that which queued them."""
+    given = (strictjson.stored(row[0]) for row in connection.execute(_MOVED, {"number": number}))
+    return [each["id"] for each in given if "id" in each]
 
 
 def events(connection: sqlite3.Connection, session: str, id: str) -> list[Row]:

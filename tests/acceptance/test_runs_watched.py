@@ -163,6 +163,12 @@ TOUCHED = {
         "pathlib.Path('.claude/settings.local.json').write_text('{}')", ".claude/settings.local.json (new)",
     ),
     "an agent": ("pathlib.Path('.claude/agents/dev.md').write_text('x')", ".claude/agents/dev.md (new)"),
+    "the pointers": (
+        """pathlib.Path('.claude/repl.json').write_text('{"current_task_id": null, "last_task_id": "task-1"}')""",
+        ".claude/repl.json (changed)",
+    ),
+    "no pointers": ("pathlib.Path('.claude/repl.json').unlink()", ".claude/repl.json (deleted)"),
+    "spoilt pointers": ("pathlib.Path('.claude/repl.json').write_text('{')", ".claude/repl.json (changed)"),
     "a folder": ("pathlib.Path('.claude/rules').rmdir()", ".claude/rules/ (deleted)"),
     "the guide": ("pathlib.Path('.claude/CLAUDE.md').unlink()", ".claude/CLAUDE.md (deleted)"),
     "records": (
@@ -182,7 +188,9 @@ def test_p1_who_touches_settings_or_records_has_completed_nothing(house: House, 
     executor = python(house, f"if sys.argv[1] == 'create first.md':\n    {first}\n{act}\n{MADE}")
     done = house.run(lines=["/start", "create first.md", TASK, "/logs task-002 --full", "/exit"], executor=executor)
     assert (done.code, done.results) == (1, ["COMPLETE", "ERROR"]), done.out
-    assert done.whys[1].startswith("What no executor may touch was touched: ")
+    assert done.whys[1].startswith("What no executor may touch was touched, by it or by somebody meanwhile: ")
+    assert "[NEXT]    /logs task-" in done.out
+    assert "[HINT]    If you edited it yourself, enter the task again; else put it back as it was" in done.out
     assert told in done.whys[1]
     connection = sqlite3.connect(house.base / "orchestrator.db")
     kept = connection.execute("SELECT executor_status, state, error_code FROM runs ORDER BY created_seq").fetchall()

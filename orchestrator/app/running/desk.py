@@ -221,7 +221,13 @@ class Desk:
         )  # fmt: skip
 
     def _point(self, *, current: str | None, last: str | None = None) -> None:
-        before = project.load_pointers(self.project.root)
+        try:
+            before = project.load_pointers(self.project.root)
+        except OrchestratorError:
+            if current is not None:
+                raise
+            # The run that has just ended has spoilt them, and says so.
+            before = project.Pointers()
         project.save_pointers(self.project.root, project.Pointers(current, last or before.last_task_id))
 
     def _require(self, id: str) -> Run:

@@ -212,8 +212,8 @@ def _about_lost(found: lost.Lost) -> list[dict[str, str]]:
 def _look(context: Context, job: Job) -> Seen:
     run, began = job.run, time.monotonic()
     raw = evidence_files.raw_file(run.verification_root, run.session_id, operation(job, EXECUTE))
-    guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
     since = neighbours.mark(context, run)
+    guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
     before = snapshot.take(run.verification_root)
     result = _call(job, raw, writes=starting.writes(context, run))
     after = snapshot.take(run.verification_root)
@@ -229,17 +229,20 @@ def _look(context: Context, job: Job) -> Seen:
     except KeyboardInterrupt:
         outcome, tests, result = {}, None, result._replace(cancelled=True)
     sqlite.require_place(context.connection, log)
-    seconds, tampered = round(time.monotonic() - began), _tampered(context, job, guard)
+    seconds, tampered = round(time.monotonic() - began), _tampered(context, job, guard, since)
     # The time of a part is its own; that of a task counts over all its runs.
     taken = seconds + (measuring.earlier_seconds(context, run) if job.part is None else 0)
     broken = measuring.broken(job.settings, every, taken, context.clock())
     return Seen(result, found, changes, tests, outcome, seconds, after.files, broken, tampered, beside, shared)
 
 
-def _tampered(context: Context, job: Job, before: guarded.Look) -> tuple[str, ...]:
+def _tampered(context: Context, job: Job, before: guarded.Look, since: neighbours.Mark) -> tuple[str, ...]:
     run, days = job.run, job.settings.evidence_settings.retention_days
+    after = guarded.look(run.verification_root)
     expired = datetime.fromisoformat(context.clock()).timestamp() - days * DAY_S
-    return guarded.differences(before, guarded.look(run.verification_root), run.session_id, expired)
+    # Asked after the look, so that whoever has written by then is on record.
+    others = neighbours.writers(context, run, since)
+    return guarded.differences(before, after, run.session_id, expired, others)
 
 
 def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:

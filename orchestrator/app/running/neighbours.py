@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from orchestrator.app.context import Context
 from orchestrator.app.running import starting
-from orchestrator.core.running import locks
+from orchestrator.core.running import locks, states
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import event_reader, run_reader
 from orchestrator.store.run_reader import Run
@@ -36,6 +36,25 @@ def beside(context: Context, run: Run, since: Mark) -> tuple[str, ...]:
     """The runs that had a lock on the run's folder, or above or below it, at any time since a moment."""
     begun = run_reader.started_after(context.connection, since.number)
     return tuple(dict.fromkeys((*since.there, *_others(run, begun))))
+
+
+def writers(context: Context, run: Run, since: Mark) -> tuple[str, ...]:
+    """The other runs whose processes may write into the project's folder that they begin or have ended.
+
+    These are open, or moved since a moment; who ended shortly before that may write it now.
+    """
+    connection = context.connection
+    ids = run_reader.moved_after(connection, since.number - _SHORTLY)
+    moved = (run_reader.by_id(connection, id) for id in dict.fromkeys(ids))
+    open_ = (each for state in _OPEN for each in run_reader.in_state(connection, state))
+    every = {each.id: each for each in (*moved, *open_) if each is not None and each.id != run.id}
+    root = starting.folder(run)
+    return tuple(id for id, each in every.items() if starting.folder(each) == root)
+
+
+_OPEN = (states.QUEUED, states.RUNNING, states.AWAITING)
+_SHORTLY = 200
+"""Steps."""
 
 
 def _others(run: Run, locked: list[tuple[str, str]]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import finishing, lifecycle, merging, writing
+from orchestrator.app.running import finishing, lifecycle, merging, views, writing
 from orchestrator.core import masking, strictjson
 from orchestrator.core.running import judging, limits, states
 from orchestrator.core.running.facts import Facts
@@ -71,7 +71,7 @@ def end(context: Context, done: Sequence[Done], parts: Sequence[Part]) -> Answer
 
 
 def _tampering(seen: Seen, at: str) -> list[limits.Violation]:
-    return [limits.Violation("touched_files", 0, len(seen.tampered), at)] if seen.tampered else []
+    return [limits.Violation(views.TOUCHED, 0, len(seen.tampered), at)] if seen.tampered else []
 
 
 def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[str, Any]], Facts]:

@@ -14,6 +14,9 @@ from orchestrator.core.running import codes, guard, states, visibility
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
+TOUCHED = "touched_files"
+"""The type of the violation of a run during which settings or records were touched."""
+
 _SHOWN = (
     "id", "log_id", "session_id", "task_id", "prompt", "task_type", "state", "executor_status", "executor", "provider",
     "model", "retry_of", "queued_at", "started_at", "ended_at", "error_code", "error_reason", "blocked_reason",
@@ -107,6 +110,8 @@ def told(context: Context, run: Run, known: Answer | None = None) -> Answer:
     asked = found["question"] if run.state in (states.UNFINISHED, states.AWAITING) else None
     said = " ".join(asked["text"].split()) if asked else run.error_reason or why(context, run)
     told = {"why": said, "next": _next(found), "hint": _hint(run)}
+    if _is_tampered(found):
+        told |= {"next": _LOOK.format(run.id), "hint": _TAMPERED}
     return {**found, **{name: text for name, text in told.items() if text is not None}}
 
 
@@ -121,6 +126,14 @@ def _next(row: Answer) -> str | None:
         return f"/logs {row['id']} shows what is missing; /approve lets it go on"
     decision = questions.DECISIONS[question["kind"]][0]
     return questions.command(question["id"], decision, question["kind"])
+
+
+_LOOK = "/logs {} --full lists what was touched; look at it before anything else is run here"
+_TAMPERED = "If you edited it yourself, enter the task again; else put it back as it was, and trust no such executor"
+
+
+def _is_tampered(row: Answer) -> bool:
+    return any(each["type"] == TOUCHED for each in row["violations"])
 
 
 def _hint(run: Run) -> str | None:

@@ -32,8 +32,10 @@ def _tampered(facts: Facts) -> Objection | None:
     """Rules and records that an executor has made itself would speak for it."""
     if not facts.tampered:
         return None
-    why = f"What no executor may touch was touched: {some(facts.tampered)}."
+    why = f"What no executor may touch was touched, by it or by somebody meanwhile: {some(facts.tampered)}."
     return Objection(states.INVALID, why, "E501")
+
+
 def _unapproved_task(facts: Facts) -> Objection | None:
     if not facts.unapproved:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import shutil
@@ -85,7 +86,6 @@ def test_a_text_of_the_same_length_with_its_old_times_is_another_text(root: path
 @pytest.mark.parametrize(
     "act",
     [
-        pytest.param(put(".claude/repl.json"), id="the runner's pointers"),
         pytest.param(put(".claude/notes.txt"), id="what says nothing to agents"),
         pytest.param(put(f"{OWN}/evidence/raw/new.log"), id="output of this run"),
         pytest.param(put(f"{OTHER}/evidence/raw/op.log"), id="output that another process writes"),
@@ -108,6 +108,37 @@ def test_files_that_are_there_while_others_are_written_are_not_looked_at(root: p
             path.unlink()
 
     assert touched(root, act) == ()
+
+
+def says(current: str | None, last: str | None) -> str:
+    return json.dumps({"current_task_id": current, "last_task_id": last})
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "found"),
+    [
+        (says("mine", "before"), (), []),
+        (says(None, "before"), (), ["changed"]),
+        (says(None, "other"), (), ["changed"]),
+        (says("other", "before"), ("other",), []),
+        (says(None, "other"), ("other",), []),
+        (says(None, "unknown"), ("other",), ["changed"]),
+        ("{", ("other",), ["changed"]),
+        ('{"current_task_id": 5, "last_task_id": null}', ("other",), ["changed"]),
+        (None, ("other",), ["deleted"]),
+    ],
+    ids=["the same", "as nobody wrote it", "of nobody here", "another began", "another ended", "of nobody", "no JSON",
+         "no text", "gone"],
+)  # fmt: skip
+def test_the_pointers_are_written_by_processes_of_this_project_alone(
+    root: pathlib.Path, text: str | None, others: tuple[str, ...], found: list[str]
+) -> None:
+    path = root / ".claude/repl.json"
+    path.write_text(says("mine", "before"))
+    before = guarded.look(str(root))
+    path.unlink() if text is None else path.write_text(text)
+    told = guarded.differences(before, guarded.look(str(root)), "own", CUT, others)
+    assert told == tuple(f".claude/repl.json ({what})" for what in found)
 
 
 @pytest.mark.parametrize(("session", "age", "count"), [(OTHER, OLD, 0), (OTHER, time.time(), 2), (OWN, OLD, 2)],
