@@ -153,6 +153,16 @@ def open_desk(
     )
 
 
+def is_found_here(path: str, environment: Mapping[str, str] | None = None) -> bool:
+    """Whether a command that names no database works on this one, in the working folder and with the environment."""
+    variables = os.environ if environment is None else environment
+    try:
+        found = discovery.find(None, variables, discovery.working_folder(None, variables))
+    except OrchestratorError:
+        return False
+    return found == os.path.realpath(path)
+
+
 def open_service(
     *, executor: str | None = None, executor_timeout_ms: int | None = None, progress_timeout_ms: int | None = None,
     provider: str | None = None, model: str | None = None, database: str | None = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import stat
 import tempfile
@@ -104,12 +105,17 @@ def check(root: str | os.PathLike[str]) -> None:
     inner = os.path.join(path, FOLDER)
     if not os.path.isdir(inner):
         what = "is no folder" if os.path.lexists(inner) else "does not exist"
-        raise codes.refused("E101", f"{inner} {what}.", path=path)
+        raise Refused("E101", f"{inner} {what}.", _set_it_up(path), path=path)
     missing = [f"{name}/" for name in _FOLDERS if not os.path.isdir(os.path.join(inner, name))]
     missing = [name for name in _FILES if not os.path.isfile(os.path.join(inner, name))] + missing
     if missing:
         words = ", ".join(f"{FOLDER}/{name}" for name in missing)
         raise codes.refused("E103", f"{path} lacks {words}.", path=path, missing=missing)
+
+
+def _set_it_up(path: str) -> str:
+    """What to type; a pipe sets nothing up, since nobody would have seen what is made."""
+    return f"orchestrator repl --project {shlex.quote(path)}, at a terminal, and there /init; then repeat the call"
 
 
 def is_set_up(root: str | os.PathLike[str]) -> bool:

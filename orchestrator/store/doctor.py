@@ -1,10 +1,12 @@
-"""What is the matter with the database that a command would use: one report, read-only, for any state of the file."""
+"""What is the matter with the database that a command would use: one report for any state of the file."""
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import stat
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -16,6 +18,10 @@ from orchestrator.store.maintenance import Problem, from_error, schema_problems,
 DEADLINE_S = 0.3
 LOCKS = Path("/proc/locks")
 
+ROOM = 256 * 1024
+"""Bytes of a step and its log, amply."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _WAL_WRITE_LOCK = 120
 _RESERVED_BYTE = 0x40000001
 
@@ -38,7 +44,8 @@ def doctor(path: str | None, env: Mapping[str, str], cwd: Path, synchronous: str
         cwd: the folder to search from.
         synchronous: what writing connections of this environment use.
 
-    Never raises for a state of the file; writes, deletes and renames nothing.
+    Never raises for a state of the file, and changes nothing of it. A small file is written beside it and taken away
+    again, since only that shows whether there is room.
     """
     facts: dict[str, str | int | None] = {
         "sqlite_version": sqlite3.sqlite_version,
@@ -128,6 +135,21 @@ def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Prob
         yield Problem("PERMISSIONS", "warning", real, message, f"chmod 600 {problems.quoted(real)}")
     if locked := sqlite.locked_files(real):
         yield from_error(problems.read_only(real, locked), "warning")
+    elif not _has_room(os.path.dirname(real)):
+        yield from_error(problems.disk_full(real))
+
+
+def _has_room(folder: str) -> bool:
+    """Whether as much as a step writes can be written into the folder now."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(ROOM))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        # What else keeps from writing is told by what the files allow.
+        return error.errno not in _FULL
+    return True
 
 
 def _power_cut(synchronous: str, real: str) -> Iterator[Problem]:

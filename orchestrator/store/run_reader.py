@@ -75,6 +75,7 @@ _LOCKS = """SELECT path, seq FROM run_locks WHERE session_id = :session AND run_
     ORDER BY path DESC, seq DESC"""
 _STARTED = "SELECT input FROM audit_events WHERE rowid > :number AND kind = 'run start' ORDER BY rowid"
 _MOVED = "SELECT input FROM audit_events WHERE rowid > :number AND kind LIKE 'run %' ORDER BY rowid"
+_CHANNEL = "SELECT channel FROM audit_events WHERE session_id = :session AND seq = 1"
 _EVENTS = """SELECT at, kind, level, text FROM run_events INDEXED BY ix_run_events_run
     WHERE session_id = :session AND run_id = :id ORDER BY seq, part"""
 _FILES = """SELECT path, change, present, detected_at, detection_method FROM run_files INDEXED BY ix_run_files_run
@@ -171,6 +172,12 @@ def moved_after(connection: sqlite3.Connection, number: int) -> list[str]:
     """The runs that steps since the event of a number were about, but for that which queued them."""
     given = (strictjson.stored(row[0]) for row in connection.execute(_MOVED, {"number": number}))
     return [each["id"] for each in given if "id" in each]
+
+
+def channel(connection: sqlite3.Connection, session: str) -> str | None:
+    """Through which channel a session was begun."""
+    row = connection.execute(_CHANNEL, {"session": session}).fetchone()
+    return None if row is None else str(row[0])
 
 
 def events(connection: sqlite3.Connection, session: str, id: str) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -111,6 +112,20 @@ def test_a_full_disk_refuses_the_step_and_keeps_what_was_answered(small_disk: pa
     with field.opened(path) as context:
         assert_full(context)
     assert field.damages(path) == []
+
+
+def test_on_a_full_disk_the_doctor_says_so(small_disk: pathlib.Path, command: Command) -> None:
+    path = field.create(small_disk / "full.db", groups=1)
+    healthy = command("doctor", "--db", str(path), "--json")
+    names = {path.name for path in small_disk.iterdir()}
+    (small_disk / "rest").write_bytes(b"x")
+    with (small_disk / "rest").open("ab", buffering=0) as rest, contextlib.suppress(OSError):
+        while True:
+            rest.write(bytes(4096))
+    found = command("doctor", "--db", str(path), "--json")
+    told = [[each["id"] for each in json.loads(done.stdout)["findings"]] for done in (healthy, found)]
+    assert ("DISK_FULL" in told[0], "DISK_FULL" in told[1], found.returncode) == (False, True, 1)
+    assert {path.name for path in small_disk.iterdir()} - names == {"rest"}
 
 
 # A file that goes away

@@ -265,7 +265,9 @@ class Desk:
         counts: dict[str, int] = {}
         for run in runs:
             counts[run["state"]] = counts.get(run["state"], 0) + 1
-        awaiting = [run for run in runs if run["state"] == states.AWAITING]
+        asking = [run for run in runs if run["question"] is not None]
+        # One that awaits its answer comes before what an ended one has asked.
+        asking.sort(key=lambda run: bool(run["state"] == states.AWAITING))
         pointers = project.load_pointers(self.project.root) if project.is_set_up(self.project.root) else None
         return {
             "session_id": self.session_id, "project": self.project.root, "project_mode": self.project.mode,
@@ -273,7 +275,7 @@ class Desk:
             "model": self.selection.model, "tasks": len(runs), "states": counts,
             "current_task_id": pointers.current_task_id if pointers else None,
             "last_task_id": pointers.last_task_id if pointers else None,
-            "question": awaiting[-1]["question"] if awaiting else None,
+            "question": asking[-1]["question"] if asking else None,
             "db": self.context.path if self.session_id else None,
         }  # fmt: skip
 

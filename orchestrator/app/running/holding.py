@@ -5,6 +5,7 @@ Source: seed 001, Properties 16 and 19; seed 000, INV-1 and INV-2.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -127,7 +128,7 @@ def _resume(work: Work, run: Run, person: Agent, decision: str, note: str) -> st
     writing.free_task(work, run, by=person.id, reason=note or f"question answered: {decision}")
     writing.log(work, run, [{"kind": "answered", "text": note or decision}])
     writing.move(work, run, states.QUEUED, by=person.id, reason=f"answered: {decision}", cause="question")
-    return f"run {run.id} is queued again: {_take_up(run)}"
+    return f"run {run.id} is queued again: {_take_up(work, run)}"
 
 
 def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> str:
@@ -136,9 +137,13 @@ def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> 
         reached = continuation.of_run(run.executor_status, run.files_modified_count)
         continuation.start(reached, Approval(asked, now), now)
     new = requeue(work, run, by=person.id, note=note)
-    return f"run {new.id} continues {run.id}: {_take_up(new)}"
+    return f"run {new.id} continues {run.id}: {_take_up(work, new)}"
 
 
-def _take_up(run: Run) -> str:
-    """How a run is executed that was queued outside of any session at a terminal."""
-    return f"orchestrator repl --project {run.verification_root}, then /continue {run.id}"
+def _take_up(work: Work, run: Run) -> str:
+    """How a run is executed that an answer queued: a server takes up what is its own, anything else a person."""
+    by_hand = f"orchestrator repl --project {shlex.quote(run.verification_root)}, then /continue {run.id}"
+    through = (work.context.spoken or work.context.channel, run_reader.channel(work.context.connection, run.session_id))
+    if writing.SERVER.isdisjoint(through):
+        return by_hand
+    return f"orchestrator serve goes on with it where it runs on this database; without it: {by_hand}"

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 
 from orchestrator.app.context import Context
 from orchestrator.app.pooling import Pool
-from orchestrator.app.running import driver, failing, records, starting
+from orchestrator.app.running import driver, failing, records, starting, writing
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import locks, states
 from orchestrator.errors import OrchestratorError
@@ -30,10 +30,7 @@ from orchestrator.store.run_reader import Run
 
 LOOK_S = 0.2
 """Seconds between two looks for what other processes queued; what the server itself queues wakes the loop."""
-CHANNEL = "http"
-"""Through which the sessions that are served were begun."""
-PAGE = "page"
-"""The human channel of who opened the server's one-time link."""
+CHANNEL, PAGE = writing.CHANNEL, writing.PAGE
 _ENDING_S = 0.05
 """Seconds between two looks whether those under way have ended."""
 STOPPING_S = 30.0

@@ -109,7 +109,7 @@ def told(context: Context, run: Run, known: Answer | None = None) -> Answer:
     found = run_row(context, run) if known is None else known
     asked = found["question"] if run.state in (states.UNFINISHED, states.AWAITING) else None
     said = " ".join(asked["text"].split()) if asked else run.error_reason or why(context, run)
-    told = {"why": said, "next": _next(found), "hint": _hint(run)}
+    told = {"why": said, "next": _next(found), "hint": _hint(run, found["question"])}
     if _is_tampered(found):
         told |= {"next": _LOOK.format(run.id), "hint": _TAMPERED}
     return {**found, **{name: text for name, text in told.items() if text is not None}}
@@ -123,7 +123,8 @@ def _next(row: Answer) -> str | None:
     if question is None:
         return f"/logs {row['id']} shows what is missing; then enter the task again"
     if question["kind"] == questions.CONTINUATION:
-        return f"/logs {row['id']} shows what is missing; /approve lets it go on"
+        go_on = f"/approve, or /continue {row['id']} in a later session, lets it go on"
+        return f"/logs {row['id']} shows what is missing; {go_on}"
     decision = questions.DECISIONS[question["kind"]][0]
     return questions.command(question["id"], decision, question["kind"])
 
@@ -136,8 +137,18 @@ def _is_tampered(row: Answer) -> bool:
     return any(each["type"] == TOUCHED for each in row["violations"])
 
 
-def _hint(run: Run) -> str | None:
+_HINTS = {
+    questions.CONFIRMATION: "It destroys something, so it was not begun: yes lets it begin, no cancels it",
+    questions.REPLY: "The executor gets the answer with the task; a task that holds it already asks nothing",
+    questions.CONTINUATION: "What was done stays; who goes on does what is left. It is asked for 30 minutes",
+}
+"""What helps where something is asked, by the kind of the question."""
+
+
+def _hint(run: Run, asked: Answer | None) -> str | None:
     """What a person may decide where an executor asked for input or hung; else what helps against the error."""
+    if run.state == states.UNFINISHED and asked is not None:
+        return _HINTS.get(asked["kind"])
     if not run.executor_blocked:
         code = codes.CODES.get(run.error_code or "")
         return code.remedy if code is not None and run.state == states.FAILED else None

@@ -19,6 +19,11 @@ from orchestrator.store.reader import Agent
 from orchestrator.store.run_reader import Run
 from orchestrator.store.step import Value
 
+CHANNEL, PAGE = "http", "page"
+"""Through which the sessions that a server executes were begun; the human channel of who opened its one-time link."""
+SERVER = frozenset((CHANNEL, PAGE))
+"""The channels of a server, which takes up what came through it."""
+
 SUMMARY, FULL = "summary", "full"
 """Levels of the log: what is shown always, and what on request only."""
 

@@ -13,6 +13,8 @@ HEAD, FOOT = "=== TASK SUMMARY ===", "===================="
 UNKNOWN = "(unknown)"
 UNCERTAIN = "The reason that was given is not certain; the log has it in full"
 LONGEST = 200
+LONGEST_COMMAND = 8192
+"""Characters of what is to be typed next, which is of no use when it is cut."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _NEXT = {
@@ -50,7 +52,7 @@ def block(
             HEAD,
             f"[RESULT]  {word}",
             f"[TASK]    {shown}",
-            f"[NEXT]    {_line(following) or _NEXT[state].format(task=shown)}",
+            f"[NEXT]    {_line(following, LONGEST_COMMAND) or _NEXT[state].format(task=shown)}",
             f"[WHY]     {_why(reason)}",
             f"[HINT]    {_line(hint) or _HINT[state].format(task=shown)}",
             FOOT,
@@ -63,7 +65,7 @@ def _why(reason: str | None) -> str:
     return UNCERTAIN if words.guesses(line) else line
 
 
-def _line(text: str | None) -> str:
+def _line(text: str | None, longest: int = LONGEST) -> str:
     """A text as one line without control codes, shortened."""
     line = " ".join(_CONTROL.sub(" ", text or "").split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"

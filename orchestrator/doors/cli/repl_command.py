@@ -38,7 +38,7 @@ def _repl(given: Given) -> Result:
 
 def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
     desk = flags.opened(given, interactive=interactive)
-    teller = Teller(json=given.json)
+    teller = Teller(json=given.json, copyable=flags.copyable(given, desk))
     worker = Worker(desk, teller, interrupts)
 
     def lines() -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import shlex
+from collections.abc import Callable
 from typing import Any
 
 from orchestrator.core import task_types
@@ -12,10 +14,11 @@ from orchestrator.doors.cli.repl import commands, ending, flags
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.loop import Worker
 from orchestrator.doors.cli.repl.telling import Answer, Teller
+from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import OrchestratorError, UsageError
 
-WHERE = "Commands that begin with / are given in `orchestrator repl`, on the same database."
-"""Where what a summary names is to be said, for who is not in a REPL."""
+WHERE = "Commands that begin with / are given in: "
+"""Where what a summary names is to be said, for who is not in a REPL; the command follows."""
 
 
 def _run(given: Given) -> Result:
@@ -37,19 +40,20 @@ def _run(given: Given) -> Result:
 class _Quiet(Teller):
     """Keeps answers for the one object that is printed at the end."""
 
-    def __init__(self) -> None:
-        super().__init__(json=True)
+    def __init__(self, copyable: Callable[[str], str]) -> None:
+        super().__init__(json=True, copyable=copyable)
         self.kept: dict[str, Any] = {}
 
     def answer(self, name: str, found: Answer) -> None:
         """Keep what an answer says of the run and of where it ran."""
-        self.kept |= found.document
+        self.kept |= self.repeatable(found.document)
 
 
 def _done(given: Given, interrupts: Interrupts) -> Result:
     wanted = given.arguments
     desk = flags.opened(given, interactive=False)
-    teller = _Quiet() if given.json else Teller()
+    copyable = flags.copyable(given, desk)
+    teller = _Quiet(copyable) if given.json else Teller(copyable=copyable)
     worker = Worker(desk, teller, interrupts)
 
     def work() -> bool:
@@ -61,7 +65,8 @@ def _done(given: Given, interrupts: Interrupts) -> Result:
     closed = ending.ended(desk, teller, worker, interrupts, work, debug=given.debug)
     code = int(closed.pop("exit_code"))
     if not isinstance(teller, _Quiet):
-        teller.lines([*ending.reported(closed), WHERE])
+        where = copyable(f"orchestrator repl --project {shlex.quote(desk.project.root)}")
+        teller.lines([*ending.reported(closed), visible(WHERE + where)])
         return Result({}, exit_code=code, printed=True)
     return Result({"db": desk.context.path, **closed, **teller.kept}, exit_code=code)
 

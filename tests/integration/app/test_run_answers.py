@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app import human, operations, sessions
 from orchestrator.core import questions
 from orchestrator.core.running import continuation
-from tests.integration.app.track import ROOT, WORK, Track, in_state, track
+from tests.integration.app.track import CHAT, ROOT, WORK, Track, in_state, track
 
 __all__ = ["track"]
 
@@ -114,6 +114,23 @@ def test_an_answer_puts_a_run_back_into_the_queue(track: Track, kind: str, decis
     track.start(run)
     track.finish(run)
     assert (track.state(run), track.task(run), track.run(run).started_at) == (["complete"], "done", begun)
+
+
+@pytest.mark.parametrize("by", ["session", "answer"])
+def test_what_a_server_takes_up_is_told_so(track: Track, by: str) -> None:
+    if by == "session":
+        track.context.channel = "http"
+        sessions.create(track.context, id="served", kind="chat")
+        track.context.channel = "process"
+    run = track.queue(session="served" if by == "session" else CHAT)
+    track.hold(run)
+    track.context.credential = human.Credential("page" if by == "answer" else human.TERMINAL)
+    question = str(track.run(run).question_id)
+    answer = operations.call(track.context, "answer", id=question, decision="continue", note="the first")
+    assert answer["reason"] == (
+        f"run {run} is queued again: orchestrator serve goes on with it where it runs on this database; without it:"
+        f" orchestrator repl --project {ROOT}, then /continue {run}"
+    )
 
 
 @pytest.mark.parametrize(("kind", "decision"), [("reply", "abandon"), ("confirmation", "no")])

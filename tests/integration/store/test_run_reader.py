@@ -25,6 +25,7 @@ BOUNDED = {
     "_LOCKS": r"SEARCH run_locks USING PRIMARY KEY \(session_id=\? AND run_id=\?\)",
     "_STARTED": r"SEARCH audit_events USING INTEGER PRIMARY KEY \(rowid>\?\)",
     "_MOVED": r"SEARCH audit_events USING INTEGER PRIMARY KEY \(rowid>\?\)",
+    "_CHANNEL": r"SEARCH audit_events USING .*\(session_id=\? AND seq=\?\)",
     "_EVENTS": r"SEARCH run_events USING .*ix_run_events_run \(session_id=\? AND run_id=\?\)",
     "_FILES": r"SEARCH run_files USING .*ix_run_files_run \(session_id=\? AND run_id=\?\)",
     "_VIOLATIONS": r"SEARCH run_violations USING .*ix_run_violations_run \(session_id=\? AND run_id=\?\)",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.core.running import production
-from orchestrator.doors.cli import output
+from orchestrator.doors.cli import output, printed
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option
 from orchestrator.doors.cli.repl.desk import Desk
 from orchestrator.errors import EXIT_NEGATIVE, OrchestratorError, Refused, UsageError
@@ -93,6 +93,23 @@ def opened(given: Given, *, interactive: bool) -> Desk:
         interactive=interactive,
         database=given.db,
     )
+
+
+def copyable(given: Given, desk: Desk) -> Callable[[str], str]:
+    """What makes a printed command one that works on the same database where it is copied to a shell.
+
+    It names the database where this call did, and where no other call from here would find it.
+    """
+
+    named = given.db
+
+    def told(text: str) -> str:
+        nonlocal named
+        if named is None and desk.session_id is not None and not bootstrap.is_found_here(desk.context.path):
+            named = desk.context.path
+        return text if named is None else printed.in_text(text, printed.option(named))
+
+    return told
 
 
 def is_project(desk: Desk, *, interactive: bool) -> bool:

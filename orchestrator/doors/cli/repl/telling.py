@@ -6,7 +6,7 @@ Source: seed 001, Property 28.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from orchestrator.app import outcomes
@@ -17,6 +17,8 @@ from orchestrator.doors.cli.repl import show
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 
 _PASSES = "BUSY"
+_TYPED = ("[NEXT]    ", "[HINT]    ")
+"""How lines begin behind which a command stands."""
 _SLIP = UsageError("UNKNOWN_COMMAND", "Did you mean /exit?", "/exit", did_you_mean="/exit")
 
 
@@ -37,10 +39,12 @@ class Teller:
 
     Args:
         json: whether each answer is one JSON object.
+        copyable: makes a command one that works where it is copied to.
     """
 
-    def __init__(self, *, json: bool = False) -> None:
+    def __init__(self, *, json: bool = False, copyable: Callable[[str], str] = str) -> None:
         self.json = json
+        self._copyable = copyable
         self.failed = False
         self._listening = True
 
@@ -51,7 +55,7 @@ class Teller:
             EnvironmentProblem: OUTPUT_FAILED.
         """
         if self.json:
-            self._write(output.line({**outcomes.success({}, None), "op": name, **found.document}))
+            self._write(output.line({**outcomes.success({}, None), "op": name, **self.repeatable(found.document)}))
         else:
             self.lines(found.lines)
 
@@ -62,7 +66,21 @@ class Teller:
             EnvironmentProblem: OUTPUT_FAILED.
         """
         if lines and not self.json:
-            self._write(output.text("\n".join(lines), sys.stdout))
+            self._write(output.text("\n".join(map(self._line, lines)), sys.stdout))
+
+    def repeatable(self, document: dict[str, Any]) -> dict[str, Any]:
+        """A document in which what is to be typed next works where it is copied to."""
+        found, run, block = dict(document), document.get("run"), document.get("summary")
+        if isinstance(run, dict):
+            found["run"] = {**run, **{name: self._copyable(run[name]) for name in ("next", "hint") if run.get(name)}}
+        if block:
+            found["summary"] = "\n".join(map(self._line, block.split("\n")))
+        return found
+
+    def _line(self, line: str) -> str:
+        """A line, its command as it is to be typed; logs and lists have no lines that begin so."""
+        head = next((each for each in _TYPED if line.startswith(each)), None)
+        return line if head is None else head + self._copyable(line.removeprefix(head))
 
     def problem(self, name: str, problem: OrchestratorError) -> None:
         """Write why a line was not done; the process will end with 1.
@@ -71,6 +89,7 @@ class Teller:
             EnvironmentProblem: OUTPUT_FAILED; the problem itself, where the surroundings fail for longer.
         """
         self.failed = True
+        problem.suggestion = self._copyable(problem.suggestion)
         if isinstance(problem, EnvironmentProblem) and problem.code != _PASSES:
             raise problem
         if self.json:

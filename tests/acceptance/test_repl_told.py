@@ -1,0 +1,129 @@
+"""What a summary says is to be typed next is what a person can type: copied as it stands, it does what it says."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.acceptance import replhouse
+from tests.acceptance.replhouse import House
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
+    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
+
+
+@pytest.fixture
+def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
+    made = House(tmp_path, script, database)
+    yield made
+    made.close()
+
+
+DESTROYS = "delete all files"
+UNCLEAR = "fix it"
+
+
+def line(text: str, label: str) -> str:
+    """What stands behind a label of the last summary."""
+    return re.findall(rf"^\[{label}\]\s+(.*)$", text, re.MULTILINE)[-1]
+
+
+def typed(house: House, script: pathlib.Path, command: str, **variables: str) -> tuple[int, str]:
+    """Copy a command into a shell that knows nothing of the call that printed it."""
+    words = shlex.split(command)
+    assert words[0] == "orchestrator", command
+    done = subprocess.run(
+        [sys.executable, str(script), *words[1:]], env=house.environment(**variables), cwd=house.base,
+        capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("call", ["run", "run --json", "repl", "repl --json"])
+@pytest.mark.parametrize("where", ["named", "of the project", "of the environment"])
+def test_the_command_of_the_next_line_works_as_it_stands(
+    house: House, script: pathlib.Path, call: str, where: str
+) -> None:
+    command, *json_ = call.split()
+    flags = ("--db", "own.db") if where == "named" else ()
+    variables = {} if where == "of the environment" else {"ORCHESTRATOR_DB": ""}
+    given, lines = ((DESTROYS,), ()) if command == "run" else ((), (DESTROYS,))
+    done = house.run(*given, *flags, *json_, lines=lines, command=command, executor="fake-success", **variables)
+    if json_:
+        answers = [json.loads(each) for each in done.out.splitlines()]
+        ended = next(each for each in answers if "summary" in each)
+        assert line(ended["summary"], "NEXT") == ended["run"]["next"]
+        following = ended["run"]["next"]
+    else:
+        following = line(done.out, "NEXT")
+    assert (done.code, "--db" in following) == (2, where != "of the environment")
+    code, said = typed(house, script, following, **variables)
+    assert (code, "HUMAN_REQUIRED" in said) == (3, True), (following, said)
+
+
+def test_where_a_run_is_gone_on_with_is_told_as_a_command(house: House) -> None:
+    done = house.run(UNCLEAR, "--db", "own.db", command="run", executor="fake-success", ORCHESTRATOR_DB="")
+    last = done.out.splitlines()[-1].partition(": ")[2]
+    assert last == f"orchestrator --db {house.base}/own.db repl --project {house.project}"
+
+
+def test_a_run_that_stopped_half_way_goes_on_in_a_later_session_as_its_next_line_says(house: House) -> None:
+    told = """printf '{"status":"%s","session_id":"%s","output":"so far"}\\n' $1 $ORCHESTRATOR_SESSION_ID"""
+    twice = house.program(
+        f"tell() {{ {told}; }}; if [ -e notes.md ]; then echo x > more.md; tell COMPLETE;"
+        " else echo x > notes.md; tell INCOMPLETE; fi"
+    )
+    first = house.run("create notes.md and more.md", command="run", executor=twice)
+    following = re.search(r"/continue task-\d+", line(first.out, "NEXT"))
+    assert following is not None, first.out
+    terminal = house.sit(executor=twice)
+    terminal.wait_for("orchestrator> ")
+    terminal.type(f"{following[0]}\n")
+    terminal.confirm()
+    terminal.wait_for("[RESULT]  COMPLETE")
+
+
+def test_a_hint_tells_a_question_from_what_destroys(house: House) -> None:
+    hints = []
+    for task in (DESTROYS, UNCLEAR):
+        done = house.run(task, command="run", executor="fake-success")
+        hints.append(line(done.out, "HINT"))
+    half = house.scripted({"status": "INCOMPLETE", "output": "half", "writes": {"notes.md": "x"}})
+    hints.append(line(house.run("create notes.md and more.md", command="run", executor=half).out, "HINT"))
+    assert [hint.partition(" ")[0] for hint in hints] == ["It", "The", "What"]
+    assert "destroys" in hints[0]
+
+
+@pytest.mark.parametrize("task", [DESTROYS, UNCLEAR])
+def test_the_status_names_the_question_that_is_open(house: House, task: str) -> None:
+    done = house.run(lines=["/status", task, "/status"], executor="fake-success")
+    before, after = re.findall(r"^Question:? +(.*)$", done.out, re.MULTILINE)
+    question = line(done.out, "NEXT").split()[2]
+    assert (before, after.partition(":")[0]) == ("-", question.partition(":")[0]), done.out
+    assert after.startswith(f"{question}: ")
+
+
+@pytest.mark.parametrize("command", ["run", "repl"])
+def test_a_pipe_sets_no_project_up_and_is_told_what_to_type(house: House, command: str) -> None:
+    """Source: seed 001, Property 2."""
+    bare = house.base / "a bare one"
+    bare.mkdir()
+    given, lines = (("create a.md",), ()) if command == "run" else ((), ("/init",))
+    done = house.run(*given, command=command, lines=lines, place=("--project", str(bare)))
+    assert (done.code, list(bare.iterdir())) == (1, [])
+    told = f"try: orchestrator repl --project '{bare}', at a terminal, and there /init; then repeat the call"
+    assert told in done.err
+    terminal = house.sit(place=shlex.split(told.removeprefix("try: orchestrator repl ").partition(", at")[0]))
+    terminal.wait_for("> ")
+    terminal.type("/init\n")
+    terminal.wait_for("is set up")
+    assert (bare / ".claude" / "settings.json").is_file()
