@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Answer
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
 from orchestrator.store import discovery
+
+if TYPE_CHECKING:
+    from orchestrator.store.maintenance import Problem
 
 MAINTAINER = "system:router"
 """In whose name migrations and repairs are recorded: whoever owns the file may do them, registered or not."""
@@ -110,6 +114,20 @@ def backup(path: str, target: str) -> Answer:
     return {"success": True, "db": path, "backup": str(maintenance.backup(path, place))}
 
 
+def _of_the_system() -> list[Problem]:
+    """What this system does not tell, and runs would need."""
+    from orchestrator.runner import processes
+    from orchestrator.store.maintenance import Problem
+
+    if processes.tells_variables():
+        return []
+    message = (
+        "This system does not tell with what variables a process was started (no /proc): what the executor of a killed"
+        " runner goes on doing is neither found nor ended."
+    )
+    return [Problem("PROCESSES_UNKNOWN", "warning", sys.platform, message, "ps -A, after a runner was killed")]
+
+
 def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -> Answer:
     """What is the matter with the database, and the command that mends it; for any state of the file.
 
@@ -120,7 +138,7 @@ def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -
 
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
     report = physician.doctor(explicit, environment, folder, synchronous)
-    findings = [finding._asdict() for finding in report.findings]
+    findings = [finding._asdict() for finding in (*report.findings, *_of_the_system())]
     ok = all(finding["severity"] != "error" for finding in findings)
     return {
         "success": True,

@@ -6,10 +6,12 @@ it is read from /proc, elsewhere from `ps`.
 
 from __future__ import annotations
 
+import calendar
 import contextlib
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 
 from orchestrator.core.tuples import NamedTuple
@@ -35,9 +37,25 @@ class Process(NamedTuple):
     name: str
 
 
+def has_proc() -> bool:
+    """Whether this system keeps a folder of its processes."""
+    return os.path.exists(f"{PROC}/self/stat")
+
+
+def began(number: int) -> int | None:
+    """When a process began, in seconds since the epoch, as `ps` tells it; None where it is not there, or has ended."""
+    found = _told_by_ps().get(number)
+    if found is None or found.has_ended:
+        return None
+    try:
+        return calendar.timegm(time.strptime(found.started, "%a %b %d %H:%M:%S %Y"))
+    except ValueError:
+        return None
+
+
 def find(number: int) -> Process | None:
     """The process with that number; one that has ended and is not reaped is told too. None where there is none."""
-    if not os.path.exists(f"{PROC}/self/stat"):
+    if not has_proc():
         return _told_by_ps().get(number)
     text = _read(number, "stat").decode("utf-8", "replace")
     # The name may hold blanks and brackets of its own.
@@ -149,7 +167,7 @@ def _names(number: int, folder: str) -> list[str]:
 
 def everybody() -> list[Process]:
     """All processes of this machine that the system tells of."""
-    if not os.path.exists(f"{PROC}/self/stat"):
+    if not has_proc():
         return list(_told_by_ps().values())
     found = (find(int(name)) for name in os.listdir(PROC) if name.isdigit())
     return [process for process in found if process]
@@ -157,7 +175,11 @@ def everybody() -> list[Process]:
 
 def _told_by_ps() -> dict[int, Process]:
     try:
-        done = subprocess.run(_PS, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=10)  # noqa: S603
+        # The words of a time must be the same whoever asks, in whatever language and zone.
+        done = subprocess.run(  # noqa: S603
+            _PS, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=10,
+            env={**os.environ, "LC_ALL": "C", "TZ": "UTC0"},
+        )  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return {}
     rows = (line.split(None, _PS_FIELDS - 1) for line in done.stdout.decode("utf-8", "replace").splitlines())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pathlib
 import subprocess
 import sys
 
 import pytest
 
-from orchestrator.runner import owners
+from orchestrator.app import maintenance
+from orchestrator.runner import owners, processes
 
 
 def test_this_process_lives() -> None:
@@ -23,6 +25,29 @@ def test_p6_a_process_that_has_ended_is_gone() -> None:
 def test_p6_a_later_process_of_the_same_number_is_not_the_owner() -> None:
     host, number, start = owners.mine().rsplit(":", 2)
     assert owners.is_gone(f"{host}:{number}:{int(start) - 1}")
+
+
+@pytest.fixture
+def without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "PROC", "/nowhere")
+
+
+@pytest.mark.usefixtures("without_proc")
+def test_p6_where_there_is_no_proc_ps_tells_who_owns(monkeypatch: pytest.MonkeyPatch) -> None:
+    host, number, start = owners.mine().rsplit(":", 2)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    found = [owners.is_gone(f"{host}:{number}:{int(start) + later}") for later in (0, 100)]
+    assert (int(start) > 1_700_000_000, found) == (True, [False, True])
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as ended:
+        ended.wait()
+    assert owners.is_gone(f"{host}:{ended.pid}:{start}")
+
+
+@pytest.mark.usefixtures("without_proc")
+def test_without_proc_the_doctor_says_that_lost_processes_are_not_found(tmp_path: pathlib.Path) -> None:
+    answer = maintenance.doctor(str(tmp_path / "none.db"), {}, tmp_path)
+    told = [finding for finding in answer["findings"] if finding["id"] == "PROCESSES_UNKNOWN"]
+    assert [finding["severity"] for finding in told] == ["warning"]
 
 
 @pytest.mark.parametrize("owner", ["elsewhere:1:1", "", "system:runner", "a:b:c"])
