@@ -23,7 +23,6 @@ FOLDERS = ("agents", "commands", "hooks", "rules", "skills")
 
 _PASSING = (".partial", ".next")
 """How the names end of files that are there only while another one is written."""
-_RAW = "/evidence/raw/"
 _LOGS = "/logs/task-"
 _SESSIONS = f"{evidence_files.OWN_FOLDER}/sessions/"
 
@@ -119,8 +118,8 @@ def _of_pointers(before: bytes | None, after: bytes | None, others: Collection[s
 
 
 def _stays(path: str, session: str) -> bool:
-    """Whether a file is written once: logs of ended runs, and what the operations of this session have printed."""
-    return _LOGS in path or (_RAW in path and path.startswith(f"{_SESSIONS}{session}/"))
+    """Whether a file stays as it is meanwhile: logs of ended runs, and all of this session, where nobody else works."""
+    return _LOGS in path or path.startswith(f"{_SESSIONS}{session}/")
 
 
 def _may_expire(before: Look, after: Look, path: str, session: str, expired: float) -> bool:

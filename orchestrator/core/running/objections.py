@@ -142,7 +142,8 @@ def _unverifiable_claim(facts: Facts) -> Objection | None:
 def _evidence_missing(facts: Facts) -> Objection | None:
     if not facts.evidence_missing:
         return None
-    return Objection(states.NO_EVIDENCE, f"No evidence of {some(facts.evidence_missing)}.")
+    code = facts.evidence_faults[0][0] if facts.evidence_faults else None
+    return Objection(states.NO_EVIDENCE, f"No evidence of {some(facts.evidence_missing)}.", code)
 
 
 def _evidence_faulty(facts: Facts) -> Objection | None:

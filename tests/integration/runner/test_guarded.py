@@ -62,6 +62,9 @@ def touched(root: pathlib.Path, act: Callable[[pathlib.Path], object]) -> tuple[
         pytest.param(put(f"{OTHER}/logs/task-001.json"), f"{OTHER}/logs/task-001.json (changed)", id="another log"),
         pytest.param(put(f"{OWN}/evidence/raw/op.log"), f"{OWN}/evidence/raw/op.log (changed)", id="own output"),
         pytest.param(gone(f"{OWN}/evidence/raw/op.log"), f"{OWN}/evidence/raw/op.log (deleted)", id="output gone"),
+        pytest.param(
+            put(f"{OWN}/evidence/evidence_index.json"), f"{OWN}/evidence/evidence_index.json (changed)", id="own index",
+        ),
         pytest.param(gone(f"{OTHER}/report.json"), f"{OTHER}/report.json (deleted)", id="a report"),
         pytest.param(
             gone(f"{OTHER}/evidence/evidence_index.json"), f"{OTHER}/evidence/evidence_index.json (deleted)",
