@@ -139,8 +139,8 @@ def _is_tampered(row: Answer) -> bool:
 
 _HINTS = {
     questions.CONFIRMATION: "It destroys something, so it was not begun: yes lets it begin, no cancels it",
-    questions.REPLY: "The executor gets the answer with the task; a task that holds it already asks nothing",
-    questions.CONTINUATION: "What was done stays; who goes on does what is left. It is asked for 30 minutes",
+    questions.REPLY: "The answer goes to the executor with the task; or enter the task again and say it there",
+    questions.CONTINUATION: "What was done stays, and what is left is done then. The question is open for 30 minutes",
 }
 """What helps where something is asked, by the kind of the question."""
 
