@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from orchestrator.app import merges, verdicts
+from orchestrator.app import acting, merges, verdicts
 from orchestrator.app.context import FOUND, Answer, Call, Context, answered, perform
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
@@ -40,6 +40,7 @@ def validate(
     dry_run: bool = False,
     run_commands: bool = False,
     command_timeout: int = COMMAND_TIMEOUT_S,
+    by: str | None = None,
     request_id: str | None = None,
     at: str | None = None,
 ) -> Answer:
@@ -50,21 +51,23 @@ def validate(
         dry_run: record nothing, and run no command either, unless `run_commands` says so.
         run_commands: in a dry run, run the criteria's commands and look up the merged commits, as is done otherwise.
         command_timeout: seconds after which a command is killed.
+        by: who asks for the verdict, who then stands in its event; the validator itself where left out. The verdict,
+            and what it moves, is the validator's whoever asks.
 
     Returns:
         `verdict` ACCEPT or REJECT, `reason`, `checks` [{id, level, subject, message, hint}], `completes`, `head`,
         `exit_code` 0 or 1; recorded: `report_id`, `seq`, `evidence` and the `decision` too.
 
     Raises:
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED.
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED; UNKNOWN_AGENT, NOT_PERMITTED: of `by`.
     """
-    given: dict[str, Any] = {"command_timeout": command_timeout}
-    call = Call("validate", session_id, verdicts.AGENT, given, request_id, dry_run, at)
+    given: dict[str, Any] = {"command_timeout": command_timeout, "by": by}
+    call = Call("validate", session_id, by or verdicts.AGENT, given, request_id, dry_run, at)
     before = answered(context, call)
     if before is not None:
         return before
     seen = snapshot.read(context.connection, session_id, context.deadline_s)
-    if seen is None or seen.snapshot.status == "ended":
+    if seen is None or seen.snapshot.status == "ended" or not _may_ask(context, session_id, by):
         return perform(context, call, verdicts.record_action)
     full, tried = _completed(context, seen, command_timeout if run_commands or not dry_run else None)
     verdict = checks.validate(full).to_json()
@@ -72,6 +75,14 @@ def validate(
         return verdicts.answer(verdict, full.head) | {"session_id": session_id, "dry_run": True}
     found = {"head": full.head, "verdict": verdict, "ran": [each.to_json() for each in tried]}
     return perform(context, call._replace(input={**given, FOUND: found}), verdicts.record_action)
+
+
+def _may_ask(context: Context, session_id: str, by: str | None) -> bool:
+    """Whether who asks is known and at home in the session; nobody else has commands run."""
+    if by is None:
+        return True
+    agent = context.reader.agent(by)
+    return agent is not None and bool(agent.active) and acting.within(agent, session_id, None)
 
 
 def _completed(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> tuple[Snapshot, list[Tried]]:

@@ -42,9 +42,12 @@ def record_action(work: Work) -> Answer:
     """Record what `validating.validate` found; a replay calls it with a recorded event's input and runs no command.
 
     Raises:
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED: the record went on since it was read.
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED: the record went on since it was read; UNKNOWN_AGENT,
+            NOT_PERMITTED: of who asks.
     """
     session = groups.open_session(work)
+    if work.call.input.get("by") or work.context.proof is not None:
+        work.actor = groups.actor(work, work.call.input.get("by")).id
     found = work.call.input.get(FOUND) or {}
     _refuse_moved(work, found.get("head"))
     version = work.context.version(session.workflow_version_id)

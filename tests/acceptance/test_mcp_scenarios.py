@@ -73,7 +73,7 @@ def _actor(words: str, agent: str) -> Answer:
         return {"agent_id": agent, "current_agent": agent}
     if words == "next":
         return {"agent_id": agent}
-    return {"by": agent} if words.endswith("set-status") or words == "task create" else {}
+    return {"by": agent} if words.endswith("set-status") or words in ("task create", "validate") else {}
 
 
 def _options(words: str, given: Answer) -> list[str]:
@@ -405,6 +405,9 @@ def test_a_story_is_the_same_through_every_door(
     records = {name: record(path) for name, path in paths.items()}
     assert records["mcp"] == records["command line"]
     assert records["python"] == records["command line"]
+    # A verdict says who asked for it.
+    asked = {row[3] for row in records["mcp"]["audit_events"] if row[2] == "validate"}
+    assert asked == ({MANAGER} if any("verdict" in answer for answer in told["mcp"].answers) else set())
     assert _channels(paths["mcp"]) >= {("mcp",)}
     _shown_by_http(place, CommandLine(stand_in, place))
 

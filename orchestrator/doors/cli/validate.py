@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.doors.cli.options import INTEGER, REQUEST, SESSION, Command, argument, flag, option
+from orchestrator.doors.cli.options import BY, INTEGER, REQUEST, SESSION, Command, argument, flag, option
 
 COMMANDS = {
     "validate": Command(
@@ -16,6 +16,7 @@ COMMANDS = {
             flag("dry_run", "Record nothing, and run no command.", "--dry-run"),
             flag("run_commands", "In a dry run, run the criteria's commands as well.", "--run-commands"),
             option("command_timeout", "Seconds after which a command is killed (300).", kind=INTEGER, metavar="N"),
+            BY,
             REQUEST,
         ),
     ),

@@ -63,12 +63,6 @@ _PAGE = {
 }
 
 
-def _judging(context: Context, agent: str, given: Given) -> Given:
-    """A verdict names no agent; who asks for one has to be known all the same."""
-    own.require(context, "validate", agent, given.get(SESSION), dry_run=bool(given.get("dry_run")))
-    return given
-
-
 def _role(context: Context, agent: str, given: Given) -> Given:
     """The role of the acting agent, where the report names none."""
     if given.get("current_agent") is not None:
@@ -179,7 +173,7 @@ TOOLS: dict[str, Tool] = {
                 **_SESSION,
                 **_REQUEST,
             },
-            fill=_judging,
+            actor="by",
         ),
         Tool(
             "get_status",

@@ -97,6 +97,7 @@ class Validation(Caller):
         dry_run: bool = False,
         run_commands: bool = False,
         command_timeout: int = 300,
+        by: str | None = None,
         request_id: str | None = None,
     ) -> Answer:
         """Judge a session: ACCEPT completes what may be completed and ends it, REJECT calls the project manager.
@@ -109,5 +110,6 @@ class Validation(Caller):
             dry_run=dry_run,
             run_commands=run_commands,
             command_timeout=command_timeout,
+            by=by,
             request_id=request_id,
         )

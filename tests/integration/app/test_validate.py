@@ -6,12 +6,14 @@ import json
 import sqlite3
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from orchestrator.app import operations, replaying, verdicts
 from orchestrator.app.context import Context
+from orchestrator.errors import OrchestratorError
 from orchestrator.runner import commands
 from orchestrator.store import constants, memory, snapshot
 from tests.integration.app.table import SESSION, Answer, Table
@@ -49,6 +51,35 @@ def done(**more: Any) -> Court:
     court.complete("A")
     court.bazinga()
     return court
+
+
+# Who asks
+
+
+def test_a_verdict_names_who_asked_and_is_the_validators_all_the_same() -> None:
+    court = done()
+    court.judge(by=PM)
+    assert court.rows("SELECT actor, input ->> 'by' FROM audit_events WHERE kind = 'validate'") == [(PM, PM)]
+    assert court.rows("SELECT agent_id FROM agent_reports WHERE role = 'validator'") == [("system:validator",)]
+    assert court.session("status, status_changed_by") == ("ended", "system:validator")
+
+
+@pytest.mark.parametrize(
+    ("by", "code"), [("ghost", "UNKNOWN_AGENT"), ("project_manager@S2", "NOT_PERMITTED")], ids=["unknown", "elsewhere"]
+)
+def test_who_is_unknown_in_the_session_is_refused_before_any_command_runs(by: str, code: str, tmp_path: Path) -> None:
+    court = Court("A")
+    court.do("session create", id="S2")
+    court.runs("C1", f"open({str(tmp_path / 'ran')!r}, 'w')")
+    court.plan()
+    with pytest.raises(OrchestratorError) as caught:
+        court.judge(by=by, dry_run=True, run_commands=True)
+    assert (caught.value.code, court.count("refusals")) == (code, 0)
+    assert court.refusal("validate", session_id=SESSION, by=by).code == code
+    assert court.rows("SELECT actor FROM refusals") == [(by,)]
+    assert not (tmp_path / "ran").exists()
+    court.judge(by="developer@S1:A")
+    assert (tmp_path / "ran").exists()
 
 
 # ACCEPT

@@ -20,7 +20,8 @@ NAMES = (
     "route", "get_next_action", "update_task_status", "report_completed", "validate_session", "get_status",
     "get_group", "list_decisions", "handoff",
 )  # fmt: skip
-LEFT_OUT = {"route": {"agent_id", "raw_text"}, "next": {"agent_id", "group_id"}, "task set-status": {"by"}}
+LEFT_OUT = {"route": {"agent_id", "raw_text"}, "next": {"agent_id", "group_id"}, "task set-status": {"by"},
+            "validate": {"by"}}  # fmt: skip
 """Parameters that no tool takes: who acts, what is for a session as a whole, and an agent's whole message."""
 
 every_tool = pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
