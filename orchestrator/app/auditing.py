@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.app import paging, turns
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.context import VIA, Answer, Context
 from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
@@ -129,7 +129,8 @@ def timeline(
         group_id, since, until, limit, order: as for decisions.
 
     Returns:
-        `events`: kind, actor, channel, at, seq, `called` (the command in words; null where what it wrote says it),
+        `events`: kind, actor, channel, at, seq, `via` (by what its caller was let in, where it says
+            so), `called` (the command in words; null where what it wrote says it),
         `wrote` [{what, id, group_id, text}] and `text`, both together; `has_more`,
         `next_since`, in descending order `next_until`.
 
@@ -227,10 +228,17 @@ def _named_group(event: Row) -> str | None:
 
 
 def _event(event: Row, told: list[telling.Told]) -> Row:
-    shown = {name: value for name, value in event.items() if name != "input"}
+    shown = {name: value for name, value in event.items() if name != "input"} | {"via": _via(event)}
     called = None if event["kind"] in _SPEAKING and told else _called(event)
     sentences = [*([called] if called else []), *(each.text for each in told)]
     return {**shown, "called": called, "wrote": [each.shown() for each in told], "text": "; ".join(sentences)}
+
+
+def _via(event: Row) -> str | None:
+    """By what the caller of a step was let in, where its event says so; a refused call is kept within its event."""
+    given = strictjson.stored(event["input"])
+    kept = given.get("input") if event["kind"] == "refusal" else given
+    return kept.get(VIA) if isinstance(kept, dict) else None
 
 
 def _called(event: Row) -> str:

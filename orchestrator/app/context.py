@@ -24,6 +24,8 @@ FOUND = "found"
 """The part of a step's input that was found out before it, and that no caller asked for."""
 PERSON = "person"
 """The part of a step's input that says through which human channel it came."""
+VIA = "via"
+"""The part of a step's input that says by what its caller was let in, where the actor and the channel do not say it."""
 ELSEWHERE = "elsewhere"
 """The part of a step's input that it found in other sessions, which a replay of its own session does not hold."""
 
@@ -67,6 +69,8 @@ class Context:
         self.rules_version = RULES_VERSION
         self.credential: Any = None
         """What proves a person behind the next calls, as `orchestrator.app.human` reads it."""
+        self.via: str | None = None
+        """By what the caller of the next calls was let in, such as the token of a server."""
         self.proof: Mapping[str, Any] | None = None
         """What the input of the call under way says of its human channel."""
         self.spoken: str | None = None
@@ -146,7 +150,7 @@ class Call(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the command and its parsed arguments."""
-        asked = {name: value for name, value in _given(self).items() if name not in (FOUND, PERSON, ELSEWHERE)}
+        asked = {name: value for name, value in _given(self).items() if name not in (FOUND, PERSON, VIA, ELSEWHERE)}
         text = strictjson.canonical([self.kind, asked])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -242,6 +246,8 @@ def perform(context: Context, call: Call, action: Action) -> Answer:
         from orchestrator.app import human
 
         call = call._replace(input={**call.input, PERSON: human.found(context, context.credential)})
+    if context.via is not None:
+        call = call._replace(input={**call.input, VIA: context.via})
     try:
         return _attempt(context, call, action, at)
     except (Refused, InvalidInput) as problem:

@@ -44,7 +44,7 @@ class Pool:
         try:
             yield context
         finally:
-            context.credential = context.proof = None
+            context.credential = context.proof = context.via = None
             self._give_back(context, write)
 
     def _take(self, write: bool) -> Context:

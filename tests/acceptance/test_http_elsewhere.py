@@ -70,6 +70,34 @@ def test_who_stopped_a_task_stands_in_its_log_and_in_the_record(web: WebHouse) -
     assert verified.returncode == 0, verified.stdout
 
 
+def test_what_came_with_the_servers_token_stands_as_such_in_the_record(
+    web: WebHouse, left: tuple[Server, str]
+) -> None:
+    server, unfinished = left
+    assert server.scripts.post(f"/api/tasks/{unfinished}/retry").status_code == 200
+    slow = server.chat(server.project(web.folder()), "sleep a while", "said")["task_id"]
+    server.until(slow, "RUNNING")
+    assert server.scripts.post(f"/api/tasks/{slow}/cancel").json()["new_status"] == "CANCELLED"
+    assert server.scripts.post(f"/api/tasks/{slow}/cancel").status_code == 409
+    stopped = web.rows("SELECT text FROM run_events WHERE kind = 'stopping'")
+    assert stopped == [("system:runner: cancelled with the server's token",)]
+    by = (
+        "SELECT kind, input ->> 'via' FROM audit_events WHERE channel = 'http' AND kind IN ({})"
+        " GROUP BY 1, 2 ORDER BY 1"
+    )
+    done = "'project add', 'session create', 'run queue', 'run retry', 'run stop'"
+    assert web.rows(by.format(done)) == [
+        (kind, "the server's token") for kind in ("project add", "run queue", "run retry", "run stop", "session create")
+    ]
+    # What the server does by itself nobody was let in for.
+    assert web.rows(by.format("'run start', 'run finish'")) != []
+    assert {via for _, via in web.rows(by.format("'run start', 'run finish'"))} == {None}
+    steps = server.open.get("/api/sessions/said/timeline?limit=200").json()["events"]
+    assert {step["via"] for step in steps if step["kind"] == "run queue"} == {"the server's token"}
+    assert web.command("audit", "verify", "--json").returncode == 0
+    assert web.command("audit", "replay", "said", "--json").returncode == 0
+
+
 @pytest.fixture
 def small_disk(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
     """A disk of three megabytes; only who may mount one can play."""

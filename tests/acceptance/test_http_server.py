@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from tests.acceptance import replhouse
+from tests.acceptance.replhouse import DEADLINE_S
 from tests.acceptance.webhouse import SLEEPS, STEPS, WebHouse, wait_for
 
 TREE = "(sleep 300) & echo $! >> {pids}; sleep 300 & echo $! >> {pids}; {trap}; while :; do sleep 0.05; done"
@@ -147,8 +148,48 @@ def test_beyond_loopback_reading_needs_the_token_as_well(web: WebHouse) -> None:
     assert httpx.get(f"{url}/api/sessions", headers={**allowed, "Host": "other.example"}).status_code == 400
     made_up = {"Authorization": "Bearer orchestrator-human-made-up"}
     assert httpx.get(f"{url}/api/sessions", headers=made_up).status_code == 401
-    health = httpx.get(f"{url}/api/health")
+    for path in ("health", "openapi.json"):
+        assert httpx.get(f"{url}/api/{path}").status_code == 401, path
+    health = httpx.get(f"{url}/api/health", headers=allowed)
     assert (health.status_code, health.json()) == (200, {"status": "ok"})
+
+
+def test_beyond_loopback_the_link_alone_lets_nobody_in(web: WebHouse) -> None:
+    token = web.base / "token"
+    token.write_text("0123456789abcdef\n")
+    server = web.serve("--host", "0.0.0.0", "--token-file", str(token))  # noqa: S104 - is reached by loopback
+    assert ["beyond loopback" in said for said in server.told["warnings"]] == [True]
+    link = f"/open/{server.told['link'].rpartition('/')[2]}"
+    with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=DEADLINE_S) as browser:
+        assert (browser.get("/").status_code, browser.get("/sessions").status_code) == (401, 401)
+        assert 'type="password"' in browser.get(link).text
+        for given in ({}, {"token": ""}, {"token": "0123456789abcdeX"}, {"token": "orchestrator-human-0123456789"}):
+            refused = browser.post(link, data={"person": "user", **given})
+            assert (refused.status_code, "nobody came in" in refused.text, dict(browser.cookies)) == (401, True, {})
+            assert "0123456789abcdeX" not in refused.text
+        assert browser.get("/").status_code == 401
+        entered = browser.post(link, data={"person": "user", "token": "0123456789abcdef"})
+        assert (entered.status_code, list(browser.cookies)) == (303, [f"orchestrator_visit_{server.port}"])
+        assert browser.get("/").status_code == 200
+        assert browser.get("/api/sessions").status_code == 200
+        assert browser.post(link, data={"person": "user", "token": "0123456789abcdef"}).status_code == 410
+
+
+@pytest.mark.parametrize("form", ["words", "json"])
+def test_what_it_prints_beyond_loopback_says_that_all_needs_the_token(
+    form: str, web: WebHouse, script: pathlib.Path
+) -> None:
+    token = web.base / "token"
+    token.write_text("0123456789abcdef\n")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(replhouse.OWN)}
+    argv = [sys.executable, str(script), "serve", "--db", str(web.database), "--port", "0", "--host", "0.0.0.0"]  # noqa: S104
+    more = ["--token-file", str(token), *(["--json"] if form == "json" else [])]
+    with subprocess.Popen([*argv, *more], env=kept, cwd=web.base, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(1 if form == "json" else 4)]
+        process.terminate()
+    assert "nothing is read or written without the token of --token-file" in "".join(lines)
+    assert "0123456789abcdef" not in "".join(lines)
 
 
 def test_the_token_stands_nowhere(installed_web: WebHouse) -> None:

@@ -312,9 +312,11 @@ def test_a_page_outlives_a_restart_of_its_server(house: WebHouse, visit: Open) -
     page.locator("#live[data-on=no]").wait_for()
     house.serve(port=port)
     page.locator("#live[data-on=yes]").wait_for()
-    page.get_by_text("You are reading only.").wait_for()
+    page.locator("#enter").get_by_text("Your visit has ended.").wait_for()
     page.get_by_role("button", name="Send the reply").click()
     page.wait_for_url(re.compile("/reply$"))
+    assert page.get_by_role("heading", name="Your visit has ended").is_visible()
+    assert page.get_by_text("Open that link in this browser").is_visible()
     assert page.locator("textarea").input_value() == "my long reply"
     assert house.api(f"/api/tasks/{id}")["status"] == "AWAITING_RESPONSE"
     come_in(page, house)
@@ -322,6 +324,30 @@ def test_a_page_outlives_a_restart_of_its_server(house: WebHouse, visit: Open) -
     page.locator("textarea").fill("my long reply")
     page.get_by_role("button", name="Send the reply").click()
     page.wait_for_url(f"{house.url}/tasks/{id}")
+
+
+def test_two_servers_of_one_machine_do_not_end_each_others_visits(
+    house: WebHouse, tmp_path: pathlib.Path, script: pathlib.Path, browser: Any
+) -> None:
+    """In one browser, which tells hosts apart and not their ports."""
+    (tmp_path / "first").mkdir()
+    other = WebHouse(tmp_path, script, replhouse.initialised(tmp_path / "first", script))
+    context = browser.new_context()
+    try:
+        other.serve(*STEPS)
+        pages = {each: context.new_page() for each in (house, other)}
+        for each, page in pages.items():
+            come_in(page, each)
+        for each, page in pages.items():
+            page.goto(f"{each.url}/projects")
+            assert page.get_by_role("button", name="Leave").is_visible()
+        pages[other].get_by_role("button", name="Leave").click()
+        pages[other].get_by_text("You are reading only.").wait_for()
+        pages[house].reload()
+        assert pages[house].get_by_role("button", name="Leave").is_visible()
+    finally:
+        context.close()
+        other.close()
 
 
 def test_a_first_talk_is_one_group_of_two_tasks_also_after_the_server_was_killed(house: WebHouse, visit: Open) -> None:

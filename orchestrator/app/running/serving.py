@@ -5,7 +5,8 @@ Source: seed 000, INV-3 to INV-6.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 from orchestrator.app import answering, arguments, human, operations, projects, question_views
 from orchestrator.app.context import Answer, Context
@@ -21,19 +22,25 @@ from orchestrator.errors import OrchestratorError, Refused, UsageError
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
-__all__ = ["CHANNEL", "PAGE", "Caller", "Service"]
+__all__ = ["CHANNEL", "PAGE", "SERVER_TOKEN", "Caller", "Service"]
+SERVER_TOKEN = "the server's token"  # noqa: S105 - the name of a way, as the record has it
+_CANCELLED = "cancelled"
 
 
 class Caller(NamedTuple):
     """Who calls.
 
     person: the person's id, where one stands behind the call; their token, or the page that they opened, proves it.
+    way: by what they were let in, in words; it stands in the events of what they do.
     """
 
     person: str | None = None
     credential: human.Credential | None = None
+    way: str | None = None
 
 
+NOBODY = Caller()
+"""Who is known by nothing: the server itself."""
 OpenDesk = Callable[[Context, str], Desk]
 """A desk on a context, for the project at a path."""
 
@@ -57,12 +64,19 @@ class Service:
         desk.session_id = run.session_id
         return desk
 
-    def add_project(self, path: str, alias: str | None = None) -> Answer:
-        """Register a project, as `projects.add`."""
+    @contextlib.contextmanager
+    def _called(self, caller: Caller) -> Iterator[Context]:
+        """A context for what somebody has done; its events say by what they were let in."""
         with self.pool.lent(write=True) as context:
+            context.via = caller.way
+            yield context
+
+    def add_project(self, path: str, alias: str | None = None, caller: Caller = NOBODY) -> Answer:
+        """Register a project, as `projects.add`."""
+        with self._called(caller) as context:
             return projects.add(context, path=path, alias=alias)
 
-    def chat(self, project: str, content: str, session_id: str | None = None) -> Answer:
+    def chat(self, project: str, content: str, session_id: str | None = None, caller: Caller = NOBODY) -> Answer:
         """Queue what was said as a run of its chat; one without a session begins one.
 
         Args:
@@ -80,7 +94,7 @@ class Service:
             raise UsageError("USAGE", "A chat needs something to say.", "Send a content that is not blank")
         if session_id is not None:
             names.check_id("session", session_id)
-        with self.pool.lent(write=True) as context:
+        with self._called(caller) as context:
             desk = self._open_desk(context, projects.require(context, project).path)
             if session_id is None:
                 opening.begin(desk)
@@ -109,7 +123,7 @@ class Service:
             UsageError: USAGE, a blank reply, or words where yes or no is asked. Refused: UNKNOWN_ID; ILLEGAL_MOVE,
                 nothing is asked; QUESTION_CLOSED, another question is; HUMAN_REQUIRED.
         """
-        with self.pool.lent(write=True) as context:
+        with self._called(caller) as context:
             run = board.require(context, id)
             asked = _asked(context, run, question_id)
             if question_id is None:
@@ -143,7 +157,7 @@ class Service:
             As `answering.answer`, and UsageError: INVALID_TEXT.
         """
         given = arguments.bind("answer", {"id": id, "decision": decision, "note": note, "by": caller.person})
-        with self.pool.lent(write=True) as context:
+        with self._called(caller) as context:
             asked = question_views.question(context, id=id)["question"]
             desk = self._desk_of(context, board.require(context, asked["run"])) if asked["run"] else None
             with self.loop.preparing(asked["session_id"]):
@@ -162,7 +176,7 @@ class Service:
         Raises:
             Refused: UNKNOWN_ID, ILLEGAL_MOVE, UNBLOCK_NOT_PERMITTED.
         """
-        with self.pool.lent(write=True) as context:
+        with self._called(caller) as context:
             run = board.require(context, id)
             desk = self._desk_of(context, run)
             context.credential = caller.credential
@@ -171,7 +185,7 @@ class Service:
             self.loop.adopt(new.id)
         return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": new.state.upper()}
 
-    def cancel(self, id: str, caller: Caller, reason: str = "cancelled") -> Answer:
+    def cancel(self, id: str, caller: Caller) -> Answer:
         """Cancel a run: one that waits at once; one that this server executes begins to be stopped.
 
         Returns:
@@ -180,7 +194,9 @@ class Service:
         Raises:
             Refused: UNKNOWN_ID; ILLEGAL_MOVE, it has ended, or another process executes it.
         """
-        with self.pool.lent(write=True) as context:
+        # Where no person is named, the log of the run says who it was.
+        reason = _CANCELLED if caller.person or not caller.way else f"{_CANCELLED} with {caller.way}"
+        with self._called(caller) as context:
             run = board.require(context, id)
             context.credential = caller.credential
             if run.state == states.RUNNING and self.loop.executes(id):

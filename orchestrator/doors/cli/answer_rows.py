@@ -48,6 +48,8 @@ class Event(TypedDict):
     actor: str
     channel: str
     at: str
+    via: str | None
+    called: str | None
     wrote: list[Told]
     text: str
 

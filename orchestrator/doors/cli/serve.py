@@ -19,6 +19,11 @@ from orchestrator.errors import EnvironmentProblem, UsageError
 PACKAGES = ("fastapi", "uvicorn", "jinja2")
 _EXECUTING = ("executor", "executor_timeout", "progress_timeout", "provider", "model")
 _LARGEST_PORT = 65535
+BEYOND = (
+    "It listens beyond loopback: nothing is read or written without the token of --token-file, and who comes in by the"
+    " link is asked for it too. Put TLS in front of it."
+)
+"""What is said of a server that others than this machine can reach."""
 
 
 def _serve(given: Given) -> Result:
@@ -85,7 +90,10 @@ class _Teller:
         """Say it; after the first time only what is new."""
         link = f"{listening.url}/open/{listening.link}" if listening.link else None
         if self._json:
-            found = {"url": listening.url, "link": link, "token": None if self._again else listening.token}
+            found: dict[str, Any] = {
+                "url": listening.url, "link": link, "token": None if self._again else listening.token,
+                "warnings": [] if listening.local or self._again else [BEYOND],
+            }
             output.write(output.line(outcomes.success(found, listening.db)))
         else:
             output.write("".join(f"{line}\n" for line in self._lines(listening, link)).encode())
@@ -98,6 +106,8 @@ class _Teller:
         lines.append(
             f"A person comes in once by {link}" if link else "No person comes in: an agent's environment started this."
         )
+        if not listening.local:
+            lines.append(BEYOND)
         if listening.token:
             lines.append(f"Scripts write with: Authorization: Bearer {listening.token}")
         return [*lines, "Ctrl-C ends it."]
@@ -117,7 +127,7 @@ COMMANDS = {
         "serve",
         "Serve HTTP: the programs' interface below /api, and pages on which a person reads and answers. It executes"
         " what is said in chats. It listens on loopback alone, unless --host says otherwise; then everything needs the"
-        " token of --token-file. It prints a link by which one browser comes in, once.",
+        " token of --token-file, also who comes in by the link. It prints a link by which one browser comes in, once.",
         "orchestrator serve --port 8765",
         (
             option("host", "Where to listen; 127.0.0.1 where left out.", metavar="ADDRESS"),

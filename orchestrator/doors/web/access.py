@@ -1,8 +1,9 @@
 """Who may do what through a server: the one-time link with the cookie that it gives, and the tokens of scripts.
 
 What is secret has 256 random bits and is kept as a hash, so that one round of it is enough; all of it ends with the
-process. A cookie proves the person who opened the link that the server's terminal showed; it writes only with the
-token of a page of ours. A script's token proves nobody.
+process: a file of visits would be one that an agent with an editor could write itself into. A cookie proves the person
+who opened the link that the server's terminal showed; it writes only with the token of a page of ours. A script's token
+proves nobody.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import threading
 import time
 
 from orchestrator.app import human
-from orchestrator.app.running.serving import PAGE, Caller
+from orchestrator.app.running.serving import PAGE, SERVER_TOKEN, Caller
 from orchestrator.core.tuples import NamedTuple
 
 COOKIE = "orchestrator_visit"
+"""What the name of a server's cookie begins with. Browsers tell hosts apart, but not the ports of one."""
 VISIT_S = 12 * 3600
 """Seconds for which a cookie is good."""
 MIN_TOKEN = 16
@@ -34,7 +36,7 @@ class Visit(NamedTuple):
     @property
     def caller(self) -> Caller:
         """Who stands behind what comes from it."""
-        return Caller(self.person, human.Credential(PAGE))
+        return Caller(self.person, human.Credential(PAGE), f"a page of {self.person}")
 
 
 class Access:
@@ -42,15 +44,19 @@ class Access:
 
     Args:
         token: the scripts' token; nobody has one where it is None.
-        reading: whether anybody may read.
+        reading: whether anybody may read; where not, whoever comes in by the link shows the token as well.
         links: whether people may come in by links.
+        port: where the server listens; several servers on one host are told apart by it.
 
     Attributes:
-        people: the same.
+        reading: the same.
+        people: whether people may come in by links.
+        cookie: the name of its cookies.
     """
 
-    def __init__(self, token: str | None, *, reading: bool = True, links: bool = True) -> None:
+    def __init__(self, token: str | None, *, reading: bool = True, links: bool = True, port: int = 0) -> None:
         self.reading = reading
+        self.cookie = f"{COOKIE}_{port}"
         self._token = _hashed(token) if token is not None else None
         self._lock = threading.Lock()
         self._link: str | None = None
@@ -112,11 +118,13 @@ class Access:
         with self._lock:
             self._visits.pop(_hashed(cookie or ""), None)
 
+    def is_token(self, token: str) -> bool:
+        """Whether a token is the server's own."""
+        return self._token is not None and hmac.compare_digest(self._token, _hashed(token))
+
     def script(self, token: str) -> Caller | None:
         """The script that calls with the server's own token; None with any other."""
-        if self._token is not None and hmac.compare_digest(self._token, _hashed(token)):
-            return Caller()
-        return None
+        return Caller(way=SERVER_TOKEN) if self.is_token(token) else None
 
 
 def credential(token: str) -> human.Credential | None:

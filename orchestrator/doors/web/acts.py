@@ -113,7 +113,8 @@ def add_project(request: Request, fields: Fields, serving: Serving, caller: Writ
     """Register a project."""
 
     def act() -> str:
-        serving.add_project(fields.get("project_path", "").strip(), fields.get("alias", "").strip() or None)
+        path, alias = fields.get("project_path", "").strip(), fields.get("alias", "").strip() or None
+        serving.add_project(path, alias, caller)
         return "/projects"
 
     return _tried(fields, act, lambda **more: pages.projects_page(request, **more))
@@ -124,7 +125,7 @@ def chat(request: Request, project: str, fields: Fields, serving: Serving, calle
     """Say something in a project; it becomes a task."""
 
     def act() -> str:
-        queued = serving.chat(project, fields.get("content", ""), fields.get("session_id") or None)
+        queued = serving.chat(project, fields.get("content", ""), fields.get("session_id") or None, caller)
         return f"/tasks/{segment(queued['task_id'])}"
 
     def page(**more: Any) -> Response:

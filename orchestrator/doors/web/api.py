@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 
 from orchestrator.app import projects
 from orchestrator.app.running import board
 from orchestrator.doors.web import bodies, cancelling
 from orchestrator.doors.web.callers import Reading, Serving, Writing
+from orchestrator.doors.web.failures import told_as
 from orchestrator.doors.web.reading import StrictRoute
-from orchestrator.errors import UsageError
+from orchestrator.errors import Refused, UsageError
 
 router = APIRouter(prefix="/api", route_class=StrictRoute)
 
@@ -28,13 +29,17 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 @router.post(
     "/projects", status_code=201, response_model=bodies.ProjectAnswer,
-    responses={200: {"model": bodies.ProjectAnswer}, **failures(400, 401, 403, 409, 413, 503)},
+    responses=failures(400, 401, 403, 413, 503),
 )
-def add_project(body: bodies.NewProject, response: Response, serving: Serving, caller: Writing) -> Answer:
-    """Register a project; 200 where it is registered already."""
-    found = serving.add_project(body.project_path, body.alias)
-    if not found["created"]:
-        response.status_code = 200
+def add_project(body: bodies.NewProject, serving: Serving, caller: Writing) -> Answer:
+    """Register a project. One that is registered already is answered as it is, with `created` false; an alias that is
+    another project's, or another one for this project, is 400."""
+    try:
+        found = serving.add_project(body.project_path, body.alias, caller)
+    except Refused as problem:
+        if problem.code == "ALREADY_EXISTS":
+            raise told_as(problem, 400) from None
+        raise
     return {"project_id": found["project"]["id"], **found}
 
 
@@ -51,7 +56,7 @@ def list_projects(serving: Serving, caller: Reading) -> Answer:
 )
 def chat(project: str, body: bodies.Chat, serving: Serving, caller: Writing) -> Answer:
     """Queue what is to be done in a project."""
-    return serving.chat(project, body.content, body.session_id)
+    return serving.chat(project, body.content, body.session_id, caller)
 
 
 @router.get("/task-groups", response_model=bodies.Groups, responses=failures(400, 401, 503))

@@ -99,8 +99,14 @@ def show_graph(
     return read(serving, "workflow graph", format=format, session_id=session_id, group_id=group_id)
 
 
-@router.get("/health", response_model=bodies.Health, responses=failures(503))
-def show_health(request: Request, serving: Serving) -> JSONResponse:
+@router.get("/openapi.json", include_in_schema=False)
+def show_description(request: Request, caller: Reading) -> JSONResponse:
+    """The description of the interface."""
+    return JSONResponse(request.app.openapi())
+
+
+@router.get("/health", response_model=bodies.Health, responses=failures(401, 503))
+def show_health(serving: Serving, caller: Reading) -> JSONResponse:
     """Whether the store can be written: 200, or 503 with the reason."""
     try:
         serving.pool.check_writable()

@@ -64,7 +64,7 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
     app = _Application(
         frozenset(hosts),
         title="orchestrator", summary="Runs, sessions and questions of one database.", version="1", lifespan=life,
-        redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", max_body_size=MAX_BODY,
+        redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None, max_body_size=MAX_BODY,
     )
     app.state.service, app.state.access = service, access
     for part in (api, api_reading, events, assets, entering, pages, acts):

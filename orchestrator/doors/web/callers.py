@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from orchestrator.app.running.serving import Caller, Service
 from orchestrator.core import names
-from orchestrator.doors.web.access import COOKIE, Access, Visit, credential, is_form_token
+from orchestrator.doors.web.access import Access, Visit, credential, is_form_token
 from orchestrator.doors.web.bodies import MAX_TEXT
 from orchestrator.doors.web.failures import Denied
 
@@ -32,7 +32,12 @@ def access(request: Request) -> Access:
 
 def visit(request: Request) -> Visit | None:
     """The visit that the request's cookie names, while it is good."""
-    return access(request).visit(request.cookies.get(COOKIE))
+    return access(request).visit(cookie(request))
+
+
+def cookie(request: Request) -> str | None:
+    """What a browser keeps of a visit to this server, also of one that has ended."""
+    return request.cookies.get(access(request).cookie)
 
 
 def bearer(request: Request) -> Caller | None:
@@ -56,7 +61,7 @@ def _known(request: Request, token: str) -> Caller | None:
     if proof is None:
         return access(request).script(token)
     person = service(request).person(proof)
-    return None if person is None else Caller(person, proof)
+    return None if person is None else Caller(person, proof, f"the token of {person}")
 
 
 def reader(request: Request) -> Caller:
@@ -70,7 +75,7 @@ def reader(request: Request) -> Caller:
         return found
     known = visit(request)
     if known is None and not access(request).reading:
-        raise Denied(401, "UNAUTHENTICATED", "This server wants its token, or its one-time link, for reading as well.")
+        raise Denied(401, "UNAUTHENTICATED", f"{_ended(request)}This server wants its token for reading as well.")
     return known.caller if known is not None else Caller()
 
 
@@ -86,12 +91,18 @@ async def writer(request: Request) -> Caller:
         return found
     known = visit(request)
     if known is None:
-        raise Denied(401, "UNAUTHENTICATED", "Writing needs the server's one-time link, or its token as a bearer.")
+        what = "Writing needs the server's one-time link, or its token as a bearer."
+        raise Denied(401, "UNAUTHENTICATED", f"{_ended(request)}{what}")
     require_own_page(request)
     given = request.headers.get(CSRF_HEADER) or (await fields(request)).get(CSRF_FIELD)
     if not is_form_token(known, given):
         raise Denied(403, "CSRF_MISMATCH", "The form is an old one, or none of this server's; nothing changed.")
     return known.caller
+
+
+def _ended(request: Request) -> str:
+    """The sentence for a browser whose visit is over."""
+    return "This visit has ended; nothing was changed. " if cookie(request) else ""
 
 
 def require_own_page(request: Request) -> None:

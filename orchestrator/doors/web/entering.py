@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from orchestrator.app import human
 from orchestrator.doors.web import callers, rendering
-from orchestrator.doors.web.access import COOKIE, VISIT_S
+from orchestrator.doors.web.access import VISIT_S
 from orchestrator.doors.web.callers import Fields, Serving, Writing
 from orchestrator.doors.web.failures import Denied
 
 router = APIRouter(include_in_schema=False)
+
+WRONG_TOKEN = "This is not the server's token, so nobody came in. The link is still good."  # noqa: S105 - a sentence
 
 
 def _people(serving: Serving) -> list[str]:
@@ -32,25 +35,35 @@ def show(request: Request, code: str, serving: Serving) -> Response:
     """What the link would do."""
     if not callers.access(request).is_link(code):
         raise _no_link(request, code)
-    return rendering.render(request, "open.html", title="Come in", people=_people(serving))
+    return _page(request, serving)
+
+
+def _page(request: Request, serving: Serving, status: int = 200, **more: Any) -> Response:
+    """The page of the link; `more` may hold a `problem`."""
+    access = callers.access(request)
+    known = {"title": "Come in", "people": _people(serving), "asks": not access.reading}
+    return rendering.render(request, "open.html", status, **known, **more)
 
 
 @router.post("/open/{code}")
 def enter(request: Request, code: str, fields: Fields, serving: Serving) -> Response:
-    """Use the link up; from then on the browser is that person's."""
+    """Use the link up; from then on the browser is that person's. Beyond loopback that takes the token as well."""
     callers.require_own_page(request)
     person, access = fields.get("person", ""), callers.access(request)
     if person not in _people(serving):
         raise Denied(400, "UNKNOWN_AGENT", "Say as whom you continue: one of the people that are registered.")
+    if access.is_link(code) and not (access.reading or access.is_token(fields.get("token", "").strip())):
+        problem = {"status": 401, "code": "UNAUTHENTICATED", "message": WRONG_TOKEN}
+        return _page(request, serving, 401, problem=problem)
     used = access.use_link(code, person)
     if used is None:
         raise _no_link(request, code)
-    access.leave(request.cookies.get(COOKIE))
+    access.leave(callers.cookie(request))
     with contextlib.suppress(OSError):
         request.app.state.link_used()
     answer = RedirectResponse("/", 303)
     answer.set_cookie(
-        COOKIE, used[0], max_age=VISIT_S, path="/", httponly=True, samesite="strict",
+        access.cookie, used[0], max_age=VISIT_S, path="/", httponly=True, samesite="strict",
         secure=request.url.scheme == "https",
     )  # fmt: skip
     return answer
@@ -65,7 +78,8 @@ def show_inbox() -> Response:
 @router.post("/leave")
 def leave(request: Request, fields: Fields, caller: Writing) -> Response:
     """End the visit."""
-    callers.access(request).leave(request.cookies.get(COOKIE))
+    access = callers.access(request)
+    access.leave(callers.cookie(request))
     answer = RedirectResponse("/", 303)
-    answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    answer.delete_cookie(access.cookie, path="/", httponly=True, samesite="strict")
     return answer

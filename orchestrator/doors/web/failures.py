@@ -16,7 +16,7 @@ from orchestrator.core import masking
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
 
 INTERNAL = ("INTERNAL", "Something went wrong inside the server; its log says what.")
-TOO_LARGE = ("TOO_LARGE", "The body is too large.")
+TOO_LARGE = ("TOO_LARGE", "The body is too large: at most 1 MiB is taken; nothing changed.")
 _FORBIDDEN = ("HUMAN_REQUIRED", "NOT_PERMITTED", "UNBLOCK_NOT_PERMITTED", "ACTOR_REQUIRED")
 _BAD = ("E101", "E102", "E103", "E104", "E105", "REASON_REQUIRED")
 _HTTP = {
@@ -62,6 +62,12 @@ def told(fault: Exception) -> tuple[int, str, str]:
         return fault.status_code, code, message
     known = bootstrap.environment_problem(fault, "")
     return (503, known.code, said(known.message)) if known is not None else (500, *INTERNAL)
+
+
+def told_as(problem: OrchestratorError, status: int) -> Denied:
+    """An error under another status than that of its kind, where an endpoint knows only some."""
+    _, code, message = told(problem)
+    return Denied(status, code, message)
 
 
 def said(message: str, known: Sequence[str] = ()) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -13,7 +14,7 @@ from orchestrator.app.running import board
 from orchestrator.core import masking, questions, visible
 from orchestrator.core.running import states
 from orchestrator.core.workflow import svg_style
-from orchestrator.doors.web import rendering
+from orchestrator.doors.web import callers, rendering
 from orchestrator.doors.web.callers import Reading
 from orchestrator.doors.web.rendering import Look, looking
 
@@ -26,7 +27,17 @@ DECISIONS, STEPS, SESSIONS, CHATS = 12, 25, 30, 30
 FILES, EVENTS = 200, 500
 """How many files and entries of its log a task's page shows."""
 
-_FAILURES = {404: "Not found", 409: "Nothing was changed", 410: "This is used up"}
+_FAILURES = {
+    401: "Come in first", 403: "Nothing was changed", 404: "Not found", 409: "Nothing was changed",
+    410: "This link is used up", 413: "That is too large", 503: "This does not work for now",
+}  # fmt: skip
+_HINTS = {
+    403: "Open its page again and send it from there.",
+    404: "It may have another name, or belong to another database. Inbox, sessions and projects lead to all there is.",
+    413: "Your browser's Back brings back what you wrote; send it in parts.",
+    503: "Try again in a moment. The server's terminal says what is the matter; orchestrator doctor tells more.",
+}
+"""What a person does next, by the status of a failure."""
 
 Page = Annotated[str | None, Query(max_length=300)]
 Step = Annotated[int | None, Query(ge=0, le=2**53)]
@@ -38,7 +49,10 @@ def failure(request: Request, status: int, code: str, message: str) -> Response:
     typed = {name: fields[name] for name in TYPED if fields.get(name, "").strip()}
     problem = {"status": status, "code": code, "message": message}
     title = _FAILURES.get(status, "That did not work")
-    return rendering.render(request, "failure.html", status, title=title, problem=problem, typed=typed)
+    if status == HTTPStatus.UNAUTHORIZED and callers.cookie(request):
+        title = "Your visit has ended"
+    told = {"problem": problem, "typed": typed, "hint": _HINTS.get(status)}
+    return rendering.render(request, "failure.html", status, title=title, **told)
 
 
 @router.get("/")

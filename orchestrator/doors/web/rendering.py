@@ -24,6 +24,7 @@ from orchestrator.app.context import Answer, Context
 from orchestrator.core import masking, visible
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.doors.web import assets, callers
+from orchestrator.doors.web.access import VISIT_S
 from orchestrator.doors.web.api_reading import ask
 from orchestrator.doors.web.bodies import MAX_TEXT
 
@@ -157,6 +158,9 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
         "person": masking.mask(visit.person) if visit else None,
         "csrf": visit.csrf if visit else "",
         "people_may_enter": callers.access(request).people,
+        "ended": visit is None and bool(callers.cookie(request)),
+        "closed": not callers.access(request).reading,
+        "hours": VISIT_S // 3600,
         "path": request.url.path,
         "query": request.url.query,
     }  # fmt: skip

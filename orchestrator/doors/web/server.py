@@ -47,13 +47,14 @@ class Listening(NamedTuple):
     """A server that accepts calls.
 
     url: its address. link: the code of the one-time link. token: the scripts' token, where it was made for this server.
-    db: the path of its database.
+    db: the path of its database. local: whether it listens on loopback alone.
     """
 
     url: str
     link: str | None
     token: str | None
     db: str
+    local: bool
 
 
 def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
@@ -76,7 +77,8 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     service = bootstrap.open_service(tell=failures.log, **settings.flags)
     with service.pool.lent() as context:
         path = context.path
-    access = Access(token, reading=local, links=settings.people)
+    listening = _bind(settings.host, settings.port)
+    access = Access(token, reading=local, links=settings.people, port=listening.getsockname()[1])
     hosts = (*LOOPBACK, settings.host.lower(), socket.gethostname().lower(), *settings.names)
     app = application.create(service, access, hosts=hosts, grace_s=settings.grace_s)
     config = uvicorn.Config(
@@ -87,11 +89,10 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     shown = token if settings.token is None else None
 
     def link() -> None:
-        tell(Listening(server.url, access.new_link(), shown, path))
+        tell(Listening(server.url, access.new_link(), shown, path, local))
 
     app.state.link_used = link
     server.listening = link
-    listening = _bind(settings.host, settings.port)
     with _quiet():
         server.run([listening])
     if server.force_exit:

@@ -114,7 +114,7 @@ class Web:
     def come_in(self, person: str = "user") -> None:
         """Open the one-time link, as a person."""
         code = self.access.new_link()
-        assert self.post(f"/open/{code}", person=person).status == 303
+        assert self.post(f"/open/{code}", person=person, token=TOKEN).status == 303
 
     def get(self, path: str, **headers: str) -> Page:
         """Open a page."""

@@ -42,3 +42,9 @@ def make(tmp_path: pathlib.Path, database: pathlib.Path) -> Iterator[Make]:
 def web(make: Make) -> Web:
     """An application as it is on loopback."""
     return make()
+
+
+@pytest.fixture
+def closed(make: Make) -> Web:
+    """An application as it is beyond loopback."""
+    return make(reading=False)

@@ -13,7 +13,6 @@ pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
 from orchestrator.core import questions
 from orchestrator.doors.web import acts, entering, pages
-from orchestrator.doors.web.access import COOKIE
 from orchestrator.doors.web.application import MAX_BODY
 from orchestrator.doors.web.bodies import MAX_TEXT
 from tests.integration.web import story
@@ -211,7 +210,7 @@ def test_an_old_page_answers_no_newer_question(running: Web) -> None:
     id = story.run(running, story.ASK)
     page = running.get(f"/tasks/{id}")
     (asked,) = re.findall(r'name="question_id" value="([^"]+)"', page.text)
-    visit = running.access.visit(running.cookies[COOKIE])
+    visit = running.access.visit(running.cookies[running.access.cookie])
     assert visit is not None
     running.service.reply(id, visit.caller, reply="A")
     story.wait(running, id, "AWAITING_RESPONSE", story.ASKS_AGAIN)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
-from tests.integration.web.asgi import Web
+from tests.integration.web.asgi import TOKEN, Web
 
 
 def test_opening_the_link_uses_nothing_up_and_its_button_does(web: Web) -> None:
@@ -28,6 +28,39 @@ def test_the_cookie_is_for_this_server_and_no_script(web: Web) -> None:
     parts = {part.strip().split("=")[0].lower(): part.strip() for part in done.headers["set-cookie"].split(";")}
     assert {"httponly", "path", "samesite", "max-age"} <= set(parts)
     assert (parts["samesite"].lower(), parts["path"], "secure" in parts) == ("samesite=strict", "Path=/", False)
+
+
+def test_an_ended_visit_is_told_exactly_how_to_go_on(web: Web) -> None:
+    assert "You are reading only" in web.get("/").text
+    web.come_in()
+    web.service.add_project(str(web.project), "portal")
+    csrf = web.get("/projects").csrf
+    # As after the server's restart: nothing is known of any visit.
+    web.access.leave(web.cookies[web.access.cookie])
+    shown = web.get("/projects")
+    assert shown.status == 200
+    for said in ("Your visit has ended", "restart", "newest one-time link", "Open that link in this browser"):
+        assert said in shown.text
+    sent = web.post("/projects/portal/chat", csrf=csrf, content="explain <this>")
+    assert (sent.status, "<h1>Your visit has ended</h1>" in sent.text) == (401, True)
+    assert "explain &lt;this&gt;</textarea>" in sent.text
+    assert "newest one-time link" in sent.text
+    assert web.rows("SELECT count(*) FROM runs") == [(0,)]
+
+
+@pytest.mark.parametrize("token", ["", "wrong", f"{TOKEN}x"])
+def test_beyond_loopback_the_link_needs_the_token_too(token: str, closed: Web) -> None:
+    code = closed.access.new_link()
+    assert 'type="password"' in closed.get(f"/open/{code}").text
+    refused = closed.post(f"/open/{code}", person="user", token=token)
+    assert (refused.status, closed.cookies, closed.access.is_link(str(code))) == (401, {}, True)
+    assert closed.get("/").status == 401
+    assert closed.post(f"/open/{code}", person="user", token=f" {TOKEN} ").status == 303
+    assert closed.get("/").status == 200
+
+
+def test_on_loopback_the_link_is_enough(web: Web) -> None:
+    assert "password" not in web.get(f"/open/{web.access.new_link()}").text
 
 
 def test_a_link_that_was_never_one_is_not_found(web: Web) -> None:
@@ -68,5 +101,6 @@ def test_whoever_leaves_reads_only(web: Web) -> None:
     web.come_in()
     kept = dict(web.cookies)
     assert web.send("/", "/leave").status == 303
-    web.cookies = kept
     assert "You are reading only" in web.get("/").text
+    web.cookies = kept
+    assert "Your visit has ended" in web.get("/").text

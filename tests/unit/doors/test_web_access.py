@@ -92,7 +92,7 @@ class TestAVisit:
         door = Access(TOKEN)
         found = door.use_link(str(door.new_link()), "alice")
         assert found is not None
-        assert found[1].caller == callers.Caller("alice", human.Credential("page"))
+        assert found[1].caller == callers.Caller("alice", human.Credential("page"), "a page of alice")
 
 
 class TestATokenOfScripts:
@@ -102,7 +102,7 @@ class TestATokenOfScripts:
         assert Access(None).script(given) is None
 
     def test_proves_nobody(self) -> None:
-        assert Access(TOKEN).script(TOKEN) == callers.Caller(None, None)
+        assert Access(TOKEN).script(TOKEN) == callers.Caller(None, None, "the server's token")
 
     def test_is_no_person_s_whatever_it_looks_like(self) -> None:
         assert Access(TOKEN).script(PERSONS) is None
@@ -182,7 +182,7 @@ class Application:
         return asyncio.run(calling())
 
     def write(self, csrf: str | None = None, cookie: str | None = None, **headers: str) -> tuple[int, Any]:
-        given = {"Cookie": f"{access.COOKIE}={cookie or self.cookie}", **headers}
+        given = {"Cookie": f"{access.COOKIE}_0={cookie or self.cookie}", **headers}
         if csrf is not None:
             given[callers.CSRF_HEADER] = csrf
         answer = self.call("POST", headers={name.replace("_", "-"): value for name, value in given.items()})
@@ -200,7 +200,7 @@ class TestWriting:
 
     def test_by_a_form_carries_the_token_in_a_field(self) -> None:
         made = Application()
-        cookie = {"Cookie": f"{access.COOKIE}={made.cookie}"}
+        cookie = {"Cookie": f"{access.COOKIE}_0={made.cookie}"}
         assert made.call("POST", data={"csrf": made.visit.csrf}, headers=cookie).json() == ["alice"]
         assert made.call("POST", data={"csrf": "x"}, headers=cookie).status_code == 403
         assert made.call("POST", json={"csrf": made.visit.csrf}, headers=cookie).status_code == 403
@@ -270,7 +270,7 @@ class TestReading:
             ({"Authorization": f"Bearer {PERSONS}"}, 200),
             ({"Authorization": f"Bearer {PERSONS}x"}, 401),
             ({"Authorization": ""}, 401),
-            ({"Cookie": f"{access.COOKIE}=x"}, 401),
+            ({"Cookie": f"{access.COOKIE}_0=x"}, 401),
             ({"Cookie": "right"}, 200),
         ],
         ids=str,
@@ -278,7 +278,7 @@ class TestReading:
     def test_needs_a_token_or_cookie_elsewhere(self, headers: dict[str, str], found: int) -> None:
         made = Application(reading=False)
         if headers.get("Cookie") == "right":
-            headers = {"Cookie": f"{access.COOKIE}={made.cookie}"}
+            headers = {"Cookie": f"{access.COOKIE}_0={made.cookie}"}
         assert made.call("GET", headers=headers).status_code == found
 
 
