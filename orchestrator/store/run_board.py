@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from typing import Any
 
 from orchestrator.store.run_reader import Run
@@ -22,8 +24,9 @@ _EXECUTORS = "SELECT DISTINCT executor FROM runs INDEXED BY ix_runs_created WHER
 _QUEUED = f"""SELECT {", ".join(f"r.{name}" for name in Run._fields)} FROM runs r INDEXED BY ix_runs_open
     JOIN audit_events b ON b.session_id = r.session_id AND b.seq = 1
     JOIN audit_events e ON e.session_id = r.session_id AND e.seq = r.state_seq
-    WHERE r.ended_at IS NULL AND r.state = 'queued' AND (b.channel = :channel OR e.channel IN (:channel, :page))
-    ORDER BY r.id"""
+    WHERE r.ended_at IS NULL AND r.state = 'queued' AND r.id > :after
+    AND r.verification_root NOT IN (SELECT value FROM json_each(:without))
+    AND (b.channel = :channel OR e.channel IN (:channel, :page)) ORDER BY r.id LIMIT :limit"""
 
 
 def count(connection: sqlite3.Connection, state: str | None) -> int:
@@ -48,8 +51,18 @@ def executors(connection: sqlite3.Connection, session: str) -> list[str]:
     return [row[0] for row in connection.execute(_EXECUTORS, {"session": session})]
 
 
-def queued(connection: sqlite3.Connection, channel: str, page: str) -> list[Run]:
+def queued(
+    connection: sqlite3.Connection, channel: str, page: str, *, after: str = "", without: Iterable[str] = (), limit: int
+) -> list[Run]:
     """The queued runs of sessions that were begun through a channel, and those that it or a page queued elsewhere, the
     oldest first.
+
+    Args:
+        after: only those behind the run of this id.
+        without: the projects whose runs are left out.
+        limit: how many at most.
     """
-    return [Run(*row) for row in connection.execute(_QUEUED, {"channel": channel, "page": page})]
+    asked = {
+        "channel": channel, "page": page, "after": after, "without": json.dumps(sorted(without)), "limit": limit
+    }  # fmt: skip
+    return [Run(*row) for row in connection.execute(_QUEUED, asked)]

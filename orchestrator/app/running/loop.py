@@ -16,7 +16,7 @@ import collections
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.app.context import Context
 from orchestrator.app.pooling import Pool
@@ -33,6 +33,8 @@ LOOK_S = 0.2
 CHANNEL, PAGE = writing.CHANNEL, writing.PAGE
 _ENDING_S = 0.05
 """Seconds between two looks whether those under way have ended."""
+QUEUED = 16
+"""How many queued runs are read at once: of a long queue a look reads no more than it can begin."""
 STOPPING_S = 30.0
 """Seconds that a run has to end when it was told to."""
 
@@ -158,7 +160,7 @@ class Loop:
             driver.free_abandoned(context)
             self._free_own(context)
             ahead: dict[str, set[str]] = collections.defaultdict(set)
-            for run in self._queued(context):
+            for run in self._queued(context, ahead):
                 if self._leaving:
                     return
                 before = ahead[starting.folder(run)]
@@ -168,18 +170,37 @@ class Loop:
                 # What has to wait lets nobody pass, not even those who only read.
                 before.add(mode if begun else locks.WRITE)
 
-    def _queued(self, context: Context) -> list[Run]:
-        """What this server is to execute, the oldest first."""
-        found = {run.id: run for run in run_board.queued(context.connection, CHANNEL, PAGE)}
+    def _queued(self, context: Context, ahead: Mapping[str, set[str]]) -> Iterator[Run]:
+        """What this server is to execute, the oldest first, read page by page as far as it is looked at.
+
+        Args:
+            ahead: the locks of what came before, by project; a project that is not free any more is passed over.
+        """
+        adopted = self._adopted_runs(context)
+        last = ""
+        while True:
+            taken = [root for root, modes in ahead.items() if locks.WRITE in modes]
+            page = run_board.queued(context.connection, CHANNEL, PAGE, after=last, without=taken, limit=QUEUED)
+            end = page[-1].id if len(page) == QUEUED else None
+            found = {run.id: run for run in page}
+            found |= {id: run for id, run in adopted.items() if last < id and (end is None or id <= end)}
+            yield from (found[id] for id in sorted(found))
+            if end is None:
+                return
+            last = end
+
+    def _adopted_runs(self, context: Context) -> dict[str, Run]:
+        """What calls of this server queued in other programs' sessions, as far as it waits still."""
         with self._lock:
             adopted = list(self._adopted)
+        found = {}
         for id in adopted:
             run = run_reader.by_id(context.connection, id)
             if run is not None and run.state == states.QUEUED:
                 found[id] = run
             else:
                 self._adopted.discard(id)
-        return [found[id] for id in sorted(found)]
+        return found
 
     def _free_own(self, context: Context) -> None:
         """End what this process is said to execute and does not: its end could not be written when it came."""

@@ -13,7 +13,9 @@ PLANS = {
     "board _PAGE": (run_board._PAGE, ["ix_runs_created", "sqlite_autoindex_runs_"]),
     "board _STATES": (run_board._STATES, [r"ix_runs_created \(session_id=\?\)"]),
     "board _EXECUTORS": (run_board._EXECUTORS, [r"ix_runs_created \(session_id=\?\)"]),
-    "board _QUEUED": (run_board._QUEUED, [r"ix_runs_open \(state=\?\)", r"e USING .*session_id=\? AND seq=\?"]),
+    "board _QUEUED": (
+        run_board._QUEUED, [r"ix_runs_open \(state=\? AND id>\?\)", r"e USING .*session_id=\? AND seq=\?"]
+    ),
     "events _AFTER": (event_reader._AFTER, [r"SEARCH audit_events USING INTEGER PRIMARY KEY \(rowid>\?\)"]),
     "events _DECISIONS": (event_reader._DECISIONS, [r"SEARCH router_decisions .*\(session_id=\? AND seq=\?\)"]),
     "events _CHANGES": (
@@ -29,7 +31,7 @@ PLANS = {
 def test_a_statement_finds_its_rows_by_an_index(name: str) -> None:
     sql, wanted = PLANS[name]
     connection = memory.connect()
-    names = dict.fromkeys(re.findall(r":(\w+)", sql), "x")
+    names = dict.fromkeys(re.findall(r":(\w+)", sql), "1")
     plan = "\n".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", names))
     for pattern in wanted:
         assert re.search(pattern, plan), plan

@@ -1,0 +1,85 @@
+"""What a server's loop reads of a long queue, and that a long queue of one project holds up no other."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the application needs the extra `web`")
+
+from orchestrator.app.running import loop
+from orchestrator.store import run_board
+from orchestrator.store.run_reader import Run
+from tests.acceptance.replhouse import set_up
+from tests.integration.web import story
+from tests.integration.web.conftest import Make
+
+SLOW = {"when": "slow", "status": "COMPLETE", "output": "x", "delay_ms": 20_000, "repeat": True}
+QUICK = {"when": "", "status": "COMPLETE", "output": "It is so.", "repeat": True}
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many runs each reading of the queue gave."""
+    counts: list[int] = []
+    queued = run_board.queued
+
+    def counted(*given: Any, **more: Any) -> list[Run]:
+        found = queued(*given, **more)
+        counts.append(len(found))
+        return found
+
+    monkeypatch.setattr(loop, "QUEUED", 4)
+    monkeypatch.setattr(run_board, "queued", counted)
+    return counts
+
+
+def test_a_long_queue_is_read_by_the_page_and_holds_up_no_other_project(
+    make: Make, read: list[int], tmp_path: pathlib.Path
+) -> None:
+    web = make(steps=json.dumps([SLOW, QUICK]))
+    web.service.add_project(str(web.project), "long")
+    web.service.add_project(str(set_up(tmp_path / "other")), "other")
+    waiting = [str(web.service.chat("long", "Change the slow part of it", "one")["task_id"]) for _ in range(14)]
+    other = str(web.service.chat("other", "Read the README and tell what it says", "two")["task_id"])
+    waiting += [str(web.service.chat("long", "Change the slow part of it", "one")["task_id"]) for _ in range(3)]
+    assert read == []
+    web.serve_runs()
+    story.wait(web, other, "COMPLETE")
+    assert [story.state(web, id) for id in waiting] == ["RUNNING", *["QUEUED"] * 16]
+    # Of 18 that wait, a look reads one page, and what is behind the project that is taken.
+    assert read[:2] == [4, 1]
+    assert max(read) <= 4
+
+
+def test_those_who_only_read_start_together_from_every_page(make: Make, read: list[int]) -> None:
+    slow = {**SLOW, "when": "README"}
+    web = make(steps=json.dumps([slow, QUICK]))
+    web.service.add_project(str(web.project), "portal")
+    ids = [str(web.service.chat("portal", story.READ, f"c{n}")["task_id"]) for n in range(6)]
+    web.serve_runs()
+    # As many as there are places, in the order in which they were queued.
+    story.wait(web, ids[1], "RUNNING")
+    states = [story.state(web, id) for id in ids]
+    assert states == sorted(states, key=["RUNNING", "QUEUED"].index)
+
+
+def test_the_queue_is_told_page_by_page_without_projects_that_are_taken(make: Make) -> None:
+    web = make()
+    web.service.add_project(str(web.project), "portal")
+    ids = [str(web.service.chat("portal", story.READ, "one")["task_id"]) for _ in range(5)]
+    root = web.rows("SELECT DISTINCT verification_root FROM runs")[0][0]
+
+    def told(**more: Any) -> list[str]:
+        with web.service.pool.lent() as context:
+            return [run.id for run in run_board.queued(context.connection, "http", "page", **more)]
+
+    assert told(limit=9) == ids
+    assert told(limit=2) == ids[:2]
+    assert told(limit=2, after=ids[1]) == ids[2:4]
+    assert told(limit=9, after=ids[4]) == []
+    assert told(limit=9, without=["/elsewhere"]) == ids
+    assert told(limit=9, without=["/elsewhere", root]) == []
