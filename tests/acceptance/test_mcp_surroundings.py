@@ -6,15 +6,46 @@ import json
 import pathlib
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
-from orchestrator import Orchestrator
+from orchestrator import Orchestrator, bootstrap
+from orchestrator.app.context import Context
 from orchestrator.doors.mcp.calling import Caller, Settings
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.integration.store.conftest import Unprivileged, open_folder, unprivileged
 
 __all__ = ["open_folder", "unprivileged"]
+
+
+def test_calls_one_after_another_open_the_database_once(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "orchestrator.db"
+    with Orchestrator.create(path) as o:
+        o.session_create("S1", goal="one goal")
+        o.group_create("A", session_id="S1", name="A")
+    opened: list[bool] = []
+    open_context = bootstrap.open_context
+
+    def counted(*given: Any, write: bool, **more: Any) -> Context:
+        opened.append(write)
+        return open_context(*given, write=write, **more)
+
+    monkeypatch.setattr(bootstrap, "open_context", counted)
+    caller = Caller(Settings("project_manager", "S1", str(path)))
+    for _ in range(3):
+        assert not caller.call(TOOLS["get_group"], {"id": "A"}).is_error
+        assert not caller.call(TOOLS["route"], {"status": "PLANNING_COMPLETE", "dry_run": True}).is_error
+    assert opened == [False, True]
+    # Another file in its place is noticed by the next call.
+    for each in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))):
+        each.unlink(missing_ok=True)
+    with Orchestrator.create(path) as o:
+        o.session_create("S2", goal="another goal")
+    assert caller.call(TOOLS["get_group"], {"id": "A"}).document["code"] == "UNKNOWN_SESSION"
+    caller.close()
 
 
 @pytest.mark.parametrize(("file_mode", "folder_mode"), [(0o444, 0o555), (0o444, 0o777)])
@@ -29,6 +60,7 @@ def test_a_database_that_may_only_be_read_is_read_and_a_change_says_why_not(
     report = {"status": "PLANNING_COMPLETE"}
     # What is loaded by then need not be readable for another user.
     assert not caller.call(TOOLS["route"], {**report, "dry_run": True}).is_error
+    caller.close()
     path.chmod(file_mode)
     open_folder.chmod(folder_mode)
 

@@ -1,7 +1,8 @@
-"""A tool's call from its arguments to its answer. Each opens the database, does one thing in it, and closes it.
+"""A tool's call from its arguments to its answer. Each is lent the database, and does one thing in it.
 
-Nothing of the database is kept between calls, so that a server which lives for days neither holds the write-ahead log
-nor misses that the file was upgraded, replaced or deleted.
+Connections are kept between calls, since opening one costs more than most calls, but nothing of the database is: a
+server which lives for days neither holds the write-ahead log, nor misses that the file was upgraded, replaced or
+deleted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 from orchestrator import bootstrap
 from orchestrator.app import arguments, operations, outcomes
 from orchestrator.app.context import Context
+from orchestrator.app.pooling import Pool
 from orchestrator.core import names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp import problems
@@ -56,24 +58,25 @@ class Caller:
         self.leaving = threading.Event()
         """Set when the server is to end: commands that validation runs end with it."""
         self._path: str | None = None
+        self._pool = Pool(self._open)
 
     def prepare(self) -> None:
         """Load what the tools need, and keep to the database that is there at the start."""
         for tool in TOOLS.values():
             arguments.parameters(tool.words)
         try:
-            self.open(write=False).connection.close()
+            self.within(lambda context: None)
         except OrchestratorError as problem:
             log(f"{problem.code}: {problem.message}")
 
-    def open(self, *, write: bool) -> Context:
-        """The database, open for one call: the one that was found first, whatever else there is by now.
+    def _open(self, write: bool) -> Context:
+        """The database, for calls one after another: the one that was found first, whatever else there is by now.
 
         Raises:
             OrchestratorError: as `orchestrator.bootstrap.open_context`.
         """
         named = self._path or self.settings.db
-        context = bootstrap.open_context(named, write=write, door=DOOR, channel=CHANNEL, stays=True)
+        context = bootstrap.open_context(named, write=write, door=DOOR, channel=CHANNEL, shared=True, stays=True)
         self._path = context.path
         context.run = self._run
         return context
@@ -145,12 +148,13 @@ class Caller:
         return self.within(perform, write=operations.OPERATIONS[words].writes)
 
     def within(self, action: Callable[[Context], _T], *, write: bool = False) -> _T:
-        """Do something with the database, and close it."""
-        context = self.open(write=write)
-        try:
+        """Do something with the database."""
+        with self._pool.lent(write=write) as context:
             return action(context)
-        finally:
-            context.connection.close()
+
+    def close(self) -> None:
+        """Let the database go."""
+        self._pool.close()
 
     def _logged(self, problem: Exception) -> OrchestratorError:
         log(f"unexpected {type(problem).__name__}: {names.shown(str(problem))}")

@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 from orchestrator.app import arguments, operations, outcomes, pinned
 from orchestrator.app.context import Context
 from orchestrator.core import names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp.calling import Caller, shown
+from orchestrator.doors.mcp.tools import SESSION
 from orchestrator.errors import UsageError
 
 SCHEME = "orchestrator://"
 JSON, MARKDOWN = "application/json", "text/markdown"
 STEPS = 100
-"""How many steps a timeline shows: the newest."""
-_URI = re.compile(r"orchestrator://(?:sessions/([^/]+)/)?(workflow|timeline|agents/([^/]+))")
+"""How many steps a page of a timeline has, unless another number is asked for."""
+_PAGING = ("until", "limit")
+_QUERY = "{?until,limit}"
+_URI = re.compile(r"orchestrator://(?:sessions/([^/?]+)/)?(workflow|timeline|agents/([^/?]+))(?:\?(.*))?", re.DOTALL)
+
+_NUMBER = re.compile(r"[0-9]{1,15}")
 
 
 class Resource(NamedTuple):
@@ -42,14 +48,19 @@ class Content(NamedTuple):
 
 
 _WORKFLOW = "The workflow version that the session is pinned to: who follows whom, on which status."
-_TIMELINE = f"What happened in the session, the newest {STEPS} steps, the newest first."
+_TIMELINE = (
+    f"What happened in the session, the newest first, {STEPS} steps a page. While has_more is true, next_uri names the"
+    " page of the older ones: until is the newest step that it may hold, limit how many."
+)
 _AGENT = "What an agent's role does and may report, as the session is pinned to it."
 RESOURCES = (
     Resource(f"{SCHEME}workflow", "workflow", _WORKFLOW, JSON),
     Resource(f"{SCHEME}timeline", "timeline", _TIMELINE, JSON),
+    Resource(f"{SCHEME}timeline{_QUERY}", "page of the timeline", _TIMELINE, JSON),
     Resource(f"{SCHEME}agents/{{name}}", "agent", _AGENT, MARKDOWN),
     Resource(f"{SCHEME}sessions/{{session_id}}/workflow", "workflow of a session", _WORKFLOW, JSON),
     Resource(f"{SCHEME}sessions/{{session_id}}/timeline", "timeline of a session", _TIMELINE, JSON),
+    Resource(f"{SCHEME}sessions/{{session_id}}/timeline{_QUERY}", "page of a session's timeline", _TIMELINE, JSON),
     Resource(f"{SCHEME}sessions/{{session_id}}/agents/{{name}}", "agent of a session", _AGENT, MARKDOWN),
 )
 
@@ -76,20 +87,44 @@ def read(caller: Caller, uri: str) -> Content:
     if found is None:
         way = f"One of: {', '.join(each.uri for each in RESOURCES)}"
         raise UsageError("USAGE", f"There is no resource {names.shown(uri)}.", way)
-    session, what, name = found.groups()
+    session, what, name, query = found.groups()
     if session is not None:
         names.check_id("session", session)
-    return caller.within(lambda context: _content(caller, context, session, what, name))
+    page = _page(query, what)
+    return caller.within(lambda context: _content(caller, context, session, what, name, page))
 
 
-def _content(caller: Caller, context: Context, session: str | None, what: str, name: str | None) -> Content:
+def _page(query: str | None, what: str) -> dict[str, Any]:
+    """Which page of a timeline is asked for.
+
+    Raises:
+        UsageError: USAGE, another parameter, or none of its numbers.
+    """
+    given = parse_qs(query or "", keep_blank_values=True)
+    known = _PAGING if what == "timeline" else ()
+    odd = [name for name, said in given.items() if name not in known or not _NUMBER.fullmatch(" ".join(said))]
+    if odd:
+        way = f"{SCHEME}timeline?until=SEQ&limit=N" if known else f"{SCHEME}{what} takes no query"
+        raise UsageError("USAGE", f"{names.shown(odd[0])} is no number of a page here.", way)
+    return {"limit": STEPS, **{name: int(said[0]) for name, said in given.items()}}
+
+
+def _content(
+    caller: Caller, context: Context, session: str | None, what: str, name: str | None, page: dict[str, Any]
+) -> Content:
     if name is not None:
         text = pinned.agent_file(context, session or _known(caller, context), name)
         return Content(outcomes.masked(text), MARKDOWN)
     of = session or caller.settings.session_id or arguments.only_session(context, "status", {})
     if what == "workflow":
         return _json(pinned.workflow(context, of), context)
-    return _json(operations.call(context, "audit timeline", session_id=of, order="desc", limit=STEPS), context)
+    words = "audit timeline"
+    bound = arguments.complete(context, words, arguments.bind(words, {SESSION: of, "order": "desc", **page}))
+    answer = operations.call(context, words, **bound)
+    place = f"sessions/{session}/" if session else ""
+    more = {"until": answer.get("next_until"), "limit": page["limit"]}
+    next_ = f"{SCHEME}{place}timeline?{urlencode(more)}" if answer["has_more"] else None
+    return _json({**answer, "next_uri": next_}, context)
 
 
 def _known(caller: Caller, context: Context) -> str | None:

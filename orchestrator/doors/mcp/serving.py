@@ -35,7 +35,10 @@ def serve(settings: Settings, schema_of: Callable[[str], dict[str, Any]]) -> int
     _log_to_stderr(settings)
     caller = Caller(settings)
     caller.prepare()
-    return anyio.run(_serve, Desk(caller, schema_of))
+    try:
+        return anyio.run(_serve, Desk(caller, schema_of))
+    finally:
+        caller.close()
 
 
 async def _serve(desk: Desk) -> int:
