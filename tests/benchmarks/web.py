@@ -1,4 +1,7 @@
-"""Row 17: HTTP beside a bare endpoint of the same framework that answers constant JSON, under the same settings."""
+"""Row 17: HTTP beside a bare endpoint of the same framework that answers constant JSON, under the same settings.
+
+A read and a chat; HTTP has no route, which is called as a tool instead (`tools`).
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,17 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app import operations
-from tests.benchmarks import harness, mix, workplace
+from tests.benchmarks import browser, harness, loads, mix, workplace
 from tests.benchmarks.table import Figure
 
-CLIENTS, REQUESTS, CHATS, EVENTS = 8, 25, 3, 40
+REQUESTS, CHATS, EVENTS = 25, 3, 100
+ANCHOR = "bare endpoint"
 BARE = """
 import socket, sys, uvicorn
 from fastapi import FastAPI
@@ -52,15 +55,26 @@ GROUPS = 1500
 
 
 class Client:
-    """A connection that is kept; it reads no more of an answer than it must."""
+    """A connection that is kept, and what is asked by it; it reads no more of an answer than it must."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, request: bytes) -> None:
+        self._request = request
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def ask(self, request: bytes) -> bytes:
-        """Send a request; the head and body of its answer."""
-        self._socket.sendall(request)
+    def ask(self) -> None:
+        """Send the request and read its answer.
+
+        Raises:
+            harness.CommandFailed: it was refused.
+        """
+        head = self.answer()[:12]
+        if head[9:10] != b"2":
+            raise harness.CommandFailed(f"answered {head!r}")
+
+    def answer(self) -> bytes:
+        """Send the request; the head and body of its answer."""
+        self._socket.sendall(self._request)
         data = b""
         while (end := data.find(b"\r\n\r\n")) < 0:
             data += self._more()
@@ -74,35 +88,6 @@ class Client:
         if not found:
             raise harness.CommandFailed("the server closed a connection")
         return found
-
-
-class Load:
-    """Eight clients that each send the same request a number of times."""
-
-    def __init__(self, port: int, request: bytes, times: int) -> None:
-        self._clients = [Client(port) for _ in range(CLIENTS)]
-        self._request, self._times = request, times
-        self.seconds: list[float] = []
-
-    def __call__(self) -> None:
-        """Send them all at once and wait for the answers."""
-        threads = [threading.Thread(target=self._work, args=(client,)) for client in self._clients]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    def _work(self, client: Client) -> None:
-        for _ in range(self._times):
-            began = time.perf_counter()
-            head = client.ask(self._request)[:12]
-            self.seconds.append(time.perf_counter() - began)
-            if head[9:10] != b"2":
-                raise harness.CommandFailed(f"answered {head!r}")
-
-    def p99(self) -> float:
-        """The seconds within which 99 of 100 were answered."""
-        return statistics.quantiles(self.seconds, n=100)[98]
 
 
 def get(path: str) -> bytes:
@@ -147,6 +132,7 @@ def rates(rounds: int) -> Iterator[Figure]:
             listening = json.loads(told)
             yield from _loads(rounds, pathlib.Path(folder), int(bare), listening, path)
             yield _latency(int(listening["url"].rpartition(":")[2]), context)
+            yield from browser.latency(listening["url"], context)
 
 
 def _loads(rounds: int, folder: pathlib.Path, bare: int, told: dict[str, Any], path: str) -> Iterator[Figure]:
@@ -156,33 +142,30 @@ def _loads(rounds: int, folder: pathlib.Path, bare: int, told: dict[str, Any], p
         (inner / name).mkdir(parents=True)
     for name, text in (("CLAUDE.md", "# Project\n"), ("settings.json", "{}\n")):
         (inner / name).write_text(text)
-    answer = Client(port).ask(post("/api/projects", {"project_path": str(folder / "project")}, token))
+    answer = Client(port, post("/api/projects", {"project_path": str(folder / "project")}, token)).answer()
     project = json.loads(answer.partition(b"\r\n\r\n")[2])["project_id"]
     chat = post(f"/api/projects/{project}/chat", {"content": "explain it", "session_id": "chat"}, token)
-    loads = {
-        "bare": Load(bare, get("/constant"), REQUESTS),
-        "read": Load(port, get("/api/sessions/S1/status"), REQUESTS),
-        "chat": Load(port, chat, CHATS),
-        "beside": Load(port, get("/api/sessions/S1/status"), REQUESTS),
-    }
-    quiet = {name: load for name, load in loads.items() if name != "beside"}
-    best = harness.interleaved(quiet, rounds)
+    status = get("/api/sessions/S1/status")
+    made = {
+        "bare": _load(bare, get("/constant"), REQUESTS), "read": _load(port, status, REQUESTS),
+        "chat": _load(port, chat, CHATS),
+    }  # fmt: skip
+    least = harness.interleaved(made, rounds)
+    for name, words in (("read", "GET of a session's status"), ("chat", "chat")):
+        pair = made[name], made["bare"]
+        yield from loads.compared(f"{words}, {loads.CLIENTS} clients", ANCHOR, pair, least, (name, "bare"))
     argv = [sys.executable, "-c", ROUTES, path, str(GROUPS)]
     root = pathlib.Path(__file__).resolve().parents[2]
+    pair = _load(port, status, REQUESTS), _load(bare, get("/constant"), REQUESTS)
     with subprocess.Popen(argv, cwd=root) as writer:
-        beside = harness.interleaved({"bare": loads["bare"], "beside": loads["beside"]}, harness.MINIMUM_ROUNDS)
-        note = "" if writer.poll() is None else "the routes ended early"
+        least = harness.interleaved(dict(zip(("read", "bare"), pair, strict=True)), harness.MINIMUM_ROUNDS)
+        more = "" if writer.poll() is None else "the routes ended early"
         writer.terminate()
-    requests = {"bare": REQUESTS, "read": REQUESTS, "chat": CHATS, "beside": REQUESTS}
-    for name, words, times in (
-        ("read", "GET of a session's status, 8 clients", best), ("chat", "chat, 8 clients", best),
-        ("beside", "the same GET while another process routes", beside),
-    ):  # fmt: skip
-        one, base = times[name] / requests[name], times["bare"] / REQUESTS
-        said = f"{CLIENTS / one:.0f}/s against {CLIENTS / base:.0f}/s {note if name == 'beside' else ''}".strip()
-        yield Figure(f"{words}: seconds per request", "bare endpoint", one / base, note=said)
-        p99 = loads[name].p99()
-        yield Figure(f"{words}: p99", "bare endpoint", p99 / loads["bare"].p99(), note=f"{p99 * 1000:.0f} ms")
+    yield from loads.compared("the same GET while another process routes", ANCHOR, pair, least, ("read", "bare"), more)
+
+
+def _load(port: int, request: bytes, times: int) -> loads.Load:
+    return loads.Load([Client(port, request).ask for _ in range(loads.CLIENTS)], times)
 
 
 def _next_event(stream: socket.socket) -> None:
@@ -208,8 +191,8 @@ def _latency(port: int, context: Any) -> Figure:
         _next_event(stream)
         taken.append(time.perf_counter() - committed)
     stream.close()
-    middle, worst = statistics.median(taken), max(taken)
+    middle, p99, worst = statistics.median(taken), statistics.quantiles(taken, n=100)[98], max(taken)
     return Figure(
         "from a commit to its event at a reader, median", "50 ms", middle / 0.05,
-        note=f"{middle * 1000:.0f} ms, worst {worst * 1000:.0f} ms",
+        note=f"{middle * 1000:.0f} ms, p99 {p99 * 1000:.0f} ms, worst {worst * 1000:.0f} ms",
     )  # fmt: skip
