@@ -408,17 +408,23 @@ def test_a_reply_needs_no_script(house: WebHouse, visit: Open) -> None:
 def test_no_page_is_wider_than_a_phone_and_all_text_can_be_read(scheme: str, house: WebHouse, visit: Open) -> None:
     house.say(f"Tell how wide it is {'y' * 300}", f"chat-{scheme}")
     tasks = [each["task_group_id"] for each in house.api("/api/task-groups")["task_groups"]]
+    # Ids as long as ids may be, also where a decision or a step is named by them.
+    long, group = f"wide-{scheme}-{'i' * 128}"[:128], "W" * 128
     house.batch(
-        ("session create", {"id": f"wide-{scheme}", "goal": "x" * 300}),
-        ("group create", {"id": "W" * 60, "session_id": f"wide-{scheme}", "name": "w" * 200}),
-    )
+        ("session create", {"id": long, "goal": "x" * 300}),
+        ("group create", {"id": group, "session_id": long, "name": "w" * 200}),
+        ("route", {"session_id": long, "current_agent": "project_manager", "status": "PLANNING_COMPLETE"}),
+        ("route", {"session_id": long, "group_id": group, "current_agent": "developer", "status": "BLOCKED",
+                   "summary": "b" * 300}),
+    )  # fmt: skip
     sessions = [each["id"] for each in house.api("/api/sessions")["sessions"]]
     asked = [f"/questions/{each['id']}" for each in house.api("/api/inbox")["questions"]]
     runs = [f"/tasks/{each['task_id']}" for each in house.api(f"/api/task-groups/{tasks[0]}/tasks")["tasks"]]
     places = ["/", "/sessions", "/projects", *asked[:2], *runs, *(f"/sessions/{each}" for each in sessions[:4])]
     page = visit(color_scheme=scheme, viewport={"width": 360, "height": 740}).page
-    wide = f"/sessions/wide-{scheme}"
-    for place in [*places, f"/sessions/chat-{scheme}", wide, f"{wide}/verdict", f"{wide}/groups/{'W' * 60}"]:
+    wide = f"/sessions/{long}"
+    places += [f"/sessions/chat-{scheme}", wide, f"{wide}/verdict", f"{wide}/groups/{group}", "/sessions/none"]
+    for place in places:
         page.goto(f"{house.url}{place}")
         assert (place, overflow(page) <= 0, page.evaluate(FAINT)) == (place, True, [])
 

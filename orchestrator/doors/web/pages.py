@@ -51,7 +51,9 @@ def failure(request: Request, status: int, code: str, message: str) -> Response:
     title = _FAILURES.get(status, "That did not work")
     if status == HTTPStatus.UNAUTHORIZED and callers.cookie(request):
         title = "Your visit has ended"
-    told = {"problem": problem, "typed": typed, "hint": _HINTS.get(status)}
+    # Where a form is sent, its page stands when that is opened; the link has its own, which is used up.
+    again = request.method == "POST" and not request.url.path.startswith("/open/")
+    told = {"problem": problem, "typed": typed, "hint": _HINTS.get(status), "again": again}
     return rendering.render(request, "failure.html", status, title=title, **told)
 
 

@@ -312,3 +312,16 @@ def test_a_chat_that_says_nothing_is_refused_in_its_project(inside: Web) -> None
     assert (done.status, "A chat needs something to say." in done.text) == (400, True)
     lost = inside.send("/projects", "/projects/P99/chat", content="my words")
     assert (lost.status, "my words</textarea>" in lost.text) == (404, True)
+
+
+def test_what_is_said_on_a_page_stands_in_the_record_with_whose_page_it_was(web: Web) -> None:
+    """Its run is queued by the program, as in every chat, and its event says who came in."""
+    web.come_in()
+    web.send("/projects", "/projects", project_path=str(web.project), alias="portal")
+    web.send("/projects", "/projects/portal/chat", content=story.READ, session_id="said")
+    told = web.rows(
+        "SELECT kind, actor, input ->> 'via' FROM audit_events WHERE kind IN ('project add', 'run queue') ORDER BY kind"
+    )
+    assert told == [(kind, "system:runner", "a page of user") for kind in ("project add", "run queue")]
+    page = web.get("/sessions/said").text
+    assert "run queue, with a page of user" in page

@@ -45,6 +45,8 @@ def test_an_ended_visit_is_told_exactly_how_to_go_on(web: Web) -> None:
     assert (sent.status, "<h1>Your visit has ended</h1>" in sent.text) == (401, True)
     assert "explain &lt;this&gt;</textarea>" in sent.text
     assert "newest one-time link" in sent.text
+    assert '<a href="/projects/portal/chat">Open its page again</a>' in sent.text
+    assert web.get("/projects/portal/chat").headers["location"] == "/projects"
     assert web.rows("SELECT count(*) FROM runs") == [(0,)]
 
 
