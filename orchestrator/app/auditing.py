@@ -229,7 +229,7 @@ def _named_group(event: Row) -> str | None:
 
 def _event(event: Row, told: list[telling.Told]) -> Row:
     shown = {name: value for name, value in event.items() if name != "input"} | {"via": _via(event)}
-    called = None if event["kind"] in _SPEAKING and told else _called(event)
+    called = None if event["kind"] in _SPEAKING and told and not shown["via"] else _called(event)
     sentences = [*([called] if called else []), *(each.text for each in told)]
     return {**shown, "called": called, "wrote": [each.shown() for each in told], "text": "; ".join(sentences)}
 
@@ -243,11 +243,11 @@ def _via(event: Row) -> str | None:
 
 def _called(event: Row) -> str:
     """What was called, by whom, on what: with the things that it names, and the words that say what they are."""
-    given = strictjson.stored(event["input"])
+    given, via = strictjson.stored(event["input"]), _via(event)
     named = _first(given, "id", "group_id", "name")
     on, waits, words = _first(given, "on"), given.get("depends_on"), _first(given, "title", "text", "goal")
     parts = (
-        f"{event['actor']}: {event['kind']} {named}".rstrip(),
+        f"{event['actor']}{f' with {via}' if via else ''}: {event['kind']} {named}".rstrip(),
         f" on {on}" if on else "",
         f", depends on {', '.join(map(str, waits))}" if isinstance(waits, list) and waits else "",
         f" ({words})" if words else "",

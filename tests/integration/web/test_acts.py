@@ -324,4 +324,4 @@ def test_what_is_said_on_a_page_stands_in_the_record_with_whose_page_it_was(web:
     )
     assert told == [(kind, "system:runner", "a page of user") for kind in ("project add", "run queue")]
     page = web.get("/sessions/said").text
-    assert "run queue, with a page of user" in page
+    assert "system:runner with a page of user: run queue" in page
