@@ -20,8 +20,8 @@ PACKAGES = ("fastapi", "uvicorn", "jinja2")
 _EXECUTING = ("executor", "executor_timeout", "progress_timeout", "provider", "model")
 _LARGEST_PORT = 65535
 BEYOND = (
-    "It listens beyond loopback: nothing is read or written without the token of --token-file, and who comes in by the"
-    " link is asked for it too. Put TLS in front of it."
+    "It listens beyond loopback: nothing is read or written without the token of --token-file, or a person's own; who"
+    " comes in by the link is asked for the server's too. Put TLS in front of it."
 )
 """What is said of a server that others than this machine can reach."""
 
