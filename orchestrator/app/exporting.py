@@ -13,7 +13,8 @@ import os
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from orchestrator.app import auditing
+from orchestrator.app import attached, attaching, auditing
+from orchestrator.app.attaching import Tally
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import export_format
 from orchestrator.core.routing import facts
@@ -37,7 +38,8 @@ def export(context: Context, *, session_id: str, format: str = "jsonl", output: 
         output: the file; one that exists is never overwritten.
 
     Returns:
-        `session_id`, `format`, `output`, `lines`, `bytes`, `head`.
+        `session_id`, `format`, `output`, `lines`, `bytes`, `head`, `files` (of evidence, that are in it) and `absent`
+        [{of, path, why}], those that are not.
 
     Raises:
         Refused: UNKNOWN_SESSION, ALREADY_EXISTS. UsageError: USAGE. EnvironmentProblem: OUTPUT_FAILED; no file is left.
@@ -45,10 +47,11 @@ def export(context: Context, *, session_id: str, format: str = "jsonl", output: 
     if not output:
         raise UsageError("USAGE", "The export needs a file to write to.", "Repeat with --output FILE")
     # An export that fails half-way lets go of its moment before the database is closed.
-    with contextlib.closing(stream(context, session_id, format)) as chunks:
+    tally = Tally()
+    with contextlib.closing(stream(context, session_id, format, tally)) as chunks:
         path, lines, size = _to_file(os.path.realpath(output), next(chunks), chunks)
     head = records.heads(context.connection, session_id)[session_id]
-    written = {"lines": lines, "bytes": size, "head": snapshot.head(*head)}
+    written = {"lines": lines, "bytes": size, "head": snapshot.head(*head), **tally.answer()}
     return {"success": True, "session_id": session_id, "format": format, "output": path, **written}
 
 
@@ -97,28 +100,39 @@ def _write(partial: str, path: str, first: bytes, chunks: Iterator[bytes]) -> tu
     return lines, size
 
 
-def stream(context: Context, session_id: str, format: str) -> Generator[bytes, None, None]:
-    """A session's record in chunks of whole lines, as of one moment.
+def stream(
+    context: Context, session_id: str, format: str, tally: Tally | None = None
+) -> Generator[bytes, None, None]:
+    """A session's record in chunks of whole lines, as of one moment, and then its evidence that lies in files.
+
+    Args:
+        tally: takes the count of those files.
 
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: USAGE, there is no such format.
+        EnvironmentProblem: OUTPUT_FAILED, evidence changed while it was read.
     """
     if format not in FORMATS:
         raise UsageError("USAGE", f"The format is {' or '.join(FORMATS)}.", "Repeat with --format jsonl")
     with moment.of(context.connection, context.deadline_s):
         context.require_session(session_id)
-        yield from _lines(context, session_id) if format == "jsonl" else _rows(context, session_id)
+        if format == "csv":
+            yield from _rows(context, session_id)
+            return
+        writer = export_format.Writer()
+        yield from _lines(context, session_id, writer)
+        lying = attached.of(context.connection, session_id)
+    yield from attaching.lines(writer, context.path, session_id, lying, tally or Tally())
+    yield writer.end()
 
 
-def _lines(context: Context, session_id: str) -> Iterator[bytes]:
-    writer = export_format.Writer()
+def _lines(context: Context, session_id: str, writer: export_format.Writer) -> Iterator[bytes]:
     yield writer.line(export_format.HEADER, _header(context, session_id))
     for entry in records.entries(context.connection, session_id):
         if isinstance(entry, records.Outsider):
             yield writer.line(export_format.AGENT, dict(zip(records.AGENT_COLUMNS, entry.values, strict=True)))
         else:
             yield writer.line(export_format.EVENT, _event(entry))
-    yield writer.end()
 
 
 def _header(context: Context, session_id: str) -> dict[str, Any]:

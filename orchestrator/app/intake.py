@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from orchestrator.app import retelling
+from orchestrator.app.attaching import Arriving
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import export_format, names
-from orchestrator.core.export_format import AGENT, EVENT, HEADER, Line, wrong
+from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
 from orchestrator.core.routing import facts
 from orchestrator.errors import EnvironmentProblem, InvalidInput, UsageError
 from orchestrator.store import fold, records, snapshot, step, taking, verifying
@@ -37,12 +38,13 @@ def import_file(path: str, file: str, at: str) -> Answer:
         at: the present time, UTC, ISO 8601.
 
     Returns:
-        `session_id`, `events`, `head`, `db`.
+        `session_id`, `events`, `head`, `db`, `files` (of evidence, that came with it) and `absent` [{of, path, why}],
+        those that the export did not have.
 
     Raises:
         InvalidInput: IMPORT_EMPTY, IMPORT_NOT_TEXT, IMPORT_BOM, IMPORT_LINE_ENDS, IMPORT_NOT_JSON, IMPORT_FOREIGN,
-            IMPORT_CUT, IMPORT_ALTERED, IMPORT_REORDERED, IMPORT_REPEATED, IMPORT_DIFFERS; {line}.
-        Refused: ALREADY_EXISTS, NOT_EMPTY. UsageError: FILE_UNREADABLE.
+            IMPORT_CUT, IMPORT_ALTERED, IMPORT_REORDERED, IMPORT_REPEATED, IMPORT_DIFFERS, IMPORT_TOO_LARGE; {line}.
+        Refused: ALREADY_EXISTS (also a file of evidence, with another content), NOT_EMPTY. UsageError: FILE_UNREADABLE.
         EnvironmentProblem: IMPORT_TOO_NEW, SCHEMA_TOO_NEW, RULES_DIFFER, and those of the database.
     """
     with _opened(file) as stream:
@@ -50,13 +52,15 @@ def import_file(path: str, file: str, at: str) -> Answer:
         header = _header(next(lines))
         session = header["session"]
         taking.refuse_used(path, session)
-        with taking.aside(path, at) as connection:
-            intake = _Intake(retelling.context_on(connection, path), header)
+        with taking.aside(path, at) as connection, Arriving(path, session) as arriving:
+            intake = _Intake(retelling.context_on(connection, path), header, arriving)
             for line in lines:
                 intake.take(line)
             intake.check()
-            taking.put(connection, path, at, session)
-    return {"success": True, "session_id": session, "events": intake.events, "head": header["heads"][session]}
+            with arriving.placed():
+                taking.put(connection, path, at, session)
+    told = {"session_id": session, "events": intake.events, "head": header["heads"][session]}
+    return {"success": True, **told, **arriving.tally.answer()}
 
 
 @contextmanager
@@ -121,15 +125,23 @@ def _header(line: Line) -> dict[str, Any]:
 class _Intake:
     """One import under way."""
 
-    def __init__(self, context: Context, header: dict[str, Any]) -> None:
+    def __init__(self, context: Context, header: dict[str, Any], arriving: Arriving) -> None:
         self._context = context
         self._header = header
+        self._arriving = arriving
         self._chains = (header["session"], STORE_CHAIN)
         self.events = 0
 
     def take(self, line: Line) -> None:
         """Take one line in: tell its event, and compare what comes of it."""
-        if line.member == EVENT:
+        if line.member in (FILE, PART):
+            self._arriving.take(self._context.connection, line)
+        elif self._arriving.begun:
+            # The last line comes here too; all others belong above the files.
+            self._arriving.finish(line.number)
+            if line.member != END:
+                wrong("IMPORT_FOREIGN", "the files of an export stand behind its events", line.number)
+        elif line.member == EVENT:
             self._tell(line)
         elif line.member == AGENT:
             self._let_in(line)
@@ -185,6 +197,8 @@ class _Intake:
         heads = {chain: snapshot.head(*head) for chain, head in records.heads(connection, session).items()}
         if heads != self._header["heads"]:
             wrong("IMPORT_ALTERED", "the heads that the export names are not those of its events", 1)
+        if self._header["version"] > 1:
+            self._arriving.check(connection)
         found = Found(self._context.path, 1)
         for chain in self._chains:
             verifying.verify(connection, Span(chain), found)

@@ -11,12 +11,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from orchestrator.app import acting, merges, verdicts
+from orchestrator.app import acting, attached, merges, verdicts
 from orchestrator.app.context import FOUND, Answer, Call, Context, answered, perform
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
 from orchestrator.core.validation.snapshot import Criterion, Finding, Ran, Snapshot
-from orchestrator.store import constants, evidence, snapshot
+from orchestrator.store import snapshot
 
 COMMAND_TIMEOUT_S = 300
 
@@ -87,9 +87,10 @@ def _may_ask(context: Context, session_id: str, by: str | None) -> bool:
 
 def _completed(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> tuple[Snapshot, list[Tried]]:
     """The snapshot with what only the world outside tells; commands are run where there is a time for them."""
-    root = project_root(context.path)
+    root = attached.project_root(context.path)
     read = seen.snapshot
-    faults = tuple(Finding(*fault) for fault in evidence.file_faults(seen.files, root))
+    lying = attached.Evidence(seen.files, seen.inventories)
+    faults = tuple(Finding(*fault) for fault in attached.faults(context.path, seen.snapshot.session, lying))
     read = read._replace(evidence=(*read.evidence, *faults))
     if timeout_s is None:
         return read, []
@@ -107,9 +108,3 @@ def _tried(context: Context, criterion: Criterion, root: Path, timeout_s: int) -
         return Tried(Ran(criterion.id, None, "this program runs no commands"), "", 0)
     ended = context.run(criterion.command, folder=root, timeout_s=float(timeout_s))
     return Tried(Ran(criterion.id, ended.status, ended.why), ended.output, ended.size)
-
-
-def project_root(path: str) -> Path:
-    """The project that a database belongs to: the folder above `.orchestrator`, else the current one."""
-    folder = Path(path).resolve().parent
-    return folder.parent if folder.name == constants.FOLDER else Path.cwd()

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from orchestrator.app import auditing, validating
+from orchestrator.app import attached, auditing
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import exactjson
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
-from orchestrator.store import coverage, findings, kept, moment, snapshot, step, structure, verifying
+from orchestrator.store import coverage, evidence, findings, kept, moment, snapshot, step, structure, verifying
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Span
 from orchestrator.store.findings import Found
@@ -62,9 +62,12 @@ def verify(
     with moment.of(context.connection, context.deadline_s):
         chain = None if session_id is None else _chain(context, session_id)
         looked, outside = _look(context, chain, since or 0, noted, found)
+        left = [each for each in evidence.inventories(context.connection, chain) if each.seq > (since or 0)]
         notes = [{"seq": seq, "message": message} for seq, message in structure.repairs(context.connection)]
         last = None if chain is None else _last(context, chain)
-    kept.compare_files(outside, validating.project_root(context.path), found)
+    for each in outside:
+        kept.compare_files([each], attached.roots(context.path, each.chain), found)
+    _compare_inventories(context.path, left, found)
     return {
         "success": True,
         "ok": not found.total,
@@ -94,6 +97,14 @@ def _look(
     if noted is not None and not looked.head:
         found.at(findings.HEAD_MISSING, chain, noted.seq or None, coverage.EVENTS, "head", _head_words(noted))
     return looked, [each for span in spans for each in kept.compare(context.connection, span, found)]
+
+
+def _compare_inventories(path: str, left: Iterable[evidence.Inventory], found: Found) -> None:
+    """Note what runs have left on the disk that is not as it was recorded."""
+    for each in left:
+        for fault in attached.run_faults(path, [each]):
+            message = f"Evidence {fault.id}: {fault.why}."
+            found.at(findings.EVIDENCE_FILE, each.session, each.seq, "evidence", fault.id, message)
 
 
 def _together(parts: Iterable[Looked]) -> Looked:

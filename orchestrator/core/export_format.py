@@ -5,7 +5,12 @@ A file is JSON lines, each the canonical text of an object that has its own numb
     format    the first line: name and version of the format, schema and rules versions, session, heads, events
     agent     an agent of another session that a later line names: the columns of its row
     event     one event with its hashes, and the rules version of the decisions of its step
-    end       the last line: how many lines and events stand above it, and the SHA-256 over those lines
+    file      behind all events: a file of evidence, the id of the evidence that names it, size and SHA-256; or why it
+              is not there
+    part      the next bytes of that file, in base64
+    end       the last line: how many lines, events and files stand above it, and the SHA-256 over those lines
+
+Version 1 had neither file nor part; it is still read.
 """
 
 from __future__ import annotations
@@ -17,14 +22,19 @@ from orchestrator.core import strictjson
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 
 NAME = "orchestrator export"
-VERSION = 1
+VERSION = 2
 LINE_LIMIT = 64 * 1024 * 1024
 """Bytes of the longest line that is read."""
+PART_SIZE = 512 * 1024
+"""Bytes of a file in one line."""
+FILE_LIMIT, FILES_LIMIT = 1024**3, 4 * 1024**3
+"""Bytes of one file of evidence, and of all of them, that a file may hold."""
 
 REORDERED = "IMPORT_REORDERED"
 """A later line stands too early. Whether the awaited one comes at all, only the rest of the file tells."""
 
-HEADER, AGENT, EVENT, END = "format", "agent", "event", "end"
+HEADER, AGENT, EVENT, FILE, PART, END = "format", "agent", "event", "file", "part", "end"
+_MEMBERS = {1: (AGENT, EVENT, END), 2: (AGENT, EVENT, FILE, PART, END)}
 EVENT_MEMBERS = ("chain", "seq", "kind", "actor", "channel", "at", "input", "rows", "prev_hash", "hash")
 _AGAIN = "orchestrator audit export SESSION --output FILE, where the session is, and import that file"
 _BOM = b"\xef\xbb\xbf"
@@ -36,19 +46,22 @@ class Writer:
     def __init__(self) -> None:
         self.lines = 0
         self.events = 0
+        self.files = 0
         self._sha = hashlib.sha256()
 
     def line(self, member: str, value: Any) -> bytes:
         """The next line."""
         self.lines += 1
         self.events += member == EVENT
+        self.files += member == FILE
         data = strictjson.canonical({"line": self.lines, member: value}).encode() + b"\n"
         self._sha.update(data)
         return data
 
     def end(self) -> bytes:
         """The last line, which tells a whole file from one that was cut."""
-        return self.line(END, {"lines": self.lines, "events": self.events, "sha256": self._sha.hexdigest()})
+        counts = {"lines": self.lines, "events": self.events, "files": self.files}
+        return self.line(END, {**counts, "sha256": self._sha.hexdigest()})
 
 
 class Line:
@@ -70,7 +83,9 @@ class Reader:
 
     def __init__(self) -> None:
         self.number = 0
+        self.version = VERSION
         self.events = 0
+        self.files = 0
         self.ended = False
         self._sha = hashlib.sha256()
 
@@ -96,6 +111,7 @@ class Reader:
         else:
             self._sha.update(data)
             self.events += member == EVENT
+            self.files += member == FILE
         return Line(self.number, member, value)
 
     def finish(self) -> None:
@@ -141,13 +157,13 @@ class Reader:
     def _is_newer(self, found: dict[str, Any]) -> bool:
         """Whether a newer program wrote the header, which may then look like anything."""
         given = found.get(HEADER)
-        return self.number == 1 and isinstance(given, dict) and given.get("version") not in (None, VERSION)
+        return self.number == 1 and isinstance(given, dict) and given.get("version") not in (None, *_MEMBERS)
 
     def _member(self, found: dict[str, Any]) -> str:
         members = [name for name in found if name != "line"]
-        wanted = (HEADER,) if self.number == 1 else (AGENT, EVENT, END)
         if self.number == 1:
-            check_header(found[HEADER])
+            self.version = check_header(found[HEADER])
+        wanted = () if self.number == 1 else _MEMBERS[self.version]
         if len(members) != 1 or members[0] not in (HEADER, *wanted) or type(found.get("line")) is not int:
             wrong("IMPORT_FOREIGN", "this is no line of an exported session", self.number)
         return members[0]
@@ -161,7 +177,9 @@ class Reader:
 
     def _finish(self, value: Any) -> None:
         self.ended = True
-        wanted = {"lines": self.number - 1, "events": self.events, "sha256": self._sha.hexdigest()}
+        wanted: dict[str, Any] = {"lines": self.number - 1, "events": self.events, "sha256": self._sha.hexdigest()}
+        if self.version > 1:
+            wanted["files"] = self.files
         if value != wanted:
             wrong("IMPORT_ALTERED", "the lines above do not have the hash that the export ends with", self.number)
 
@@ -180,8 +198,8 @@ def is_line(data: bytes, number: int) -> bool:
     return f'"line":{number},'.encode() in data or data.rstrip().endswith(f'"line":{number}}}'.encode())
 
 
-def check_header(given: Any) -> None:
-    """Whether a header is one of this format and version.
+def check_header(given: Any) -> int:
+    """Whether a header is one of this format and of a version that is read; which.
 
     Raises:
         InvalidInput: IMPORT_FOREIGN. EnvironmentProblem: IMPORT_TOO_NEW.
@@ -197,6 +215,10 @@ def check_header(given: Any) -> None:
         )
     if type(given.get("schema")) is not int or not isinstance(given.get("session"), str):
         wrong("IMPORT_FOREIGN", "this is no exported session", 1)
+    version: int = given["version"]
+    if version not in _MEMBERS:
+        wrong("IMPORT_FOREIGN", "this is no exported session", 1)
+    return version
 
 
 def wrong(code: str, what: str, number: int, suggestion: str = _AGAIN) -> NoReturn:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orchestrator.core.tuples import NamedTuple
@@ -19,6 +20,14 @@ _MESSAGES = """SELECT r.id, r.raw_hash, t.content FROM agent_reports r LEFT JOIN
     WHERE r.session_id = :session AND r.raw_hash IS NOT NULL ORDER BY r.seq"""
 _HANDOFFS = "SELECT turn, group_id, hash, document FROM handoffs WHERE session_id = :session ORDER BY turn, rowid"
 
+_WITH_OPERATIONS = "SELECT DISTINCT session_id FROM evidence WHERE kind = 'operation' ORDER BY session_id"
+_OPERATION = """SELECT e.id, e.seq, e.content, (SELECT r.verification_root FROM runs r
+        WHERE r.session_id = e.session_id ORDER BY r.created_seq DESC LIMIT 1)
+    FROM evidence e WHERE e.session_id = :session AND e.kind = 'operation' ORDER BY e.seq DESC, e.part DESC LIMIT 1"""
+_EXPIRIES = "SELECT content FROM evidence WHERE kind = 'expiry' AND subject = :root"
+CHECKSUM = "index"
+"""Where the evidence of an operation has the checksum of the index that lists it on the disk."""
+
 
 class File(NamedTuple):
     """A piece of evidence that lies in a file."""
@@ -26,6 +35,21 @@ class File(NamedTuple):
     id: str
     path: str
     hash: str
+
+
+class Inventory(NamedTuple):
+    """What the runs of a session have left on the disk: files, and an index that lists them.
+
+    id, seq: of the newest evidence that names the index; root: the project; checksum: of the index;
+    expired: whether it was deleted on record, since it was older than evidence is kept.
+    """
+
+    session: str
+    id: str
+    seq: int
+    root: str
+    checksum: str
+    expired: bool
 
 
 class Fault(NamedTuple):
@@ -59,6 +83,32 @@ def files(connection: sqlite3.Connection, session: str) -> list[File]:
     return [File(id_, path, hash_) for id_, hash_, _, path in rows if path is not None]
 
 
+def inventories(connection: sqlite3.Connection, session: str | None) -> list[Inventory]:
+    """What lies on the disk of the runs of a session, or of every one."""
+    every = [session] if session is not None else [row[0] for row in connection.execute(_WITH_OPERATIONS)]
+    return [found for each in every if (found := _inventory(connection, each)) is not None]
+
+
+def _inventory(connection: sqlite3.Connection, session: str) -> Inventory | None:
+    row = connection.execute(_OPERATION, {"session": session}).fetchone()
+    checksum = None if row is None or row[3] is None else _parsed(row[2]).get(CHECKSUM)
+    if not isinstance(checksum, str):
+        return None
+    id_, seq, _, root = row
+    deleted = [_parsed(text).get("sessions") for (text,) in connection.execute(_EXPIRIES, {"root": root})]
+    gone = any(session in each for each in deleted if isinstance(each, list))
+    return Inventory(session, id_, seq, root, checksum, gone)
+
+
+def _parsed(text: str) -> dict[str, object]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        # It was altered, as its own hash tells.
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def faults(connection: sqlite3.Connection, session: str) -> Iterator[Fault]:
     """What the database itself keeps and no longer has its hash: evidence, whole messages, hand-offs."""
     for id_, hash_, content, _ in connection.execute(_RECORDED, {"session": session}):
@@ -74,16 +124,31 @@ def faults(connection: sqlite3.Connection, session: str) -> Iterator[Fault]:
             yield Fault(group or session, f"the hand-off of turn {turn} does not have the recorded hash")
 
 
-def file_faults(found: list[File], root: Path) -> Iterator[Fault]:
-    """Which files are missing or no longer have the recorded hash; relative paths begin at the root."""
+def file_faults(found: list[File], roots: Sequence[Path]) -> Iterator[Fault]:
+    """Which files are missing or no longer have the recorded hash; relative paths begin at one of the roots."""
     for each in found:
-        sha = hashlib.sha256()
-        try:
-            with (root / each.path).open("rb") as stream:
-                while block := stream.read(_BLOCK):
-                    sha.update(block)
-        except OSError as error:
-            yield Fault(each.id, f"{each.path} cannot be read: {error.strerror}")
-            continue
-        if sha.hexdigest() != each.hash:
-            yield Fault(each.id, f"{each.path} does not have the recorded hash")
+        _, why = located(each, roots)
+        if why is not None:
+            yield Fault(each.id, why)
+
+
+def located(file: File, roots: Sequence[Path]) -> tuple[Path | None, str | None]:
+    """Where a file lies that has the recorded hash; else None, and why not at the first place."""
+    first = None
+    for root in dict.fromkeys(roots):
+        why = _why_not(root / file.path, file)
+        if why is None:
+            return root / file.path, None
+        first = first or why
+    return None, first
+
+
+def _why_not(path: Path, file: File) -> str | None:
+    sha = hashlib.sha256()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                sha.update(block)
+    except (OSError, ValueError) as error:
+        return f"{file.path} cannot be read: {getattr(error, 'strerror', None) or error}"
+    return None if sha.hexdigest() == file.hash else f"{file.path} does not have the recorded hash"

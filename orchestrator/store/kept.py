@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +80,9 @@ def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-def compare_files(outside: list[Outside], root: Path, found: Found) -> None:
-    """Note the files that are missing or no longer have the recorded hash; relative paths begin at the root."""
+def compare_files(outside: list[Outside], roots: Sequence[Path], found: Found) -> None:
+    """Note the files that are missing or no longer have the recorded hash; relative paths begin at one of the roots."""
     for each in outside:
-        for fault in evidence.file_faults([each.file], root):
+        for fault in evidence.file_faults([each.file], roots):
             message = f"Evidence {fault.id}: {fault.why}."
             found.at(findings.EVIDENCE_FILE, each.chain, each.seq, _EVIDENCE, fault.id, message)

@@ -90,6 +90,7 @@ class Seen(NamedTuple):
 
     snapshot: Snapshot
     files: list[evidence.File]
+    inventories: list[evidence.Inventory]
 
 
 def read(connection: sqlite3.Connection, session: str, deadline_s: float = sqlite.DEADLINE_S) -> Seen | None:
@@ -127,7 +128,10 @@ class _Reading:
     def seen(self) -> Seen | None:
         sql = "SELECT kind, status, testing_mode FROM sessions WHERE id = :session"
         found = self._connection.execute(sql, {"session": self._session}).fetchone()
-        return Seen(self._snapshot(*found), evidence.files(self._connection, self._session)) if found else None
+        if not found:
+            return None
+        of = (self._connection, self._session)
+        return Seen(self._snapshot(*found), evidence.files(*of), evidence.inventories(*of))
 
     def _snapshot(self, kind: str, status: str, testing_mode: str) -> Snapshot:
         paths = {row[0]: row for row in self._rows(_PATHS)}

@@ -16,15 +16,12 @@ from orchestrator.core.running.facts import Facts
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import evidence_files, snapshot, task_logs
 from orchestrator.store import run_reader
+from orchestrator.store.evidence import CHECKSUM
 from orchestrator.store.run_reader import Run
 
 if TYPE_CHECKING:
     from orchestrator.app.running.driver import Done, Job, Seen
     from orchestrator.app.running.parts import Part
-
-
-CHECKSUM = "index"
-"""The part of an operation's evidence that says what the index on the disk was when it was recorded."""
 
 
 def kept(

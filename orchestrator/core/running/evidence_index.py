@@ -5,6 +5,7 @@ Source: seed 001, Property 21.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -16,6 +17,7 @@ FORMAT = "orchestrator-evidence"
 VERSION = 1
 
 _WHAT = "the evidence index"
+_BETWEEN, _TAIL = b",\n", b"\n]}\n"
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _RAW_PATH = re.compile(r"raw/[A-Za-z0-9][A-Za-z0-9_.-]{0,127}\.log(?:\.gz)?")
 _FIELDS = {"format", "version", "session_id", "records"}
@@ -23,10 +25,29 @@ _FIELDS = {"format", "version", "session_id", "records"}
 
 def render(index: Index) -> bytes:
     """The index as it lies on the disk: one line a record, so that people can compare two of them."""
+    records = _BETWEEN.join(_line(record) for record in index.records)
+    return _head(index).encode() + records + _TAIL
+
+
+def as_of(index: Index, checksum: str) -> Index | None:
+    """The index as it was when it had a checksum: what was recorded after that is left out; None if it never had it."""
+    taken = hashlib.sha256(_head(index).encode())
+    for number, record in enumerate(index.records, 1):
+        taken.update((_BETWEEN if number > 1 else b"") + _line(record))
+        whole = taken.copy()
+        whole.update(_TAIL)
+        if whole.hexdigest() == checksum:
+            return index._replace(records=index.records[:number])
+    return None
+
+
+def _head(index: Index) -> str:
     session = strictjson.canonical(index.session_id)
-    head = f'{{"format":"{FORMAT}","version":{VERSION},"session_id":{session},"records":['
-    records = ",\n".join(strictjson.canonical(document(record)) for record in index.records)
-    return f"{head}\n{records}\n]}}\n".encode()
+    return f'{{"format":"{FORMAT}","version":{VERSION},"session_id":{session},"records":[\n'
+
+
+def _line(record: Record) -> bytes:
+    return strictjson.canonical(document(record)).encode()
 
 
 def read(data: bytes) -> tuple[Index | None, list[Problem]]:

@@ -39,6 +39,14 @@ class Replay(Answer):
     told_head: str | None
 
 
+class AbsentFile(TypedDict):
+    """A file of evidence that is in no export: the evidence that names it, its path, and why."""
+
+    of: str
+    path: str
+    why: str
+
+
 class Export(Answer):
     """`audit export --output FILE`; without a file the document itself is printed."""
 
@@ -48,6 +56,8 @@ class Export(Answer):
     lines: int
     bytes: int
     head: str
+    files: int
+    absent: list[AbsentFile]
 
 
 class Import(Answer):
@@ -56,3 +66,5 @@ class Import(Answer):
     session_id: str
     events: int
     head: str
+    files: int
+    absent: list[AbsentFile]

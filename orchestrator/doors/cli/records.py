@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import bootstrap
@@ -28,18 +30,30 @@ def _export(given: Given) -> Result:
 
 
 def _print(context: Context, words: str, *, session_id: str, format: str = "jsonl") -> Answer:
-    from orchestrator.app import exporting
+    from orchestrator.app import attaching, exporting
 
-    with contextlib.closing(exporting.stream(context, session_id, format)) as chunks:
+    tally = attaching.Tally()
+    with contextlib.closing(exporting.stream(context, session_id, format, tally)) as chunks:
         for chunk in chunks:
             if not output.write(chunk):
                 break
+    for line in _evidence(tally.answer() | {"files": 0}):
+        sys.stderr.write(f"{line}\n")
     return {"success": True}
 
 
 def _exported(answer: dict[str, Any]) -> str:
     where = shapes.visible(answer["output"])
-    return f"Session {answer['session_id']} is exported to {where}: {answer['lines']} lines, head {answer['head']}"
+    what = f"{answer['lines']} lines, head {answer['head']}"
+    return "\n".join((f"Session {answer['session_id']} is exported to {where}: {what}", *_evidence(answer)))
+
+
+def _evidence(answer: dict[str, Any]) -> Iterator[str]:
+    """What of the evidence that lies in files came along, and what did not, and why."""
+    if answer["files"]:
+        yield f"Files of evidence: {answer['files']}"
+    for each in answer["absent"]:
+        yield shapes.visible(f"Not in it: {each['path']} of {each['of']}: {each['why']}")
 
 
 def _import(given: Given) -> Result:
@@ -54,6 +68,7 @@ def _imported(answer: dict[str, Any]) -> str:
     return "\n".join((
         f"Session {answer['session_id']} is imported into {where}: {answer['events']} events told again and equal",
         f"Head {answer['head']}",
+        *_evidence(answer),
         f"Next: orchestrator status {answer['session_id']}",
     ))  # fmt: skip
 
@@ -73,8 +88,9 @@ COMMANDS = {
         ),
         Command(
             "audit export",
-            "Write a session's record to a file, or to stdout: jsonl is whole and can be imported; csv is one row for"
-            " each event, where an apostrophe before = + - @ keeps a spreadsheet from computing what an agent wrote.",
+            "Write a session's record to a file, or to stdout: jsonl is whole, with the evidence that lies in files,"
+            " and can be imported; csv is one row for each event, where an apostrophe before = + - @ keeps a"
+            " spreadsheet from computing what an agent wrote.",
             "orchestrator audit export S1 --format jsonl --output s1.jsonl",
             (
                 *_SESSION,

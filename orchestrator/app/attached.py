@@ -1,0 +1,72 @@
+"""Evidence that lies in files: where, and whether each file is as it was recorded.
+
+There are two kinds: files that a row names by path and hash, and what runs leave on the disk of their project, of which
+a row has the checksum of the index. Either is looked for in the project of the database and beside the database, where
+an import puts it, and that of runs also in the project that they worked in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.runner import evidence_kept
+from orchestrator.store import constants, evidence
+from orchestrator.store.evidence import Fault, File, Inventory
+
+
+class Evidence(NamedTuple):
+    """What of a session lies in files, by the database: to be looked at when no transaction is open."""
+
+    files: list[File]
+    inventories: list[Inventory]
+
+
+def of(connection: Any, session: str) -> Evidence:
+    """The evidence of a session that lies in files."""
+    return Evidence(evidence.files(connection, session), evidence.inventories(connection, session))
+
+
+def project_root(path: str) -> Path:
+    """The project that a database belongs to: the folder above `.orchestrator`, else the current one."""
+    folder = Path(path).resolve().parent
+    return folder.parent if folder.name == constants.FOLDER else Path.cwd()
+
+
+def own_root(path: str) -> Path:
+    """Where an import puts the evidence of a database: its project, or else the folder that it lies in."""
+    folder = Path(path).resolve().parent
+    return folder.parent if folder.name == constants.FOLDER else folder
+
+
+def imported(session: str) -> Path:
+    """Where below its root an import puts files that rows name: nothing is read or run from there by its name."""
+    return evidence_kept.folder("", session).with_name("files")
+
+
+def roots(path: str, session: str) -> tuple[Path, ...]:
+    """Where evidence may lie that a database names by relative paths."""
+    return tuple(dict.fromkeys((project_root(path), own_root(path), own_root(path) / imported(session))))
+
+
+def run_roots(path: str, inventory: Inventory) -> tuple[Path, ...]:
+    """Where the evidence of runs may lie: in the project that they worked in, or where an import has put it."""
+    return (Path(inventory.root), own_root(path), project_root(path))
+
+
+def faults(path: str, session: str, found: Evidence) -> Iterator[Fault]:
+    """What of the evidence is missing or no longer as it was recorded."""
+    yield from evidence.file_faults(found.files, roots(path, session))
+    yield from run_faults(path, found.inventories)
+
+
+def run_faults(path: str, inventories: Sequence[Inventory]) -> Iterator[Fault]:
+    """What runs have left on the disk that is missing or altered; what was deleted on record is no fault."""
+    for each in inventories:
+        kept, why = evidence_kept.find(run_roots(path, each), each.session, each.checksum)
+        if kept is None and not each.expired:
+            yield Fault(each.id, f"{why} (below {each.root})")
+        elif kept is not None:
+            yield from (Fault(each.id, problem) for problem in kept.problems.values())
