@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.core import masking, strictjson
@@ -225,7 +225,7 @@ Action = Callable[[Work], Answer]
 
 
 def perform(context: Context, call: Call, action: Action) -> Answer:
-    """Run a use case in one transaction and seal it with its audit event. Keys in its input are masked before all else.
+    """Run a use case in one transaction and seal it with its audit event. Keys in the call are masked before all else.
 
     Args:
         context: connection, clock and door.
@@ -240,8 +240,7 @@ def perform(context: Context, call: Call, action: Action) -> Answer:
         EnvironmentProblem: nothing was written.
     """
     at = call.at or context.clock()
-    if masking.may_hold_keys(str(call.input), context.secrets):
-        call = call._replace(input=masking.mask_keys_value(call.input, context.secrets))
+    call = _without_keys(call, context.secrets)
     if context.credential is not None:
         from orchestrator.app import human
 
@@ -256,6 +255,15 @@ def perform(context: Context, call: Call, action: Action) -> Answer:
         raise
     finally:
         context.proof = None
+
+
+def _without_keys(call: Call, secrets: Sequence[str]) -> Call:
+    """The call with the keys in all that will be stored of it masked: who called, and by which names, too."""
+    if not masking.may_hold_keys(str(call), secrets):
+        return call
+    masked = masking.mask_keys_value(tuple(call), secrets)
+    # Two requests must not become one.
+    return Call(*masked)._replace(request_id=call.request_id and masking.mask_keys_id(call.request_id, secrets))
 
 
 def _attempt(context: Context, call: Call, action: Action, at: str) -> Answer:
@@ -299,6 +307,7 @@ def answered(context: Context, call: Call) -> Answer | None:
     """
     if call.request_id is None or call.dry_run:
         return None
+    call = _without_keys(call, context.secrets)
     row = context.reader.one(
         "SELECT input_hash, answer FROM requests WHERE session_id = :chain AND request_id = :request",
         chain=call.chain,

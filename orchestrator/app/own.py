@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.app import acting
 from orchestrator.app.context import Call, Context, Work, perform
-from orchestrator.core import strictjson, tasks
+from orchestrator.core import masking, strictjson, tasks
 from orchestrator.errors import Refused
 from orchestrator.store import next_reader
 from orchestrator.store.constants import STORE_CHAIN
@@ -77,7 +77,8 @@ def main_task(context: Context, agent_id: str, session_id: str, request_id: str 
 
 
 def _answered(context: Context, session: str, request: str) -> str | None:
-    row = context.reader.one(_ANSWERED, session=session, request=request, command=SET_STATUS)
+    kept = masking.mask_keys_id(request, context.secrets)
+    row = context.reader.one(_ANSWERED, session=session, request=kept, command=SET_STATUS)
     return str(strictjson.stored(row[0])["task"]["id"]) if row else None
 
 

@@ -9,6 +9,7 @@ What takes part in every write is here and cheap: a text without any hint of a s
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import re
 import typing
@@ -91,6 +92,13 @@ def mask_keys(text: str | None, secrets: Sequence[str] = ()) -> str | None:
     if not text or not may_hold_keys(text, secrets):
         return text
     return _machine(secrets, keys_only=True).feed(text, final=True)
+
+
+def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
+    """An id with its keys masked; behind them stands a hash, since two ids must stay two."""
+    masked = mask_keys(text, secrets)
+    whole = text.encode("utf-8", "surrogatepass")
+    return text if masked == text else f"{masked}:{hashlib.sha256(whole).hexdigest()[:16]}"
 
 
 def _machine(secrets: Sequence[str], keys_only: bool) -> Machine:
