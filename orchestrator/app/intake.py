@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from orchestrator.app import retelling
-from orchestrator.app.attaching import Arriving
+from orchestrator.app.arriving import Arriving
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import export_format, names
 from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
@@ -43,7 +43,8 @@ def import_file(path: str, file: str, at: str) -> Answer:
 
     Raises:
         InvalidInput: IMPORT_EMPTY, IMPORT_NOT_TEXT, IMPORT_BOM, IMPORT_LINE_ENDS, IMPORT_NOT_JSON, IMPORT_FOREIGN,
-            IMPORT_CUT, IMPORT_ALTERED, IMPORT_REORDERED, IMPORT_REPEATED, IMPORT_DIFFERS, IMPORT_TOO_LARGE; {line}.
+            IMPORT_CUT, IMPORT_ALTERED, IMPORT_REORDERED, IMPORT_REPEATED, IMPORT_DIFFERS, IMPORT_MASKED,
+            IMPORT_TOO_LARGE; {line}.
         Refused: ALREADY_EXISTS (also a file of evidence, with another content), NOT_EMPTY. UsageError: FILE_UNREADABLE.
         EnvironmentProblem: IMPORT_TOO_NEW, SCHEMA_TOO_NEW, RULES_DIFFER, and those of the database.
     """
@@ -209,8 +210,11 @@ class _Intake:
 def _recorded(line: Line) -> Recorded:
     given = line.value
     members = export_format.EVENT_MEMBERS
-    if not isinstance(given, dict) or not set(members) <= set(given) <= {*members, "rules_version"}:
+    if not isinstance(given, dict) or not set(members) <= set(given) <= {*members, "rules_version", "masked"}:
         wrong("IMPORT_FOREIGN", "this is no event", line.number)
+    if "masked" in given:
+        what = f"step {given['seq']} is masked, and cannot be told again"
+        wrong("IMPORT_MASKED", what, line.number, "orchestrator audit export SESSION --unmasked, where the session is")
     values = [given[name] for name in members]
     rules = given.get("rules_version")
     if any(type(value) is not kind for value, kind in zip(values, _TYPES, strict=True)) or type(rules) not in (

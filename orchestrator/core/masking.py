@@ -25,6 +25,8 @@ REDACTED = "[REDACTED]"
 MASK = "[MASKED:"
 """How every token begins."""
 
+OWN_TOKEN = re.compile(r'"claim_token":"[A-Za-z0-9][^"\\:]*:C[0-9]+(?:\.[0-9]+)?"')
+
 _KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS)
 _LITERALS = tuple(hint.literal for hint in HINTS if not hint.lower and hint not in KEY_HINTS and hint.head != "keep")
 _EXAMPLE = "0x0x0x0x0x0x"
@@ -177,6 +179,20 @@ def mask_written(text: str, secrets: Sequence[str] = ()) -> str:
     from orchestrator.core import masking_json
 
     return masking_json.masked(text, secrets)
+
+
+def mask_event(text: str, secrets: Sequence[str] = ()) -> str:
+    """Mask the input of an event, as `mask_written`, but for the tokens of claims, which the program makes itself.
+
+    Args:
+        text: the JSON on record; what is no JSON is masked as a text.
+        secrets: registered values.
+    """
+    if mask_written(text, secrets) == text:
+        return text
+    from orchestrator.core import masking_json
+
+    return masking_json.masked_but_for(text, OWN_TOKEN, secrets)
 
 
 def mask_named(name: str, value: str | float, secrets: Sequence[str] = ()) -> str:

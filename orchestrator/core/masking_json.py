@@ -22,6 +22,17 @@ def masked(text: str, secrets: Sequence[str] = ()) -> str:
     return masking.mask(text, secrets)
 
 
+def masked_but_for(text: str, kept: re.Pattern[str], secrets: Sequence[str] = ()) -> str:
+    """A text masked as by `masked`, but for the parts of it that a pattern finds."""
+    found = [part[0] for part in kept.finditer(text)]
+    if not found:
+        return masked(text, secrets)
+    # A name that says nothing and a value that is none: they stay as they are, and give the parts their places back.
+    shown = masked(kept.sub('"":null', text), secrets)
+    parts = iter(found)
+    return re.sub('"":null', lambda _: next(parts), shown, count=len(found))
+
+
 def _is_document(text: str) -> bool:
     if not text.lstrip().startswith(_BEGINS):
         return False

@@ -56,6 +56,7 @@ class Export(Answer):
     lines: int
     bytes: int
     head: str
+    masked: int
     files: int
     absent: list[AbsentFile]
 

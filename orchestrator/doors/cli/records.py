@@ -29,15 +29,17 @@ def _export(given: Given) -> Result:
     return calling.operation(_EXPORT, given, _print)._replace(printed=True)
 
 
-def _print(context: Context, words: str, *, session_id: str, format: str = "jsonl") -> Answer:
+def _print(
+    context: Context, words: str, *, session_id: str, format: str = "jsonl", unmasked: bool = False
+) -> Answer:
     from orchestrator.app import attaching, exporting
 
     tally = attaching.Tally()
-    with contextlib.closing(exporting.stream(context, session_id, format, tally)) as chunks:
+    with contextlib.closing(exporting.stream(context, session_id, format, tally, unmasked=unmasked)) as chunks:
         for chunk in chunks:
             if not output.write(chunk):
                 break
-    for line in _evidence(tally.answer() | {"files": 0}):
+    for line in (*_hidden(tally.masked), *_evidence(tally.answer() | {"files": 0})):
         sys.stderr.write(f"{line}\n")
     return {"success": True}
 
@@ -45,7 +47,13 @@ def _print(context: Context, words: str, *, session_id: str, format: str = "json
 def _exported(answer: dict[str, Any]) -> str:
     where = shapes.visible(answer["output"])
     what = f"{answer['lines']} lines, head {answer['head']}"
-    return "\n".join((f"Session {answer['session_id']} is exported to {where}: {what}", *_evidence(answer)))
+    first = f"Session {answer['session_id']} is exported to {where}: {what}"
+    return "\n".join((first, *_hidden(answer["masked"]), *_evidence(answer)))
+
+
+def _hidden(masked: int) -> Iterator[str]:
+    if masked:
+        yield f"Masked events: {masked}; only an export with --unmasked can be imported, and it holds their secrets"
 
 
 def _evidence(answer: dict[str, Any]) -> Iterator[str]:
@@ -95,6 +103,7 @@ COMMANDS = {
             (
                 *_SESSION,
                 option("format", "jsonl where left out.", choices=("jsonl", "csv")),
+                flag("unmasked", "Write what looks like a secret as it is on record, so that it can be imported."),
                 option("output", "The file, which must not exist yet; stdout where left out.", metavar="FILE"),
             ),
             _exported,

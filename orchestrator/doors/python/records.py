@@ -16,10 +16,10 @@ class Records(Caller):
         return self._call("audit replay", session_id=session_id, strict=strict)
 
     def audit_export(
-        self, session_id: str | None = None, *, format: str = "jsonl", output: str | None = None
+        self, session_id: str | None = None, *, format: str = "jsonl", output: str | None = None, unmasked: bool = False
     ) -> Answer:
         """Write a session's record to a new file.
 
         As `orchestrator audit export`; see `orchestrator.app.exporting.export`.
         """
-        return self._call("audit export", session_id=session_id, format=format, output=output)
+        return self._call("audit export", session_id=session_id, format=format, output=output, unmasked=unmasked)

@@ -368,7 +368,7 @@ def test_an_export_that_cannot_be_written_is_named(tmp_path: pathlib.Path, name:
 
 
 def test_an_export_that_breaks_off_leaves_nothing(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "_event", lambda event: 1 / 0)
+    monkeypatch.setattr(exporting, "_event", lambda event, hide: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         exporting.export(played(), session_id="S1", output=str(tmp_path / "s1.jsonl"))
     assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app import attached, attaching, exporting, intake, validating, verification
+from orchestrator.app import arriving, attached, attaching, exporting, intake, validating, verification
 from orchestrator.app.context import Context
 from orchestrator.core import export_format, strictjson
 from orchestrator.core.export_format import Writer
@@ -32,11 +32,11 @@ Change = Callable[[Document], object]
 class Worked:
     """A session with one run that left an index and a raw file, and its export."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
+    def __init__(self, folder: pathlib.Path, says: str = "made color.md") -> None:
         at = desk(folder)
         program = folder / "work.py"
         program.write_text(
-            f"#!{sys.executable}\nimport pathlib\npathlib.Path('color.md').write_text('blue')\nprint('made color.md')\n"
+            f"#!{sys.executable}\nimport pathlib\npathlib.Path('color.md').write_text('blue')\nprint({says!r})\n"
         )
         program.chmod(0o755)
         at.flags = at.flags._replace(executor=f"command:{program}")
@@ -49,9 +49,9 @@ class Worked:
         self.raw = next((self.folder / "raw").iterdir())
         self.file = folder / "export.jsonl"
 
-    def export(self) -> dict[str, Any]:
+    def export(self, *, unmasked: bool = False) -> dict[str, Any]:
         self.file.unlink(missing_ok=True)
-        return exporting.export(self.context, session_id=self.session, output=str(self.file))
+        return exporting.export(self.context, session_id=self.session, output=str(self.file), unmasked=unmasked)
 
     def verify(self) -> dict[str, Any]:
         return verification.verify(self.context, session_id=self.session)
@@ -312,6 +312,18 @@ def test_what_is_too_large_is_said_to_be_absent(worked: Worked, monkeypatch: pyt
     assert {each["path"] for each in absent} == {"evidence_index.json", f"raw/{worked.raw.name}"}
 
 
+def test_a_file_that_holds_what_looks_like_a_secret_goes_out_unmasked_only(tmp_path: pathlib.Path) -> None:
+    worked = Worked(tmp_path, "password: hunter2swordfish")
+    (absent,) = worked.export()["absent"]
+    assert (absent["path"], "looks like a secret" in absent["why"]) == (f"raw/{worked.raw.name}", True)
+    assert b"hunter2swordfish" not in worked.file.read_bytes()
+    answer = worked.export(unmasked=True)
+    assert (answer["files"], answer["absent"], answer["masked"]) == (2, [], 0)
+    path = tmp_path / "new" / "o.db"
+    intake.import_file(str(path), str(worked.file), AT)
+    assert tree(below(path.parent, worked.session)) == tree(worked.folder)
+
+
 def test_a_file_that_a_row_names_goes_out_and_comes_in(tmp_path: pathlib.Path) -> None:
     """Told by rows alone: what a row names by path and hash."""
     place = story.written(tmp_path)
@@ -322,14 +334,14 @@ def test_a_file_that_a_row_names_goes_out_and_comes_in(tmp_path: pathlib.Path) -
     assert (tally.files, tally.absent) == (1, [])
     target = tmp_path / "other"
     target.mkdir()
-    with attaching.Arriving(str(target / "o.db"), story.BLOCKED) as arriving:
+    with arriving.Arriving(str(target / "o.db"), story.BLOCKED) as coming:
         for number, data in enumerate(lines, 1):
             given = json.loads(data)
             (member,) = (name for name in given if name != "line")
-            arriving.take(connection, export_format.Line(number, member, given[member]))
-        arriving.finish(len(lines))
-        arriving.check(connection)
-        with arriving.placed():
+            coming.take(connection, export_format.Line(number, member, given[member]))
+        coming.finish(len(lines))
+        coming.check(connection)
+        with coming.placed():
             pass
     assert list(evidence.file_faults(found.files, attached.roots(str(target / "o.db"), story.BLOCKED))) == []
     assert list(tree(target)) == [f".orchestrator/sessions/{story.BLOCKED}/files/{story.FILE}"]
