@@ -1,4 +1,4 @@
-"""Print the table of speed in Markdown: `python -m tests.benchmarks [--rounds N] [--rows 1,2]`.
+"""Print the table of speed in Markdown: `python -m tests.benchmarks [--rounds N] [--rows 1,2] [--steps N]`.
 
 Exit 1 when a figure misses what it must reach.
 """
@@ -9,7 +9,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 
-from tests.benchmarks import harness, rows, table
+from tests.benchmarks import harness, rows, table, verified
 
 
 def numbers(text: str) -> set[int]:
@@ -19,6 +19,14 @@ def numbers(text: str) -> set[int]:
     if not chosen <= known:
         raise argparse.ArgumentTypeError(f"there are rows {', '.join(map(str, sorted(known)))}")
     return chosen
+
+
+def steps(text: str) -> int:
+    """How many steps; each four are a finished group."""
+    number = int(text.replace("_", ""))
+    if number < 4 or number % 4:
+        raise argparse.ArgumentTypeError("it takes a multiple of four")
+    return number
 
 
 def figures(row: table.Row, rounds: int) -> Iterable[table.Figure]:
@@ -34,7 +42,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Print the table of speed.")
     parser.add_argument("--rounds", type=int, default=15, help="at least 11; the least time of all counts")
     parser.add_argument("--rows", type=numbers, help="only these, between commas")
+    parser.add_argument(
+        "--steps", type=steps, help="how many steps row 11 verifies, such as 1_000_000; 100_000 where left out"
+    )
     options = parser.parse_args()
+    if options.steps is not None:
+        verified.STEPS, verified.STEPS_TOLD = options.steps, min(options.steps, verified.STEPS_TOLD)
     print(f"Measured {table.machine()}; least of {options.rounds} rounds.\n\n{table.HEAD}", flush=True)
     failed = False
     for row in rows.ROWS:

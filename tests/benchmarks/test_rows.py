@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from orchestrator.app import operations
+from tests.benchmarks import __main__ as main
 from tests.benchmarks import crowd, floor, growth, mix, verified
 
 TABLES = ("agent_reports", "router_decisions", "handoffs", "status_changes", "agents", "task_groups")
@@ -81,3 +82,24 @@ def test_a_crowd_is_as_fair_as_its_slowest_member() -> None:
     members = tuple(crowd.Member(routes, 0.002 * routes, {}) for routes in (20, 40))
     round_ = crowd.Crowd(members, 60)
     assert (round_.routes, round_.worst_ms, round_.fairness, round_.lock_errors) == (60, 80.0, 0.5, 0)
+
+
+def test_the_steps_that_are_verified_can_be_chosen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verified, "STEPS", verified.STEPS)
+    monkeypatch.setattr(verified, "STEPS_TOLD", verified.STEPS_TOLD)
+    monkeypatch.setattr("sys.argv", ["bench", "--rows", "11", "--steps", "40", "--rounds", "11"])
+    main.main()
+    out = capsys.readouterr().out
+    assert "`audit verify SESSION` of 40 steps" in out
+    assert "`audit replay` of 40 steps" in out
+    assert "measured on this part of 40: " in out
+
+
+@pytest.mark.parametrize("text", ["41", "0", "-4", "many"])
+def test_steps_that_are_no_whole_groups_are_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["bench", "--rows", "11", "--steps", text])
+    with pytest.raises(SystemExit) as caught:
+        main.main()
+    assert caught.value.code == 2
