@@ -8,8 +8,14 @@ a limit of running groups. Searched are all of its states under an abstraction t
 - one status stands for all with the same transition, an acknowledgement names one group (`proving_moves`);
 - an open question is answered before anything else happens, in every way that it may be; being asked is no loop.
 
-So what is not found cannot happen within the searched sizes. What is found is tried again with exact counters and
-comes as lines of `orchestrator batch`, shortest first.
+So what is not found cannot happen within the searched sizes, with the reports that were tried, and, where a search was
+cut, within the depth that it says. What is found is tried again with exact counters and comes as lines of
+`orchestrator batch`, shortest first.
+
+Sessions of two and three groups are searched with few reports (`small`), so that the search comes to its end: groups
+that nothing but their ids tells apart change places, and a group that agents pass on to each other is gone on with
+alone, since nobody else can tell with which of them it is. More reports, and more of what may happen, are searched when
+that is asked for.
 
 Source: seed 004, Proposed Solution 1 (routing comes from the transitions file)
 """
@@ -21,14 +27,14 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from orchestrator.app import proving_replay, proving_search
-from orchestrator.app.proving_moves import LEAN, PLAIN, WIDE, Setting
+from orchestrator.app import proving_moves, proving_replay, proving_search
+from orchestrator.app.proving_moves import LEAN, PLAIN, SMALL, WIDE, Setting
 from orchestrator.app.proving_search import Finding, Search
 from orchestrator.app.proving_state import Fault
 from orchestrator.app.proving_world import Move, Op, World
 from orchestrator.core.tuples import NamedTuple
 
-DEFAULT_SECONDS = 60.0
+DEFAULT_SECONDS = 300
 DEFAULT_STATES = 200_000
 GROUPS = (1, 2, 3)
 
@@ -36,16 +42,23 @@ GROUPS = (1, 2, 3)
 class Searched(NamedTuple):
     """One configuration: how far it was searched.
 
-    complete: whether no state was left unexpanded; depth: the most reports to a state; seconds: what it took.
+    reach, blockers: how much was tried, and how many blockers were open at once at most, as `Setting` says; depth: the
+    most moves to a state; complete: whether all was gone on from; cut: what ended it otherwise, `seconds` or `states`;
+    whole: the depth up to which everything was tried; open: states that were reached and not gone on from; seconds:
+    what it took.
     """
 
     name: str
     groups: int
     reach: str
+    blockers: int | None
     states: int
     moves: int
     depth: int
     complete: bool
+    cut: str | None
+    whole: int
+    open: int
     seconds: float
 
 
@@ -65,13 +78,15 @@ class Counterexample(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """What a search showed: `ok` that nothing was found, `complete` that nothing was left out."""
+    """What a search showed: `ok` that nothing was found, `complete` that nothing was left out of what was to be tried;
+    tried: for each reach the statuses of each role that stand for all."""
 
     ok: bool
     complete: bool
     states: int
     configurations: tuple[Searched, ...]
     counterexamples: tuple[Counterexample, ...]
+    tried: dict[str, dict[str, list[str]]]
 
     def answer(self) -> dict[str, Any]:
         """The proof as a door prints it."""
@@ -80,6 +95,7 @@ class Proof(NamedTuple):
             "complete": self.complete,
             "states": self.states,
             "configurations": [each._asdict() for each in self.configurations],
+            "tried": self.tried,
             "counterexamples": [{**each._asdict(), "lines": list(each.lines)} for each in self.counterexamples],
         }
 
@@ -94,18 +110,21 @@ CONFIGURATIONS: tuple[Setting, ...] = (
     Setting("one code group", (_A,)),
     Setting("one security group", (_group("A", security_sensitive=True),)),
     Setting("one research group", (_group("A", kind="research"),)),
-    Setting("two groups", (_A, _B), reach=LEAN),
-    Setting("two groups, one slot", (_A, _B), {"mode": "simple"}, reach=LEAN),
-    Setting("two groups, one after the other", (_A, _ON_A), reach=LEAN),
+    Setting("two groups", (_A, _B), reach=SMALL),
+    Setting("two groups, one slot", (_A, _B), {"mode": "simple"}, reach=SMALL),
+    Setting("two groups, one after the other", (_A, _ON_A), reach=SMALL),
     Setting("a security and a research group", (_group("A", security_sensitive=True), _group("B", kind="research")),
-            reach=LEAN),
-    Setting("three groups, two slots", (_A, _B, _C), slots=2, reach=LEAN),
-    Setting("three groups in a row", (_A, _ON_A, _ON_B), reach=LEAN),
+            reach=SMALL),
+    Setting("three groups, two slots", (_A, _B, _C), slots=2, reach=SMALL, blockers=1),
+    Setting("three groups in a row", (_A, _ON_A, _ON_B), reach=SMALL, blockers=1),
     Setting("three groups, two slots, security, research, a dependency",
             (_group("A", kind="research"), _group("B", security_sensitive=True), _group("C", depends_on=["A"])),
-            slots=2, reach=LEAN),
+            slots=2, reach=SMALL, blockers=1),
 )  # fmt: skip
 """What is searched, smallest first."""
+
+
+_REACHES = (SMALL, LEAN, PLAIN, WIDE)
 
 
 def configurations(groups: tuple[int, ...], thorough: bool) -> Iterator[Setting]:
@@ -119,8 +138,10 @@ def configurations(groups: tuple[int, ...], thorough: bool) -> Iterator[Setting]
             yield setting._replace(name=f"{setting.name}, tested less", session={"testing_mode": "minimal"})
             without = {"testing_mode": "minimal", "disabled_roles": ["qa_expert"]}
             yield setting._replace(name=f"{setting.name}, without QA", session=without)
-        elif thorough and setting.reach == LEAN and len(setting.groups) == 2:
-            yield setting._replace(name=f"{setting.name}, plain", reach=PLAIN)
+        elif thorough:
+            yield setting._replace(name=f"{setting.name}, lean", reach=LEAN, blockers=None)
+            if len(setting.groups) == 2:
+                yield setting._replace(name=f"{setting.name}, plain", reach=PLAIN, blockers=None)
 
 
 def prove(
@@ -151,6 +172,8 @@ def prove(
         InvalidInput: WORKFLOW_INVALID with every problem, as `workflow load`.
     """
     chosen = settings if settings is not None else tuple(configurations(groups, thorough))
+    # What takes least first: what it leaves of the time goes to the rest.
+    chosen = tuple(sorted(chosen, key=lambda setting: (len(setting.groups) > 2, _REACHES.index(setting.reach))))
     until = time.monotonic() + seconds
     searched: list[Searched] = []
     found: list[Counterexample] = []
@@ -165,7 +188,13 @@ def prove(
         sum(each.states for each in searched),
         tuple(searched),
         tuple(_shortest_first(found)),
+        _tried(content, agent_texts, chosen),
     )
+
+
+def _tried(content: str, texts: dict[str, str], chosen: tuple[Setting, ...]) -> dict[str, dict[str, list[str]]]:
+    workflow = World(content, texts).version.workflow
+    return {setting.reach: proving_moves.tried(workflow, setting) for setting in chosen}
 
 
 def _search(
@@ -186,8 +215,9 @@ def _search(
     depth = max(node.depth for node in search.nodes)
     taken = round(time.monotonic() - began, 3)
     return Searched(
-        setting.name, len(setting.groups), setting.reach, len(search.nodes), edges, depth, search.complete, taken
-    ), found
+        setting.name, len(setting.groups), setting.reach, setting.blockers, len(search.nodes), edges, depth,
+        search.complete, search.cut, search.depth(), search.open(), taken,
+    ), found  # fmt: skip
 
 
 def _example(exact: World, search: Search, finding: Finding, load: list[Op]) -> Counterexample:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from orchestrator.app.proving_state import Marks, State
+from orchestrator.app.proving_state import Key, Marks, State, others
 from orchestrator.app.proving_world import BELOW, SESSION, Limit, Move, Op, World, answer, report
 from orchestrator.core import questions
 from orchestrator.core.routing import admission, rules
@@ -20,8 +20,8 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 from orchestrator.core.workflow.model import Transition, Workflow
 
-LEAN, PLAIN, WIDE = "lean", "plain", "wide"
-MOST_BLOCKERS = {LEAN: 1, PLAIN: 1, WIDE: 2}
+SMALL, LEAN, PLAIN, WIDE = "small", "lean", "plain", "wide"
+MOST_BLOCKERS = {SMALL: 1, LEAN: 1, PLAIN: 1, WIDE: 2}
 """Open blockers of a group beyond which none is opened."""
 REASON = "a reason"
 EXTERNAL = {"external": True, "external_dependency": "the environment"}
@@ -32,12 +32,14 @@ _DEAD = ("cancelled", "deferred_external")
 class Setting(NamedTuple):
     """What is searched: a session, its groups, and how much of what may happen is tried.
 
-    slots: the workflow's `max_parallel`, where it is another.
+    slots: the workflow's `max_parallel`, where it is another; blockers: how many are open in all, at most.
     reach: `plain`, every meaning of a status, counters at every limit; `wide`, also first reports of groups that nobody
     started, interruptions, reports of the manager in a group before its time, the question at the end of each ladder,
     and two blockers; `lean`, of what moves a group from one agent to another only what brings it to its end or stops
     it. While an agent works on a group, other groups can tell nothing of it but that it has a slot; so what a plain
-    search of one group shows need not be repeated for each state of the others.
+    search of one group shows need not be repeated for each state of the others; `small`, of that again only one way to
+    each: who builds submits, merges or blocks, who reviews approves or guides (the external mark too), anybody else
+    passes the work on, the manager plans, goes on, confirms, defers, resumes and orders rework.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Setting(NamedTuple):
     session: Mapping[str, Any] = MappingProxyType({})
     slots: int | None = None
     reach: str = PLAIN
+    blockers: int | None = None
 
     @property
     def wide(self) -> bool:
@@ -96,8 +99,34 @@ def _lean(workflow: Workflow, role: str) -> list[Transition]:
     return [*ending, *(each for each in whole if each.effect in _STOPPING)]
 
 
-def _statuses(workflow: Workflow, role: str, setting: Setting) -> list[Transition]:
-    return _lean(workflow, role) if setting.reach == LEAN else alphabet(workflow, role)
+_MANAGING = frozenset(("plan", "continue", "confirm", "defer", "resume", "rework"))
+
+
+def _small(workflow: Workflow, role: str) -> list[Transition]:
+    """Of those again one for each effect; of the manager those that move groups; of who only passes work on, one.
+
+    Where there are several, what goes back to who was blocked, or on to who approves, is the way that matters most.
+    """
+    approving = {owner for (owner, _), each in workflow.transitions.items() if each.effect == "approve"}
+    ahead = (vocabulary.RETURN_TO_BLOCKED, *approving)
+    lean = sorted(_lean(workflow, role), key=lambda each: each.effect != "block" and each.next_agent not in ahead)
+    if role == MANAGER:
+        lean = [each for each in lean if each.effect in _MANAGING]
+    elif not any(each.effect in _ENDING for each in lean):
+        return ([each for each in lean if each.effect not in _STOPPING] or lean)[:1]
+    return list({each.effect: each for each in lean[::-1]}.values())[::-1]
+
+
+def statuses(workflow: Workflow, role: str, setting: Setting) -> list[Transition]:
+    """The transitions of a role that are tried under a setting."""
+    chosen = {SMALL: _small, LEAN: _lean}.get(setting.reach, alphabet)
+    return chosen(workflow, role)
+
+
+def tried(workflow: Workflow, setting: Setting) -> dict[str, list[str]]:
+    """Which statuses of each role are tried under a setting; each stands for those that mean the same."""
+    found = {role: [each.status for each in statuses(workflow, role, setting)] for role in workflow.roles()}
+    return {role: names for role, names in found.items() if names and role != vocabulary.VALIDATOR}
 
 
 def moves(world: World, state: State, setting: Setting) -> Iterator[Move]:
@@ -108,16 +137,48 @@ def moves(world: World, state: State, setting: Setting) -> Iterator[Move]:
         return
     workflow = world.version.workflow
     called = state.session.awaited_role == MANAGER or any(m.awaited_role == MANAGER for m in state.groups)
-    for transition in _statuses(workflow, MANAGER, setting):
-        yield from _of_manager(workflow, state, transition, called)
+    for transition in statuses(workflow, MANAGER, setting):
+        if called or setting.reach != SMALL:
+            yield from _of_manager(workflow, state, transition, called)
     for m in state.groups:
         yield from _by_hand(state, m, workflow, setting)
         if m.status == "in_progress" and m.running:
             yield from _of_awaited(workflow, state, m, setting)
         elif m.status == "pending" and setting.wide:
             yield from _of_anybody(workflow, state, m, setting)
-        for transition in _statuses(workflow, MANAGER, setting):
+        for transition in statuses(workflow, MANAGER, setting):
             yield from _of_manager_in(workflow, state, m, transition, setting)
+
+
+class AtWork(NamedTuple):
+    """A group that is passed from agent to agent, all that may move it, and the key of everything else."""
+
+    group: str
+    moves: tuple[Move, ...]
+    others: Key
+
+    def has(self, state: State) -> bool:
+        """Whether an agent has it in a state."""
+        return any(m.id == self.group and m.status == "in_progress" and m.running for m in state.groups)
+
+
+def working(world: World, state: State, setting: Setting) -> AtWork | None:
+    """A group that is passed from one agent to another, and all that may move it; None where there is no such group.
+
+    Until it is passed to somebody else than an agent nothing else can tell with which of them it is, and nothing that
+    happens elsewhere changes what they may do: what happens to it in between can be moved together, and what else
+    happens before or behind. Cancelling it leads from each of them to the same, and is tried while its builder works.
+    """
+    workflow = world.version.workflow
+    for m in () if state.asks else state.groups:
+        builds = m.builder is None or (m.awaited_role == m.builder and m.awaited_action != "spawn_merge")
+        if m.status != "in_progress" or not m.running or builds:
+            continue
+        found = list(_of_awaited(workflow, state, m, setting))
+        for transition in statuses(workflow, MANAGER, setting):
+            found += _of_manager_in(workflow, state, m, transition, setting)
+        return AtWork(m.id, tuple(found), others(state, m.id))
+    return None
 
 
 def _answers(question: tuple[Any, ...]) -> Iterator[Move]:
@@ -159,16 +220,22 @@ def _of_manager_in(
 
 def _of_awaited(workflow: Workflow, state: State, m: Marks, setting: Setting) -> Iterator[Move]:
     role = str(m.awaited_role)
-    for transition in _statuses(workflow, role, setting):
+    for transition in statuses(workflow, role, setting):
         effect = transition.effect
         if effect in ("merge", "merge_fail") and m.awaited_action != "spawn_merge":
             continue
-        if effect == "block" and len(state.blockers.get(m.id, ())) >= MOST_BLOCKERS[setting.reach]:
+        if effect == "block" and not _may_block(state, m, setting):
             continue
         for limit in _limits(workflow, transition, role, setting):
             yield Move(report(role, transition.status, m.id), limit, awaited=True)
         if effect == "guide":
             yield Move(report(role, transition.status, m.id, details=EXTERNAL), awaited=True)
+
+
+def _may_block(state: State, m: Marks, setting: Setting) -> bool:
+    """Whether one more blocker is opened."""
+    own, in_all = len(state.blockers.get(m.id, ())), sum(map(len, state.blockers.values()))
+    return own < MOST_BLOCKERS[setting.reach] and (setting.blockers is None or in_all < setting.blockers)
 
 
 def _of_anybody(workflow: Workflow, state: State, m: Marks, setting: Setting) -> Iterator[Move]:
@@ -181,7 +248,7 @@ def _of_anybody(workflow: Workflow, state: State, m: Marks, setting: Setting) ->
 
 def _limits(workflow: Workflow, transition: Transition, role: str, setting: Setting) -> Iterator[Limit]:
     yield BELOW
-    if setting.reach == LEAN:
+    if setting.reach in (SMALL, LEAN):
         return
     counted = transition.effect in rules.COUNTERS and transition.escalation_check
     if counted and workflow.rules.escalation_agent:

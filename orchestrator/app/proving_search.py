@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from orchestrator.app import proving_moves, proving_state
-from orchestrator.app.proving_moves import Setting
+from orchestrator.app.proving_moves import SMALL, AtWork, Setting
 from orchestrator.app.proving_state import Fault, Key, State
 from orchestrator.app.proving_world import Move, World
 from orchestrator.core.tuples import NamedTuple
@@ -40,11 +40,17 @@ class Finding(NamedTuple):
 
 
 class Search:
-    """What was searched: nodes in the order in which they were reached, and where those that were expanded lead."""
+    """What was searched: nodes in the order in which they were reached, and where those that were expanded lead.
 
-    def __init__(self, world: World, setting: Setting) -> None:
+    Args:
+        reduced: whether under the small reach a group that agents pass on to each other is gone on with alone (see
+            `proving_moves.working`).
+    """
+
+    def __init__(self, world: World, setting: Setting, *, reduced: bool = True) -> None:
         self.world = world
         self.setting = setting
+        self.reduced = reduced and setting.reach == SMALL
         self.alike = setting.alike()
         self.nodes: list[Node] = []
         self.numbers: dict[Key, int] = {}
@@ -52,6 +58,8 @@ class Search:
         self.findings: dict[tuple[str, str], Finding] = {}
         self.broken: set[int] = set()
         self.complete = False
+        self.cut: str | None = None
+        self._seen: State | None = None
 
     def run(self, states: int, seconds: float) -> None:
         """Search as far as so many states or seconds allow."""
@@ -62,6 +70,17 @@ class Search:
             number = queue.popleft()
             queue.extend(self._expand(number))
         self.complete = not queue
+        if queue:
+            self.cut = "states" if len(self.nodes) >= states else "seconds"
+
+    def open(self) -> int:
+        """How many states were reached and not gone on from."""
+        return len(self.nodes) - len(self.edges)
+
+    def depth(self) -> int:
+        """Up to how many moves from the beginning everything was tried."""
+        depths = [node.depth for number, node in enumerate(self.nodes) if number not in self.edges]
+        return min(depths) if depths else max(node.depth for node in self.nodes)
 
     def _begin(self) -> State:
         self.world.go([])
@@ -85,10 +104,36 @@ class Search:
         edges = self.edges[number] = list[Edge]()
         if state.final:
             return
+        at_work = proving_moves.working(self.world, state, self.setting) if self.reduced else None
+        tried: tuple[Move, ...] = ()
+        if at_work is not None:
+            tried = at_work.moves
+            new, alone = self._go_on(number, at_work, edges)
+            yield from new
+            # Where all of it leads back to what was gone on from already, the rest would never be tried.
+            if alone and any(edge.target not in self.edges for edge in edges):
+                return
         for move in list(proving_moves.moves(self.world, state, self.setting)):
-            reached = self._try(number, move, edges)
+            reached = None if move in tried else self._try(number, move, edges)
             if reached is not None:
                 yield reached
+
+    def _go_on(self, number: int, at_work: AtWork, edges: list[Edge]) -> tuple[list[int], bool]:
+        """Go on in one group.
+
+        Returns:
+            The new states, and whether nothing else moved as long as an agent has the group.
+        """
+        new: list[int] = []
+        alone = True
+        for move in at_work.moves:
+            self._seen = None
+            reached = self._try(number, move, edges)
+            if reached is not None:
+                new.append(reached)
+            if self._seen is not None and at_work.has(self._seen):
+                alone &= proving_state.others(self._seen, at_work.group) == at_work.others
+        return new, alone
 
     def _try(self, number: int, move: Move, edges: list[Edge]) -> int | None:
         """Make one move; the number of the state that it leads to, if that is new and worth going on from."""
@@ -101,7 +146,7 @@ class Search:
             self.broken.add(number)
             self._note(number, move, [Fault("crash", f"{type(error).__name__}: {error}")])
             return None
-        state = proving_state.read(self.world)
+        state = self._seen = proving_state.read(self.world)
         known = self.numbers.get(proving_state.key(state, self.alike))
         # A known state too: what an invariant says may rest on more than what goes on from here.
         wrong = proving_state.faults(self.world, state)

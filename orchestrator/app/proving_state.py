@@ -132,6 +132,11 @@ def key(state: State, alike: dict[str, int]) -> Key:
             tuple(groups), state.questions, state.edges)
 
 
+def others(state: State, group: str) -> Key:
+    """The key of all of a state but one group, which keeps its place among those that are held."""
+    return key(state._replace(groups=tuple(m for m in state.groups if m.id != group)), {})
+
+
 def _group(state: State, m: Marks, held: list[tuple[int, int]]) -> Key:
     if m.status == "cancelled":
         return (m.status,)

@@ -11,6 +11,7 @@ from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import (
     BY,
     GROUP,
+    INTEGER,
     OF_SESSION,
     REQUEST,
     Command,
@@ -77,6 +78,9 @@ def _check(given: Given) -> Result:
     from orchestrator.core.workflow import report as reports
     from orchestrator.core.workflow.problems import ERROR, Problem
 
+    alone = [f"--{name}" for name in ("seconds", "thorough") if given.arguments.get(name)]
+    if alone and not given.arguments.get("prove"):
+        raise UsageError("USAGE", f"{alone[0]} says how to search, so it needs --prove.", "Repeat with --prove")
     content, texts, folder = _sources(given.arguments)
     source = given.arguments["file"]
     report, _, found = workflows.check(content, texts, source, folder)
@@ -88,7 +92,7 @@ def _check(given: Given) -> Result:
     whole = report._replace(problems=problems, ok=ok)
     notation = given.arguments.get("format") or ("json" if given.json else "text")
     code = EXIT_OK if ok else EXIT_INVALID
-    proof = _proof(content, texts) if ok and given.arguments.get("prove") else None
+    proof = _proof(content, texts, given.arguments) if ok and given.arguments.get("prove") else None
     if proof is not None and not proof.ok:
         code = EXIT_INVALID
     if notation == "sarif":
@@ -117,20 +121,27 @@ def _invalid(source: str, answer: dict[str, Any]) -> InvalidInput:
     return InvalidInput("WORKFLOW_INVALID", message, "Mend every listed problem and check again", **details)
 
 
-def _proof(content: str, texts: dict[str, str]) -> Any:
+def _proof(content: str, texts: dict[str, str], given: dict[str, Any]) -> Any:
     from orchestrator.app import proving
 
-    return proving.prove(content, texts)
+    seconds = given.get("seconds", proving.DEFAULT_SECONDS)
+    if seconds < 1:
+        raise UsageError("USAGE", "--seconds takes a whole number from 1.", "Repeat with --seconds 300")
+    return proving.prove(content, texts, seconds=float(seconds), thorough=bool(given.get("thorough")))
 
 
 def _proved(proof: Any) -> list[str]:
-    """What the search showed: its configurations, then each counterexample as lines of a batch."""
+    """What the search showed: its configurations, what was tried in them, and each counterexample as a batch."""
     if proof is None:
         return []
     rows = [
-        (each.name, each.states, each.depth, each.complete, f"{each.seconds:.1f} s") for each in proof.configurations
+        (each.name, _reach(each), each.states, _how_far(each), f"{each.seconds:.1f} s") for each in proof.configurations
     ]
-    lines = ["", *layout.table(("CONFIGURATION", "STATES", "DEPTH", "COMPLETE", "TIME"), rows), ""]
+    lines = ["", *layout.table(("CONFIGURATION", "REACH", "STATES", "SEARCHED", "TIME"), rows), ""]
+    for reach, roles in proof.tried.items():
+        words = "; ".join(f"{role} {', '.join(statuses)}" for role, statuses in roles.items())
+        lines.append(shapes.visible(f"{reach}: {words}"))
+    lines.append("")
     for each in proof.counterexamples:
         how = "" if each.replayed else " (not reached with exact counters)"
         lines += [shapes.visible(f"{each.invariant}, {each.configuration}: {each.message}{how}")]
@@ -138,8 +149,21 @@ def _proved(proof: Any) -> list[str]:
     searched = layout.counted(proof.states, "state")
     if not proof.ok:
         return [*lines, f"Refuted: {layout.counted(len(proof.counterexamples), 'counterexample')} in {searched}."]
-    left = "" if proof.complete else "; time ran out before all was searched"
+    cut = [each for each in proof.configurations if not each.complete]
+    left = f"; {len(cut)} of {len(proof.configurations)} searches were cut and show nothing beyond" if cut else ""
     return [*lines, f"Nothing wrong in {searched}{left}."]
+
+
+def _reach(each: Any) -> str:
+    """How much was tried."""
+    return each.reach if each.blockers is None else f"{each.reach}, {layout.counted(each.blockers, 'blocker')} at once"
+
+
+def _how_far(each: Any) -> str:
+    """Whether a search came to its end, and how far it got otherwise."""
+    if each.complete:
+        return f"complete, {layout.counted(each.depth, 'move')} deep"
+    return f"cut by {each.cut} at {layout.counted(each.whole, 'move')}, {layout.counted(each.open, 'state')} left"
 
 
 def _sarif(whole: Any) -> dict[str, Any]:
@@ -189,7 +213,9 @@ COMMANDS = {
                 argument("file", "The transitions file."),
                 _AGENTS,
                 flag("strict", "What the agent files and the workflow differ in is an error."),
-                flag("prove", "Search what can happen in small sessions for a state that must not be; about a minute."),
+                flag("prove", "Search what can happen in small sessions for a state that must not be."),
+                option("seconds", "With --prove: how long at most; 300 where left out.", kind=INTEGER, metavar="N"),
+                flag("thorough", "With --prove: search what takes minutes to hours, too; say --seconds."),
                 option("format", "How it is printed.", choices=("text", "json", "sarif")),
             ),
             None,

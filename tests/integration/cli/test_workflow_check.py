@@ -53,7 +53,9 @@ def test_strict_makes_errors_of_what_the_agent_files_differ_in(run: Run, tmp_pat
     assert (done.returncode, b"has errors" in done.stdout, b"error W" in done.stdout) == (4, True, False)
 
 
-SEARCHED = proving.Searched("one code group", 1, "plain", 12, 30, 4, True, 0.1)
+SEARCHED = proving.Searched("one code group", 1, "plain", None, 12, 30, 4, True, None, 4, 0, 0.1)
+CUT = SEARCHED._replace(name="two groups", reach="small", blockers=1, complete=False, cut="seconds", whole=3, open=5)
+TRIED = {"plain": {"developer": ["READY_FOR_QA", "BLOCKED"]}}
 FOUND = proving.Counterexample("stall", "one code group", "nobody is awaited", ('{"op": "route"}',), True)
 
 
@@ -68,7 +70,7 @@ def test_a_search_says_what_it_found(
     found: tuple[proving.Counterexample, ...], code: int, last: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def prove(content: str, texts: dict[str, str], **more: Any) -> proving.Proof:
-        return proving.Proof(not found, True, 12, (SEARCHED,), found)
+        return proving.Proof(not found, True, 12, (SEARCHED,), found, TRIED)
 
     monkeypatch.setattr(proving, "prove", prove)
     given = Given({"file": SHIPPED, "prove": True}, False, None, False)
@@ -77,3 +79,37 @@ def test_a_search_says_what_it_found(
     result = handler(given)
     lines = (result.text or "").splitlines()
     assert (result.exit_code, lines[-1], '  {"op": "route"}' in lines) == (code, last, bool(found))
+
+
+def test_a_search_that_was_cut_says_where_and_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def prove(content: str, texts: dict[str, str], **more: Any) -> proving.Proof:
+        asked.update(more)
+        return proving.Proof(True, False, 12, (SEARCHED, CUT), (), TRIED)
+
+    monkeypatch.setattr(proving, "prove", prove)
+    given = Given({"file": SHIPPED, "prove": True, "seconds": 600, "thorough": True}, False, None, False)
+    handler = workflow.COMMANDS["workflow check"].handler
+    assert handler is not None
+    text = handler(given).text or ""
+    assert asked == {"seconds": 600.0, "thorough": True}
+    assert "complete, 4 moves deep" in text
+    assert "small, 1 blocker at once" in text
+    assert "cut by seconds at 3 moves, 5 states left" in text
+    assert "plain: developer READY_FOR_QA, BLOCKED" in text
+    assert text.splitlines()[-1] == "Nothing wrong in 12 states; 1 of 2 searches were cut and show nothing beyond."
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        pytest.param(("--seconds", "9"), "it needs --prove", id="seconds without a search"),
+        pytest.param(("--thorough",), "it needs --prove", id="thorough without a search"),
+        pytest.param(("--prove", "--seconds", "0"), "from 1", id="no time"),
+    ],
+)
+def test_what_says_nothing_of_a_search_is_refused(words: tuple[str, ...], what: str, run: Run) -> None:
+    done = run("workflow", "check", SHIPPED, *words, "--json")
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["code"], what in answer["error"]) == (64, "USAGE", True)
