@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import pathlib
 import tokenize
 from collections.abc import Iterator
-from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Module(NamedTuple):
-    """One source file."""
+class Module:
+    """One source file; it is read and parsed by the tests that look into it, not by every worker that collects them.
 
-    name: str
-    text: str
-    tree: ast.Module
+    Args:
+        name: its path from the root.
+        text: what stands in it, where it is no file.
+    """
+
+    def __init__(self, name: str, text: str | None = None) -> None:
+        self.name = name
+        self._text = text
+
+    @functools.cached_property
+    def text(self) -> str:
+        return (ROOT / self.name).read_text("utf-8") if self._text is None else self._text
+
+    @functools.cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
 
 
-def read(path: pathlib.Path) -> Module:
-    """Parse a file; its name is its path from the root."""
-    text = path.read_text("utf-8")
-    return Module(path.relative_to(ROOT).as_posix(), text, ast.parse(text))
-
-
-PRODUCT = [read(path) for path in sorted((ROOT / "orchestrator").rglob("*.py"))]
+PRODUCT = [Module(path.relative_to(ROOT).as_posix()) for path in sorted((ROOT / "orchestrator").rglob("*.py"))]
 """Every Python file of the product, in order."""
 
 

@@ -18,7 +18,7 @@ every_module = pytest.mark.parametrize("module", source.PRODUCT, ids=lambda modu
 
 
 def parsed(text: str) -> source.Module:
-    return source.Module("example.py", text, ast.parse(text))
+    return source.Module("example.py", text)
 
 
 @every_module
