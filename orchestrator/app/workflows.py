@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from typing import Any
 
@@ -54,14 +55,23 @@ def check(
     Returns:
         The report on the file, the parsed agent files, and all problems of both.
     """
+    report, files, found = _checked(content, tuple(sorted(agent_texts.items())), source, folder)
+    return report, list(files), [dict(each) if isinstance(each, dict) else each for each in found]
+
+
+# A process that tells many sessions again loads the same version with each.
+@functools.lru_cache(maxsize=4)
+def _checked(
+    content: str, agent_texts: tuple[tuple[str, str], ...], source: str, folder: str
+) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
     from orchestrator.core import agents
     from orchestrator.core.workflow import checks
 
     report = checks.check(content.encode("utf-8", "surrogateescape"), source)
-    found = list(report.problems)
+    found: list[Any] = list(report.problems)
     files = []
     broken = False
-    for name, text in sorted(agent_texts.items()):
+    for name, text in agent_texts:
         try:
             files.append(agents.parse(text, f"{folder}/{name}"))
         except InvalidInput as problem:
@@ -69,7 +79,7 @@ def check(
             found += problem.data["problems"]
     if report.workflow is not None and not broken:
         found += agents.check(files, report.workflow)
-    return report, files, found
+    return report, tuple(files), tuple(found)
 
 
 def load_action(work: Work) -> Answer:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import sqlalchemy as sa
 
@@ -14,15 +16,22 @@ Key = tuple[str, str]
 """Type (table, index, view, trigger) and name."""
 
 
-def declared() -> dict[Key, str]:
-    """The SQL of every table, index, view and trigger as declared, in order of creation."""
+@functools.cache
+def declared() -> Mapping[Key, str]:
+    """The SQL of every table, index, view and trigger as declared, in order of creation; put together once."""
     raw = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for sql in creation():
             raw.execute(sql)
-        return stored(raw)
+        return MappingProxyType(stored(raw))
     finally:
         raw.close()
+
+
+@functools.cache
+def compared() -> Mapping[Key, str]:
+    """What is declared, as it is compared."""
+    return MappingProxyType({key: normalised(sql) for key, sql in declared().items()})
 
 
 def creation() -> Iterator[str]:

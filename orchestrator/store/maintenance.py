@@ -6,14 +6,14 @@ Checks read; only `repair` writes, and leaves an event. Nothing here deletes or 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from orchestrator import errors
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup as backups
 from orchestrator.store import constants, guards_tables, problems, sqlite
-from orchestrator.store.declared import Key, declared, normalised, stored
+from orchestrator.store.declared import Key, compared, declared, normalised, stored
 from orchestrator.store.step import open_step
 
 REPAIR_EVENT = "repair"
@@ -78,7 +78,7 @@ def _once(found: list[Problem]) -> list[Problem]:
 
 def schema_problems(connection: sqlite.Connection) -> Iterator[Problem]:
     """Tables, indexes, views and triggers that are missing, altered or foreign, by comparing their texts."""
-    wanted = {key: normalised(sql) for key, sql in declared().items()}
+    wanted = compared()
     found = {key: normalised(sql) for key, sql in stored(connection).items()}
     for key in wanted.keys() - found.keys():
         yield _schema_problem("MISSING", key, "is missing", connection.path)
@@ -153,7 +153,7 @@ def _revisions(connection: sqlite.Connection) -> list[str] | None:
     return [row[0] for row in connection.execute("SELECT version_num FROM alembic_version ORDER BY 1")]
 
 
-def _mark_is_wrong(connection: sqlite.Connection, wanted: dict[Key, str], found: dict[Key, str]) -> bool:
+def _mark_is_wrong(connection: sqlite.Connection, wanted: Mapping[Key, str], found: dict[Key, str]) -> bool:
     tables = [key for key in wanted if key[0] == "table"]
     whole = all(normalised(found.get(key, "")) == normalised(wanted[key]) for key in tables)
     return whole and next(version_problems(connection), None) is not None

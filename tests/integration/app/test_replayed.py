@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import operations, past, replayed, status
+from orchestrator.app import operations, past, replayed, setup, status, workflows
 from orchestrator.app.context import Context
 from orchestrator.core.routing import engine, facts
+from orchestrator.core.workflow import checks
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import comparing, fold, records
 from tests.acceptance import walking
@@ -65,6 +66,31 @@ def test_a_session_is_told_again_without_the_others(story: tuple[Op, ...]) -> No
     events = context.connection.execute("SELECT count(*) FROM audit_events WHERE session_id <> 'S2'").fetchone()[0]
     assert (answer["equal"], answer["exit_code"], answer["told"], answer["differences"]) == (True, 0, events, [])
     assert answer["told_head"] == answer["head"]
+
+
+def test_a_version_is_checked_once_however_many_sessions_are_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    context, check, checked = played(), checks.check, []
+
+    def counted(data: bytes, source: str) -> checks.Report:
+        checked.append(source)
+        return check(data, source)
+
+    monkeypatch.setattr(checks, "check", counted)
+    workflows._checked.cache_clear()
+    assert [replayed.replay(context, session_id=id)["equal"] for id in ("S1", "S2", "S1")] == [True] * 3
+    assert checked == ["transitions.json"]
+
+
+def test_what_a_check_found_is_the_callers_own_to_change() -> None:
+    texts = {**setup.agent_texts(), "broken.md": "no front matter"}
+    report, files, problems = workflows.check("{}", texts, "small.json")
+    before = (report, [*files], [dict(each) if isinstance(each, dict) else each for each in problems])
+    files.clear()
+    for each in problems:
+        if isinstance(each, dict):
+            each["severity"] = "none"
+    problems.clear()
+    assert workflows.check("{}", texts, "small.json") == before
 
 
 def test_the_outsiders_story_names_agents_of_another_session_in_every_way() -> None:

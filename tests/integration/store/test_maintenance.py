@@ -7,7 +7,7 @@ import pathlib
 import shutil
 import sqlite3
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -418,3 +418,12 @@ def test_every_problem_of_the_environment_has_a_sentence_and_a_command() -> None
     assert [problem.message for problem in made if not problem.message.endswith(".")] == []
     assert [problem.code for problem in made if not problem.suggestion] == []
     assert "'/a folder/x.db'" in made[0].suggestion
+
+
+@pytest.mark.parametrize("read", [declared.declared, declared.compared])
+def test_what_is_declared_is_put_together_once_and_no_reader_alters_it(
+    read: Callable[[], Mapping[declared.Key, str]],
+) -> None:
+    assert read() is read()
+    with pytest.raises(TypeError):
+        read()["table", "sessions"] = ""  # type: ignore[index]
