@@ -1,4 +1,7 @@
-"""MCP servers for tests: the installed command, spoken to by the SDK's own client, or line by line without one."""
+"""MCP servers for tests: the installed command, spoken to by the SDK's own client, or line by line without one.
+
+The SDK takes most of a second to load, so that only the tests which talk through it do so.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,15 @@ import pathlib
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
 
 from tests import forks
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 Document = dict[str, Any]
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
@@ -71,11 +75,21 @@ class Server:
         return content.mime_type, content.text
 
 
+def error() -> type[Exception]:
+    """What the client raises where a server answers with an error of the protocol."""
+    from mcp.shared.exceptions import MCPError
+
+    return MCPError
+
+
 @contextlib.contextmanager
 def connected(
     script: pathlib.Path, environment: Mapping[str, str], agent: str, *options: str, mode: str = "auto"
 ) -> Iterator[Server]:
     """A server that acts as an agent, with its client."""
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
     arguments = [str(script), "mcp", "--agent-id", agent, *options]
     kept = {name: value for name, value in environment.items() if name.startswith("ORCHESTRATOR_") or name == "HOME"}
     kept |= forks.of_the_start(os.environ)

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from mcp.shared.exceptions import MCPError
 
 from orchestrator import Orchestrator
 from orchestrator.doors.cli import answers
 from orchestrator.doors.mcp.tools import TOOLS
+from tests.acceptance import mcphouse
 from tests.acceptance.mcphouse import LEGACY, MODERN, Server, Wire, connected
 
 pytestmark = pytest.mark.slow
@@ -237,7 +237,7 @@ def test_a_timeline_is_read_to_its_beginning_page_by_page(served: Server, below:
     ],
 )
 def test_a_resource_that_there_is_not_is_an_error_with_its_code(served: Server, uri: str, code: str) -> None:
-    with pytest.raises(MCPError) as caught:
+    with pytest.raises(mcphouse.error()) as caught:
         served.read(uri)
     assert caught.value.data["code"] == code
 
@@ -329,7 +329,7 @@ def test_with_several_sessions_open_one_must_be_named(
             o.session_create("S2", goal="another")
     assert served.refusal("get_group", id="A")["code"] == "AMBIGUOUS_SESSION"
     assert served.answer("get_group", id="A", session_id="S1")["group"]["id"] == "A"
-    with pytest.raises(MCPError) as caught:
+    with pytest.raises(mcphouse.error()) as caught:
         served.read("orchestrator://timeline")
     assert caught.value.data["sessions"] == ["S1", "S2"]
     with connected(stand_in, environment, WORKER, "--session-id", "S1") as server:
@@ -387,7 +387,7 @@ def test_an_argument_that_does_not_fit_is_told_and_leaves_no_record(
 
 
 def test_an_unknown_tool_is_no_tool_of_the_server(served: Server) -> None:
-    with pytest.raises(MCPError, match=r"There is no tool 'get_nxt_action'; did you mean get_next_action\?"):
+    with pytest.raises(mcphouse.error(), match=r"There is no tool 'get_nxt_action'; did you mean get_next_action\?"):
         served.do("call_tool", "get_nxt_action", {})
 
 
@@ -505,7 +505,7 @@ def test_a_server_may_be_started_before_its_database(
         assert [each.uri for each in server.do("list_resources").resources] == [
             "orchestrator://workflow", "orchestrator://timeline"
         ]
-        with pytest.raises(MCPError) as caught:
+        with pytest.raises(mcphouse.error()) as caught:
             server.read("orchestrator://workflow")
         assert caught.value.data["code"] == "NO_DATABASE"
         assert str(database.parent) not in str(caught.value.data)
