@@ -7,7 +7,7 @@ from functools import cache
 
 from orchestrator.app import setup
 from orchestrator.app.context import Context
-from orchestrator.store import memory
+from orchestrator.store import constants, memory
 
 
 class Clock:
@@ -32,7 +32,7 @@ def _initialised() -> bytes:
 
 
 def _context(connection: object, clock: Callable[[], str]) -> Context:
-    return Context(connection, path=":memory:", clock=clock, door="python", channel="process", deadline_s=1.0)
+    return Context(connection, path=constants.IN_MEMORY, clock=clock, door="python", channel="process", deadline_s=1.0)
 
 
 def memory_context(clock: Callable[[], str] | None = None, *, content: bytes | None = None) -> Context:

@@ -11,15 +11,15 @@ from typing import Any
 
 from orchestrator.app import operations
 from orchestrator.app.argument_tables import AGENT_IDS, CHOICES, IDS, RANGES, TASK_IDS
-from orchestrator.app.context import Call, Context, Work, perform
-from orchestrator.core import names
+from orchestrator.app.context import AGENT_JSON, Call, Context, Work, perform
+from orchestrator.core import large, names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store.constants import STORE_CHAIN
 
 REQUIRED = object()
 OBJECT_LIMIT = 1024 * 1024
-"""Bytes of a JSON parameter; more belongs into a file that it names."""
+"""Bytes of a JSON parameter; more belongs into a file that it names. Parts of a report may be larger."""
 _INTERNAL = ("context", "at")
 _KINDS: dict[str, type] = {"str": str, "int": int, "bool": bool, "dict": dict, "tuple": list}
 _WORDS = {str: "a text", int: "a whole number", bool: "true or false", dict: "an object", list: "a list"}
@@ -248,7 +248,8 @@ def _check_of(words: str, name: str, kinds: tuple[type, ...]) -> Check | None:
     if name == "request_id":
         return _request
     # The check of workflow files has words of its own for bytes that are no text.
-    return None if name == "content" else _text_check(name, kinds)
+    limit = large.REPORT_LIMIT if words == "route" and name in AGENT_JSON else OBJECT_LIMIT
+    return None if name == "content" else _text_check(name, kinds, limit)
 
 
 def _kind_of(group: str, name: str) -> str | None:
@@ -258,9 +259,9 @@ def _kind_of(group: str, name: str) -> str | None:
     return "agent" if name in AGENT_IDS else IDS.get(name)
 
 
-def _text_check(name: str, kinds: tuple[type, ...]) -> Check | None:
+def _text_check(name: str, kinds: tuple[type, ...], limit: int = OBJECT_LIMIT) -> Check | None:
     if dict in kinds:
-        return lambda value: _check_object(name, value)
+        return lambda value: _check_object(name, value, limit)
     if list in kinds:
         return _each(lambda value: _check_text(name, value))
     if str in kinds:
@@ -353,7 +354,7 @@ def _check_text(name: str, value: object) -> None:
         raise UsageError("INVALID_TEXT", f"The text of {name} {problem}.", "Repeat without it", parameter=name)
 
 
-def _check_object(name: str, value: dict[str, Any]) -> None:
+def _check_object(name: str, value: dict[str, Any], limit: int) -> None:
     """Texts inside of an object are stored as well; what JSON has no form for is refused."""
     size = 0
     rest: list[Any] = [value]
@@ -372,7 +373,6 @@ def _check_object(name: str, value: dict[str, Any]) -> None:
         elif type(found) not in (int, float, bool, type(None)) or found != found or found in _INFINITE:
             raise UsageError("USAGE", f"{name} holds {names.shown(found)}, which JSON has no form for.", "")
         size += 2
-        if size > OBJECT_LIMIT:
-            raise UsageError(
-                "USAGE", f"{name} is larger than {OBJECT_LIMIT} bytes.", "Put large items into a file and name that"
-            )
+        if size > limit:
+            told = f"{name} is larger than {limit} bytes."
+            raise UsageError("USAGE", told, "Put large items into a file and name that")

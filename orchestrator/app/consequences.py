@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestrator.app import changes, completing, groups, moving, settling, spawning
 from orchestrator.app import metadata as meta
-from orchestrator.app.context import Answer, Work
+from orchestrator.app.context import ATTACHED, Answer, Work
 from orchestrator.core import exactjson, names, strictjson
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
@@ -112,6 +112,12 @@ def _insert_report(work: Work, case: Case, agent: str) -> None:
         work.step.insert("acknowledgements", group_id=group_id, reason=names.said(reason))
     for name in report.details:
         work.step.insert("context_items", group_id=case.group.id if case.group else "", name=name)
+    for each in given.get(ATTACHED) or ():
+        work.step.insert(
+            "evidence", group_id=case.group.id if case.group else None, kind=each["what"],
+            subject=f"{work.step.chain}:R{work.seq}", outcome=f"{each['bytes']} bytes in {each['path']}",
+            hash=each["sha256"], size=each["bytes"], path=each["path"],
+        )
 
 
 def keep_text(work: Work, text: str) -> str:
@@ -198,7 +204,7 @@ def _candidates(work: Work, case: Case) -> list[str]:
 def apply(work: Work, case: Case, decision: Decision, agent: str, written: Written) -> Applied:
     """Carry out what the decision does besides starting somebody: marks, deferral, questions, the session's end."""
     group = case.group
-    extras: Answer = {"effect": case.transition.effect}
+    extras: Answer = {"effect": case.transition.effect, **_in_files(work)}
     if decision.marks_external and group is not None:
         dependency = str(case.report.details["external_dependency"]).strip()
         changes.mark_external(work, decision.marks_external, dependency=dependency, by=agent)
@@ -222,6 +228,11 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
     if group is not None:
         extras["group_status"] = work.moved.get(group.id, group.status)
     return Applied(group, waiting, extras)
+
+
+def _in_files(work: Work) -> Answer:
+    found = work.call.input.get(ATTACHED)
+    return {"evidence": found} if found else {}
 
 
 def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: Answer) -> None:

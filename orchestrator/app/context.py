@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from orchestrator.app.cutting import MAX_DETAIL, cut, shortened
 from orchestrator.core import masking, strictjson
+from orchestrator.core.large import Moved
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model
@@ -16,8 +19,6 @@ from orchestrator.store import step as steps
 from orchestrator.store.reader import Opening, Reader
 
 Answer = dict[str, Any]
-MAX_DETAIL = 4096
-"""Characters of a refused text that are kept."""
 AGENT_JSON = ("details", "metadata")
 """Parameters that hold JSON of an agent's making."""
 FOUND = "found"
@@ -26,6 +27,8 @@ PERSON = "person"
 """The part of a step's input that says through which human channel it came."""
 VIA = "via"
 """The part of a step's input that says by what its caller was let in, where the actor and the channel do not say it."""
+ATTACHED = "attached"
+"""The part of a step's input that says which parts of a report lie in files, each with its hash."""
 ELSEWHERE = "elsewhere"
 """The part of a step's input that it found in other sessions, which a replay of its own session does not hold."""
 
@@ -224,13 +227,14 @@ class Work:
 Action = Callable[[Work], Answer]
 
 
-def perform(context: Context, call: Call, action: Action) -> Answer:
+def perform(context: Context, call: Call, action: Action, files: Sequence[Moved] = ()) -> Answer:
     """Run a use case in one transaction and seal it with its audit event. Keys in the call are masked before all else.
 
     Args:
         context: connection, clock and door.
         call: what is called, on which chain, with the whole input.
         action: decides and writes; raises `Refused` before its first write, never after it.
+        files: what lies in files of the step's rows; they are written once nothing can refuse the step any more.
 
     Returns:
         The action's answer; with `repeated` when the same request was answered before.
@@ -248,7 +252,7 @@ def perform(context: Context, call: Call, action: Action) -> Answer:
     if context.via is not None:
         call = call._replace(input={**call.input, VIA: context.via})
     try:
-        return _attempt(context, call, action, at)
+        return _attempt(context, call, action, at, files)
     except (Refused, InvalidInput) as problem:
         if not call.dry_run:
             _record_refusal(context, call, problem, at)
@@ -266,7 +270,7 @@ def _without_keys(call: Call, secrets: Sequence[str]) -> Call:
     return Call(*masked)._replace(request_id=call.request_id and masking.mask_keys_id(call.request_id, secrets))
 
 
-def _attempt(context: Context, call: Call, action: Action, at: str) -> Answer:
+def _attempt(context: Context, call: Call, action: Action, at: str, files: Sequence[Moved]) -> Answer:
     with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
         work = Work(context, step, call)
         repeated = answered(context, call)
@@ -278,8 +282,15 @@ def _attempt(context: Context, call: Call, action: Action, at: str) -> Answer:
             step.rollback()
             return {**answer, "dry_run": True} if call.dry_run else answer
         _remember(work, answer)
-        step.seal(call.kind, work.actor, context.spoken or context.channel, event_input(call))
+        with contextlib.nullcontext() if not files else _written(context.path, files):
+            step.seal(call.kind, work.actor, context.spoken or context.channel, event_input(call))
         return answer
+
+
+def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:
+    from orchestrator.app import outside
+
+    return outside.written(path, files)
 
 
 def _given(call: Call) -> dict[str, Any]:
@@ -360,42 +371,30 @@ def _refused_input(work: Work, problem: OrchestratorError, recorded: Answer) -> 
     """
     call = work.call
     whole = event_input(call)
-    kept = _shortened(whole)
-    found = {"call": call.kind, "chain": _cut(call.chain), "door": work.context.door, "input": kept}
+    kept = shortened(whole)
+    found = {"call": call.kind, "chain": cut(call.chain), "door": work.context.door, "input": kept}
     if call.refused is None and kept == whole:
         return found
-    said = {"code": problem.code, "detail": _cut(problem.message), "role": recorded["role"], "turn": recorded["turn"]}
+    said = {"code": problem.code, "detail": cut(problem.message), "role": recorded["role"], "turn": recorded["turn"]}
     return {**found, "cut": True, "refused": said}
-
-
-def _shortened(value: Any) -> Any:
-    if isinstance(value, str):
-        return value[:MAX_DETAIL]
-    if isinstance(value, Mapping):
-        return {name[:MAX_DETAIL]: _shortened(each) for name, each in value.items()}
-    return [_shortened(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _insert_refusal(work: Work, problem: OrchestratorError) -> Answer:
     given = work.call.input
     recorded = {
-        "group_id": _cut(work.call.group),
-        "role": problem.data.pop("_role", None) or _cut(given.get("current_agent")),
+        "group_id": cut(work.call.group),
+        "role": problem.data.pop("_role", None) or cut(given.get("current_agent")),
         "turn": problem.data.pop("_turn", None),
         "code": problem.code,
     }
     work.step.insert(
         "refusals",
         door=work.context.door,
-        actor=_cut(work.call.actor),
-        claimed_session=None if work.step.chain == work.call.chain else _cut(work.call.chain),
-        status=_cut(given.get("status")),
-        detail=_cut(problem.message),
+        actor=cut(work.call.actor),
+        claimed_session=None if work.step.chain == work.call.chain else cut(work.call.chain),
+        status=cut(given.get("status")),
+        detail=cut(problem.message),
         refused_at=work.at,
         **recorded,
     )
     return recorded
-
-
-def _cut(value: object) -> str | None:
-    return None if value is None else str(value)[:MAX_DETAIL]

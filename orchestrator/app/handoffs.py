@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator.app import paging, reading, resuming, scope, turns
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import handoff as handoffs
-from orchestrator.core import strictjson
+from orchestrator.core import large, strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.errors import Refused
@@ -120,7 +120,13 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
 def _item(context: Context, session_id: str, name: str, seq: int) -> Answer:
     report = queries.row(context.reader, queries.REPORT, session=session_id, seq=seq)
     value = strictjson.stored(report["details"]).get(name) if report else None
-    return {"name": name, "producer": report["agent_id"] if report else None, "seq": seq, "value": value}
+    item: Answer = {"name": name, "producer": report["agent_id"] if report else None, "seq": seq, "value": value}
+    path = large.reference(value)
+    if path is not None:
+        # Only what is on record lies in a file of evidence, whatever an agent's own value looks like.
+        rows = queries.rows(context.reader, queries.PARTS_IN_FILES, session=session_id, seq=seq)
+        item.update([("evidence", row["id"]) for row in rows if row["path"] == path])
+    return item
 
 
 def _criteria(context: Context, session_id: str, turn: int) -> list[Answer]:

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from orchestrator.app.context import FOUND, Context, Work
-from orchestrator.core import names
+from orchestrator.core import large, names
 from orchestrator.core.routing.facts import Case, Report, Stop
 from orchestrator.errors import InvalidInput
 from orchestrator.store import constants
@@ -133,6 +133,6 @@ def blocker_of(report: Report) -> tuple[str, str, str]:
     """Type, class and reason of the blocker that a report with effect `block` opens."""
     type_, severity = (report.stop.type, report.stop.severity) if report.stop else ("unclassified", "hard")
     told = report.stop.message if report.stop else None
-    texts = [told, report.summary, report.details.get("reason"), report.details.get("blocker_details")]
-    reason = next((names.said(t) for t in texts if isinstance(t, str) and names.said(t)), "")
+    given = [large.beginning(report.details.get(name)) for name in ("reason", "blocker_details")]
+    reason = next((names.said(text) for text in (told, report.summary, *given) if names.said(text)), "")
     return type_, severity, reason or f"{report.role} reported {report.status}"

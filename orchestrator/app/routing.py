@@ -6,8 +6,8 @@ from typing import Any
 
 from orchestrator.app import acting, consequences, fanning, settling, spawning
 from orchestrator.app import metadata as meta
-from orchestrator.app.context import FOUND, Answer, Call, Context, Version, Work, perform
-from orchestrator.core import names, strictjson
+from orchestrator.app.context import ATTACHED, FOUND, Answer, Call, Context, Version, Work, perform
+from orchestrator.core import large, masking, names, strictjson
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -24,12 +24,14 @@ from orchestrator.core.routing.facts import (
 )
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput, Refused
+from orchestrator.store import constants
 from orchestrator.store.reader import Opening
 
 OWN_COUNTS = ("approve", "merge", "test_pass")
 """Effects whose loop-guard counts fall only at an answered question."""
 
 SILENT_ROLES = ("orchestrator", "user")
+Json = dict[str, Any] | None
 REPORTING_ROLES = frozenset((*vocabulary.ROLES, VALIDATOR)).difference(SILENT_ROLES)
 
 
@@ -62,6 +64,7 @@ def route(
         turn: the spawn that this answers; the open one is assumed where left out.
         testing_mode: repeats or tightens the session's mode for this report.
         acknowledge: group id to reason; for the project manager's reports.
+        details, metadata, raw_text: each over 1 MiB goes into a file of evidence, and the record keeps its hash.
         raw_text: the agent's whole final message, kept by its hash.
         interrupt: supersede the open turn of another role (project manager).
         dry_run: decide and answer as usual, and write nothing.
@@ -71,9 +74,12 @@ def route(
 
     Raises:
         Refused: with the code of the step that turned the report down; recorded, nothing else changed.
+        UsageError: USAGE, a part of the report is larger than it may be.
+        EnvironmentProblem: OUTPUT_FAILED, the file of a large part cannot be written; nothing changed.
 
     Source: seed 004, Proposed Solution 1 and 2.
     """
+    details, metadata, raw_text, files = _parted(context, session_id, details, metadata, raw_text)
     call = Call(
         kind="route",
         chain=session_id,
@@ -92,12 +98,31 @@ def route(
             "raw_text": raw_text,
             "interrupt": interrupt,
             FOUND: meta.found(context, metadata) if metadata is not None else None,
+            ATTACHED: [each.recorded() for each in files] or None,
         },
         request_id=request_id,
         dry_run=dry_run,
         at=at,
     )
-    return perform(context, call, report_action)
+    return perform(context, call, report_action, files)
+
+
+def _parted(
+    context: Context, session: str, details: Json, metadata: Json, text: str | None
+) -> tuple[Json, Json, str | None, list[large.Moved]]:
+    """What the record keeps of a report's parts, and what of them goes into files."""
+    if context.path == constants.IN_MEMORY:
+        # Beside it there is no place for files.
+        return details, metadata, text, []
+
+    def mask(value: Any) -> Any:
+        return masking.mask_keys_value(value, context.secrets)
+
+    folder = large.folder(session)
+    details, told = large.document(large.DETAILS, details, folder, mask)
+    metadata, said = large.document(large.METADATA, metadata, folder, mask)
+    message = large.message(text, folder, mask)
+    return details, metadata, None if message else text, [each for each in (told, said, message) if each]
 
 
 def report_action(work: Work) -> Answer:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from orchestrator import errors
-from orchestrator.core import fields, names, strictjson
+from orchestrator.core import fields, large, names, strictjson
 from orchestrator.core.tuples import NamedTuple
 
 FIELDS = ("status", "summary", "details", "metadata", "acknowledge")
@@ -64,7 +64,7 @@ def document(data: bytes | str) -> Extracted:
         errors.InvalidInput: METADATA_INVALID; data ``problems`` is a list of {path, message}, one for every fault.
     """
     try:
-        return _read(strictjson.loads(data, "the report"))
+        return _read(strictjson.loads(data, "the report", large.REPORT_LIMIT))
     except strictjson.JsonProblem as fault:
         raise _invalid([fields.problem(path, fault.message) for path in fault.paths]) from None
 
@@ -151,7 +151,7 @@ def _indent(fence: re.Match[str]) -> int:
 
 def _from_block(block: _Block) -> _Candidate | None:
     try:
-        value = strictjson.loads(block.text, f"the json block in line {block.line}")
+        value = strictjson.loads(block.text, f"the json block in line {block.line}", large.REPORT_LIMIT)
     except strictjson.JsonProblem as fault:
         if '"status"' not in block.text:
             return None

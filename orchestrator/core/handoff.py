@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.core import strictjson
+from orchestrator.core import large, strictjson
 
 GROUPS_LISTED = 200
 """How many groups a hand-off for a whole session names; where there are more, it counts them by status too."""
@@ -111,7 +111,7 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
     lines += _section("Open blockers", [_blocker(b) for b in full["blockers"]])
     for item in full["context"]:
         title = f"Context: {_word(item['name'])} (from {item['producer']}, step {item['seq']})"
-        lines += _section(title, [_block(item["value"])])
+        lines += _section(title, _moved(item) if "evidence" in item else [_block(item["value"])])
     lines += _section("Missing context", [f"- {_word(name)}" for name in full["missing_context"]])
     lines += _section("Earlier reports on this group, newest first", [_report(r) for r in full["reports"]])
     title = "Found by the import (read from texts of a peer; no proof)"
@@ -183,6 +183,14 @@ def _groups(full: dict[str, Any]) -> list[str]:
 def _group_line(group: dict[str, Any]) -> str:
     awaited = f", awaits {group['awaited_role']}" if group["awaited_role"] else ""
     return f"- {group['id']} ({_quoted(group['name'])}): {group['status']}{awaited}"
+
+
+def _moved(item: dict[str, Any]) -> list[str]:
+    """Where an item lies that is too large for the record, and how it begins."""
+    value = item["value"]
+    of = f"{value['bytes']} bytes, SHA-256 {value['sha256']}, evidence {item['evidence']}"
+    where = f"It is the member {_quoted(item['name'])} of `{value[large.FILE]}` ({of}). It begins:"
+    return [where, "", _fence(value["summary"])]
 
 
 def _block(value: object) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from orchestrator import errors
-from orchestrator.core import blockers, fields, names, strictjson
+from orchestrator.core import blockers, fields, large, names, strictjson
 from orchestrator.core.tuples import NamedTuple
 
 WHAT = "the return metadata"
@@ -139,7 +139,8 @@ def _load(data: bytes | str | Mapping[str, Any]) -> object:
     if not isinstance(data, Mapping) and strictjson.has_bom(data):
         raise _invalid([fields.problem("$", f"{WHAT} begins with a byte-order mark; save it as UTF-8 without one")])
     try:
-        return strictjson.loads(data if isinstance(data, bytes | str) else strictjson.canonical(data), WHAT)
+        text = data if isinstance(data, bytes | str) else strictjson.canonical(data)
+        return strictjson.loads(text, WHAT, large.REPORT_LIMIT)
     except strictjson.JsonProblem as problem:
         faults = [fields.problem(path, problem.message) for path in problem.paths]
     except (TypeError, ValueError, RecursionError) as problem:

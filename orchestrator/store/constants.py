@@ -16,3 +16,5 @@ WRITE_FUNCTION = "orchestrator_write"
 
 FOLDER = ".orchestrator"
 FILE = "orchestrator.db"
+IN_MEMORY = ":memory:"
+"""The path of a database that lies in no file."""

@@ -98,6 +98,9 @@ LAST_APPROVAL = """SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_app
 REPORT = """SELECT * FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
     WHERE session_id = :session AND seq = :seq"""
 
+PARTS_IN_FILES = """SELECT id, kind, path, hash, size FROM evidence INDEXED BY sqlite_autoindex_evidence_1
+    WHERE session_id = :session AND seq = :seq AND path IS NOT NULL ORDER BY part"""
+
 HANDOFF = """SELECT * FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1
     WHERE session_id = :session AND group_id = :group AND turn = :turn"""
 LAST_HANDOFF = """SELECT * FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1

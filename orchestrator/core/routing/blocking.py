@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.core import names
+from orchestrator.core import large, names
 from orchestrator.core.routing.facts import (
     DEVELOPER,
     MANAGER,
@@ -90,8 +90,7 @@ def deferral_not_confirmed(group_id: str) -> Refusal:
 
 def deferral_reason(case: Case) -> str:
     """Why the project manager defers: the summary, else `reason` in the details."""
-    reason = names.said(case.report.summary) or case.report.details.get("reason")
-    return names.said(reason) if isinstance(reason, str) else ""
+    return names.said(case.report.summary) or names.said(large.beginning(case.report.details.get("reason")))
 
 
 def _nothing_blocked(case: Case, what: str) -> Refusal:

@@ -39,6 +39,15 @@ class ResumePoint(TypedDict):
     handoff_path: str | None
 
 
+class PartInFile(TypedDict):
+    """A part of a report that is too large for the record; `what` is details, metadata or message."""
+
+    what: str
+    path: str
+    sha256: str
+    bytes: int
+
+
 class Routed(TypedDict):
     """A decision as it is answered; keys are there when they apply."""
 
@@ -62,6 +71,7 @@ class Routed(TypedDict):
     handoff_hash: NotRequired[str]
     model: NotRequired[str | None]
     effect: NotRequired[str]
+    evidence: NotRequired[list[PartInFile]]
     reason: NotRequired[str]
     group_status: NotRequired[str]
     question_id: NotRequired[str]

@@ -10,12 +10,12 @@ from typing import Any, BinaryIO
 from orchestrator import bootstrap, errors
 from orchestrator.app import arguments, operations, outcomes
 from orchestrator.app.context import Context
-from orchestrator.core import names, strictjson
+from orchestrator.core import large, names, strictjson
 from orchestrator.doors.cli import batch_arguments, calling, output, printed
 from orchestrator.doors.cli.options import Command, Given, Result, argument
 
 DOOR = "batch"
-LINE_LIMIT = 8 * 1024 * 1024
+LINE_LIMIT = large.LINE_LIMIT
 """Bytes of one line."""
 _KEYS = ("op", "args")
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from orchestrator.app import arguments, human
-from orchestrator.core import names
+from orchestrator.core import large, names
 from orchestrator.doors.cli import catalogue, options, route, values, workflow
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import UsageError
@@ -143,12 +143,12 @@ def _pairs(given: list[Any]) -> dict[str, str]:
 def _bytes(name: str, given: Any) -> bytes:
     """A document: an object as it is, or the content of the file of this name."""
     if isinstance(given, dict):
-        return json.dumps(given).encode()
+        return json.dumps(given, ensure_ascii=False).encode()
     if not isinstance(given, str):
         raise UsageError("USAGE", f"{name} must be the name of a file, or an object.", "Name a file")
     if given == values.STDIN:
         raise _stdin(name)
-    return values.read_file(given, name)
+    return values.read_file(given, name, large.REPORT_LIMIT)
 
 
 def _of_load(given: Arguments) -> Arguments:

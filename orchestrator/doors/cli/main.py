@@ -177,7 +177,7 @@ def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
     code = problem.data.pop("_exit_code", problem.exit_code)
     db = _named_db(argv)
     problem.suggestion = _repeating({"suggestion": problem.suggestion}, db)["suggestion"]
-    if _json(argv) and problem.code != "OUTPUT_FAILED":
+    if _json(argv) and not output.is_lost(problem):
         try:
             output.write(output.line(_repeating(outcomes.failure(problem, problem.data.get("_session")), db)))
         except errors.EnvironmentProblem as second:

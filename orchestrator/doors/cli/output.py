@@ -13,7 +13,7 @@ from typing import Any
 
 from orchestrator.app import operations, outcomes
 from orchestrator.core import masking
-from orchestrator.errors import EnvironmentProblem
+from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 STDOUT, STDERR = 1, 2
 
@@ -85,6 +85,11 @@ def _output_failed(error: OSError, recorded: str | None) -> EnvironmentProblem:
         "orchestrator audit timeline" if recorded else "Repeat with a stdout that can be written",
         recorded=recorded,
     )
+
+
+def is_lost(problem: OrchestratorError) -> bool:
+    """Whether it is the answer itself that could not be written, and not a file: then no other can be, either."""
+    return problem.code == "OUTPUT_FAILED" and "path" not in problem.data
 
 
 def recorded_step(answer: dict[str, Any], words: str) -> str | None:

@@ -97,6 +97,7 @@ def show(answer: dict[str, Any]) -> str:
     lines += [
         f"  rule {visible(rule.get('name'))}: {visible(rule.get('reason'))}" for rule in answer.get("rules") or ()
     ]
+    lines += [_in_file(part) for part in answer.get("evidence") or ()]
     if "turn" not in answer:
         # The first line names the one agent that a decision starts alone.
         lines += [_spawn(spawn) for spawn in answer.get("spawns") or ()]
@@ -129,6 +130,12 @@ def _where(answer: dict[str, Any]) -> str:
     group, turn = answer.get("group_id"), answer.get("turn")
     place = f" on {shapes.visible(group)}" if group else ""
     return f"{place}, turn {turn}" if turn is not None else place
+
+
+def _in_file(part: dict[str, Any]) -> str:
+    from orchestrator.doors.cli import shapes
+
+    return f"  kept in a file: {part['what']}, {part['bytes']} bytes, {shapes.visible(part['path'])}"
 
 
 def _spawn(spawn: dict[str, Any]) -> str:

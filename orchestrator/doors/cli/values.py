@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator.app import arguments as checks
-from orchestrator.core import names
+from orchestrator.core import large, names
 from orchestrator.doors.cli import options
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import InvalidInput, UsageError
 
 STDIN = "-"
 TEXT_LIMIT = 8 * 1024 * 1024
-"""The largest file or stdin that is read, in bytes."""
+"""The largest file or stdin that is read, in bytes, but for those that hold a report or a part of one."""
 
 _PLAIN = (options.WORD, options.FLAG)
 _OFF = ("", "0", "false", "no", "off")
@@ -83,23 +83,23 @@ def spelt(parameter: Parameter) -> str:
     return parameter.flags[0] if parameter.flags else parameter.metavar
 
 
-def read_file(name: str, what: str) -> bytes:
+def read_file(name: str, what: str, limit: int = TEXT_LIMIT) -> bytes:
     """The bytes of a file, or of stdin for `-`.
 
     Raises:
-        UsageError: USAGE, it cannot be read or is larger than `TEXT_LIMIT`.
+        UsageError: USAGE, it cannot be read or has more bytes than the limit.
     """
     try:
         if name == STDIN:
-            data = sys.stdin.buffer.read(TEXT_LIMIT + 1) if sys.stdin else b""
+            data = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
         else:
             with open(name, "rb") as stream:
-                data = stream.read(TEXT_LIMIT + 1)
+                data = stream.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError("USAGE", f"{what}: {names.shown(name)} cannot be read: {reason}.", "") from None
-    if len(data) > TEXT_LIMIT:
-        raise UsageError("USAGE", f"{what}: {names.shown(name)} has more than {TEXT_LIMIT} bytes.", "")
+    if len(data) > limit:
+        raise UsageError("USAGE", f"{what}: {names.shown(name)} has more than {limit} bytes.", "")
     return data
 
 
@@ -146,7 +146,7 @@ def _words(parameter: Parameter, value: list[str]) -> tuple[str, ...]:
 def _object(parameter: Parameter, value: str) -> dict[str, Any]:
     data: bytes | str = value
     if value == STDIN or value.startswith("@"):
-        data = read_file(value if value == STDIN else value[1:], spelt(parameter))
+        data = read_file(value if value == STDIN else value[1:], spelt(parameter), large.REPORT_LIMIT)
     return as_object(data, spelt(parameter))
 
 
@@ -163,7 +163,7 @@ def metadata_file(name: str, what: str) -> bytes:
     from orchestrator.core import strictjson
 
     try:
-        data = read_file(name, what)
+        data = read_file(name, what, large.REPORT_LIMIT)
     except UsageError as problem:
         raise _invalid(what, problem.message.rstrip("."), ("$",)) from None
     if strictjson.has_bom(data):
@@ -184,7 +184,7 @@ def as_object(data: bytes | str, what: str) -> dict[str, Any]:
     from orchestrator.core import strictjson
 
     try:
-        found = strictjson.loads(data, what)
+        found = strictjson.loads(data, what, large.REPORT_LIMIT)
     except strictjson.JsonProblem as problem:
         raise _invalid(what, problem.message, problem.paths) from None
     if not isinstance(found, dict):
@@ -214,7 +214,7 @@ def _invalid(what: str, message: str, paths: tuple[str, ...]) -> InvalidInput:
 
 
 def _document(parameter: Parameter, value: str) -> bytes:
-    return read_file(value, spelt(parameter))
+    return read_file(value, spelt(parameter), large.REPORT_LIMIT)
 
 
 def secret(name: str, what: str) -> bytes:

@@ -18,10 +18,10 @@ import anyio
 import mcp_types as types
 from anyio import to_thread
 
-from orchestrator.core import strictjson
+from orchestrator.core import large, strictjson
 from orchestrator.doors.mcp.calling import log
 
-LINE_LIMIT = 8 * 1024 * 1024
+LINE_LIMIT = large.LINE_LIMIT
 """Bytes of one message, as of one line of a batch."""
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 _STDIN, _STDOUT, _STDERR = 0, 1, 2

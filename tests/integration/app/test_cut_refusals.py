@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from orchestrator.app import replaying, unread
-from orchestrator.app.context import MAX_DETAIL, Context
+from orchestrator.app.context import Context
+from orchestrator.app.cutting import MAX_DETAIL
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.store import memory
 from tests.integration.app.table import SESSION, Table
