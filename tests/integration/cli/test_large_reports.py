@@ -214,6 +214,11 @@ def test_two_reports_of_the_same_content_share_a_file(ask: Ask, details: str, tm
         assert ask("route", "developer", status, "-s", "S1", "-g", "A", "--details", f"@{details}")["success"]
     assert list(files(tmp_path)) == [named(DETAILS)]
     assert ask("audit", "verify")["ok"]
+    export, other = str(tmp_path / "S1.jsonl"), str(tmp_path / "new" / "o.db")
+    assert ask("audit", "export", "S1", "--output", export)["files"] == 2
+    (tmp_path / "new").mkdir()
+    assert ask("audit", "import", export, ORCHESTRATOR_DB=other)["files"] == 2
+    assert ask("audit", "verify", ORCHESTRATOR_DB=other)["ok"]
 
 
 # Nothing is left of what was not accepted
