@@ -75,7 +75,6 @@ _SHORTEST_OPENAI, _SHORTEST_ANTHROPIC = 20, 10
 _TOKEN_WINDOW = 126
 BLOCK_LIMIT = 16_384
 """So far behind a key block's begin its end is looked for, whatever is between them."""
-_NAME_END = 16
 PART_LIMIT = 16_384
 """The longest first or second part of a JSON web token that is waited for."""
 _PASSWORD_LIMIT = 1_024
@@ -138,21 +137,20 @@ def _block(view: View, hint: Match) -> Found:
         begun = compiled(runs.BEGUN).match(view.text, start)
         return Pending(start) if begun and view.open(begun.end()) else None
     stop, end = view.key_end(begin.end())
-    between = end <= min(start + BLOCK_LIMIT, len(view.text))
-    if between and view.open(end + _NAME_END):
+    if end > min(start + BLOCK_LIMIT, len(view.text)):
+        return Pending(start) if view.open(start + BLOCK_LIMIT) else Head(start, patterns.PRIVATE, Ends(runs.BLOCK))
+    several = view.text.find('"', begin.end(), stop) >= 0
+    if several and view.open(end + runs.CLOSED_LENGTH):
         return Pending(start)
-    if between and _is_one(view.text, begin.end(), stop, end):
-        return Head(start, patterns.PRIVATE, Ends(runs.FIXED, length=end - start))
-    if not between and view.open(start + BLOCK_LIMIT):
-        return Pending(start)
-    return Head(start, patterns.PRIVATE, Ends(runs.BLOCK))
+    if several and not _is_one(view.text, begin.end(), stop, end):
+        return Head(start, patterns.PRIVATE, Ends(runs.BLOCK))
+    return Head(start, patterns.PRIVATE, Ends(runs.FIXED, length=end - start))
 
 
 def _is_one(text: str, begin: int, stop: int, end: int) -> bool:
-    """Whether what is between belongs to one block: one string, or several that follow each other and are no names."""
-    if text.find('"', begin, stop) < 0:
-        return True
-    return bool(compiled(runs.STRINGS).fullmatch(text, begin, stop) and compiled(runs.NO_NAME).match(text, end))
+    """Whether strings that follow each other are one block: none is a name."""
+    between = compiled(runs.STRINGS).fullmatch(text, begin, stop)
+    return bool(between and compiled(runs.closed(re.escape(f'{between[1]}"'))).match(text, end))
 
 
 def _jwt(view: View, hint: Match) -> Found:

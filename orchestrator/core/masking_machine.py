@@ -155,6 +155,8 @@ class Machine:
         while self._step(view, sources, tails):
             pass
         waiting = [source.at for source in sources if source.found]
+        # Where an open secret may yet end, the next may begin.
+        waiting += [opened.certain for opened in self._stack if not opened.closed]
         self._trim(min([max(self._look, len(view.text) - patterns.HEAD_LENGTH), *waiting]))
 
     def _trim(self, look: int) -> None:

@@ -26,23 +26,40 @@ BEGUN = r"-----BEGIN [A-Z0-9 ]{0,57}-{0,5}|---- BEGIN [A-Z0-9 ]{0,57}-{0,4}"
 END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|---- END [A-Z0-9 ]{0,40}PRIVATE KEY ----"
 _BASE = "A-Za-z0-9+/="
 _GAP = r"(?:\\{1,4}[rnt]|[\s>|*#]|(?<=\n)(?:-(?=[A-Za-z0-9+/]|-----END)|\+(?=-----))|\\(?=\s)){0,64}+"
-NO_NAME = r"(?!\\{0,4}\"\s{0,8}:)"
-_NEXT = (
-    rf"(?:\\{{0,4}}[\"'](?:\\{{1,4}}[rn]|[\s,+]){{0,64}}+\\{{0,4}}[\"']"
-    rf"(?=(?:{END}){NO_NAME}|[{_BASE}]{{1,256}}+(?:\\{{1,4}}[rn]){{0,4}}+\\{{0,4}}[\"'](?!\s{{0,8}}:)))?"
-)
-"""The end of a string and the begin of the next one, which holds one line; not of a name in JSON."""
-_FIELD = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID): [^\r\n\\\"]{0,200}"
+CLOSED_LENGTH = 512
+"""So much text tells whether the string that a block ends in is closed, and is no name."""
+
+
+def closed(quote: str) -> str:
+    """The rest of a string up to a closing quote; not of a name in JSON. A line that ends is no JSON."""
+    rest = r"(?:\\{1,4}[rn]|[^\"'\\\r\n]){0,64}+"
+    return rf"{rest}(?:{quote}(?=\s{{0,64}}+(?:[^\s:]|\Z))|[\r\n]|\Z)"
+
+
+def _next(name: str) -> str:
+    """The end of a string and the begin of the next one, quoted alike, which holds one line; not of a name in JSON."""
+    line = rf"[{_BASE}]{{1,256}}+(?:\\{{1,4}}[rn]){{0,4}}+(?=\\{{0,4}}[\"'])"
+    begin = rf"(?P<{name}>\\{{0,4}}[\"'])(?:\\{{1,4}}[rn]|[\s,+]){{0,64}}+(?P={name})"
+    return rf"(?:{begin}(?=(?:{END}|{line}){closed(f'(?P={name})')}))?"
+
+
+_FIELD = r"(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID): [^\r\n\\\"]{0,200}" + rf"(?![{_BASE}])"
 _LINE = rf"[{_BASE}]{{20,256}}+(?![{_BASE}]|[._-][A-Za-z0-9])"  # what goes on so is a key of another kind
-_SHORT = rf"([{_BASE}]{{1,19}}+)(?![{_BASE}])"
-PIECE = rf"{_GAP}{_NEXT}(?:({END})|({BEGIN}|{_FIELD})|([{_BASE}]{{257,}}+)|({_LINE})|{_SHORT})"
-"""A part of a key block; groups: its end, a line of another kind, a word of any length, a long word, a short one."""
-LAST = rf"(?:{_GAP}{_NEXT}=[{_BASE}]{{1,8}})?{_GAP}{_NEXT}(?:{END})"
+_SHORT = rf"(?P<short>[{_BASE}]{{1,19}}+)(?![{_BASE}])"
+PIECE = rf"{_GAP}{_next('quote')}(?:(?P<end>{END})|{BEGIN}|{_FIELD}|(?P<long>[{_BASE}]{{257,}}+)|{_LINE}|{_SHORT})"
+"""A part of a key block: its end, a line of another kind, a word of any length, a long word, a short one."""
+LAST = rf"(?:{_GAP}{_next('sum')}=[{_BASE}]{{1,8}})?{_GAP}{_next('quote')}(?:{END})"
 """What follows a block's last short line."""
 LINE_END = r"[ \t]{0,8}(?:[\r\n\"']|\\{1,4}[rn\"]|\Z)"
-PIECE_LENGTH = 700
-STRINGS = r"[^\"]*+(?:\"(?:\\{1,4}[nr]|[\s,+\\])*+\"[^\"]*+)*+"
-"""Text with quotes only where one string ends and the next begins at once, as in a list of lines."""
+PIECE_LENGTH = 2_048
+"""So much text tells what a part of a key block is."""
+_TEXT = r"(?:[^\"\\]|\\++(?!\"))*+"
+_BETWEEN = r"\"(?:\\{1,4}[nr]|[\s,+]|\\(?=\s))*+"
+STRINGS = rf"{_TEXT}(?:(\\{{0,7}}+){_BETWEEN}\1\"{_TEXT}(?:\1{_BETWEEN}\1\"{_TEXT})*+)?"
+"""Text with quotes only where one string ends and the next begins at once, as in a list of lines.
+
+All are escaped alike: a quote inside of a string ends none, and what follows it would be taken for a string.
+"""
 
 
 class Ends(NamedTuple):
@@ -157,17 +174,17 @@ def _block(text: str, at: int, final: bool) -> Extent:
         place = rest.start() if rest else len(text)
     while True:
         found = compiled(PIECE).match(text, place)
-        if not final and found and found[3] and found.end() == len(text):
+        if not final and found and found["long"] and found.end() == len(text):
             return Extent(len(text), False, len(text))
         if not final and _undecided(found, len(text), place):
             return Extent(len(text), False, place)
         if found is None:
             return Extent(place, True, place)
-        if found[5] and not compiled(LAST).match(text, found.end()):
+        if found["short"] and not compiled(LAST).match(text, found.end()):
             alone = compiled(LINE_END).match(text, found.end())
             return Extent(found.end() if alone else place, True, place)
         place = found.end()
-        if found[1]:
+        if found["end"]:
             return Extent(place, True, place)
 
 
@@ -175,6 +192,8 @@ def _undecided(found: re.Match[str] | None, length: int, place: int) -> bool:
     """Whether more text could change what a part of a key block is."""
     if found is None:
         return length - place < PIECE_LENGTH
-    if found[5]:
+    if found["short"]:
         return length - found.end() < PIECE_LENGTH
-    return not found[1] and not found[3] and found.end() + 2 > length
+    if found["quote"]:
+        return length - found.end() < CLOSED_LENGTH
+    return not found["end"] and not found["long"] and found.end() + 2 > length

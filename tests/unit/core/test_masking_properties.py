@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.core import masking, masking_patterns
-from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, JWT, KEYS, OPENAI
+from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, JWT, KEYS, LINES, OPENAI, block
 from tests.unit.core.test_masking_streams import streamed
 
 REGISTERED = ("open-sesame-1", "sesame-1-and-more")
@@ -133,12 +134,51 @@ json_values = st.recursive(
 )
 
 
+BEGIN, END = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
+FIRST_LINE = "-----BEGIN ENCRYPTED PRIVATE KEY-----"
+
+
 @EXAMPLES
 @given(json_values)
+@example({"": FIRST_LINE, block("RSA PRIVATE KEY") + OPENAI: None})
+@example({"a": FIRST_LINE, f"{END} and more": None})
+@example({"a": FIRST_LINE, f'{END} "x": 1': None})
+@example({"a": FIRST_LINE, f"{END} 'x'": None})
+@example({"a": f"{BEGIN}\n{LINES}", f"{END}'x": None})
+@example({"a": f'{BEGIN}"', f'"{END}': 1})
+@example([[f'{BEGIN}"'], f'"{END}'])
+@example({f'{BEGIN}"': f'"{END}'})
+@example([json.dumps({"a": BEGIN, f"{END} x": 1})])
 def test_p24_what_was_json_is_json_when_its_keys_are_masked(value: object) -> None:
     written = json.dumps(value)
     stored = streamed([written[:40], written[40:]], REGISTERED, keys_only=True)
     assert type(json.loads(stored)) is type(json.loads(written))
+
+
+PARTS = (
+    *(BEGIN, END, "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----", "---- END SSH2 ENCRYPTED PRIVATE KEY ----", LINES[:64]),
+    *("MIIE", "abc=", "=aB3d", "A" * 300, "Proc-Type: 4,ENCRYPTED", OPENAI, " " * 20, *"\n\t\"'\\,:{}[]+-x"),
+)
+blocks = st.lists(st.sampled_from(PARTS), max_size=5).map("".join)
+documents = st.recursive(
+    blocks,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(blocks, inner, max_size=3) | inner.map(json.dumps),
+    max_leaves=8,
+)
+LAYOUTS: tuple[dict[str, Any], ...] = ({}, {"indent": 20}, {"separators": (",", ":")}, {"separators": (" , ", " : ")})
+
+
+@EXAMPLES
+@given(documents, st.sampled_from(LAYOUTS), st.lists(st.integers(0, 3000), max_size=4))
+def test_p24_parts_of_key_blocks_in_names_and_strings_leave_json_in_pieces_too(
+    value: object, layout: dict[str, Any], borders: list[int]
+) -> None:
+    written = json.dumps(value, **layout)
+    places = [0, *sorted(min(border, len(written)) for border in borders), len(written)]
+    stored = masking.mask_keys(written)
+    assert type(json.loads(stored)) is type(value)
+    assert streamed((written[a:b] for a, b in itertools.pairwise(places)), keys_only=True) == stored
+    assert BEGIN not in stored
 
 
 @EXAMPLES

@@ -13,6 +13,7 @@ REGISTERED = ("open-sesame-1", "sesame-1-and-more", "{\n  two lines\n}")
 LONGEST_HELD = 20_000
 SMALL_HELD = 16
 MANY = 200_000
+BEHIND = f'-----END PRIVATE KEY-----", "d": "{"y z " * 170}"}}'
 
 
 def streamed(pieces: Iterable[str], secrets: tuple[str, ...] = (), keys_only: bool = False, cut: bool = False) -> str:
@@ -52,6 +53,18 @@ def test_p24_a_key_over_the_border_of_a_buffer_is_masked(secret: str, token: str
         text = "x" * (border - offset - 1) + " " + secret
         pieces = [text[start : start + border] for start in range(0, len(text), border)]
         assert streamed(pieces, keys_only=True) == "x" * (border - offset - 1) + f" [MASKED:{token}]"
+
+
+def test_p24_a_key_behind_a_block_that_may_go_on_is_masked_in_pieces() -> None:
+    """What an open block might still reach is looked at again: in it the next key may begin."""
+    key, _ = KEYS["amazon"]
+    text = f'{{"a": "-----BEGIN PRIVATE KEY-----", "b": "{key}", "c": "{"x y " * 110}{BEHIND}'
+    assert {streamed(pieces, keys_only=True) for pieces in halves(text)} == {masking.mask_keys(text)}
+
+
+def test_p24_a_long_field_of_a_block_ends_between_words_wherever_it_is_cut() -> None:
+    text = f'{{"a": "-----BEGIN RSA PRIVATE KEY-----Comment: a[{"A" * 300}{OPENAI}", "c": "{BEHIND}'
+    assert {streamed(pieces, keys_only=True) for pieces in halves(text)} == {masking.mask_keys(text)}
 
 
 @pytest.mark.parametrize("size", [7, 1000, 4096, 16_400])
