@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 
 from orchestrator.core import task_types
@@ -31,6 +32,9 @@ QUESTIONS: dict[str, str] = {
 }
 """What is asked where the executor asked nothing."""
 
+_QUESTION_OF = {wording: asked for name, asked in QUESTIONS.items() for wording in (asked, TEMPLATES.get(name, asked))}
+_OURS = re.compile("|".join(map(re.escape, sorted(_QUESTION_OF, key=len, reverse=True))))
+"""The fallback questions, whole, or the source's own text without the line added to it."""
 _CLOSERS = "\"'\u201d\u2019)\uff09\\]】」』*_`"
 _MARK = "?\uff1f"
 _BORDER = re.compile(f"[。\uff01\uff1f][{_CLOSERS}]*|[.!?][{_CLOSERS}]*(?=\\s|\\Z)|\n")
@@ -102,37 +106,31 @@ def ends_asking(text: str) -> bool:
 
 def _found(text: str) -> list[Asked]:
     """Every question; one of ours is one question, however many sentences it has."""
-    ours = _templates(text)
-    found = [each for each in _sentences(text) if not any(start < each.end <= end for start, end, _ in ours)]
+    ours = [(match.start(), match.end(), _QUESTION_OF[match[0]]) for match in _OURS.finditer(text)]
+    ends = [end for _, end, _ in ours]
+
+    def is_within(end: int) -> bool:
+        place = bisect.bisect_left(ends, end)
+        return place < len(ours) and ours[place][0] < end
+
+    found = [each for each in _sentences(text) if not is_within(each.end)]
     return sorted([*found, *(Asked(question, end) for _, end, question in ours)], key=lambda asked: asked.end)
 
 
-def _templates(text: str) -> list[tuple[int, int, str]]:
-    """Where the fallback questions stand, whole, or the source's own text without the line added to it."""
-    found: list[tuple[int, int, str]] = []
-    for name, question in QUESTIONS.items():
-        for wording in (question, TEMPLATES.get(name, question)):
-            start = text.find(wording)
-            while start >= 0:
-                if not any(begun <= start < ended for begun, ended, _ in found):
-                    found.append((start, start + len(wording), question))
-                start = text.find(wording, start + len(wording))
-    return found
-
-
 def _sentences(text: str) -> list[Asked]:
-    found: list[Asked] = []
+    found: list[tuple[int, int]] = []
     begun = line = 0
     for end in [*(match.end() for match in _BORDER.finditer(text)), len(text)]:
         piece = text[begun:end]
         if _is_question(piece):
             # The mark of a line that begins YES/NO: may be several sentences further on.
-            whole = text[line:end] if _YES_NO_LINE.match(text[line:end]) else piece
-            found = [each for each in found if each.end <= line] if whole != piece else found
-            found.append(Asked(whole.strip().lstrip(_LEAD), end))
+            start = line if _YES_NO_LINE.match(text, line, end) else begun
+            while start == line and found and found[-1][1] > line:
+                found.pop()
+            found.append((start, end))
         begun = end
         line = end if piece.endswith("\n") else line
-    return found
+    return [Asked(text[start:end].strip().lstrip(_LEAD), end) for start, end in found]
 
 
 def _is_question(piece: str) -> bool:

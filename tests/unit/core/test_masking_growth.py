@@ -1,24 +1,18 @@
-"""The time that masking takes grows evenly with the text, whatever it is (P25).
-
-What is compared are times of the processor for a text and for one of twice its length, in turns; the least of many
-counts, and a bound that a square would exceed by far. How long it takes is not asked.
-"""
+"""The time that masking takes grows evenly with the text, whatever it is (P25)."""
 
 from __future__ import annotations
 
-import gc
 import json
-import time
 from collections.abc import Callable
 
 import pytest
 
 from orchestrator.core import masking_machine
+from tests.unit.core import growth
 from tests.unit.core.test_masking import OPENAI
 
 SIZE = 16_384
 ROUNDS = 5
-ATTEMPTS = 3
 BOUND = 2.5
 REGISTERED = ("registered-secret-1", "aaaaaaaa-1")
 
@@ -76,30 +70,14 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 }
 
 
-def seconds(text: str) -> float:
-    machine = masking_machine.Machine(REGISTERED, keys_only=False)
-    begin = time.process_time()
-    machine.feed(text, final=True)
-    return time.process_time() - begin
-
-
-def growth(small: str, large: str) -> float:
-    """How many times longer the large text takes, each at its best."""
-    best = [float("inf"), float("inf")]
-    for _ in range(ROUNDS):
-        best = [min(best[0], seconds(small)), min(best[1], seconds(large))]
-    return best[1] / best[0]
+def masked(text: str) -> None:
+    masking_machine.Machine(REGISTERED, keys_only=False).feed(text, final=True)
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_p25_twice_the_text_takes_about_twice_the_time(text: Callable[[int], str]) -> None:
-    gc.collect()
-    found = []
-    for _ in range(ATTEMPTS):
-        found.append(growth(text(SIZE), text(2 * SIZE)))
-        if found[-1] <= BOUND:
-            break
-    assert min(found) <= BOUND, found
+    small, large = text(SIZE), text(2 * SIZE)
+    assert growth.least(lambda: growth.growth(masked, small, large, ROUNDS), BOUND) <= BOUND
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)

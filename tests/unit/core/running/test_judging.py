@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from orchestrator.core.running import codes, grounds, guard, judging, states, wo
 from orchestrator.core.running.facts import CLAIM, DIFF
 from orchestrator.core.running.judging import Facts, File, Verdict
 from orchestrator.core.running.objections import OBJECTIONS
+from tests.unit.core import growth
 
 OTHER_TYPES = [type_ for type_ in task_types.TYPES if type_ != "DANGEROUS_OP"]
 README = File("README.md", True)
@@ -441,7 +441,5 @@ def test_p8_objections_alone_or_a_ground_decide(facts: Facts) -> None:
     assert complete == (not spoken and bool(grounds.found(facts)))
 
 
-def test_judging_is_quick() -> None:
-    begun = time.process_time()
-    judged(output="Is it done? " * 20_000)
-    assert time.process_time() - begun < 2
+def test_judging_takes_linear_time() -> None:
+    assert growth.is_even(lambda output: judged(output=output), "Is it done? ", 10_000)
