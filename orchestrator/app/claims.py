@@ -98,6 +98,7 @@ def claim_action(work: Work) -> Answer:
     given = work.call.input
     groups.open_session(work)
     agent = _agent(work, given.get("agent_id"))
+    task_guards.by_hand(work, agent)
     lease = given.get("lease") or LEASE_S
     if given.get("id") is None:
         from orchestrator.app import next_action
@@ -296,6 +297,7 @@ def _without_token(work: Work) -> tuple[Task, Agent, str]:
             "Repeat with --by AGENT, or with --claim-token TOKEN",
         )
     agent = _agent(work, given["by"])
+    task_guards.by_hand(work, agent)
     acting.refuse_outside(work, agent, task.group_id)
     return task, agent, _why_freed(work, task, agent)
 

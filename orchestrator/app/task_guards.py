@@ -87,6 +87,19 @@ def is_person(work: Work, agent: Agent) -> bool:
     return True
 
 
+def by_hand(work: Work, agent: Agent) -> None:
+    """Whether an agent changes tasks by hand: the system never does, nor does a person's name alone.
+
+    Raises:
+        Refused: NOT_PERMITTED, HUMAN_REQUIRED.
+    """
+    if agent.kind == "system":
+        raise Refused(
+            "NOT_PERMITTED", f"{agent.id} changes tasks by its own rules, not by hand.", "Name an agent that has a role"
+        )
+    is_person(work, agent)
+
+
 def liftable(asked: Asked, requester: Standing, block: Block, *, person: bool = False) -> permissions.Answer:
     """Whether a requester may lift a blocker of a task, and if not, why and who may.
 

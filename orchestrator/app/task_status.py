@@ -17,7 +17,6 @@ from orchestrator.core import blockers, names, tasks
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.routing.facts import ROUTER
 from orchestrator.core.tasks import Task
-from orchestrator.errors import Refused
 from orchestrator.store import task_reader
 from orchestrator.store.reader import Agent
 from orchestrator.store.step import Value
@@ -93,10 +92,6 @@ def _permitted(work: Work, task: Task, to: str, by: Agent, cause: str) -> tuple[
     """Whether a person does it, and whether a lifted blocker has no opener on record."""
     if cause in UNASKED:
         return False, False
-    if by.kind == "system":
-        raise Refused(
-            "NOT_PERMITTED", f"{by.id} moves tasks by its own rules, not by hand.", "Repeat with --by AGENT"
-        )
     person = task_guards.is_person(work, by)
     requester = task_guards.standing(work, by.id)
     if to == tasks.CANCELLED:

@@ -318,14 +318,7 @@ def actor(work: Work, by: str | None, group: str | None) -> Agent:
     """
     agent = groups.actor(work, by)
     acting.refuse_outside(work, agent, group)
-    if agent.kind == "system":
-        raise Refused(
-            "NOT_PERMITTED", f"{agent.id} changes tasks by its own rules, not by hand.", "Repeat with --by AGENT"
-        )
-    if agent.kind == "human":
-        from orchestrator.app import human
-
-        human.require(work, agent, f"Acting as {agent.id}")
+    task_guards.by_hand(work, agent)
     return agent
 
 

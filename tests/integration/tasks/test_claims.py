@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import claims
+from orchestrator.app import claims, human
 from tests.integration.tasks.board import LEAD, PM, Board
 
 
@@ -91,6 +91,14 @@ class TestClaiming:
         board.mine("T", "dev-2")
         assert lost(board, "task claim", id="T", agent_id="dev-1") == "dev-2"
 
+    def test_a_task_that_was_blocked_stays_with_who_claimed_it(self, board: Board) -> None:
+        board.task("T")
+        token = board.claim("T")["claim"]["token"]
+        board.move("T", "blocked", "dev-1", claim_token=token)
+        before = board.shown("T")
+        assert lost(board, "task claim", id="T", agent_id="dev-2") == "dev-1"
+        assert board.shown("T") == before
+
     def test_ones_own_task_in_progress_can_be_claimed(self, board: Board) -> None:
         board.mine("T")
         assert board.claim("T")["claim"]["holder"] == "dev-1"
@@ -140,6 +148,22 @@ class TestLeases:
         ]  # fmt: skip
         assert (board.shown("T")["assignee"], board.shown("T")["claim_token"] == old) == ("dev-2", False)
 
+    @pytest.mark.parametrize(
+        ("by", "code"),
+        [
+            pytest.param("user", "HUMAN_REQUIRED", id="a person's name"),
+            pytest.param("system:runner", "NOT_PERMITTED", id="the runner"),
+        ],
+    )
+    def test_after_its_end_it_is_not_taken_over_by(self, board: Board, by: str, code: str) -> None:
+        board.task("T")
+        board.claim("T", lease=600)
+        board.clock.minutes = 11
+        before = board.shown("T")
+        assert board.refused("task claim", session_id="S1", id="T", agent_id=by).code == code
+        assert board.refused("task release", session_id="S1", id="T", by=by, reason="late").code == code
+        assert board.shown("T") == before
+
     def test_an_idle_agent_of_the_same_role_is_offered_it(self, board: Board) -> None:
         board.task("T")
         board.claim("T", lease=600)
@@ -166,6 +190,14 @@ class TestLeases:
         assert (held["until"], held["lease"], held["token"]) == ("2025-01-01T00:19:00.000000Z", 600, token)
         board.clock.minutes = 15
         assert lost(board, "task claim", id="T", agent_id="dev-2") == "dev-1"
+
+    def test_nobody_but_the_holder_gives_a_sign_of_life(self, board: Board) -> None:
+        board.task("T")
+        token = board.claim("T", lease=600)["claim"]["token"]
+        before = board.shown("T")
+        for other in ("dev-2", LEAD):
+            assert lost(board, "task heartbeat", id="T", claim_token=token, by=other) == "dev-1"
+        assert board.shown("T") == before
 
     def test_a_heartbeat_may_change_the_lease_and_never_shortens_it(self, board: Board) -> None:
         board.task("T")
@@ -284,6 +316,15 @@ class TestRelease:
         assert (answer["task"]["status"], answer["task"]["assignee"]) == ("todo", None)
         assert changes(board, "task")[-1] == ("T", "in_progress", "todo", "dev-1", "released by dev-1")
         assert board.says("dev-2") == ("get_task", "T")
+
+    def test_a_name_alone_releases_nothing_that_a_person_has(self, board: Board) -> None:
+        board.task("T", assignee="user")
+        board.context.credential = human.Credential(human.TERMINAL)
+        board.move("T", "in_progress", "user")
+        board.context.credential = None
+        before = board.shown("T")
+        assert board.refused("task release", session_id="S1", id="T", by="user").code == "HUMAN_REQUIRED"
+        assert board.shown("T") == before
 
     def test_what_nobody_claimed_is_freed_by_one_above_for_a_reason(self, board: Board) -> None:
         board.mine("T")
