@@ -6,6 +6,7 @@ import json
 import pathlib
 import shutil
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -18,6 +19,8 @@ from orchestrator.core.running import config
 from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import evidence_files, owners, task_logs
 
+PATIENCE_S = 20
+"""After so long a wait for what should end by itself is called off."""
 KEY = "sk-" + "a1B2" * 10
 
 
@@ -98,7 +101,8 @@ def test_p12_who_waits_longer_than_allowed_stops_and_leaves_the_holder_alone(tmp
     )
     second = again(tmp_path)
     second._settings = second.settings._replace(timeouts=config.Timeouts(deadlock_timeout_seconds=1))
-    run = done(second, "create b.md")
+    given_up = time.monotonic() + PATIENCE_S
+    run = second.work(second.submit("create b.md")["id"], cancelled=lambda: time.monotonic() > given_up)
     assert (run["state"], run["error_code"]) == ("error", "E403")
     assert held["id"] in run["error_reason"]
     events = second.log(run["id"], "full")["events"]

@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.app import human
 from orchestrator.app.human import TERMINAL, TOKEN, Credential
-from orchestrator.errors import Refused
+from orchestrator.errors import Refused, UsageError
 from tests.acceptance.test_replay import assert_told_again
 from tests.integration.app.table import REVIEW, Table
 
@@ -304,3 +304,10 @@ def test_the_database_keeps_enrolments_and_resume_points_as_they_were_written(sq
     table.says("developer", "PARTIAL", "A", metadata=REVIEW)
     with pytest.raises(sqlite3.IntegrityError, match="NEVER_"):
         table.context.connection.execute(sql)
+
+
+def test_a_token_file_that_is_no_text_holds_no_credential() -> None:
+    assert human.credential_of(b"\xef\xbb\xbfabc").token == "abc"  # noqa: S105 - a token of the test
+    with pytest.raises(UsageError) as caught:
+        human.credential_of(b"\xff\xfe\x00")
+    assert (caught.value.code, caught.value.message) == ("USAGE", "The token file is no text.")

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.app import human, operations
+from orchestrator.app.running import queueing
 from orchestrator.core import questions, task_types
 from orchestrator.core.running.facts import File
 from tests.integration.app.track import CHAT, NEW_FILE, OWNER, Track, facts, in_state, track
@@ -222,7 +223,18 @@ def test_another_try_may_have_another_executor_and_a_note(track: Track) -> None:
 @pytest.mark.parametrize("state", ["queued", "running", "awaiting_response", "complete"])
 def test_what_is_open_or_complete_is_not_tried_again(track: Track, state: str) -> None:
     run = in_state(track, state)
-    track.refused(lambda: track.again(run), "ILLEGAL_MOVE")
+    problem = track.refused(lambda: track.again(run), "ILLEGAL_MOVE")
+    said = f"Run {run} is {state}; only one that ended without being complete is tried again."
+    assert (problem.message, problem.suggestion) == (said, f"/logs {run}")
+
+
+@pytest.mark.parametrize("state", ["queued", "awaiting_response", "complete", "incomplete", "cancelled"])
+def test_what_does_not_run_is_not_stopped(track: Track, state: str) -> None:
+    run = in_state(track, state)
+    problem = track.refused(
+        lambda: queueing.stop(track.context, session_id=CHAT, id=run, reason="enough"), "ILLEGAL_MOVE"
+    )
+    assert problem.message == f"Run {run} is {state}."
 
 
 def test_what_is_tried_again_already_is_not_tried_a_third_time(track: Track) -> None:

@@ -11,10 +11,12 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
+from orchestrator.app.running.serving import Caller
 from orchestrator.core import questions
 from orchestrator.doors.web import acts, entering, pages
 from orchestrator.doors.web.application import MAX_BODY
 from orchestrator.doors.web.bodies import MAX_TEXT
+from orchestrator.errors import UsageError
 from tests.integration.web import story
 from tests.integration.web.asgi import TOKEN, Web
 from tests.integration.web.conftest import Make
@@ -224,6 +226,28 @@ def test_a_page_without_its_question_answers_none(running: Web) -> None:
     id = story.run(running, story.ASK)
     done = running.send(f"/tasks/{id}", f"/tasks/{id}/reply", reply="B")
     assert (done.status, story.state(running, id)) == (409, "AWAITING_RESPONSE")
+
+
+def test_a_reply_that_does_not_name_its_question_answers_the_first_one_only(running: Web) -> None:
+    id = story.run(running, story.ASK)
+    ((asked,),) = running.rows("SELECT id FROM questions")
+    page = running.get(f"/tasks/{id}")
+    assert running.post(f"/tasks/{id}/reply", csrf=page.csrf, question_id=asked, reply="A").status == 303
+    story.wait(running, id, "AWAITING_RESPONSE", story.ASKS_AGAIN)
+    before = running.head()
+    with pytest.raises(UsageError) as caught:
+        running.service.reply(id, Caller(), reply="B")
+    said = "This task has asked before, so that a reply has to name the question which it answers."
+    assert (caught.value.code, caught.value.message, running.head()) == ("USAGE", said, before)
+
+
+def test_a_choice_is_yes_or_no_whatever_is_asked(running: Web) -> None:
+    for number, content in enumerate((story.DANGEROUS, story.ASK)):
+        id = story.run(running, content, f"chat-{number}")
+        before = running.head()
+        with pytest.raises(UsageError) as caught:
+            running.service.reply(id, Caller(), choice="maybe")
+        assert (caught.value.message, running.head()) == ("A choice is yes or no.", before)
 
 
 def test_a_confirmation_has_a_textarea_and_is_given_by_a_button(running: Web) -> None:

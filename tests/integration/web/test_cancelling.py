@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the application needs the extra `web`")
 
 from orchestrator.doors.web import cancelling
+from orchestrator.errors import Refused
 from tests.integration.web import story
 from tests.integration.web.asgi import TOKEN, Web
 from tests.integration.web.conftest import Make
@@ -41,6 +42,14 @@ def test_what_takes_longer_is_answered_as_running(slow: Web, monkeypatch: pytest
     monkeypatch.setattr(cancelling, "WAIT_S", 20.0)
     assert cancel(slow, id) == (200, {"task_id": id, "old_status": "RUNNING", "new_status": "CANCELLED"})
     assert cancel(slow, id)[1]["error"] == "ILLEGAL_MOVE"
+
+
+def test_what_ended_while_it_was_to_be_stopped_is_told_so(web: Web) -> None:
+    id = story.run(web, story.DANGEROUS)
+    with pytest.raises(Refused) as caught:
+        web.service.cancelled(id, "RUNNING")
+    said = f"Task {id} is AWAITING_RESPONSE; it could not be cancelled any more."
+    assert (caught.value.code, caught.value.message) == ("ILLEGAL_MOVE", said)
 
 
 def test_what_has_been_cancelled_is_not_cancelled_again(slow: Web) -> None:

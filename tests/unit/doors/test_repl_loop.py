@@ -7,7 +7,7 @@ import io
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -35,6 +35,16 @@ SUMMARY = """=== TASK SUMMARY ===
 ====================
 """
 Play = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture(autouse=True)
+def _heard() -> Iterator[None]:
+    """No signal is ignored from the start, as some are where the tests run in the background of a shell."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
