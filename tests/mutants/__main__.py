@@ -43,7 +43,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--name", nargs="+", metavar="PATTERN", help="only these, such as 'guard:app.moving:*'")
     parser.add_argument("--sample", type=positive, metavar="N", help="N mutants, evenly spread; the same each time")
     parser.add_argument("--jobs", type=positive, default=1, help="mutants at a time (1)")
-    parser.add_argument("--timeout", type=positive, default=300, metavar="SECONDS", help="for one mutant (300)")
+    parser.add_argument("--timeout", type=positive, default=120, metavar="SECONDS", help="for one test (120)")
     parser.add_argument("--tests", nargs="+", metavar="FILE", help="only these tests, all of them")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help=f"the results ({RESULTS.name})")
     parser.add_argument("--list", action="store_true", help="only name the mutants")

@@ -5,6 +5,7 @@ So a mutant costs no more than the tests that it runs, and what one of them brea
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
@@ -23,6 +24,7 @@ KILLED, HUNG, SURVIVED, UNREACHED, BROKEN = "killed", "killed by timeout", "surv
 REDUNDANT = "redundant"
 """Survived, as it stands behind another guard."""
 POLL_S = 0.01
+COUNT = "begun"
 
 
 class Trial(NamedTuple):
@@ -113,7 +115,7 @@ class _Child:
 
     def __init__(self) -> None:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mutant-"))
-        self.started, self.pid = time.monotonic(), 0
+        self.begun, self.test, self.pid = time.monotonic(), 0, 0
         self.outcome: Outcome | None = None
 
     def start(self, work: Callable[[], Outcome]) -> None:
@@ -122,10 +124,12 @@ class _Child:
             _work(work, self.folder / "outcome.json")
 
     def look(self, timeout: float) -> Outcome | None:
-        """The outcome, once there is one."""
+        """The outcome, once there is one. Many tests may take long, one may not."""
         if self.pid and os.waitpid(self.pid, os.WNOHANG)[0]:
             self.pid, self.outcome = 0, self._answer()
-        elif self.pid and time.monotonic() - self.started > timeout:
+        elif self.pid and (at := _at(self.folder)) != self.test:
+            self.begun, self.test = time.monotonic(), at
+        elif self.pid and time.monotonic() - self.begun > timeout:
             self.outcome = Outcome(HUNG)
         if self.outcome is not None:
             self.stop()
@@ -142,6 +146,13 @@ class _Child:
             os.waitpid(self.pid, 0)
             self.pid = 0
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _at(folder: pathlib.Path) -> int:
+    """How many tests a trial has begun: as many bytes as the file has that counts them."""
+    with contextlib.suppress(FileNotFoundError):
+        return (folder / COUNT).stat().st_size
+    return 0
 
 
 def _work(work: Callable[[], Outcome], file: pathlib.Path) -> NoReturn:
@@ -168,6 +179,8 @@ def _try(session: pytest.Session, name: str, items: Sequence[pytest.Item], folde
     if name:
         altering.alter(name)
     for item, following in zip(items, [*items[1:], None], strict=True):
+        with (folder / COUNT).open("ab") as count:
+            count.write(b".")
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if failures.found:
             return Outcome(KILLED, *failures.found[0])
@@ -192,7 +205,7 @@ def sentence(report: pytest.TestReport) -> str:
     return said.splitlines()[0][:200] if said else ""
 
 
-def run(trials: Sequence[Trial], told: Told, *, files: Sequence[str] = (), jobs: int = 1, timeout: float = 300) -> None:
+def run(trials: Sequence[Trial], told: Told, *, files: Sequence[str] = (), jobs: int = 1, timeout: float = 120) -> None:
     """Run trials in this process, which has to be one of its own: it collects, and so imports, the tests.
 
     Args:
@@ -200,7 +213,7 @@ def run(trials: Sequence[Trial], told: Told, *, files: Sequence[str] = (), jobs:
         told: hears each outcome, not always in order.
         files: files of tests to collect beside those that the trials name.
         jobs: forks at a time.
-        timeout: seconds for a trial.
+        timeout: seconds for a test.
 
     Raises:
         SystemExit: files did not load, or who was told stopped it.

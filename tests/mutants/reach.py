@@ -22,6 +22,8 @@ SOURCES = ("orchestrator", "migrations", "workflow", "agents", "tests/unit", "te
 TESTS = (
     "tests/unit",
     "tests/integration/app",
+    "tests/integration/tasks",
+    "tests/integration/web",
     "tests/integration/test_python_interface.py",
     "tests/acceptance/test_replay.py",
     *(f"tests/integration/store/test_{name}*.py" for name in ("guards", "attacks", "completion", "path_properties")),

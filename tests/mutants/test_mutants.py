@@ -26,7 +26,7 @@ TRIALS = """
 import json, sys
 from tests.mutants import hosting
 found = {}
-trials = [hosting.Trial("", [test]) for test in sys.argv[1:]]
+trials = [hosting.Trial("", tests.split()) for tests in sys.argv[1:]]
 hosting.run(trials, lambda place, outcome: found.update({place: outcome}), jobs=2, timeout=8)
 print(json.dumps([found[place] for place in sorted(found)]))
 """
@@ -38,6 +38,12 @@ def test_fails():
     assert 1 == 2
 def test_hangs():
     time.sleep(600)
+def test_takes_a_while():
+    time.sleep(3)
+def test_takes_a_while_too():
+    time.sleep(3)
+def test_takes_its_time():
+    time.sleep(3)
 def test_dies():
     os._exit(1)
 """
@@ -185,6 +191,7 @@ def test_every_reason_for_a_redundant_guard_fits_a_guard(found: dict[str, Mutant
 def test_each_end_of_a_trial_has_its_word(tmp_path: pathlib.Path) -> None:
     (tmp_path / "test_fakes.py").write_text(FAKES, "utf-8")
     tests = [f"test_fakes.py::test_{name}" for name in ("passes", "fails", "hangs", "dies", "nowhere")]
+    tests.append(" ".join(f"test_fakes.py::test_takes_{name}" for name in ("a_while", "a_while_too", "its_time")))
     done = run("-c", TRIALS, *tests, cwd=tmp_path)
     assert [outcome[:2] for outcome in json.loads(done.stdout)] == [
         [hosting.SURVIVED, ""],
@@ -192,6 +199,7 @@ def test_each_end_of_a_trial_has_its_word(tmp_path: pathlib.Path) -> None:
         [hosting.HUNG, ""],
         [hosting.BROKEN, ""],
         [hosting.BROKEN, ""],
+        [hosting.SURVIVED, ""],
     ]
 
 

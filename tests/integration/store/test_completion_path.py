@@ -366,3 +366,10 @@ def test_a_dropped_index_is_an_error_and_no_answer(book: ledger.Ledger) -> None:
     book.connection.execute("DROP INDEX ix_agent_reports_standing")
     with pytest.raises(sqlite3.OperationalError, match="no such index: ix_agent_reports_standing"):
         book.path()
+
+
+def test_a_pass_that_came_after_the_approval_tests_nothing(book: ledger.Ledger) -> None:
+    """The project manager's own reports do not stand in the way of an approval, so one may come after it."""
+    submitted, *_ = book.reports(("developer", "submit_test"), ("tech_lead", "approve"), ("developer", "merge"))
+    book.report("project_manager", "test_pass")
+    assert book.part("tested") == (0, "qa_unanswered", submitted)

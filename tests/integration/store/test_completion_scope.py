@@ -47,6 +47,11 @@ def reopened(book: Ledger) -> None:
     book.reopen("G")
 
 
+def redone(book: Ledger) -> None:
+    reopened(book)
+    chain(book)
+
+
 def dependent(book: Ledger) -> None:
     book.group("D")
     book.depend("G", "D")
@@ -56,7 +61,7 @@ def failed(book: Ledger) -> None:
     book.reports(("developer", "submit_test"), ("qa_expert", "test_fail"))
 
 
-STORIES = (new, chain, failed, blocked, resolved, confirmed, acknowledged, reopened, dependent)
+STORIES = (new, chain, failed, blocked, resolved, confirmed, acknowledged, reopened, redone, dependent)
 
 
 @pytest.fixture
@@ -106,7 +111,13 @@ def another_group(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     book.depend("H", "X")
 
 
-@pytest.mark.parametrize("other", [another_session, another_group])
+def another_entity(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others than groups have statuses as well, and may have a group's id."""
+    for entity in ("session", "task", "run"):
+        book.record(entity, "G", "completed", "in_progress")
+
+
+@pytest.mark.parametrize("other", [another_session, another_group, another_entity])
 @pytest.mark.parametrize("story", STORIES)
 def test_what_is_recorded_elsewhere_says_nothing_of_a_group(
     book: Ledger,
@@ -118,3 +129,24 @@ def test_what_is_recorded_elsewhere_says_nothing_of_a_group(
     before = paths(book.connection)
     other(book, monkeypatch)
     assert paths(book.connection) == before
+
+
+def pass_in_another_group(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    book.group("H")
+    book.reports(*CHAIN[:2], group="H")
+
+
+def pass_in_another_session(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    another_session(book, monkeypatch)
+    book.reports(*CHAIN[:2], group="G")
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("other", [pass_in_another_group, pass_in_another_session])
+def test_a_pass_elsewhere_between_submission_and_approval_is_no_pass_of_the_group(
+    book: Ledger, monkeypatch: pytest.MonkeyPatch, other: Callable[[Ledger, pytest.MonkeyPatch], None]
+) -> None:
+    submitted = book.report("developer", "submit_test")
+    other(book, monkeypatch)
+    book.reports(("tech_lead", "approve"), ("developer", "merge"))
+    assert book.part("tested") == (0, "qa_unanswered", submitted)
