@@ -44,8 +44,8 @@ def claim(
         `task`, `claim {token, holder, until, lease}`, `taken_over_from`; `task` null and `why` where there is nothing.
 
     Raises:
-        Refused: UNKNOWN_TASK, UNKNOWN_AGENT, NOT_PERMITTED, CLAIM_LOST {holder}, DEPENDENCIES_OPEN, ASSIGNEE_BUSY,
-            ILLEGAL_MOVE (blocked or closed), SESSION_CLOSED.
+        Refused: UNKNOWN_TASK, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED, CLAIM_LOST {holder}, DEPENDENCIES_OPEN,
+            ASSIGNEE_BUSY, ILLEGAL_MOVE (blocked or closed), SESSION_CLOSED.
 
     Source: seed 002, get_next_action.
     """

@@ -308,7 +308,12 @@ class TestRelease:
     def test_without_the_token_somebody_is_named(self, board: Board) -> None:
         board.task("T")
         board.claim("T")
-        assert board.refused("task release", session_id="S1", id="T", reason="x").code == "ACTOR_REQUIRED"
+        before = board.shown("T")
+        refusal = board.refused("task release", session_id="S1", id="T", reason="x")
+        assert (refusal.code, refusal.message, refusal.suggestion, board.shown("T")) == (
+            "ACTOR_REQUIRED", "Who releases task T is not named, nor is a claim by its token.",
+            "Repeat with --by AGENT, or with --claim-token TOKEN", before,
+        )  # fmt: skip
 
     def test_what_nobody_claimed_is_released_by_who_has_it(self, board: Board) -> None:
         board.mine("T")

@@ -16,7 +16,7 @@ from orchestrator.core import questions
 from orchestrator.doors.web import acts, entering, pages
 from orchestrator.doors.web.application import MAX_BODY
 from orchestrator.doors.web.bodies import MAX_TEXT
-from orchestrator.errors import UsageError
+from orchestrator.errors import OrchestratorError, UsageError
 from tests.integration.web import story
 from tests.integration.web.asgi import TOKEN, Web
 from tests.integration.web.conftest import Make
@@ -241,13 +241,39 @@ def test_a_reply_that_does_not_name_its_question_answers_the_first_one_only(runn
     assert (caught.value.code, caught.value.message, running.head()) == ("USAGE", said, before)
 
 
-def test_a_choice_is_yes_or_no_whatever_is_asked(running: Web) -> None:
-    for number, content in enumerate((story.DANGEROUS, story.ASK)):
-        id = story.run(running, content, f"chat-{number}")
-        before = running.head()
-        with pytest.raises(UsageError) as caught:
-            running.service.reply(id, Caller(), choice="maybe")
-        assert (caught.value.message, running.head()) == ("A choice is yes or no.", before)
+@pytest.mark.parametrize(
+    ("content", "until", "given", "code", "said"),
+    [
+        pytest.param(
+            story.DANGEROUS, "AWAITING_RESPONSE", {"choice": "maybe"}, "USAGE", "A choice is yes or no.",
+            id="another choice to confirm by",
+        ),
+        pytest.param(
+            story.ASK, "AWAITING_RESPONSE", {"choice": "maybe"}, "USAGE", "A choice is yes or no.",
+            id="another choice to go on by",
+        ),
+        pytest.param(
+            story.DANGEROUS, "AWAITING_RESPONSE", {"reply": "why not"}, "USAGE", "This is answered by yes or no alone.",
+            id="words to confirm by",
+        ),
+        pytest.param(
+            story.ASK, "AWAITING_RESPONSE", {"reply": " \n"}, "USAGE", "A reply needs words.", id="no words",
+        ),
+        pytest.param(
+            story.READ, "COMPLETE", {"reply": "B"}, "ILLEGAL_MOVE", "Task {id} is COMPLETE and awaits no response.",
+            id="nothing is asked",
+        ),
+    ],
+)  # fmt: skip
+def test_what_answers_nothing_is_refused_and_changes_nothing(
+    running: Web, content: str, until: str, given: dict[str, str], code: str, said: str
+) -> None:
+    id = story.run(running, content, until=until)
+    before = running.head()
+    with pytest.raises(OrchestratorError) as caught:
+        running.service.reply(id, Caller(), **given)
+    assert (caught.value.code, caught.value.message) == (code, said.format(id=id))
+    assert running.head() == before
 
 
 def test_a_confirmation_has_a_textarea_and_is_given_by_a_button(running: Web) -> None:
