@@ -46,6 +46,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--timeout", type=positive, default=120, metavar="SECONDS", help="for one test (120)")
     parser.add_argument("--tests", nargs="+", metavar="FILE", help="only these tests, all of them")
     parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help=f"the results ({RESULTS.name})")
+    parser.add_argument("--correct", action="store_true", help="put these results in the place of their older ones")
     parser.add_argument("--list", action="store_true", help="only name the mutants")
     return parser.parse_args()
 
@@ -131,7 +132,9 @@ def main() -> int:
     verdicts = judge(mutants, options)
     print(f"\n{table.summary(verdicts)}\n\n{(time.monotonic() - started) / 60:.0f} minutes")
     whole = options.name is None and options.sample is None and options.tests is None
-    if options.markdown or whole:
+    if options.correct:
+        table.correct(options.markdown or RESULTS, verdicts)
+    elif options.markdown or whole:
         table.write(options.markdown or RESULTS, verdicts)
     return 0 if all(verdict.is_well for verdict in verdicts) else 1
 

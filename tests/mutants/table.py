@@ -17,6 +17,8 @@ Each guard of the program taken away in turn, and the test that failed for it. G
 writes the sections of the kinds that it went through, and leaves the others.
 """
 _COLUMNS = ("kind", "mutants", "killed", "of these by timeout", "redundant", "survived", "broken")
+_Cells = tuple[str, str, str]
+_ROW = re.compile(r"^\| (.*?) \| (.*?) \| (.*) \|$", re.MULTILINE)
 _SECTION = re.compile(r"^## (\w+).*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -67,20 +69,57 @@ def line(verdict: Verdict) -> str:
 
 def write(file: pathlib.Path, verdicts: Sequence[Verdict]) -> None:
     """Write the sections of these kinds into a file; sections of other kinds stay."""
+    sections = _sections(file)
+    for kind, own in _by_kind(verdicts).items():
+        sections[kind] = _section(kind, [_cells(verdict) for verdict in own])
+    _save(file, sections)
+
+
+def correct(file: pathlib.Path, verdicts: Sequence[Verdict]) -> None:
+    """Put these verdicts in the place of older ones of the same mutants; other rows stay.
+
+    Raises:
+        SystemExit: the file knows no mutant of that name.
+    """
+    sections = _sections(file)
+    for kind, own in _by_kind(verdicts).items():
+        rows = {row[0]: row for row in _ROW.findall(sections.get(kind, ""))[2:]}
+        new = {cells[0]: cells for cells in map(_cells, own)}
+        if unknown := sorted(new.keys() - rows.keys()):
+            raise SystemExit(f"{file.name} has no {kind} {', '.join(unknown)}: run the whole kind")
+        sections[kind] = _section(kind, list((rows | new).values()))
+    _save(file, sections)
+
+
+def _by_kind(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
+    kinds: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        kinds.setdefault(verdict.mutant.kind, []).append(verdict)
+    return kinds
+
+
+def _sections(file: pathlib.Path) -> dict[str, str]:
     old = file.read_text("utf-8") if file.exists() else ""
-    sections = {found[1]: found[0].rstrip() + "\n" for found in _SECTION.finditer(old)}
-    for name, *rest in counts(verdicts)[:-1]:
-        sections[str(name)] = _section(str(name), rest, [v for v in verdicts if v.mutant.kind == name])
+    return {found[1]: found[0].rstrip() + "\n" for found in _SECTION.finditer(old)}
+
+
+def _save(file: pathlib.Path, sections: dict[str, str]) -> None:
     file.write_text("\n".join([HEAD, *(sections[kind] for kind in sorted(sections))]), "utf-8")
 
 
-def _section(kind: str, counted: Sequence[str | int], verdicts: Sequence[Verdict]) -> str:
-    mutants, killed, hung, redundant, lives, broken = counted
+def _section(kind: str, rows: Sequence[_Cells]) -> str:
+    words = [cell.split("**")[1] if cell.startswith("**") else hosting.KILLED for _, _, cell in rows]
+    hung = words.count(hosting.HUNG)
     extra = f" ({hung} by timeout)" if hung else ""
-    left = f"{redundant} redundant, {lives} survived, {broken} broken"
-    title = f"## {kind}\n\n{mutants} mutants: {killed} killed{extra}, {left}.\n"
-    rows = (_row((v.mutant.name.partition(":")[2], v.mutant.what, _outcome(v))) for v in verdicts)
-    return "\n".join([title, _row(("mutant", "what", "noticed by")), _row(["---"] * 3), *rows, ""])
+    lives = words.count(hosting.SURVIVED) + words.count(hosting.UNREACHED)
+    left = f"{words.count(hosting.REDUNDANT)} redundant, {lives} survived, {words.count(hosting.BROKEN)} broken"
+    title = f"## {kind}\n\n{len(rows)} mutants: {words.count(hosting.KILLED) + hung} killed{extra}, {left}.\n"
+    return "\n".join([title, _row(("mutant", "what", "noticed by")), _row(["---"] * 3), *map(_row, rows), ""])
+
+
+def _cells(verdict: Verdict) -> _Cells:
+    name, what = verdict.mutant.name.partition(":")[2], verdict.mutant.what
+    return name.replace("|", "/"), what.replace("|", "/"), _outcome(verdict).replace("|", "/")
 
 
 def _outcome(verdict: Verdict) -> str:

@@ -228,6 +228,20 @@ def test_results_are_counted_by_kind_and_written_section_by_section(tmp_path: pa
     assert "| V01 | third | **broken** why |" in text
 
 
+def test_results_of_some_mutants_are_corrected_among_the_others(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "RESULTS.md"
+    survived, killed = Outcome(hosting.SURVIVED), Outcome(hosting.KILLED, "tests/t.py::test_a", "no")
+    first, second = Mutant("guard:app.a:1", "A in a"), Mutant("guard:app.a:2", "B in b | c")
+    table.write(file, [Verdict(first, survived), Verdict(second, survived), Verdict(Mutant("check:V01", "v"), killed)])
+    table.correct(file, [Verdict(second, killed)])
+    corrected = file.read_text("utf-8")
+    table.write(file, [Verdict(first, survived), Verdict(second, killed)])
+    assert file.read_text("utf-8") == corrected
+    assert "2 mutants: 1 killed, 0 redundant, 1 survived, 0 broken." in corrected
+    with pytest.raises(SystemExit, match=r"RESULTS\.md has no guard app\.a:3: run the whole kind"):
+        table.correct(file, [Verdict(Mutant("guard:app.a:3", "moved"), killed)])
+
+
 @pytest.mark.slow
 def test_a_few_mutants_of_every_kind_are_noticed(found: dict[str, Mutant]) -> None:
     names = [
