@@ -52,6 +52,17 @@ def redone(book: Ledger) -> None:
     chain(book)
 
 
+def unasked(book: Ledger) -> None:
+    """QA had nothing to do."""
+    book.reports(("developer", "submit_review"), ("tech_lead", "approve"), ("developer", "merge"))
+
+
+def late(book: Ledger) -> None:
+    """A pass came after the approval."""
+    book.reports(("developer", "submit_test"), ("tech_lead", "approve"), ("developer", "merge"))
+    book.report("project_manager", "test_pass")
+
+
 def dependent(book: Ledger) -> None:
     book.group("D")
     book.depend("G", "D")
@@ -61,7 +72,9 @@ def failed(book: Ledger) -> None:
     book.reports(("developer", "submit_test"), ("qa_expert", "test_fail"))
 
 
-STORIES = (new, chain, failed, blocked, resolved, confirmed, acknowledged, reopened, redone, dependent)
+STORIES = (
+    new, chain, failed, unasked, late, blocked, resolved, confirmed, acknowledged, reopened, redone, dependent,
+)  # fmt: skip
 
 
 @pytest.fixture
