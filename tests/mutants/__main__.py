@@ -11,7 +11,7 @@ import pathlib
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tests.mutants import catalogue, hosting, reach, redundant, table
 from tests.mutants.catalogue import Mutant
@@ -80,7 +80,14 @@ def trials(mutants: Sequence[Mutant], tests: Sequence[str] | None) -> list[Trial
     known = reach.recorded()
     for test in known.failing:
         print(f"left out, as it fails without a mutant: {test}", flush=True)
-    return [Trial(mutant.name, known.tests(mutant)) for mutant in mutants]
+    before = table.noticed(RESULTS)
+    return [Trial(mutant.name, ordered(known.tests(mutant), mutant, before)) for mutant in mutants]
+
+
+def ordered(tests: Sequence[str], mutant: Mutant, before: Mapping[tuple[str, str], set[str]]) -> list[str]:
+    """The tests, with what noticed the mutant before at the front."""
+    known = before.get((mutant.kind, mutant.what.replace("|", "/")), set())
+    return sorted(tests, key=lambda test: test not in known)
 
 
 def weighed(verdict: Verdict) -> Verdict:

@@ -91,6 +91,15 @@ def correct(file: pathlib.Path, verdicts: Sequence[Verdict]) -> None:
     _save(file, sections)
 
 
+def noticed(file: pathlib.Path) -> dict[tuple[str, str], set[str]]:
+    """The tests that noticed mutants of a kind, by what these take away: names have lines in them, which move."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for kind, text in _sections(file).items():
+        for _, what, test in _ROW.findall(text)[2:]:
+            found.setdefault((kind, what), set()).add(f"tests/{test}")
+    return found
+
+
 def _by_kind(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
     kinds: dict[str, list[Verdict]] = {}
     for verdict in verdicts:

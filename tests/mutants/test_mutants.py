@@ -228,6 +228,15 @@ def test_results_are_counted_by_kind_and_written_section_by_section(tmp_path: pa
     assert "| V01 | third | **broken** why |" in text
 
 
+def test_what_noticed_a_mutant_before_is_tried_first(tmp_path: pathlib.Path) -> None:
+    file, mutant = tmp_path / "RESULTS.md", Mutant("guard:app.a:1", "A | B in a")
+    table.write(file, [Verdict(mutant, Outcome(hosting.KILLED, "tests/t.py::test_c", "no"))])
+    tests = ["tests/t.py::test_a", "tests/t.py::test_b", "tests/t.py::test_c"]
+    moved = Mutant("guard:app.a:9", "A | B in a")
+    assert mutants.ordered(tests, moved, table.noticed(file)) == [tests[2], *tests[:2]]
+    assert mutants.ordered(tests, Mutant("guard:app.a:1", "other"), table.noticed(file)) == tests
+
+
 def test_results_of_some_mutants_are_corrected_among_the_others(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "RESULTS.md"
     survived, killed = Outcome(hosting.SURVIVED), Outcome(hosting.KILLED, "tests/t.py::test_a", "no")
