@@ -57,6 +57,12 @@ def unasked(book: Ledger) -> None:
     book.reports(("developer", "submit_review"), ("tech_lead", "approve"), ("developer", "merge"))
 
 
+def unreviewed(book: Ledger) -> None:
+    """A review that has to be came to nothing yet."""
+    chain(book)
+    book.decide("G", mandatory_review=True)
+
+
 def late(book: Ledger) -> None:
     """A pass came after the approval."""
     book.reports(("developer", "submit_test"), ("tech_lead", "approve"), ("developer", "merge"))
@@ -73,7 +79,7 @@ def failed(book: Ledger) -> None:
 
 
 STORIES = (
-    new, chain, failed, unasked, late, blocked, resolved, confirmed, acknowledged, reopened, redone, dependent,
+    new, chain, failed, unasked, unreviewed, late, blocked, resolved, confirmed, acknowledged, reopened, redone, dependent,
 )  # fmt: skip
 
 
