@@ -28,7 +28,8 @@ TESTS = (
     "tests/acceptance/test_replay.py",
     *(f"tests/integration/store/test_{name}*.py" for name in ("guards", "attacks", "completion", "path_properties")),
 )
-STORE = "tests/integration/store/"
+STORE = ("tests/integration/store/", "tests/integration/app/test_criteria.py")
+"""Tests that meet statements of the database; of these it is not recorded which."""
 BY_TEXT = (
     "test_each_part_has_a_trigger_with_its_own_message",
     "test_the_triggers_of_a_table_call_no_function_but_the_tripwire",

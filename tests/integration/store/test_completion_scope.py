@@ -13,6 +13,22 @@ from tests.integration.store.ledger import Ledger
 CHAIN = (("developer", "submit_test"), ("qa_expert", "test_pass"), ("tech_lead", "approve"), ("developer", "merge"))
 
 
+def task(book: Ledger, id: str, group: str, *statuses: str) -> None:
+    """A task of a group, moved along."""
+    row = {"title": "t", "description": "", "type": "REPORT", "assignee": "developer", "created_at": ledger.T}
+    key, old = {"session_id": ledger.SESSION, "id": id}, "todo"
+    changed = {"created_seq": book.step(), "status_changed_at": ledger.T, "status_seq": book.seq}
+    book.insert("tasks", **key, **row, **changed, group_id=group, status=old)
+    for version, status in enumerate(statuses, start=2):
+        seq = book.record("task", id, old, status)
+        book.connection.execute(
+            "UPDATE tasks SET status = ?, status_seq = ?, status_changed_by_agent_id = 'project_manager', version = ?"
+            " WHERE session_id = ? AND id = ?",
+            [status, seq, version, *key.values()],
+        )
+        old = status
+
+
 def new(book: Ledger) -> None:
     """Nothing was reported."""
 
@@ -57,6 +73,12 @@ def unasked(book: Ledger) -> None:
     book.reports(("developer", "submit_review"), ("tech_lead", "approve"), ("developer", "merge"))
 
 
+def undone(book: Ledger) -> None:
+    """All that was to be done in it was cancelled."""
+    chain(book)
+    task(book, "T", "G", "cancelled")
+
+
 def unreviewed(book: Ledger) -> None:
     """A review that has to be came to nothing yet."""
     chain(book)
@@ -79,7 +101,8 @@ def failed(book: Ledger) -> None:
 
 
 STORIES = (
-    new, chain, failed, unasked, unreviewed, late, blocked, resolved, confirmed, acknowledged, reopened, redone, dependent,
+    new, chain, failed, undone, unasked, unreviewed, late, blocked, resolved, confirmed, acknowledged, reopened, redone,
+    dependent,
 )  # fmt: skip
 
 
@@ -106,6 +129,8 @@ def everything(book: Ledger, group: str) -> None:
     book.decide(group, mandatory_review=True)
     book.resolve(book.block(group))
     book.answer(book.ask(group))
+    task(book, f"open in {group}", group)
+    task(book, f"done in {group}", group, "in_progress", "done")
     book.block(group)
     book.ask(group)
 
@@ -169,3 +194,21 @@ def test_a_pass_elsewhere_between_submission_and_approval_is_no_pass_of_the_grou
     other(book, monkeypatch)
     book.reports(("tech_lead", "approve"), ("developer", "merge"))
     assert book.part("tested") == (0, "qa_unanswered", submitted)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "part"),
+    [
+        pytest.param((), (0, "open_task", None), id="open"),
+        pytest.param(("in_progress",), (0, "open_task", None), id="in progress"),
+        pytest.param(("in_progress", "done"), (1, "clear", None), id="done"),
+        pytest.param(("cancelled",), (0, "no_task_done", None), id="cancelled"),
+    ],
+)
+def test_the_tasks_of_a_group_are_done_or_none_is_there(
+    book: Ledger, statuses: tuple[str, ...], part: tuple[object, ...]
+) -> None:
+    chain(book)
+    assert book.part("unblocked") == (1, "clear", None)
+    task(book, "T", "G", *statuses)
+    assert book.part("unblocked") == part
