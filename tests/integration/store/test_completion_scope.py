@@ -212,3 +212,46 @@ def test_the_tasks_of_a_group_are_done_or_none_is_there(
     assert book.part("unblocked") == (1, "clear", None)
     task(book, "T", "G", *statuses)
     assert book.part("unblocked") == part
+
+
+# --- acknowledgements: of the project manager, in the step and the session of the report
+
+
+def elsewhere(book: Ledger, monkeypatch: pytest.MonkeyPatch, seq: int, role: str, effect: str, *known: str) -> None:
+    """A report in the step of this number of another session."""
+    monkeypatch.setattr(ledger, "SESSION", "S2")
+    row = dict(book.connection.execute("SELECT * FROM sessions WHERE id = 'S1'").fetchone())
+    book.insert("sessions", **row | {"id": "S2"})
+    for group in known:
+        book.group(group)
+    book.seq, after = seq - 1, book.seq
+    book.report(role, effect, None, acknowledge=known)
+    book.seq = max(book.seq, after)
+    monkeypatch.undo()
+
+
+def test_what_somebody_else_acknowledges_is_not_acknowledged(
+    book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolved(book)
+    book.report("project_manager", "continue", None)
+    said = book.report("validator", "continue", None, acknowledge=("G",))
+    elsewhere(book, monkeypatch, said, "project_manager", "continue")
+    assert book.part("confirmed")[:2] == (0, "not_confirmed")
+    book.report("project_manager", "continue", None, acknowledge=("G",))
+    assert book.part("confirmed")[:2] == (1, "acknowledged")
+
+
+def test_a_group_is_not_acknowledged_by_a_confirmation_of_another_session(
+    book: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confirmed_at = book.report("project_manager", "confirm", None)
+    elsewhere(book, monkeypatch, confirmed_at, "project_manager", "confirm", "G")
+    assert book.path()["pm_path"] == 0
+
+
+def test_only_the_project_manager_confirms(book: Ledger) -> None:
+    acknowledged(book)
+    assert book.path()["pm_path"] == 1
+    book.report("validator", "confirm", None)
+    assert book.path()["pm_path"] == 1
