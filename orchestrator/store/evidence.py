@@ -21,8 +21,10 @@ _MESSAGES = """SELECT r.id, r.raw_hash, t.content FROM agent_reports r LEFT JOIN
 _HANDOFFS = "SELECT turn, group_id, hash, document FROM handoffs WHERE session_id = :session ORDER BY turn, rowid"
 
 _WITH_OPERATIONS = "SELECT DISTINCT session_id FROM evidence WHERE kind = 'operation' ORDER BY session_id"
+# An operation is named after its run.
 _OPERATION = """SELECT e.id, e.seq, e.content, (SELECT r.verification_root FROM runs r
-        WHERE r.session_id = e.session_id ORDER BY r.created_seq DESC LIMIT 1)
+        WHERE r.session_id = e.session_id AND substr(e.subject, 1, length(r.id) + 1) = r.id || '-'
+        ORDER BY length(r.id) DESC LIMIT 1)
     FROM evidence e WHERE e.session_id = :session AND e.kind = 'operation' ORDER BY e.seq DESC, e.part DESC LIMIT 1"""
 _EXPIRIES = "SELECT content FROM evidence WHERE kind = 'expiry' AND subject = :root"
 CHECKSUM = "index"
@@ -40,7 +42,7 @@ class File(NamedTuple):
 class Inventory(NamedTuple):
     """What the runs of a session have left on the disk: files, and an index that lists them.
 
-    id, seq: of the newest evidence that names the index; root: the project; checksum: of the index;
+    id, seq: of the newest evidence that names the index; root: the project of its run; checksum: of the index;
     expired: whether it was deleted on record, since it was older than evidence is kept.
     """
 
