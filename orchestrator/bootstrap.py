@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 DEFAULT_DEADLINE_S = 10.0
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
 """Variables that hold keys of providers."""
+has_process = False
+"""Whether this process is the program itself, so that every child that it has is of what the program runs."""
 
 
 def now() -> str:
@@ -102,7 +104,15 @@ def run_command(argv: Sequence[str], **settings: Any) -> Any:
     """Run a command to its end; what runs it is loaded when one is run."""
     from orchestrator.runner import commands
 
+    _take_orphans()
     return commands.run(argv, **settings)
+
+
+def _take_orphans() -> None:
+    from orchestrator.runner import orphans
+
+    if has_process:
+        orphans.take_all()
 
 
 def is_within_run(context: Context | None = None) -> bool:
@@ -143,6 +153,7 @@ def open_desk(
     from orchestrator.app.running import desk
     from orchestrator.runner import project as projects
 
+    _take_orphans()
     variables = os.environ if environment is None else environment
     place = projects.resolve(mode=project_mode, root=project_root, project=project)
     flags = _flags(executor, executor_timeout_ms, progress_timeout_ms, provider, model, interactive=interactive)
@@ -181,6 +192,7 @@ def open_service(
     from orchestrator.app.running import desk, serving
     from orchestrator.runner import project as projects
 
+    _take_orphans()
     variables = os.environ if environment is None else environment
     flags = _flags(executor, executor_timeout_ms, progress_timeout_ms, provider, model, interactive=True)
     executors = _executors(variables)

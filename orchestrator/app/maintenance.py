@@ -116,16 +116,25 @@ def backup(path: str, target: str) -> Answer:
 
 def _of_the_system() -> list[Problem]:
     """What this system does not tell, and runs would need."""
-    from orchestrator.runner import processes
+    from orchestrator.runner import orphans, processes
     from orchestrator.store.maintenance import Problem
 
-    if processes.tells_variables():
-        return []
-    message = (
-        "This system does not tell with what variables a process was started (no /proc): what the executor of a killed"
-        " runner goes on doing is neither found nor ended."
-    )
-    return [Problem("PROCESSES_UNKNOWN", "warning", sys.platform, message, "ps -A, after a runner was killed")]
+    found = []
+    if not processes.tells_variables():
+        message = (
+            "This system does not tell with what variables a process was started (no /proc): what the executor of a"
+            " killed runner goes on doing is neither found nor ended."
+        )
+        found.append(
+            Problem("PROCESSES_UNKNOWN", "warning", sys.platform, message, "ps -A, after a runner was killed")
+        )
+    if not orphans.can_adopt():
+        message = (
+            "This system makes no process the parent of orphans (no PR_SET_CHILD_SUBREAPER): what an executor starts"
+            " and detaches wholly is neither found nor ended, and can come back as somebody at a terminal."
+        )
+        found.append(Problem("ORPHANS_UNKNOWN", "warning", sys.platform, message, "ps -A, after each run"))
+    return found
 
 
 def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -> Answer:

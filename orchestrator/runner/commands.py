@@ -82,14 +82,17 @@ def run(
     kept, token = _Output(limit), orphans.token(tag)
     with orphans.adopted():
         try:
-            process = subprocess.Popen(  # noqa: S603 - an argument list that the record holds; there is no shell
-                list(argv),
-                cwd=folder,
-                env=orphans.marked(environment(os.environ if variables is None else variables), token),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+            process, family = orphans.start(
+                lambda: subprocess.Popen(  # noqa: S603 - an argument list that the record holds; there is no shell
+                    list(argv),
+                    cwd=folder,
+                    env=orphans.marked(environment(os.environ if variables is None else variables), token),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                ),
+                token,
             )
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             reason = getattr(error, "strerror", None) or str(error)
@@ -97,7 +100,7 @@ def run(
         try:
             how = _follow(process, kept, time.monotonic() + timeout_s, cancelled)
         finally:
-            _end(process, token, kept)
+            _end(process, family, kept)
     return Ended(*_told(process.returncode, how, timeout_s), kept.text(), kept.size)
 
 
@@ -153,7 +156,7 @@ def _read(descriptor: int, kept: _Output) -> bool:
     return bool(data)
 
 
-def _end(process: subprocess.Popen[bytes], token: str, kept: _Output) -> None:
+def _end(process: subprocess.Popen[bytes], family: orphans.Family, kept: _Output) -> None:
     """End all that is left of the command: ask, then kill. Its leader is reaped, and its output closed."""
     assert process.stdout is not None  # noqa: S101 - it was opened as a pipe
     descriptor = process.stdout.fileno()
@@ -169,8 +172,9 @@ def _end(process: subprocess.Popen[bytes], token: str, kept: _Output) -> None:
                 break
 
     try:
-        left = orphans.end(orphans.family(process.pid, token, (descriptor,)), TERMINATION_GRACE_S, wait)
+        left = orphans.end(family, TERMINATION_GRACE_S, wait)
     finally:
+        orphans.forget(family)
         process.stdout.close()
     # One that cannot be killed is not waited for.
     process.poll() if left else process.wait()

@@ -45,9 +45,9 @@ class Run:
     """A program that was started."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], token: str, limits: clocks.Limits, output: reading.Output
+        self, process: subprocess.Popen[bytes], family: orphans.Family, limits: clocks.Limits, output: reading.Output
     ) -> None:
-        """Take over a program with its pipes, which carries that mark."""
+        """Take over a program with its pipes, which was started with that family."""
         assert process.stdout is not None  # noqa: S101 - both were opened as pipes
         assert process.stderr is not None  # noqa: S101
         self.process = process
@@ -57,7 +57,7 @@ class Run:
         self._limits = limits
         self._prompts = prompts.Watch(limits.prompt_ms / 1000, limits.finished_prompt_ms / 1000)
         self._pipes = {process.stdout.fileno(): "stdout", process.stderr.fileno(): "stderr"}
-        self._family = orphans.family(process.pid, token, tuple(self._pipes))
+        self._family = family
         self._begun = self._heard = self._looked = self._reported = time.monotonic()
         self._is_over = self._is_alone = False
         self._selector = selectors.DefaultSelector()
@@ -98,6 +98,7 @@ class Run:
                 self._read_rest()
             orphans.reap(self._family)
         finally:
+            orphans.forget(self._family)
             self._forget_pidfd()
             self._selector.close()
             for pipe in (self.process.stdout, self.process.stderr):

@@ -14,7 +14,7 @@ import signal
 import time
 
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import orphans, processes
+from orchestrator.runner import brands, orphans, processes
 from orchestrator.runner.processes import Process
 
 GRACE_S = 3.0
@@ -47,7 +47,7 @@ def tag(owner: str, run: str) -> str:
 
 def is_within(tag: str) -> bool:
     """Whether this process was itself started by the run."""
-    return _carries(os.environ.get(orphans.MARK, ""), tag)
+    return _carries(os.environ.get(orphans.MARK, ""), tag) or brands.is_of(0, tag)
 
 
 def end(tag: str, grace_s: float = GRACE_S) -> Lost:
@@ -84,7 +84,7 @@ def _living(tag: str, seen: dict[int, Process]) -> list[Process]:
     own = everybody.pop(os.getpid(), None)
     found = {
         number for number, each in everybody.items()
-        if _is_seen(each, seen) or _carries(processes.variable(number, orphans.MARK), tag)
+        if _is_seen(each, seen) or _carries(processes.variable(number, orphans.MARK), tag) or brands.is_of(number, tag)
     }  # fmt: skip
     sessions = {everybody[number].session for number in found} - {0, own.session if own else 0}
     found |= {number for number, each in everybody.items() if each.session in sessions}

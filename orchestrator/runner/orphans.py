@@ -2,8 +2,12 @@
 
 A grandchild may begin a session of its own and lose its parent. On Linux this process then becomes its parent, for as
 long as a command is supervised. Other threads have children too, and what these leave behind comes here as well: only
-what belongs to this command is touched. It is known by its ancestry, its session, a mark in its environment, or by
-holding the command's output. One that has shed all of these between two looks is not found.
+what belongs to this command is touched. It is known by its ancestry, its session, a mark in its environment, a brand
+that it cannot shed, or by holding the command's output.
+
+One that has shed all of these between two looks is still a child of this process that nobody here has started. Where
+all children are this program's own, as in its own commands and servers, it is taken for one of a command that runs; of
+a program that uses us as a library the orphans are left alone.
 """
 
 from __future__ import annotations
@@ -13,12 +17,13 @@ import ctypes
 import os
 import secrets as chance
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import processes
+from orchestrator.runner import brands, processes
 from orchestrator.runner.processes import Process
 
 MARK = "XDG_ORCHESTRATOR_RUN"
@@ -31,8 +36,22 @@ _STEP_S = 0.01
 
 _GET, _SET = 37, 36  # PR_GET_CHILD_SUBREAPER, PR_SET_CHILD_SUBREAPER
 _lock = threading.Lock()
+_starting = threading.Lock()
 _users = 0
 _was_parent = 0
+_on: dict[int, Family] = {}
+_are_all_ours = False
+
+
+def take_all() -> None:
+    """Say that this process has no children but those that this program starts, and what they leave behind."""
+    global _are_all_ours
+    _are_all_ours = True
+
+
+def can_adopt() -> bool:
+    """Whether this system lets a process become the parent of orphans below it."""
+    return _has_prctl()
 
 
 @contextlib.contextmanager
@@ -50,6 +69,13 @@ def adopted() -> Iterator[None]:
             _users -= 1
             if not _users and not _was_parent:
                 _subreaper(0)
+
+
+def _has_prctl() -> bool:
+    try:
+        return bool(ctypes.CDLL(None).prctl)
+    except (AttributeError, OSError, TypeError):
+        return False
 
 
 def _subreaper(wanted: int) -> int:
@@ -80,6 +106,7 @@ class Family(NamedTuple):
 
     leader: the command's own number; it must not be reaped before `end` has returned.
     token: its mark.
+    brand: what its processes cannot shed; None where there is none.
     output: its pipes, named as in `/proc/N/fd`.
     known: every process of it that was seen and is not gone, by number.
     sessions: the sessions and groups of them.
@@ -87,19 +114,50 @@ class Family(NamedTuple):
 
     leader: int
     token: bytes
+    brand: int | None
     output: frozenset[str]
     known: dict[int, Process]
     sessions: set[int]
 
 
-def family(leader: int, token: str, descriptors: tuple[int, ...]) -> Family:
-    """The family of a command that was just started, with our ends of its pipes."""
-    output = frozenset(f"pipe:[{os.fstat(descriptor).st_ino}]" for descriptor in descriptors)
-    return Family(leader, token.encode(), output, {}, {leader})
+def start(begin: Callable[[], subprocess.Popen[bytes]], token: str) -> tuple[subprocess.Popen[bytes], Family]:
+    """Start a command whose family is looked for until it is forgotten.
+
+    Args:
+        begin: starts it, in a session of its own, with pipes for its output.
+        token: its mark, which begins with the tag that it was made with.
+    """
+    with _starting:
+        with brands.given(brands.new(token.rpartition("-")[0])) as brand:
+            process = begin()
+        if brand is not None:
+            brands.fix(process.pid, brand)
+        pipes = [pipe.fileno() for pipe in (process.stdout, process.stderr) if pipe is not None]
+        output = frozenset(f"pipe:[{os.fstat(pipe).st_ino}]" for pipe in pipes)
+        of = Family(process.pid, token.encode(), brand, output, {}, {process.pid})
+        _on[process.pid] = of
+        return process, of
+
+
+def forget(of: Family) -> None:
+    """Look for a family no more."""
+    _on.pop(of.leader, None)
 
 
 def look(of: Family) -> list[Process]:
-    """Look for all processes of a family, and tell those that live, the leader among them."""
+    """Look for all processes of a family, and tell those that live, the leader among them.
+
+    Who ended in the middle of a look may have left somebody behind who was not there yet: nobody is left when a look
+    finds nobody new.
+    """
+    while True:
+        before = frozenset(of.known)
+        living = _look(of)
+        if living or before >= of.known.keys() - {of.leader}:
+            return living
+
+
+def _look(of: Family) -> list[Process]:
     ours = processes.children(os.getpid())
     waiting = [of.leader, *of.known, *(number for number in ours - of.known.keys() if _belongs(of, number))]
     seen: dict[int, Process] = {}
@@ -129,11 +187,34 @@ def _belongs(of: Family, number: int) -> bool:
         return process is not None
     if of.sessions & {process.session, process.group}:
         return True
+    if of.brand is not None and brands.has(number, of.brand) and process.session != os.getsid(0):
+        return True
     if processes.environment_holds(number, of.token):
         return True
     # Another thread's child holds our files until it runs its program; until then it is called as we are.
     is_ours = processes.command_line(number) == processes.command_line(os.getpid())
-    return not is_ours and processes.holds(number, of.output)
+    return (not is_ours and processes.holds(number, of.output)) or _is_nobodys(of, process)
+
+
+def _is_nobodys(of: Family, process: Process) -> bool:
+    """Whether a child that nobody here has started can only be an orphan of a command, and of this as well as any."""
+    with _starting:
+        others = [other for other in _on.values() if other is not of]
+        if process.number in _on or any(_is_one_of(other, process) for other in others):
+            return False
+        first = of.known.get(of.leader) or processes.find(of.leader)
+        if process.session in (0, os.getsid(0)) or first is None or int(process.started) < int(first.started):
+            return False
+        # Who has lowered the limit did so to hide.
+        return _are_all_ours or brands.of(process.number) not in (None, brands.of(0))
+
+
+def _is_one_of(other: Family, process: Process) -> bool:
+    if process.number in other.known or other.sessions & {process.session, process.group}:
+        return True
+    return (other.brand is not None and brands.has(process.number, other.brand)) or (
+        processes.environment_holds(process.number, other.token)
+    )
 
 
 def end(of: Family, grace_s: float, wait: Callable[[float], None]) -> tuple[str, ...]:

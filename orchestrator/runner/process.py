@@ -148,20 +148,24 @@ def _start(
     source: int,
 ) -> following.Run:
     token = orphans.token(tag)
-    process = subprocess.Popen(  # noqa: S603 - an argument list; there is no shell
-        list(argv),
-        cwd=folder,
-        env=orphans.marked(variables, token),
-        stdin=source,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        close_fds=True,
-        start_new_session=True,
+    process, family = orphans.start(
+        lambda: subprocess.Popen(  # noqa: S603 - an argument list; there is no shell
+            list(argv),
+            cwd=folder,
+            env=orphans.marked(variables, token),
+            stdin=source,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            close_fds=True,
+            start_new_session=True,
+        ),
+        token,
     )
     try:
-        return following.Run(process, token, limits, output)
+        return following.Run(process, family, limits, output)
     except BaseException:
+        orphans.forget(family)
         with process:
             os.killpg(process.pid, signal.SIGKILL)
         raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -91,6 +92,34 @@ def test_an_executor_at_a_terminal_of_its_own_is_no_person(
     assert "executor" in str(output)
     assert rows(database, "SELECT closed_at FROM questions WHERE id = ?", question) == [(None,)]
     assert rows(database, "SELECT count(*) FROM human_tokens") == [(0,)]
+
+
+DETACHED = """
+import os, sys, time
+open('notes.md', 'w').write('as told')
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(null, number)
+        text = "import time; time.sleep(1); open('notes.md', 'w').write('otherwise'); open('late.md', 'w').close()"
+        os.execve(sys.executable, [sys.executable, '-Sc', text], {})
+    os._exit(0)
+print('done')
+"""
+
+
+def test_what_an_executor_detaches_wholly_is_told_and_ended_and_the_run_is_incomplete(house: House) -> None:
+    program = house.base / "detaches.py"
+    program.write_text(f"#!{sys.executable}\n{DETACHED}")
+    program.chmod(0o755)
+    done = house.run("write notes.md", command="run", executor=f"command:{program}")
+    ((state,),) = rows(house.base / "orchestrator.db", "SELECT state FROM runs")
+    assert (state, "left work running in the background" in str(done.out)) == ("incomplete", True), done.out
+    time.sleep(1.5)
+    (notes,) = house.base.rglob("notes.md")
+    assert (notes.read_text(), list(house.base.rglob("late.md"))) == ("as told", [])
 
 
 def rows(database: pathlib.Path, sql: str, *values: object) -> list[tuple[object, ...]]:

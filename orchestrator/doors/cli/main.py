@@ -30,7 +30,7 @@ def run() -> NoReturn:
     orderly way, which would be a tenth of its time: connections are closed and answers written by then.
     """
     gc.disable()
-    code = main(sys.argv[1:])
+    code = main(sys.argv[1:], is_program=True)
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -42,15 +42,16 @@ def run() -> NoReturn:
     os._exit(code)
 
 
-def main(argv: list[str]) -> int:
+def main(argv: list[str], *, is_program: bool = False) -> int:
     """Run one call and return its exit code; what it says is written by then.
 
     Args:
         argv: the words after the program's name.
+        is_program: this process does nothing else, so that its children are those of the call.
     """
     try:
         output.occupy_closed_streams()
-        return _called(argv)
+        return _called(argv, is_program=is_program)
     except errors.OrchestratorError as problem:
         return _failed(problem, argv)
     except KeyboardInterrupt:
@@ -61,7 +62,7 @@ def main(argv: list[str]) -> int:
         return _crashed(problem, argv)
 
 
-def _called(argv: list[str]) -> int:
+def _called(argv: list[str], *, is_program: bool) -> int:
     if "--version" in argv[:1]:
         return _version()
     words, rest = split(argv)
@@ -71,8 +72,10 @@ def _called(argv: list[str]) -> int:
     raw = _read(command, rest)
     if isinstance(raw, int):
         return raw
+    from orchestrator import bootstrap
     from orchestrator.doors.cli import calling
 
+    bootstrap.has_process = is_program
     try:
         given = values.given(command, raw, os.environ)
     except errors.InvalidInput as problem:

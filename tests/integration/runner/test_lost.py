@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.runner import lost, orphans, processes
+from orchestrator.runner import brands, lost, orphans, processes
 from tests.integration.runner import supervised
 
 TAG = lost.tag("host:of:colons:4711:99", "task-1")
@@ -77,3 +77,16 @@ def test_where_the_system_does_not_tell_nobody_is_looked_for_and_it_is_said(
 def test_who_was_started_by_the_run_knows_it(monkeypatch: pytest.MonkeyPatch, mark: str, expected: bool) -> None:
     monkeypatch.setenv(orphans.MARK, mark)
     assert lost.is_within(TAG) is expected
+
+
+def test_one_that_shed_its_mark_is_found_by_what_it_cannot_shed() -> None:
+    with brands.given(brands.new(TAG)) as brand:
+        bare = subprocess.Popen([sys.executable, "-c", WAITS], env={}, stdout=subprocess.PIPE, start_new_session=True)
+    assert brand is not None
+    brands.fix(bare.pid, brand)
+    with bare:
+        assert bare.stdout is not None
+        assert bare.stdout.readline() == b"begun\n"
+        assert lost.end(lost.tag("host:4711:99", "task-2")) == lost.Lost()
+        found = lost.end(TAG)
+        assert [each.split()[0] for each in found.ended] == [str(bare.pid)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import pathlib
 import subprocess
 import sys
@@ -48,6 +49,16 @@ def test_without_proc_the_doctor_says_that_lost_processes_are_not_found(tmp_path
     answer = maintenance.doctor(str(tmp_path / "none.db"), {}, tmp_path)
     told = [finding for finding in answer["findings"] if finding["id"] == "PROCESSES_UNKNOWN"]
     assert [finding["severity"] for finding in told] == ["warning"]
+
+
+def test_where_nobody_can_adopt_orphans_the_doctor_says_what_is_not_found(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [finding["id"] for finding in maintenance.doctor(str(tmp_path / "none.db"), {}, tmp_path)["findings"]]
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: None)
+    after = maintenance.doctor(str(tmp_path / "none.db"), {}, tmp_path)["findings"]
+    told = {finding["id"]: finding["severity"] for finding in after if finding["id"] not in before}
+    assert told == {"ORPHANS_UNKNOWN": "warning"}
 
 
 @pytest.mark.parametrize("owner", ["elsewhere:1:1", "", "system:runner", "a:b:c"])

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from orchestrator.runner import orphans, process, processes
+from orchestrator.runner import brands, orphans, process, processes
 from tests.integration.runner.supervised import QUICK, alive, appeared, left, python, shell, supervise
 
 SHORT = QUICK._replace(executor_timeout_ms=500)
@@ -98,6 +98,92 @@ def test_one_that_was_seen_is_known_even_when_it_has_shed_everything(tmp_path: p
     assert ended.exit_code == 0
     assert len(ended.background) == 1
     assert left(tmp_path) == []
+
+
+SHED = """
+import os, sys, time
+def shed(before=lambda: None, seconds=30):
+    "Leave the session, the parent, the output and the variables, all at once."
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            null = os.open(os.devnull, os.O_RDWR)
+            for number in (0, 1, 2):
+                os.dup2(null, number)
+            before()
+            text = f"import os, time; open('a.pid', 'w').write(str(os.getpid())); time.sleep({seconds})"
+            os.execve(sys.executable, [sys.executable, "-Sc", text], {})
+        os._exit(0)
+def wait():
+    while not (os.path.exists("a.pid") and open("a.pid").read()):
+        time.sleep(0.001)
+"""
+LOWERED = "import resource\nlower = lambda: resource.prlimit(0, 10, (7, 7))\n"
+
+
+@pytest.mark.parametrize("text", ["shed(); wait()", f"{LOWERED}shed(lower); wait()"], ids=["limit kept", "lowered"])
+def test_one_that_shed_everything_at_once_is_told_and_ended(tmp_path: pathlib.Path, text: str) -> None:
+    ended = python(tmp_path, SHED + text)
+    assert (ended.exit_code, len(ended.background), ended.leftovers) == (0, 1, ())
+    assert left(tmp_path) == []
+
+
+@pytest.fixture
+def without_brands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where root has lifted the limit, or the system has none."""
+    monkeypatch.setattr(brands, "_limits", lambda number: None)
+
+
+@pytest.mark.usefixtures("without_brands")
+@pytest.mark.parametrize("ours", [True, False], ids=["of the program alone", "of a program that uses us"])
+def test_one_without_a_limit_is_ended_where_all_children_are_ours(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, *, ours: bool
+) -> None:
+    monkeypatch.setattr(orphans, "_are_all_ours", ours)
+    ended = python(tmp_path, f"{SHED}shed(seconds=1); wait()")
+    assert (ended.exit_code, len(ended.background), ended.leftovers) == (0, int(ours), ())
+    assert bool(left(tmp_path)) is not ours
+
+
+def test_what_is_freed_by_nobody_stays_branded(tmp_path: pathlib.Path) -> None:
+    text = "import resource\ntry:\n    resource.prlimit(0, 10, (-1, -1))\nexcept PermissionError:\n    print('no')\n"
+    ended = python(tmp_path, text, tag="4711.99.task-1")
+    assert ended.output == "no\n" or os.getuid() == 0
+    assert brands.of(0) is None
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_one_that_sheds_everything_as_the_program_ends_is_ended(tmp_path: pathlib.Path, number: int) -> None:
+    ended = python(tmp_path, SHED + "shed()")
+    assert (ended.exit_code, ended.leftovers) == (0, ())
+    assert len(ended.background) == 1
+    told = ended.background[0].split()[0]
+    assert not alive(int(told))
+
+
+def test_one_that_shed_everything_is_told_by_its_own_run_alone(tmp_path: pathlib.Path) -> None:
+    folders = [tmp_path / name for name in ("leaves", "honest", "sleeps")]
+    texts = [f"{SHED}shed(); wait(); time.sleep(0.5)", "import time; time.sleep(0.7)", "import time; time.sleep(0.9)"]
+    for folder in folders:
+        folder.mkdir()
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        done = [pool.submit(python, folder, text) for folder, text in zip(folders, texts, strict=True)]
+        ended = [each.result() for each in done]
+    assert [len(each.background) for each in ended] == [1, 0, 0]
+    assert left(folders[0]) == []
+
+
+def test_a_child_of_a_program_that_uses_us_is_left_alone(tmp_path: pathlib.Path) -> None:
+    other: list[subprocess.Popen[bytes]] = []
+
+    def begin(progress: object) -> None:
+        if not other:
+            other.append(subprocess.Popen(["/bin/sleep", "30"], start_new_session=True, env={}))
+
+    ended = python(tmp_path, "import time; time.sleep(1)", watch=begin)
+    assert (ended.background, other[0].poll()) == ((), None)
+    other[0].kill()
+    other[0].wait()
 
 
 def test_one_that_multiplies_while_it_is_ended_is_ended(tmp_path: pathlib.Path) -> None:
