@@ -128,6 +128,17 @@ def is_within_run(context: Context | None = None) -> bool:
     return within.a_run([run.owner for run in runs if run.owner])
 
 
+def lost_runs(context: Context) -> list[Any]:
+    """The runs that are said to run, and whose process is gone."""
+    from orchestrator.store import run_reader
+
+    if not run_reader.in_state(context.connection, "running"):
+        return []
+    from orchestrator.app.running import gone
+
+    return list(gone.found(context.connection))
+
+
 def open_desk(
     *, project: str | None = None, project_mode: str | None = None, project_root: str | None = None,
     executor: str | None = None, executor_timeout_ms: int | None = None, progress_timeout_ms: int | None = None,

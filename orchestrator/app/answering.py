@@ -85,17 +85,34 @@ def answer_action(work: Work) -> Answer:
     return found
 
 
+def look(context: Context, id: str, decision: str, note: str) -> None:
+    """See whether a question can be answered so, by whomever; nothing is recorded.
+
+    Raises:
+        Refused: UNKNOWN_ID {kind}, QUESTION_CLOSED, REASON_REQUIRED. UsageError: USAGE.
+    """
+    question = queries.row(context.reader, queries.QUESTION, id=id)
+    if question is None:
+        raise _unknown(context, id)
+    _refuse_closed(question)
+    _check_fit(question, decision, names.said(note))
+
+
 def _question(work: Work, id_: str) -> Row:
     row = queries.row(work.reader, queries.QUESTION, id=id_)
     if row is None or row["session_id"] != work.step.chain:
-        known = [each[0] for each in work.context.connection.execute(
-            "SELECT id FROM questions WHERE closed_seq IS NULL ORDER BY asked_at, id LIMIT 50"
-        )]  # fmt: skip
-        raise Refused(
-            "UNKNOWN_ID", f"There is no question {names.shown(id_)}.", "orchestrator inbox",
-            kind="question", did_you_mean=names.nearest(id_, known),
-        )
+        raise _unknown(work.context, id_)
     return row
+
+
+def _unknown(context: Context, id_: str) -> Refused:
+    known = [each[0] for each in context.connection.execute(
+        "SELECT id FROM questions WHERE closed_seq IS NULL ORDER BY asked_at, id LIMIT 50"
+    )]  # fmt: skip
+    return Refused(
+        "UNKNOWN_ID", f"There is no question {names.shown(id_)}.", "orchestrator inbox",
+        kind="question", did_you_mean=names.nearest(id_, known),
+    )
 
 
 def _refuse_closed(question: Row) -> None:

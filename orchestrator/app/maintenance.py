@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -137,6 +138,24 @@ def _of_the_system() -> list[Problem]:
     return found
 
 
+def _of_runs(path: str) -> list[Problem]:
+    """The runs of a sound database that are said to run, and whose process is gone."""
+    from orchestrator.app.running import gone
+    from orchestrator.store import sqlite
+    from orchestrator.store.maintenance import Problem
+
+    connection = sqlite.open_file(path, write=False)
+    try:
+        lost = gone.found(connection)
+    finally:
+        connection.close()
+    return [
+        Problem("RUN_ABANDONED", "warning", run.id, f"Run {run.id} is no longer executed. {gone.sentence(run)}",
+                f"orchestrator repl --project {shlex.quote(run.verification_root)}")
+        for run in lost
+    ]  # fmt: skip
+
+
 def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -> Answer:
     """What is the matter with the database, and the command that mends it; for any state of the file.
 
@@ -147,7 +166,9 @@ def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -
 
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
     report = physician.doctor(explicit, environment, folder, synchronous)
-    findings = [finding._asdict() for finding in (*report.findings, *_of_the_system())]
+    sound = all(finding.severity != "error" for finding in report.findings)
+    of_runs = _of_runs(report.path) if sound and report.path and os.path.exists(report.path) else []
+    findings = [finding._asdict() for finding in (*report.findings, *of_runs, *_of_the_system())]
     ok = all(finding["severity"] != "error" for finding in findings)
     return {
         "success": True,

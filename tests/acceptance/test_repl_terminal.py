@@ -206,9 +206,9 @@ def test_what_cannot_be_undone_is_confirmed_by_a_person(house: House) -> None:
     desk.type("run rm -rf build/old.md\n")
     assert "YES/NO" in desk.wait_for(PROMPT)
     desk.type("/respond perhaps\n")
-    desk.confirm()
     assert "ERROR: This is answered by yes or no." in desk.wait_for(PROMPT)
     desk.type("/respond yes\n")
+    desk.confirm()
     assert "[RESULT]  COMPLETE" in desk.wait_for(PROMPT)
     desk.type("/exit\n")
     assert desk.ends() == 1
@@ -229,3 +229,20 @@ def test_a_code_that_is_not_typed_proves_nobody(house: House) -> None:
     desk.wait_for(PROMPT)
     desk.type("/exit\n")
     assert desk.ends() == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("/approve", "There is no unfinished work"), ("/respond yes", "No run asks anything"), ("/continue T9", "T9")],
+    ids=["approve", "respond", "continue"],
+)  # fmt: skip
+def test_nobody_is_asked_for_a_code_where_there_is_nothing_to_do(house: House, line: str, said: str) -> None:
+    desk = house.sit(executor=house.scripted(MADE))
+    desk.wait_for(PROMPT)
+    desk.type("/start\n")
+    desk.wait_for(PROMPT)
+    desk.type(f"{line}\n")
+    shown = desk.wait_for(PROMPT)
+    assert (said in shown, "to confirm" in shown) == (True, False), shown
+    desk.type("/exit\n")
+    desk.ends()

@@ -96,6 +96,45 @@ def test_p6_the_next_runner_ends_the_run_of_a_killed_one_and_goes_on(
     assert verified.returncode == 0
 
 
+def called(script: pathlib.Path, environment: dict[str, str], *words: str, said: str = "") -> tuple[str, str]:
+    done = subprocess.run(
+        [sys.executable, str(script), *words], input=said, capture_output=True, text=True, env=environment,
+        timeout=60, check=False,
+    )  # fmt: skip
+    return done.stdout, done.stderr
+
+
+def test_what_a_killed_runner_ran_is_told_by_who_reads_and_ended_by_who_may_write(
+    script: pathlib.Path, environment: dict[str, str], project: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    slow = program(tmp_path, "pathlib.Path('started.md').write_text('x')\nprint('begun', flush=True)\ntime.sleep(600)")
+    first = subprocess.Popen(
+        repl(script, project, slow), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=environment, text=True,
+    )  # fmt: skip
+    assert first.stdin is not None
+    first.stdin.write("/start\nCreate notes.md\n")
+    first.stdin.flush()
+    wait_for(lambda: (project / "started.md").exists())
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    with contextlib.suppress(BrokenPipeError):
+        first.stdin.close()
+    for words in ("status", "inbox"):
+        assert "Its process is gone: orchestrator repl --project" in called(script, environment, words)[1], words
+    findings = json.loads(called(script, environment, "doctor", "--json")[0])["findings"]
+    (lost,) = [each for each in findings if each["id"] == "RUN_ABANDONED"]
+    assert [state for state, *_ in states(environment)] == ["running"]
+    out, _ = called(
+        script, environment, *repl(script, project, slow)[2:], said=f"/continue {lost['subject']}\n/approve\n/exit\n"
+    )
+    ((state, code, reason),) = states(environment)
+    assert (state, code) == ("error", "E503")
+    assert reason.endswith("written since it began, and not verified: started.md")
+    assert "Enter the task again: Create notes.md" in out
+    assert " is running" not in out
+
+
 WRITER = """
 import os, pathlib, signal, sys, time
 if "deaf" in sys.argv:

@@ -16,6 +16,20 @@ def run_of(desk: Desk, id: str) -> Run:
     """The run of an id: of the desk's session, or of another open one in the same project, which the desk then serves.
 
     Raises:
+        Refused: as `find`.
+    """
+    found = find(desk, id)
+    if found.session_id != desk.session_id:
+        if desk.session_id is not None:
+            closing.close(desk)
+        desk.session_id = found.session_id
+    return found
+
+
+def find(desk: Desk, id: str) -> Run:
+    """The run of an id, of the desk's session or of another open one in the same project.
+
+    Raises:
         Refused: UNKNOWN_ID; a run of another project or of a session that is ended is none that goes on here.
     """
     connection, own = desk.context.connection, desk.session_id
@@ -26,7 +40,4 @@ def run_of(desk: Desk, id: str) -> Run:
     session = desk.context.reader.session(found.session_id) if found is not None else None
     if found is None or session is None or session.status == "ended" or found.verification_root != desk.project.root:
         raise writing.unknown(id, [run.id for run in run_reader.in_state(connection, "queued")])
-    if own is not None:
-        closing.close(desk)
-    desk.session_id = found.session_id
     return found

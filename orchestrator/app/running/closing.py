@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from orchestrator.app import sessions
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import queueing, records, starting
+from orchestrator.app.running import gone, queueing, records, starting
 from orchestrator.core import questions
 from orchestrator.core.running import codes, continuation, exits, report, states
 from orchestrator.core.running.evidence import Inspection
-from orchestrator.errors import OrchestratorError
+from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.runner import evidence_files, owners, reports
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -133,7 +133,8 @@ def continuable(context: Context, run: Run) -> Run:
     """
     asked = run_reader.question(context.connection, run.question_id) if run.question_id else None
     if run.state != states.UNFINISHED:
-        raise codes.refused("E207", f"Run {run.id} is {run.state}; only unfinished work is continued.", run=run.id)
+        what = f"Run {run.id} is {run.state}; only unfinished work is continued."
+        raise Refused("E207", what, _instead(run), run=run.id)
     if asked is None or asked["closed_at"] is not None:
         why = "nothing of it was verified" if asked is None else "that was answered already"
         raise codes.refused("E207", f"Run {run.id} cannot be continued: {why}.", run=run.id)
@@ -143,6 +144,13 @@ def continuable(context: Context, run: Run) -> Run:
             continuation.of_run(run.executor_status, run.files_modified_count, evidence_valid=sound)
         )  # fmt: skip
     return run
+
+
+def _instead(run: Run) -> str:
+    """What to do about a run that cannot be continued, whatever comes of it."""
+    if run.ended_at is None:
+        return f"/logs {run.id} tells how it goes; it can be continued once it has ended unfinished"
+    return "Start a new task" if run.state == states.DONE else gone.again(run)
 
 
 def _inventory(context: Context, root: str, session: str) -> Inspection:

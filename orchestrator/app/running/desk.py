@@ -16,6 +16,7 @@ from orchestrator.app import answering
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import (
     adopting,
+    answerable,
     choosing,
     closing,
     driver,
@@ -31,7 +32,7 @@ from orchestrator.app.running import (
 )
 from orchestrator.core import masking, questions
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import codes, config, providers, states, types
+from orchestrator.core.running import config, providers, states, types
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.runner import port, process, project
@@ -244,14 +245,21 @@ class Desk:
         """A run as it is now, with what to do next."""
         return views.told(self.context, self._require(id))
 
+    def _free(self) -> None:
+        """End what nobody executes any more, before anything is said or decided about it."""
+        driver.free_abandoned(self.context)
+
     def tasks(self) -> list[Answer]:
         """The session's runs."""
+        if self.session_id is not None:
+            self._free()
         return views.runs(self.context, self.session_id) if self.session_id else []
 
     logs = tasks
 
     def log(self, id: str, level: str = "summary") -> Answer:
         """One run with its log: of this session by either of its ids, of an earlier one by its id outside."""
+        self._free()
         found = run_reader.by_id(self.context.connection, id) or self._require(id)
         return views.run_log(self.context, found.session_id, found.id, level)
 
@@ -306,21 +314,19 @@ class Desk:
             choosing.choose(self.context, session_id=self.session_id, **selection._asdict())
         return {"success": True, **self.selection._asdict()}
 
-    # --- answering
-
     def respond(self, text: str, id: str | None = None) -> Answer:
         """Answer what a run asked, as a person; it is queued again.
 
         Raises:
-            Refused: UNKNOWN_ID, ILLEGAL_MOVE (nothing is asked), HUMAN_REQUIRED. UsageError: no yes and no no, where
-                that is asked.
+            Refused: UNKNOWN_ID, ILLEGAL_MOVE (nothing is asked), HUMAN_REQUIRED. UsageError: neither yes nor no.
         """
-        run = self._asking(id, (states.AWAITING, states.UNFINISHED))
-        asked = run_reader.question(self.context.connection, str(run.question_id)) or {}
-        decision, note = questions.CONTINUE, text.strip()
-        if asked["kind"] == questions.CONFIRMATION:
-            decision, note = mediating.yes_or_no(text), ""
-        return self._answer(run, decision, note)
+        return self._answer(*self.answerable(text, id))
+
+    def answerable(self, text: str, id: str | None = None) -> tuple[Run, str, str]:
+        """What `respond` would answer, with its decision and note; it refuses what that refuses whoever asks."""
+        self._free()
+        runs = [self._require(id)] if id is not None else self._runs()
+        return answerable.answer(self.context, runs, text, id)
 
     def approve(self) -> Answer:
         """Approve that the newest unfinished run is continued, as a person; the run that continues it.
@@ -328,10 +334,12 @@ class Desk:
         Raises:
             Refused: E207, nothing may be continued; HUMAN_REQUIRED.
         """
-        runs = [run for run in self._runs() if run.ended_at is not None or run.state == states.AWAITING]
-        if not runs:
-            raise codes.refused("E207", "There is no unfinished work.")
-        return self._answer(closing.continuable(self.context, runs[-1]), questions.CONTINUE, "")
+        return self._answer(self.approvable(), questions.CONTINUE, "")
+
+    def approvable(self) -> Run:
+        """The run that `approve` lets go on; it refuses what that refuses whoever asks."""
+        self._free()
+        return answerable.approval(self.context, self._runs())
 
     def proceed(self, id: str) -> Answer:
         """Continue a run that ended unfinished, as a person; one that was queued by an answer is only taken up.
@@ -339,19 +347,16 @@ class Desk:
         Raises:
             Refused: UNKNOWN_ID, E207, HUMAN_REQUIRED.
         """
-        run = adopting.run_of(self, id)
+        run = self.continuable(id)
+        adopting.run_of(self, id)
         if run.state == states.QUEUED:
             return self.take_up(run.id)
-        return self._answer(closing.continuable(self.context, run), questions.CONTINUE, "")
+        return self._answer(run, questions.CONTINUE, "")
 
-    def _asking(self, id: str | None, allowed: tuple[str, ...]) -> Run:
-        runs = [self._require(id)] if id is not None else list(reversed(self._runs()))
-        for run in runs:
-            asked = run_reader.question(self.context.connection, run.question_id) if run.question_id else None
-            if run.state in allowed and asked is not None and asked["closed_at"] is None:
-                return run
-        what = f"Run {id} asks nothing." if id is not None else "No run asks anything."
-        raise Refused("ILLEGAL_MOVE", what, "/tasks")
+    def continuable(self, id: str) -> Run:
+        """The run that `proceed` goes on with; nothing is changed by the look, and it refuses what that refuses."""
+        self._free()
+        return answerable.continuation(self.context, adopting.find(self, id))
 
     def _answer(self, run: Run, decision: str, note: str) -> Answer:
         answering.answer(
@@ -369,6 +374,7 @@ class Desk:
 
     def retry(self, id: str, *, by: str = RUNNER) -> Answer:
         """Try a run again that ended without being complete."""
+        self._free()
         run = self._require(id)
         found = queueing.again(self.context, session_id=run.session_id, id=run.id, by=by)
         self._hold_back(self._require(found["run"]))

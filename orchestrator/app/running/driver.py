@@ -16,7 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import measuring, mediating, neighbours, orders, parts, queueing, records, starting, stuck
+from orchestrator.app.running import (
+    gone,
+    measuring,
+    mediating,
+    neighbours,
+    orders,
+    parts,
+    queueing,
+    records,
+    starting,
+    stuck,
+)
 from orchestrator.app.running.parts import Part
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
@@ -193,7 +204,8 @@ def free_abandoned(context: Context) -> dict[str, tuple[str, ...]]:
             continue
         try:
             starting.abandon(
-                context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found), gone=True
+                context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found), gone=True,
+                reason=gone.reason(run),
             )
             records.save(context, run.session_id, run.id)
         except OrchestratorError:

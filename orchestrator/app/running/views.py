@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import merging, writing
+from orchestrator.app.running import gone, merging, writing
 from orchestrator.core import masking, questions
 from orchestrator.core.running import codes, guard, states, visibility
 from orchestrator.store import run_reader
@@ -49,6 +49,8 @@ def run_row(context: Context, run: Run, *, files: bool = True) -> Answer:
         "artifacts": [each["path"] for each in rows if each["present"]],
         "violations": run_reader.violations(context.connection, run.session_id, run.id),
     }
+    if gone.is_gone(run):
+        found["error_reason"] = gone.sentence(run)
     return masked(found)
 
 
@@ -108,8 +110,10 @@ def told(context: Context, run: Run, known: Answer | None = None) -> Answer:
     """
     found = run_row(context, run) if known is None else known
     asked = found["question"] if run.state in (states.UNFINISHED, states.AWAITING) else None
-    said = " ".join(asked["text"].split()) if asked else run.error_reason or why(context, run)
+    said = " ".join(asked["text"].split()) if asked else found["error_reason"] or why(context, run)
     told = {"why": said, "next": _next(found), "hint": _hint(run, found["question"])}
+    if run.state == states.FAILED and str(run.error_reason).startswith(gone.LOST):
+        told["next"] = gone.again(run)
     if _is_tampered(found):
         told |= {"next": _LOOK.format(run.id), "hint": _TAMPERED}
     return {**found, **{name: text for name, text in told.items() if text is not None}}

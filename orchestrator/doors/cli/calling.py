@@ -7,6 +7,7 @@ from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app import arguments, operations, outcomes
+from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
 
@@ -36,6 +37,8 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
     context = bootstrap.open_context(given.db, write=operations.OPERATIONS[words].writes, door=DOOR)
     try:
         bound = arguments.complete(context, words, bound)
+        if words in _LOOKS:
+            _free_or_tell(context, writes=operations.OPERATIONS[words].writes)
         if token is not None or bound.get("by") or words in operations.PERSONS:
             from orchestrator.doors.cli import person
 
@@ -49,6 +52,25 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         raise bootstrap.environment_problem(error, context.path) or error from error
     finally:
         context.connection.close()
+
+
+_LOOKS = ("answer", "inbox", "next", "status", "why")
+"""What tells or decides where things stand, and must not take for running what nobody executes any more."""
+
+
+def _free_or_tell(context: Any, *, writes: bool) -> None:
+    """End the runs whose process is gone, where this call may write; else say on stderr that it is."""
+    lost = bootstrap.lost_runs(context)
+    if lost and writes:
+        from orchestrator.app.running import driver
+
+        driver.free_abandoned(context)
+    elif lost:
+        from orchestrator.app.running import gone
+        from orchestrator.doors.cli.text.layout import visible
+
+        for run in lost:
+            output.complain(visible(f"warning: {run.id} runs no more. {gone.sentence(run)}"))
 
 
 def _spelt(words: str, problem: UsageError) -> UsageError:

@@ -91,6 +91,12 @@ def test_who_types_the_code_is_a_person(sit: Callable[..., Sat], run: Run) -> No
     assert (event["actor"], event["channel"], event["kind"]) == ("user", "terminal", "session end")
 
 
+@pytest.mark.parametrize("id", ["S1:Q999", "nowhere"])
+def test_nobody_is_asked_for_a_code_to_answer_what_is_not_asked(sit: Callable[..., Sat], id: str) -> None:
+    done = sit("answer", id, "--decision", "continue")
+    assert (done.answer["code"], CODE.search(done.shown)) == ("UNKNOWN_ID", None)
+
+
 def test_the_code_may_be_typed_small(sit: Callable[..., Sat]) -> None:
     assert sit(*END, typed=lambda code: f" {code.lower()} ").exit_code == 0
 

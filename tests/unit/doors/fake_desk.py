@@ -101,6 +101,15 @@ class FakeDesk:
         self._runs[id] |= outcome(states.QUEUED, question=None)
         return dict(self._runs[id])
 
+    def answerable(self, text: str, id: str | None = None) -> Row:
+        return self._runs[id or list(self._runs)[-1]]
+
+    def approvable(self) -> Row:
+        return self._runs[list(self._runs)[-1]]
+
+    def continuable(self, id: str) -> Row:
+        return self._runs[id]
+
     def cancel(self, id: str, reason: str = "cancelled") -> Row:
         self._runs[id] |= outcome(states.CANCELLED, error_reason=reason)
         return dict(self._runs[id])

@@ -41,6 +41,21 @@ def is_of_a_person(name: str, rest: str) -> bool:
     return check is not None
 
 
+def look(desk: Desk, name: str, rest: str) -> None:
+    """See whether there is anything to do for a command of a person, before anybody is asked to prove to be one.
+
+    Raises:
+        OrchestratorError: what the desk refuses, whoever asks.
+    """
+    if name == "/approve":
+        desk.approvable()
+    elif name == "/respond":
+        id, text = parsing.response(rest)
+        desk.answerable(text, id)
+    elif name == "/continue":
+        desk.continuable(parsing.one_id(name, rest))
+
+
 def task(desk: Desk, text: str, task_type: str | None = None) -> Answer:
     """Hand a task in: what it became, and its id where it is to be executed."""
     return taken_up(desk.submit(text, task_type))

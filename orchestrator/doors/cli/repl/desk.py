@@ -68,6 +68,15 @@ class Desk(Protocol):
     def proceed(self, id: str) -> Row:
         """Go on with a run."""
 
+    def answerable(self, text: str, id: str | None = None) -> Any:
+        """What `respond` would answer; it raises where there is nothing to answer."""
+
+    def approvable(self) -> Any:
+        """What `approve` would let go on; it raises where that is nothing."""
+
+    def continuable(self, id: str) -> Any:
+        """What `proceed` would go on with; it raises where it may not."""
+
     def cancel(self, id: str, reason: str = "cancelled") -> Row:
         """Cancel a run."""
 

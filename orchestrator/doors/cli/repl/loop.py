@@ -148,6 +148,7 @@ class Loop:
 
     def _obey_person(self, name: str, rest: str) -> None:
         """Do what only a person may do, with the proof that one speaks."""
+        commands.look(self._desk, name, rest)
         try:
             with self._interrupts.breaking_in():
                 proof = self._speaker.proof(visible(f"{name} {rest}"))
