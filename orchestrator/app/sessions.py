@@ -56,6 +56,31 @@ def create(
     return perform(context, Call("session create", id, by, given, request_id, at=at), create_action)
 
 
+class Taken(Exception):
+    """There is a session of the id. The caller named none, so that nothing is refused, and no refusal recorded."""
+
+
+def begin_chat(context: Context, *, id: str) -> Answer:
+    """Create a chat of an id that the program made up.
+
+    Whether it is free is asked in the step that takes it: between a look before it and the step another may come.
+
+    Raises:
+        Taken: there is a session of this id; nothing was written.
+    """
+
+    def action(work: Work) -> Answer:
+        if work.reader.session(id) is not None:
+            raise Taken
+        return create_action(work)
+
+    given = {
+        "id": id, "kind": "chat", "mode": "parallel", "testing_mode": "full", "goal": "",
+        "turn_timeout": DEFAULT_TURN_TIMEOUT_MIN, "disabled_roles": [], "by": MANAGER,
+    }  # fmt: skip
+    return perform(context, Call("session create", id, MANAGER, given), action)
+
+
 def _roles(given: tuple[str, ...]) -> tuple[str, ...]:
     roles = tuple(dict.fromkeys(names.role_name(role) for role in given))
     for role in roles:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from orchestrator.app import sessions
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.context import Answer
 from orchestrator.app.running import retention, writing
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
@@ -28,20 +29,28 @@ def begin(desk: Desk, id: str | None = None) -> Answer:
             OUTPUT_FAILED, the project cannot be written.
     """
     settings = desk.settings
-    chosen = id or _free_id(desk.context)
-    evidence_files.session_folder(desk.project.root, chosen)
-    answer = sessions.create(desk.context, id=chosen, kind="chat", goal="", by=MANAGER)
+    chosen, answer = (id, _begun(desk, id)) if id else _begun_anew(desk)
     desk.session_id = chosen
     desk.choose(desk.selection)
     retention.expire(desk.context, settings, session_id=chosen, root=desk.project.root)
     return answer
 
 
-def _free_id(context: Context) -> str:
-    number = writing.milliseconds(context.clock())
-    while context.reader.session(f"chat-{number}") is not None:
+def _begun(desk: Desk, id: str) -> Answer:
+    evidence_files.session_folder(desk.project.root, id)
+    return sessions.create(desk.context, id=id, kind="chat", goal="", by=MANAGER)
+
+
+def _begun_anew(desk: Desk) -> tuple[str, Answer]:
+    """Begin a session of the next free id: the time, or one more than what is taken."""
+    number = writing.milliseconds(desk.context.clock())
+    while True:
+        id = f"chat-{number}"
+        if desk.context.reader.session(id) is None:
+            evidence_files.session_folder(desk.project.root, id)
+            with contextlib.suppress(sessions.Taken):
+                return id, sessions.begin_chat(desk.context, id=id)
         number += 1
-    return f"chat-{number}"
 
 
 def join(desk: Desk, id: str) -> None:

@@ -6,6 +6,7 @@ import json
 import pathlib
 import shutil
 import sys
+import threading
 import time
 from typing import Any
 
@@ -268,3 +269,33 @@ def test_a_project_that_cannot_be_written_any_more_keeps_no_session_open(tmp_pat
     status = at.context.connection.execute("SELECT status FROM sessions WHERE kind = 'chat'").fetchone()
     state = at.context.connection.execute("SELECT state FROM runs WHERE id = ?", (queued["id"],)).fetchone()
     assert (problem.value.code, status, state, at.session_id) == ("OUTPUT_FAILED", ("ended",), ("cancelled",), None)
+
+
+def test_sessions_that_are_begun_within_one_millisecond_have_ids_of_their_own(tmp_path: pathlib.Path) -> None:
+    desk(tmp_path, {"status": "COMPLETE", "output": "done"}).start()
+    at = "2030-01-01T00:00:00.000000Z"
+    begun: list[str] = []
+    faults: list[Exception] = []
+    together = threading.Barrier(6)
+
+    def begin() -> None:
+        one = again(tmp_path)
+        one.context.clock = lambda: at
+        together.wait()
+        try:
+            one.start()
+            begun.append(str(one.session_id))
+        except Exception as fault:
+            faults.append(fault)
+        one.context.connection.close()
+
+    threads = [threading.Thread(target=begin) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    first = 1893456000000
+    assert (faults, sorted(begun)) == ([], [f"chat-{first + number}" for number in range(6)])
+    context = again(tmp_path).context
+    assert context.connection.execute("SELECT count(*) FROM refusals").fetchone() == (0,)
+    assert operations.call(context, "audit replay", session_id=f"chat-{first + 1}")["differences"] == []
