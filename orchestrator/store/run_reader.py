@@ -63,6 +63,12 @@ _WAITING = f"""SELECT {_COLUMNS}, e.text FROM runs r INDEXED BY ix_runs_open
     CROSS JOIN run_events e INDEXED BY ix_run_events_run ON e.session_id = r.session_id AND e.run_id = r.id
     WHERE r.ended_at IS NULL AND r.state = 'queued' AND e.kind = '{WAITING}' AND e.seq > r.state_seq
     ORDER BY e.at, r.id"""
+STOPPING = "stopping"
+"""The kind of the log's entry by which somebody has a running run stopped, whichever process executes it."""
+_STOPPING = f"""SELECT 1 FROM runs r JOIN run_events e INDEXED BY ix_run_events_run
+    ON e.session_id = r.session_id AND e.run_id = r.id
+    WHERE r.session_id = :session AND r.id = :id AND r.state = 'running' AND e.kind = '{STOPPING}'
+    AND e.seq > r.state_seq LIMIT 1"""
 _MADE_BELOW = """SELECT t.id FROM tasks t INDEXED BY ix_tasks_parent JOIN agents a ON a.id = t.created_by
     JOIN sessions s ON s.id = t.session_id WHERE t.session_id = :session AND t.parent_id = :task
     AND t.created_seq > :since AND s.kind = 'chat' AND a.kind = 'ai' ORDER BY t.created_seq"""
@@ -150,6 +156,11 @@ def last_log_id(connection: sqlite3.Connection, session: str) -> str | None:
     """The id in the log of the run that a session queued last, or None."""
     row = connection.execute(_LAST, {"session": session}).fetchone()
     return None if row is None else str(row[0])
+
+
+def is_to_stop(connection: sqlite3.Connection, session: str, id: str) -> bool:
+    """Whether somebody has had a running run stopped since it was started."""
+    return connection.execute(_STOPPING, {"session": session, "id": id}).fetchone() is not None
 
 
 def held(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:

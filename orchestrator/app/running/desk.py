@@ -27,6 +27,7 @@ from orchestrator.app.running import (
     opening,
     queueing,
     records,
+    stopping,
     views,
     writing,
 )
@@ -218,7 +219,7 @@ class Desk:
             interactive=self.flags.interactive,
             secrets=self.secrets,
             watch=watch,
-            cancelled=cancelled,
+            cancelled=stopping.told(self.context, run, cancelled),
         )  # fmt: skip
 
     def _point(self, *, current: str | None, last: str | None = None) -> None:

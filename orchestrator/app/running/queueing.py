@@ -218,7 +218,7 @@ def stop_action(work: Work) -> Answer:
     run, agent, reason = _ending(work)
     if run.state != states.RUNNING:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")
-    writing.log(work, run, [{"kind": "stopping", "text": f"{agent.id}: {reason}"}])
+    writing.log(work, run, [{"kind": run_reader.STOPPING, "text": f"{agent.id}: {reason}"}])
     return {"success": True, "run": run.id, "by": given["by"], "seq": work.seq}
 
 

@@ -186,20 +186,20 @@ class Service:
         return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": new.state.upper()}
 
     def cancel(self, id: str, caller: Caller) -> Answer:
-        """Cancel a run: one that waits at once; one that this server executes begins to be stopped.
+        """Cancel a run: one that waits at once; one that runs begins to be stopped, whichever process executes it.
 
         Returns:
             `task_id`, `old_status`, `new_status`; RUNNING while it is being stopped, see `cancelled`.
 
         Raises:
-            Refused: UNKNOWN_ID; ILLEGAL_MOVE, it has ended, or another process executes it.
+            Refused: UNKNOWN_ID; ILLEGAL_MOVE, it has ended.
         """
         # Where no person is named, the log of the run says who it was.
         reason = _CANCELLED if caller.person or not caller.way else f"{_CANCELLED} with {caller.way}"
         with self._called(caller) as context:
             run = board.require(context, id)
             context.credential = caller.credential
-            if run.state == states.RUNNING and self.loop.executes(id):
+            if run.state == states.RUNNING:
                 self._stop(context, run, caller, reason)
             else:
                 self._cancel(context, run, caller, reason)
@@ -217,8 +217,16 @@ class Service:
 
     def _stop(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
         by = caller.person or RUNNER
+        # Another process that executes it finds that in the database.
         queueing.stop(context, session_id=run.session_id, id=run.id, by=by, reason=reason)
         self.loop.cancel(run.id)
+
+    def runs(self, id: str) -> bool:
+        """Whether a run is still executed, here or by another process."""
+        if self.loop.executes(id):
+            return True
+        with self.pool.lent() as context:
+            return board.require(context, id).state == states.RUNNING
 
     def _cancel(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
         desk = self._desk_of(context, run)
@@ -226,7 +234,7 @@ class Service:
             self._after_step(lambda: desk.cancel(run.id, reason, by=caller.person or RUNNER))
         except OrchestratorError as problem:
             # It was started between the look and the step.
-            if problem.code != "ILLEGAL_MOVE" or not self.loop.executes(run.id):
+            if problem.code != "ILLEGAL_MOVE" or board.require(context, run.id).state != states.RUNNING:
                 raise
             self._stop(context, run, caller, reason)
 

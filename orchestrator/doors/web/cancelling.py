@@ -12,7 +12,8 @@ from orchestrator.app.running.serving import Caller, Service
 
 WAIT_S = 5.0
 """Seconds that an answer waits for the end of a run; what takes longer is answered as RUNNING, and ends later."""
-_LOOK_S = 0.05
+_LOOK_S, _LOOK_ELSEWHERE_S = 0.05, 0.25
+"""Seconds between two looks, here and in the database, where another process executes the run."""
 
 
 async def cancel(serving: Service, id: str, caller: Caller) -> dict[str, Any]:
@@ -31,5 +32,10 @@ async def cancel(serving: Service, id: str, caller: Caller) -> dict[str, Any]:
 async def until_ended(serving: Service, id: str) -> None:
     """Wait until a run that is being stopped has ended, for a while."""
     until = time.monotonic() + WAIT_S
-    while serving.loop.executes(id) and time.monotonic() < until:
-        await asyncio.sleep(_LOOK_S)
+    while time.monotonic() < until:
+        if serving.loop.executes(id):
+            await asyncio.sleep(_LOOK_S)
+        elif await run_in_threadpool(serving.runs, id):
+            await asyncio.sleep(_LOOK_ELSEWHERE_S)
+        else:
+            return

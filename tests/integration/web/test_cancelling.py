@@ -8,10 +8,12 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the application needs the extra `web`")
 
-from orchestrator.doors.web import cancelling
+from orchestrator import bootstrap
+from orchestrator.doors.web import application, cancelling
 from orchestrator.errors import Refused
+from orchestrator.store import run_reader
 from tests.integration.web import story
-from tests.integration.web.asgi import TOKEN, Web
+from tests.integration.web.asgi import HOST, TOKEN, Web
 from tests.integration.web.conftest import Make
 
 STEPS = json.dumps([{"when": "", "status": "COMPLETE", "output": "It is so.", "delay_ms": 25_000, "repeat": True}])
@@ -35,6 +37,7 @@ def test_what_takes_longer_is_answered_as_running(slow: Web, monkeypatch: pytest
     id = story.run(slow, story.READ, until="RUNNING")
     with monkeypatch.context() as deaf:
         deaf.setattr(slow.service.loop, "cancel", lambda id: True)
+        deaf.setattr(run_reader, "is_to_stop", lambda *asked: False)
         assert cancel(slow, id) == (200, {"task_id": id, "old_status": "RUNNING", "new_status": "RUNNING"})
         slow.come_in()
         assert slow.send(f"/tasks/{id}", f"/tasks/{id}/cancel").status == 303
@@ -58,3 +61,21 @@ def test_what_has_been_cancelled_is_not_cancelled_again(slow: Web) -> None:
     story.wait(slow, id, "CANCELLED")
     assert slow.service.cancelled(id, "RUNNING")["new_status"] == "CANCELLED"
     assert cancel(slow, id)[0] == 409
+
+
+def test_what_another_server_executes_is_stopped_by_it(slow: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = story.run(slow, story.READ, until="RUNNING")
+    monkeypatch.setattr(cancelling, "WAIT_S", 20.0)
+    script = slow.database.with_name("steps.json")
+    other = bootstrap.open_service(
+        database=str(slow.database), executor=f"scripted:{script}", environment={}, tell=slow.faults.append
+    )
+    app = application.create(other, slow.access, hosts=(HOST,))
+    monkeypatch.setattr(slow, "app", app)
+    try:
+        assert cancel(slow, id) == (200, {"task_id": id, "old_status": "RUNNING", "new_status": "CANCELLED"})
+    finally:
+        other.pool.close()
+    log = slow.rows(f"SELECT kind, text FROM run_events WHERE run_id = '{id}' AND kind = 'stopping'")
+    assert [(kind, "the server's token" in text) for kind, text in log] == [("stopping", True)]
+    assert slow.faults == []
