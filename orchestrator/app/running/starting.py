@@ -165,13 +165,14 @@ def writes(context: Context, run: Run) -> bool:
 
 def _before(context: Context, run: Run) -> list[Run]:
     """The runs whose living processes wait and came before."""
-    found = []
+    found: dict[str, Run] = {}
     for each, owner in run_reader.waiting(context.connection):
         if each.id == run.id:
             break
-        if not owners.is_gone(owner):
-            found.append(each)
-    return found
+        # Two servers that wait for the same run are one that waits.
+        if each.id not in found and not owners.is_gone(owner):
+            found[each.id] = each
+    return list(found.values())
 
 
 def running(context: Context) -> list[Run]:

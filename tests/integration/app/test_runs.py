@@ -254,6 +254,16 @@ def test_p5_who_waits_longer_is_served_first(track: Track) -> None:
     assert conflicts(track, late, asks) == [None, "E401"]
 
 
+def test_two_servers_that_wait_for_one_run_are_one_that_waits(track: Track) -> None:
+    held, waits, late = track.queue(), track.queue(session=OTHER), track.queue(session=chat(track, "late"))
+    track.start(held)
+    wait(track, waits, OWNER)
+    wait(track, waits, f"{OWNER}1")
+    assert conflicts(track, waits, late) == ["E401", "E401"]
+    track.finish(held)
+    assert conflicts(track, waits, late) == [None, "E401"]
+
+
 def test_p5_a_place_goes_to_who_can_use_it(track: Track) -> None:
     held, blocked = track.queue(), track.queue(session=OTHER)
     other = track.queue(root="/elsewhere", session=chat(track, "other"))
