@@ -114,6 +114,7 @@ class _Edge:
         if looked:
             # The answer is that to GET, without its body.
             scope = {**scope, "method": "GET"}
+        receive, send = _noting_who_leaves(scope, receive, send)
 
         async def sending(message: Message) -> None:
             nonlocal answered
@@ -129,7 +130,7 @@ class _Edge:
             await (self._app if denied is None else await self._refusal(scope, denied))(scope, receive, sending)
         except Exception as fault:
             # The framework raises again what it has answered, and a stream whose reader has gone is nobody's fault.
-            if not answered and not _is_gone(fault):
+            if not (answered or failures.LEFT in scope or _is_gone(fault)):
                 failures.log(fault)
 
     async def _refusal(self, scope: Scope, denied: failures.Denied) -> Response:
@@ -145,6 +146,25 @@ class _Edge:
         length = headers.get("content-length", "")
         # What comes without its length is measured while it is read.
         return failures.Denied(413, *failures.TOO_LARGE) if length.isdigit() and int(length) > MAX_BODY else None
+
+
+def _noting_who_leaves(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """Both ends of a request, which say in its scope that its reader has gone away."""
+
+    async def receiving() -> Message:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            scope[failures.LEFT] = True
+        return message
+
+    async def sending(message: Message) -> None:
+        try:
+            await send(message)
+        except OSError:
+            scope[failures.LEFT] = True
+            raise
+
+    return receiving, sending
 
 
 def _is_gone(fault: Exception) -> bool:

@@ -102,6 +102,8 @@ def log(fault: Exception) -> None:
     sys.stderr.write(f"orchestrator: {masking.mask(f'{type(fault).__name__}: {fault}')}\n")
 
 
+LEFT = "orchestrator.left"
+"""Stands in the scope of a request whose reader has gone away."""
 Handle = Callable[[Request, Exception], Awaitable[Response]]
 
 
@@ -116,6 +118,9 @@ def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) ->
     """
 
     async def handle(request: Request, fault: Exception) -> Response:
+        if LEFT in request.scope:
+            # Nobody reads what is answered, and that is nobody's fault.
+            return Response(status_code=500)
         if request.url.path.startswith("/api/"):
             return answer(fault)
         status, code, message = told(fault)
