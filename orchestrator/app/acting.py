@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.context import Work
+from orchestrator.app.context import Context, Work
 from orchestrator.core.routing.facts import Group
 from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent
@@ -32,7 +32,7 @@ def acting_agent(work: Work, role: str, group: Group | None, given: str | None, 
     return known.id
 
 
-def require_agent(work: Work, agent_id: str) -> Agent:
+def require_agent(work: Work | Context, agent_id: str) -> Agent:
     """The registered, active agent.
 
     Raises:
@@ -43,6 +43,17 @@ def require_agent(work: Work, agent_id: str) -> Agent:
         what = "is not registered" if agent is None else "is deactivated"
         raise Refused("UNKNOWN_AGENT", f"Agent {agent_id} {what}.", "orchestrator agent list")
     return agent
+
+
+def refuse_program(agent: Agent) -> None:
+    """Refuse a name under which the program itself is on record: nobody acts under it.
+
+    Raises:
+        Refused: NOT_PERMITTED.
+    """
+    if agent.kind == "system":
+        what = f"{agent.id} is the program itself; nobody acts under its name."
+        raise Refused("NOT_PERMITTED", what, "orchestrator agent list")
 
 
 def refuse_outside(work: Work, agent: Agent, group: str | None) -> None:

@@ -54,7 +54,7 @@ def register(
 def register_action(work: Work) -> Answer:
     """Register; a replay calls it with a recorded event's input."""
     given = work.call.input
-    actor = groups.actor(work, given.get("by"))
+    actor = groups.named_actor(work, given.get("by"), f"Registering {given['id']}")
     role = names.role_name(given["role"])
     if role not in vocabulary.ROLES:
         raise Refused(

@@ -196,6 +196,22 @@ def actor(work: Work, by: str | None) -> Agent:
     return agent
 
 
+def named_actor(work: Work, by: str | None, what: str) -> Agent:
+    """The actor that a change names which is any agent's to do: a person only where one is proven, the program never.
+
+    Args:
+        what: the change, as the beginning of a sentence.
+
+    Raises:
+        Refused: as `actor`; HUMAN_REQUIRED, a person's name alone; NOT_PERMITTED, a name of the program itself.
+    """
+    agent = actor(work, by)
+    if agent.kind == "human":
+        human.require(work, agent, f"{what} as {agent.id}")
+    acting.refuse_program(agent)
+    return agent
+
+
 def create_investigation(work: Work, case: Case) -> Group:
     """The research group of an investigation that no group was named for; it starts at once."""
     group_id = f"investigation-{work.seq}"

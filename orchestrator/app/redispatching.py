@@ -40,7 +40,7 @@ def redispatch_action(work: Work) -> Answer:
     """Redispatch; a replay calls it with a recorded event's input."""
     given = work.call.input
     session = groups.open_session(work)
-    groups.actor(work, given.get("by"))
+    groups.named_actor(work, given.get("by"), "Starting an agent again")
     reason = names.said(given.get("reason"))
     if not reason:
         raise Refused("REASON_REQUIRED", "A redispatch needs a reason.", "Repeat with --reason TEXT")

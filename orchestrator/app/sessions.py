@@ -112,7 +112,7 @@ def create_action(work: Work) -> Answer:
             f"orchestrator status {session_id}",
         )
     by = given.get("by") or MANAGER
-    groups.actor(work, by)
+    groups.named_actor(work, by, "Creating a session")
     version = work.context.active_version()
     kind = given.get("kind") or "orchestration"
     work.step.insert(

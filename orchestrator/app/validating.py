@@ -11,12 +11,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from orchestrator.app import acting, attached, merges, verdicts
+from orchestrator.app import acting, attached, human, merges, verdicts
 from orchestrator.app.context import FOUND, Answer, Call, Context, answered, perform
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
 from orchestrator.core.validation.snapshot import Criterion, Finding, Ran, Snapshot
 from orchestrator.store import snapshot
+from orchestrator.store.reader import Agent
 
 COMMAND_TIMEOUT_S = 300
 
@@ -59,7 +60,8 @@ def validate(
         `exit_code` 0 or 1; recorded: `report_id`, `seq`, `evidence` and the `decision` too.
 
     Raises:
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED; UNKNOWN_AGENT, NOT_PERMITTED: of `by`.
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED; UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED:
+            of `by`.
     """
     given: dict[str, Any] = {"command_timeout": command_timeout, "by": by}
     call = Call("validate", session_id, by or verdicts.AGENT, given, request_id, dry_run, at)
@@ -82,7 +84,17 @@ def _may_ask(context: Context, session_id: str, by: str | None) -> bool:
     if by is None:
         return True
     agent = context.reader.agent(by)
-    return agent is not None and bool(agent.active) and acting.within(agent, session_id, None)
+    known = agent is not None and bool(agent.active) and acting.within(agent, session_id, None)
+    return known and agent is not None and (agent.kind == "ai" or _is_proven(context, agent))
+
+
+def _is_proven(context: Context, agent: Agent) -> bool:
+    """Whether who asks is a person, and a human channel says so; the step says once more of whom."""
+    context.proof = human.found(context, context.credential) if context.credential is not None else None
+    try:
+        return human.is_person(context, agent.id)
+    finally:
+        context.proof = None
 
 
 def _completed(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> tuple[Snapshot, list[Tried]]:

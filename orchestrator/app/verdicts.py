@@ -43,11 +43,11 @@ def record_action(work: Work) -> Answer:
 
     Raises:
         Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED: the record went on since it was read; UNKNOWN_AGENT,
-            NOT_PERMITTED: of who asks.
+            NOT_PERMITTED, HUMAN_REQUIRED: of who asks.
     """
     session = groups.open_session(work)
     if work.call.input.get("by") or work.context.proof is not None:
-        work.actor = groups.actor(work, work.call.input.get("by")).id
+        work.actor = groups.named_actor(work, work.call.input.get("by"), "Validating").id
     found = work.call.input.get(FOUND) or {}
     _refuse_moved(work, found.get("head"))
     version = work.context.version(session.workflow_version_id)

@@ -9,7 +9,7 @@ from typing import Any
 from orchestrator.app import groups, reading
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
 from orchestrator.core import strictjson
-from orchestrator.core.routing.facts import MANAGER, PERSON
+from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER
 from orchestrator.core.workflow import model
 from orchestrator.errors import InvalidInput, Refused, UsageError
 from orchestrator.store.constants import STORE_CHAIN
@@ -110,7 +110,9 @@ def load_action(work: Work) -> Answer:
 
 
 def _require_loader(work: Work) -> None:
-    agent = groups.actor(work, work.call.input.get("by"))
+    by = work.call.input.get("by")
+    # The first file of a database is loaded by the program that sets it up.
+    agent = groups.actor(work, by) if by == ROUTER else groups.named_actor(work, by, "Loading a workflow")
     if agent.role != MANAGER and agent.kind == "ai":
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; workflows are the project manager's or a person's to load.",

@@ -74,6 +74,24 @@ def test_a_database_that_may_only_be_read_is_read_and_a_change_says_why_not(
     assert str(open_folder) not in json.dumps(refused)
 
 
+@pytest.mark.parametrize(
+    ("agent", "code"),
+    [
+        ("nobody", "UNKNOWN_AGENT"), ("user", "HUMAN_REQUIRED"), ("system:runner", "NOT_PERMITTED"),
+        ("developer@S9:A", "UNKNOWN_AGENT"),
+    ],
+)  # fmt: skip
+def test_a_server_is_not_started_as_somebody_who_cannot_act_through_it(
+    tmp_path: pathlib.Path, agent: str, code: str
+) -> None:
+    path = tmp_path / "orchestrator.db"
+    Orchestrator.create(path).close()
+    run = "from orchestrator.doors.cli.main import run; run()"
+    argv = [sys.executable, "-c", run, "mcp", "--agent-id", agent, "--db", str(path), "--json"]
+    done = subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL, check=False, timeout=60)
+    assert (done.returncode, json.loads(done.stdout)["code"]) == (3, code), done.stderr
+
+
 def test_only_the_protocol_reaches_stdout() -> None:
     script = (
         "import os, sys; from orchestrator.doors.mcp.streams import Wire; wire = Wire(); print('stray', flush=True);"

@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from orchestrator import bootstrap
-from orchestrator.app import arguments, operations, outcomes
+from orchestrator.app import acting, arguments, human, operations, outcomes
 from orchestrator.app.context import Context
 from orchestrator.app.pooling import Pool
 from orchestrator.core import names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp import problems
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
-from orchestrator.errors import OrchestratorError, UsageError
+from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 
 DOOR = CHANNEL = "mcp"
 _ACTORS = ("agent_id", "by", "human_token_file")
@@ -61,13 +61,24 @@ class Caller:
         self._pool = Pool(self._open)
 
     def prepare(self) -> None:
-        """Load what the tools need, and keep to the database that is there at the start."""
+        """Load what the tools need, and keep to the database that is there at the start.
+
+        Raises:
+            Refused: UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED: nobody can act here as whom the server is started.
+        """
         for tool in TOOLS.values():
             arguments.parameters(tool.words)
         try:
-            self.within(lambda context: None)
-        except OrchestratorError as problem:
+            self.within(self._require_agent)
+        except EnvironmentProblem as problem:
             log(f"{problem.code}: {problem.message}")
+
+    def _require_agent(self, context: Context) -> None:
+        agent = acting.require_agent(context, self.settings.agent_id)
+        if agent.kind == "human":
+            # Nothing proves a person here, so that every act would be refused.
+            raise human.refusal(f"Acting as {agent.id}", "an MCP server acts for an agent, and proves no person")
+        acting.refuse_program(agent)
 
     def _open(self, write: bool) -> Context:
         """The database, for calls one after another: the one that was found first, whatever else there is by now.

@@ -31,6 +31,9 @@ def serve(settings: Settings, schema_of: Callable[[str], dict[str, Any]]) -> int
 
     Returns:
         The exit code: 0, or 130 after an interrupt.
+
+    Raises:
+        Refused: as `Caller.prepare`.
     """
     _log_to_stderr(settings)
     caller = Caller(settings)

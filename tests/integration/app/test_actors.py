@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import setup
+from orchestrator.app import human, setup
 from tests.integration.app.table import SESSION, Table, document
 
 PM = "project_manager"
@@ -136,6 +136,42 @@ def test_a_change_without_an_actor_or_a_reason_is_refused_and_recorded(
     assert table.refusal(words, **CHANGES[words], **by).code == code
 
 
+# A name proves nobody
+
+NAMED: dict[str, dict[str, Any]] = {
+    "session create": {"id": "S3"},
+    "session pause": {"id": SESSION, "reason": "r"},
+    "session end": {"id": SESSION, "reason": "r"},
+    "session testing-mode": {"id": SESSION, "mode": "full", "reason": "r"},
+    "group create": {"id": "C", "session_id": SESSION},
+    "group set-status": {"id": "A", "session_id": SESSION, "status": "cancelled", "reason": "r"},
+    "group depend": {"id": "A", "on": "B", "session_id": SESSION, "reason": "r"},
+    "redispatch": {"session_id": SESSION, "group_id": "A", "reason": "r"},
+    "task create": {"id": "T2", "session_id": SESSION, "group_id": "A", "title": "t"},
+    "criterion add": {"id": "C1", "session_id": SESSION, "text": "t", "reason": "r"},
+    "agent register": {"id": "dev-2", "role": "developer"},
+    "agent deactivate": {"id": "developer@S1:A", "reason": "r"},
+    "workflow load": {"content": "{}", "agent_texts": {}},
+    "validate": {"session_id": SESSION},
+}
+"""What names who acts, `by` left out."""
+
+
+@pytest.mark.parametrize("words", NAMED)
+@pytest.mark.parametrize("by", ["user", "system:runner", "system:validator"])
+def test_neither_a_persons_name_alone_nor_the_programs_acts(words: str, by: str) -> None:
+    table = Table("A", "B", plan=True)
+    refused = table.refusal(words, by=by, **NAMED[words])
+    assert refused.code == "HUMAN_REQUIRED" if by == "user" else refused.code in ("NOT_PERMITTED", "HUMAN_REQUIRED")
+
+
+def test_a_person_who_is_proven_asks_for_a_verdict() -> None:
+    table = Table("A", plan=True)
+    table.context.credential = human.Credential(human.TERMINAL)
+    table.do("validate", session_id=SESSION, by="user")
+    assert table.rows("SELECT actor, channel FROM audit_events WHERE kind = 'validate'") == [("user", "terminal")]
+
+
 # What is whose
 
 
@@ -157,6 +193,8 @@ def test_a_workflow_is_not_loaded_by(by: str, code: str) -> None:
 def test_a_workflow_is_loaded_by(by: str) -> None:
     table, made = Table(), document()
     made["_version"] = "9"
+    if by == "user":
+        table.context.credential = human.Credential(human.TERMINAL)
     given = {"content": json.dumps(made), "agent_texts": setup.agent_texts(), "source": "x.json"}
     assert table.do("workflow load", **given, by=by)["activated"]
 

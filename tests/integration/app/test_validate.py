@@ -65,7 +65,13 @@ def test_a_verdict_names_who_asked_and_is_the_validators_all_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "code"), [("ghost", "UNKNOWN_AGENT"), ("project_manager@S2", "NOT_PERMITTED")], ids=["unknown", "elsewhere"]
+    ("by", "code"),
+    [
+        pytest.param("ghost", "UNKNOWN_AGENT", id="unknown"),
+        pytest.param("project_manager@S2", "NOT_PERMITTED", id="elsewhere"),
+        pytest.param("user", "HUMAN_REQUIRED", id="a person's name"),
+        pytest.param("system:runner", "NOT_PERMITTED", id="the program's name"),
+    ],
 )
 def test_who_is_unknown_in_the_session_is_refused_before_any_command_runs(by: str, code: str, tmp_path: Path) -> None:
     court = Court("A")
