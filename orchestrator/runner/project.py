@@ -104,8 +104,8 @@ def check(root: str | os.PathLike[str]) -> None:
     _require_folder(path)
     inner = os.path.join(path, FOLDER)
     if not os.path.isdir(inner):
-        what = "is no folder" if os.path.lexists(inner) else "does not exist"
-        raise Refused("E101", f"{inner} {what}.", _set_it_up(path), path=path)
+        what = f"{FOLDER} in {path} is no folder." if os.path.lexists(inner) else f"{path} has no {FOLDER} folder."
+        raise Refused("E101", what, _set_it_up(path), path=path)
     missing = [f"{name}/" for name in _FOLDERS if not os.path.isdir(os.path.join(inner, name))]
     missing = [name for name in _FILES if not os.path.isfile(os.path.join(inner, name))] + missing
     if missing:

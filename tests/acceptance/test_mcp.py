@@ -612,6 +612,7 @@ HOSTILE = {
     "a NUL": (b'{"jsonrpc": "2.0", "id": 74, "method": "ping", "params": {"x": "\\u0000"}}', 74, -32700),
     "too deep": (b'{"jsonrpc": "2.0", "id": 75, "method": "ping", "params": ' + b"[" * 5000, None, -32700),
     "a list": (b"[1, 2]", None, -32600),
+    "an id that is null": (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', None, -32600),
     "no method": (b'{"jsonrpc": "2.0", "id": 76}', 76, -32600),
     "another protocol": (b'{"jsonrpc": "1.0", "id": 77, "method": "ping"}', 77, -32600),
     "too long": (b'{"jsonrpc": "2.0", "id": 78, "method": "' + b"x" * LINE_LIMIT + b'"}', 78, -32600),

@@ -181,9 +181,17 @@ class Service:
             desk = self._desk_of(context, run)
             context.credential = caller.credential
             with self.loop.preparing(run.session_id):
-                new = board.require(context, desk.retry(id, by=caller.person or RUNNER)["id"])
+                new = board.require(context, self._tried_again(desk, id, caller)["id"])
             self.loop.adopt(new.id)
         return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": new.state.upper()}
+
+    def _tried_again(self, desk: Desk, id: str, caller: Caller) -> Answer:
+        try:
+            return desk.retry(id, by=caller.person or RUNNER)
+        except Refused as problem:
+            if problem.code == "UNBLOCK_NOT_PERMITTED" and caller.person is None:
+                problem.message += " A person may try it again: on its page, or with a token of their own."
+            raise
 
     def cancel(self, id: str, caller: Caller) -> Answer:
         """Cancel a run: one that waits at once; one that runs begins to be stopped, whichever process executes it.

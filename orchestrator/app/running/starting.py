@@ -211,7 +211,7 @@ def abandon_action(work: Work) -> Answer:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; nothing changed.", f"/logs {run.id}")
     if given.get("lives"):
         raise codes.refused("E405", f"Run {run.id} holds its locks: {run.owner} is not known to be gone.", run=run.id)
-    reason = given.get("reason") or f"the process that ran it is gone ({given['owner']})"
+    reason = given.get("reason") or "the process that ran it is gone"
     writing.log(work, run, given.get("log", ()))
     end(work, run, states.FAILED, by=RUNNER, reason=reason, code="E503")
     return {"success": True, "run": run.id, "state": states.FAILED, "seq": work.seq}

@@ -124,6 +124,10 @@ class Lines:
         except strictjson.JsonProblem as problem:
             await self._output.refuse(_id(line), _PARSE_ERROR, f"{problem.message}.")
             return None
+        if isinstance(found, dict) and "method" in found and found.get("id", 0) is None:
+            # The SDK takes it for a notification, and answers nothing.
+            await self._output.refuse(None, _INVALID_REQUEST, "The id of a request is a number or a text, never null.")
+            return None
         try:
             types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:

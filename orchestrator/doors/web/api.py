@@ -95,7 +95,9 @@ def reply(id: str, body: bodies.Reply, serving: Serving, caller: Writing) -> Ans
 
 @router.post("/tasks/{id}/retry", response_model=bodies.Retried, responses=failures(400, 401, 403, 404, 409, 503))
 def retry(id: str, serving: Serving, caller: Writing) -> Answer:
-    """Try again what ended without being complete."""
+    """Try again what ended without being complete, as INCOMPLETE or ERROR. With the server's token that is done as far
+    as the program may lift what blocks the task; what only a person may lift (403) is tried again from a page, or with
+    a person's token. What is CANCELLED is not tried again (409): say it anew."""
     return serving.retry(id, caller)
 
 

@@ -68,8 +68,9 @@ def reader(request: Request) -> Caller:
     """Who reads.
 
     Raises:
-        Denied: 401, where not everybody may.
+        Denied: 401, where not everybody may; 400, the query names something twice.
     """
+    _refuse_repeated(request)
     found = bearer(request)
     if found is not None:
         return found
@@ -79,12 +80,20 @@ def reader(request: Request) -> Caller:
     return known.caller if known is not None else Caller()
 
 
+def _refuse_repeated(request: Request) -> None:
+    names_ = [name for name, _ in request.query_params.multi_items()]
+    twice = next((name for name in names_ if names_.count(name) > 1), None)
+    if twice is not None:
+        raise Denied(400, "BAD_REQUEST", f"The query names {names.shown(twice[:40])} more than once.")
+
+
 async def writer(request: Request) -> Caller:
     """Who writes: a script by its token, a person by a page of this server.
 
     Raises:
         Denied: 401, nobody is known; 403, the request comes from another place, or without its form's token.
     """
+    _refuse_repeated(request)
     # A person's token is looked up in the store.
     found = await run_in_threadpool(bearer, request)
     if found is not None:

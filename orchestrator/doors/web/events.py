@@ -77,20 +77,24 @@ def _number(text: str) -> int:
 async def _start(
     serving: Serving, after: Annotated[int | None, Query(ge=0, le=2**53)] = None,
     last_event_id: Annotated[str | None, Header()] = None,
+    session_id: Annotated[str | None, Query(max_length=128)] = None,
 ) -> int:
     """The number behind which a stream begins; that of the newest event at most.
 
     Raises:
-        EnvironmentProblem: the database cannot be read, which a reader is told before its stream begins.
+        EnvironmentProblem: the database cannot be read; Refused: UNKNOWN_SESSION. A reader is told so before its
+            stream begins.
     """
-    newest = await run_in_threadpool(_last, serving.pool)
+    newest = await run_in_threadpool(_last, serving.pool, session_id)
     if last_event_id:
         return min(_number(last_event_id), newest)
     return newest if after is None else min(after, newest)
 
 
-def _last(pool: Pool) -> int:
+def _last(pool: Pool, session: str | None = None) -> int:
     with pool.lent() as context:
+        if session is not None:
+            context.require_session(session)
         return live.last(context)
 
 
@@ -99,7 +103,7 @@ def _after(pool: Pool, number: int, session: str | None) -> tuple[list[dict[str,
         return live.after(context, number, session=session)
 
 
-@router.get("/events", response_class=EventSourceResponse, responses=failures(400, 401, 503))
+@router.get("/events", response_class=EventSourceResponse, responses=failures(400, 401, 404, 503))
 async def follow(
     request: Request, serving: Serving, caller: Reading, start: Annotated[int, Depends(_start)],
     session_id: Annotated[str | None, Query(max_length=128)] = None,

@@ -25,6 +25,8 @@ _HTTP = {
     405: ("METHOD_NOT_ALLOWED", "This is not done with what is here."),
     413: TOO_LARGE,
 }
+_OWN = dict.fromkeys(("model_attributes_type", "model_type", "dict_type"), "This is no JSON object")
+"""Sentences in place of those that speak of the library's own types."""
 _HIDDEN = "…"
 """Stands for every place on this machine."""
 
@@ -60,7 +62,7 @@ def told(fault: Exception) -> tuple[int, str, str]:
     if isinstance(fault, HTTPException):
         code, message = _HTTP.get(fault.status_code, ("BAD_REQUEST", "The request cannot be answered."))
         return fault.status_code, code, message
-    known = bootstrap.environment_problem(fault, "")
+    known = bootstrap.environment_problem(fault, _HIDDEN)
     return (503, known.code, said(known.message)) if known is not None else (500, *INTERNAL)
 
 
@@ -81,10 +83,8 @@ def said(message: str, known: Sequence[str] = ()) -> str:
 
 def _unfit(fault: RequestValidationError) -> str:
     """Which part of a request does not fit, in the order of the request."""
-    parts = [
-        f"{'.'.join(str(step) for step in error['loc'][1:]) or error['loc'][0]}: {error['msg']}"
-        for error in fault.errors()[:5]
-    ]
+    said = [(error["loc"], _OWN.get(error["type"], error["msg"])) for error in fault.errors()[:5]]
+    parts = [f"{'.'.join(str(step) for step in place[1:]) or place[0]}: {what}" for place, what in said]
     return "; ".join(parts)[:500]
 
 
@@ -121,7 +121,7 @@ def install(app: FastAPI, page: Callable[[Request, int, str, str], Response]) ->
         if LEFT in request.scope:
             # Nobody reads what is answered, and that is nobody's fault.
             return Response(status_code=500)
-        if request.url.path.startswith("/api/"):
+        if f"{request.url.path}/".startswith("/api/"):
             return answer(fault)
         status, code, message = told(fault)
         if status >= 500:

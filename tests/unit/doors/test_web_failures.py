@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from orchestrator.core.running import codes
 from orchestrator.doors.web import failures
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused, UsageError
+from orchestrator.runner import project
 from orchestrator.store import problems
 
 
@@ -41,6 +43,26 @@ def test_a_sentence_says_nothing_of_where_things_lie(message: str, shown: str | 
     if shown is not None and "hunter2" not in message:
         assert found == shown
     assert "hunter2" not in found
+
+
+def test_a_fault_of_a_library_leaves_no_gap_where_its_path_was(tmp_path: Path) -> None:
+    (tmp_path / "none.db").write_bytes(b"no database" * 100)
+    connection = sqlite3.connect(tmp_path / "none.db")
+    with pytest.raises(sqlite3.DatabaseError) as caught:
+        connection.execute("PRAGMA user_version")
+    connection.close()
+    _, code, message = failures.told(caught.value)
+    assert (code, message) == ("CORRUPT", "The database … cannot be used: file is not a database.")
+
+
+@pytest.mark.parametrize("made", [None, "file"], ids=["nothing", "a file"])
+def test_of_a_project_that_is_there_is_not_said_that_it_is_not(tmp_path: Path, made: str | None) -> None:
+    if made is not None:
+        (tmp_path / ".claude").write_text("")
+    with pytest.raises(Refused) as caught:
+        project.check(tmp_path)
+    told = "… has no .claude folder." if made is None else ".claude in … is no folder."
+    assert failures.told(caught.value) == (400, "E101", told)
 
 
 WORDS = st.text(
