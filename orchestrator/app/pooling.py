@@ -1,7 +1,8 @@
 """Connections of a server: kept between calls, since opening one costs more than most calls, never in a transaction.
 
 A context that is kept holds no snapshot of the database, so it keeps no log from being written back. Before it is used
-again the file is looked at: one that was replaced, upgraded or deleted is opened anew, and says what is the matter.
+again the file is looked at: one that was replaced, overwritten, cut off, upgraded or deleted is opened anew, and says
+what is the matter.
 """
 
 from __future__ import annotations
@@ -79,8 +80,10 @@ class Pool:
             context.connection.execute(f"PRAGMA user_version = {int(version)}")
             context.connection.execute("COMMIT")
         except EnvironmentProblem:
+            self._forget()
             raise
         except Exception as error:
+            self._forget()
             raise sqlite.environment_problem(error, context.path) or error from error
         finally:
             context.connection.close()
@@ -89,6 +92,11 @@ class Pool:
         """Close what is idle; what is lent is closed when it comes back."""
         with self._lock:
             self._closed = True
+        self._forget()
+
+    def _forget(self) -> None:
+        """Close what is idle: whoever asks next opens the database anew, and is told the same as this caller."""
+        with self._lock:
             idle = [context for kept in self._idle.values() for context in kept]
             for kept in self._idle.values():
                 kept.clear()
@@ -97,14 +105,14 @@ class Pool:
 
 
 def _is_current(context: Context) -> bool:
-    """Whether a context that was kept is still on the file of its path, at this program's schema version."""
+    """Whether a context that was kept is still on the file of its path, as it was opened, at this schema version."""
     try:
         sqlite.require_place(context.connection)
         sqlite.check_version(context.connection)
+        return sqlite.is_as_opened(context.connection)
     except OrchestratorError:
         return False
     except Exception as error:
         if sqlite.environment_problem(error, context.path) is None:
             raise
         return False
-    return True

@@ -180,3 +180,22 @@ def test_threads_get_one_each(pool: Pool) -> None:
         thread.join()
     assert problems == []
     pool.close()
+
+
+SPOILT = {
+    "overwritten in place": lambda path: path.write_bytes(b"no database" * 40_000),
+    "cut off": lambda path: os.truncate(path, 50),
+    "emptied": lambda path: os.truncate(path, 0),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_what_is_kept_does_not_read_on_in_a_file_that_was_spoilt(how: str, pool: Pool, counted: Counted) -> None:
+    with pool.lent() as context:
+        context.connection.execute("SELECT count(*) FROM sessions").fetchone()
+    SPOILT[how](counted.path)
+    with pytest.raises(errors.EnvironmentProblem), pool.lent() as context:
+        context.connection.execute("SELECT count(*) FROM sessions").fetchone()
+    with pytest.raises(errors.EnvironmentProblem):
+        pool.check_writable()
+    pool.close()
