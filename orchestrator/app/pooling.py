@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from orchestrator.app.context import Context
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
-from orchestrator.store import sqlite
+from orchestrator.store import marks, sqlite
 
 MOST_IDLE = 16
 """Contexts of a kind that are kept; more are closed after their call."""
@@ -53,7 +53,9 @@ class Pool:
             if _is_current(context):
                 return context
             context.connection.close()
-        return self._open(write)
+        opened = self._open(write)
+        marks.note(opened.connection)
+        return opened
 
     def _pop(self, write: bool) -> Context | None:
         with self._lock:
@@ -109,7 +111,7 @@ def _is_current(context: Context) -> bool:
     try:
         sqlite.require_place(context.connection)
         sqlite.check_version(context.connection)
-        return sqlite.is_as_opened(context.connection)
+        return marks.is_as_opened(context.connection)
     except OrchestratorError:
         return False
     except Exception as error:

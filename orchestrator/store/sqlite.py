@@ -80,7 +80,6 @@ def open_file(
     """Open an existing database of any schema version, as `connect` does otherwise."""
     real = real_path(path)
     identity = _check_file(real, write)
-    mark = _mark(real)
     mode = _mode(real, write)
     try:
         connection = sqlite3.connect(
@@ -90,7 +89,6 @@ def open_file(
     except sqlite3.Error as error:
         raise translate(error, real) or error from error
     connection.path, connection.identity, connection.immutable = real, identity, "immutable" in mode
-    connection.mark = mark
     try:
         with_retry(lambda: prepare(connection, write=write, synchronous=synchronous), real, deadline)
     except BaseException:
@@ -214,25 +212,6 @@ def require_place(connection: sqlite3.Connection, log: Identity | None = None) -
         # What would be written now is found by nobody: from here on this file counts as gone.
         connection.identity = _NOWHERE  # type: ignore[attr-defined]
         raise problems.no_database(path, "lost its -wal file, with its last steps, while it was open")
-
-
-def is_as_opened(connection: sqlite3.Connection) -> bool:
-    """Whether nobody has written to the file itself since it was opened, which steps do only once in a while.
-
-    A connection goes on with what it has read of a file that was overwritten or cut off; one that is opened anew finds
-    that out. The file is not read here: closing it would end the locks of every connection in this process.
-    """
-    mark: Identity | None = getattr(connection, "mark", None)
-    return mark is None or _mark(getattr(connection, "path", "")) == mark
-
-
-def _mark(path: str) -> Identity | None:
-    """Size and time of the last change of a file."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns
 
 
 def log_identity(connection: sqlite3.Connection) -> Identity | None:
