@@ -83,9 +83,7 @@ class Context:
     def version(self, version_id: int) -> Version:
         """A workflow version, parsed once per process; versions never change."""
         if version_id not in self._versions:
-            row = self.reader.one(
-                "SELECT hash, content FROM workflow_versions WHERE id = :id", id=version_id
-            )
+            row = self.reader.one("SELECT hash, content FROM workflow_versions WHERE id = :id", id=version_id)
             if row is None:
                 raise EnvironmentProblem(
                     "CORRUPT", f"Workflow version {version_id} is missing from the database.", "orchestrator db check"
@@ -350,6 +348,8 @@ def _remember(work: Work, answer: Answer) -> None:
 
 
 def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at: str) -> None:
+    # It may tell of more than the call, such as of the name of a file.
+    problem.message = masking.mask_keys(problem.message, context.secrets)
     known = call.chain == constants.STORE_CHAIN or context.reader.session(call.chain) is not None
     chain = call.chain if known else constants.STORE_CHAIN
     with steps.open_step(context.connection, chain, at, context.deadline_s) as step:
@@ -369,8 +369,7 @@ def _refused_input(work: Work, problem: OrchestratorError, recorded: Answer) -> 
 
     A call with longer texts is kept cut. It cannot be judged again, so how it was refused is kept beside it.
     """
-    call = work.call
-    whole = event_input(call)
+    call, whole = work.call, event_input(work.call)
     kept = shortened(whole)
     found = {"call": call.kind, "chain": cut(call.chain), "door": work.context.door, "input": kept}
     if call.refused is None and kept == whole:
