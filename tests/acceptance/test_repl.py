@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pathlib
@@ -228,6 +229,21 @@ def test_a_key_in_a_task_is_neither_shown_nor_kept(house: House) -> None:
     assert (key in done.out, "[MASKED:OPENAI_KEY]" in done.out) == (False, True)
     kept = [path for path in house.base.rglob("*") if path.is_file() and not path.name.startswith("steps")]
     assert [path.name for path in kept if key.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\\033[0m", "\\342\\200\\213", "\\033]0;title\\007"], ids=["colour", "no width", "title"]
+)
+def test_a_key_that_is_broken_by_what_is_unseen_is_not_kept(house: House, unseen: str) -> None:
+    """Source: seed 001, Properties 24 and 25."""
+    rest = "ant-api03-QQQQBBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKK"
+    executor = house.program(f"printf '\\033[32mkey\\033[0m sk-{unseen}{rest}\\n'; echo words > notes.md")
+    done = house.run(lines=[TASK, "/logs task-001 --full"], executor=executor)
+    (raw,) = house.project.glob(".orchestrator/sessions/*/evidence/raw/*-execute.log*")
+    written = gzip.open(raw).read() if raw.suffix == ".gz" else raw.read_bytes()
+    assert (done.code, written) == (0, b"\x1b[32mkey\x1b[0m [MASKED:ANTHROPIC_KEY]\n")
+    kept = [path for path in house.base.rglob("*") if path.is_file() and not path.name.startswith("program")]
+    assert [path.name for path in kept if rest.encode() in path.read_bytes()] == []
 
 
 def test_a_runner_that_was_killed_leaves_no_lock_behind(house: House) -> None:

@@ -1,0 +1,115 @@
+"""Keys that are broken by what a terminal does not show are masked, and all else stays as it was written."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.core import masking, masking_hidden
+
+KEY = "sk-ant-api03-QQQQBBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKK"
+RED, OFF, CLEAR = "\x1b[31m", "\x1b[0m", "\x1b[2K"
+LINK = "\x1b]8;;https://example.com\x1b\\"
+TOKEN = "[MASKED:ANTHROPIC_KEY]"  # noqa: S105 - it stands for one
+UNSEEN = {
+    "colour": OFF,
+    "many colours": f"{RED}{OFF}{RED}",
+    "colours of numbers": "\x1b[38;2;10;20;30m",
+    "clearing": CLEAR,
+    "link": LINK,
+    "title": "\x1b]0;title\x07",
+    "single letter": "\x1b7",
+    "one byte": "\x9b0m",
+    "bell": "\x07",
+    "nothing": "\x00",
+    "zero-width space": "\u200b",
+    "zero-width joiner": "\u200d",
+    "word joiner": "\u2060",
+    "byte order mark": "\ufeff",
+    "soft hyphen": "\xad",
+    "direction": "\u202e",
+    "variation": "\ufe0f",
+}
+
+
+def masked(
+    text: str, size: int = 0, *, secrets: tuple[str, ...] = (), keys_only: bool = True, cut: bool = False
+) -> str:
+    stream = masking_hidden.Stream(secrets, keys_only=keys_only)
+    pieces = [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
+    return "".join([*map(stream.feed, pieces), stream.close(cut)])
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 7])
+@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
+@pytest.mark.parametrize("at", [2, 3, 8, 20, len(KEY) - 1])
+def test_a_key_is_masked_wherever_it_is_broken(unseen: str, at: int, size: int) -> None:
+    broken = f"{KEY[:at]}{unseen}{KEY[at:]}"
+    assert masked(f"{RED}key{OFF} {broken} and{RED}\n", size) == f"{RED}key{OFF} {TOKEN} and{RED}\n"
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_a_key_that_is_broken_everywhere_is_one(size: int) -> None:
+    assert masked(f"a {OFF.join(KEY)} b", size) == f"a {TOKEN} b"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"word{RED}{KEY}{OFF}", f"word{RED}{TOKEN}{OFF}"),
+        (f"{RED}{KEY}{OFF} done", f"{RED}{TOKEN}{OFF} done"),
+        (f"{KEY}{OFF} {KEY[:9]}{RED}{KEY[9:]}", f"{TOKEN}{OFF} {TOKEN}"),
+        (f"\x1b]0;{KEY}\x07 title", f"\x1b]0;{TOKEN}\x07 title"),
+        (f"\x1b]0;{KEY} without end", f"\x1b]0;{TOKEN} without end"),
+        (f"ta{RED}sk-list", f"ta{RED}sk-list"),
+        (f"sk{OFF}-list and sk-{OFF}", f"sk{OFF}-list and sk-{OFF}"),
+        ("\x1b[", "\x1b["),
+        ("\x1b", "\x1b"),
+    ],
+)
+@pytest.mark.parametrize("size", [0, 1, 4])
+def test_colours_stay_where_no_key_is(text: str, shown: str, size: int) -> None:
+    assert masked(text, size) == shown
+
+
+def test_a_registered_value_is_masked_when_broken() -> None:
+    assert masked(f"x={'hunter'}{OFF}{'2secret'}!", secrets=("hunter2secret",)) == "x=[MASKED:API_KEY]!"
+
+
+def test_for_eyes_more_than_keys_is_masked() -> None:
+    text = f"pass{OFF}word: hun{RED}ter2secret\n"
+    assert (masked(text), masked(text, keys_only=False)) == (text, f"pass{OFF}word: [MASKED:GENERIC_SECRET]\n")
+
+
+def test_a_broken_key_that_is_cut_is_masked() -> None:
+    assert masked(f"key sk-{OFF}ant-a", cut=True) == f"key {TOKEN}"
+
+
+unseen = st.sampled_from([*UNSEEN.values(), "\x1b", "\x1b[", "\x1b]", "\x1b\\", "\x9b"])
+pieces = st.one_of(unseen, st.sampled_from([KEY, KEY[:7], KEY[7:], "sk-", "ant-", " ", "\n", "a", "AKIA"]), st.text())
+
+
+@given(st.lists(pieces).map("".join), st.integers(1, 9))
+def test_how_the_text_is_cut_into_pieces_does_not_matter(text: str, size: int) -> None:
+    assert masked(text, size) == masked(text)
+
+
+@given(st.lists(st.one_of(unseen, st.sampled_from([" ", "task-1", "key", "\n", "é"]))).map("".join))
+def test_what_holds_no_key_stays_as_it_is(text: str) -> None:
+    assert masked(text) == text
+
+
+@given(st.text(alphabet=st.characters(blacklist_categories=["Cc", "Cf", "Cs", "Mn"])).map(lambda text: text + KEY))
+def test_without_anything_unseen_it_masks_as_any_stream(text: str) -> None:
+    plain = text.replace("\u115f", "").replace("\u1160", "").replace("\u3164", "").replace("\uffa0", "")
+    assert masked(plain) == masking.mask_keys(plain)
+
+
+@pytest.mark.parametrize("text", ["\x00" * 300_000, "a\x00" * 150_000, f"sk-{OFF * 80_000}", "\x1b]" * 150_000])
+def test_floods_of_it_take_their_time_and_no_more(text: str) -> None:
+    started = time.perf_counter()
+    assert len(masked(text, 4096)) <= len(text)
+    assert time.perf_counter() - started < 5
