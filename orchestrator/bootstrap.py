@@ -97,7 +97,9 @@ def secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 def environment_problem(error: Exception, path: str) -> OrchestratorError | None:
     """What an error in the middle of a call says about the database; None where it says nothing about it."""
-    return sqlite.environment_problem(error, path)
+    from orchestrator.store import losses
+
+    return losses.environment_problem(error, path)
 
 
 def run_command(argv: Sequence[str], **settings: Any) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from orchestrator.app.context import Context
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
-from orchestrator.store import marks, sqlite
+from orchestrator.store import losses, marks, sqlite
 
 MOST_IDLE = 16
 """Contexts of a kind that are kept; more are closed after their call."""
@@ -86,7 +86,7 @@ class Pool:
             raise
         except Exception as error:
             self._forget()
-            raise sqlite.environment_problem(error, context.path) or error from error
+            raise losses.environment_problem(error, context.path) or error from error
         finally:
             context.connection.close()
 
@@ -115,6 +115,6 @@ def _is_current(context: Context) -> bool:
     except OrchestratorError:
         return False
     except Exception as error:
-        if sqlite.environment_problem(error, context.path) is None:
+        if losses.environment_problem(error, context.path) is None:
             raise
         return False

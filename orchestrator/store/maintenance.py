@@ -5,6 +5,7 @@ Checks read; only `repair` writes, and leaves an event. Nothing here deletes or 
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from orchestrator.store.step import open_step
 REPAIR_EVENT = "repair"
 REPAIRABLE = ("view", "trigger", "index")
 
+_ON = re.compile(r"\bON\s+\"?(\w+)")
 VERSION_MARK = "alembic_version"
 _REVISION = f"{constants.SCHEMA_VERSION:04}"
 
@@ -80,15 +82,34 @@ def schema_problems(connection: sqlite.Connection) -> Iterator[Problem]:
     """Tables, indexes, views and triggers that are missing, altered or foreign, by comparing their texts."""
     wanted = compared()
     found = {key: normalised(sql) for key, sql in stored(connection).items()}
-    for key in wanted.keys() - found.keys():
-        yield _schema_problem("MISSING", key, "is missing", connection.path)
-    for key in wanted.keys() & found.keys():
+    yield from _missing({key: wanted[key] for key in wanted.keys() - found.keys()}, connection.path)
+    for key in sorted(wanted.keys() & found.keys(), key=_order):
         if wanted[key] != found[key]:
             yield _schema_problem("ALTERED", key, "is not as this program made it", connection.path)
-    for kind, name in found.keys() - wanted.keys():
+    for kind, name in sorted(found.keys() - wanted.keys()):
         if not name.startswith("sqlite_"):
             command = f"DROP {kind.upper()} {name}"
             yield Problem("SCHEMA_FOREIGN", "warning", name, f"The {kind} {name} is none of this program's.", command)
+
+
+def _missing(lost: dict[Key, str], path: str) -> Iterator[Problem]:
+    """What is missing, tables first; what went with its table is no finding of its own."""
+    belonging = {key: _table_of(sql) for key, sql in lost.items() if key[0] != "table"}
+    for key in sorted(lost, key=_order):
+        with_it = sum(table == key[1] for table in belonging.values()) if key[0] == "table" else 0
+        words = f"is missing, and with it {with_it} of its triggers and indexes" if with_it else "is missing"
+        if ("table", belonging.get(key, "")) not in lost:
+            yield _schema_problem("MISSING", key, words, path)
+
+
+def _table_of(sql: str) -> str:
+    """The table or view that a trigger or an index is on."""
+    found = _ON.search(sql)
+    return found[1] if found else ""
+
+
+def _order(key: Key) -> tuple[bool, bool, Key]:
+    return key[0] != "table", key[0] != "view", key
 
 
 def version_problems(connection: sqlite.Connection) -> Iterator[Problem]:

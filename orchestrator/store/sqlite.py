@@ -281,11 +281,6 @@ def translate(error: sqlite3.Error, path: str | pathlib.Path) -> errors.Orchestr
     return problems.no_database(name, "cannot be opened") if code == _CANTOPEN else None
 
 
-def environment_problem(error: Exception, path: str | pathlib.Path) -> errors.OrchestratorError | None:
-    """What any error in the middle of a call means for the file; None where it is none of SQLite's, or our fault."""
-    return translate(error, path) if isinstance(error, sqlite3.Error) else None
-
-
 def real_path(path: str | pathlib.Path) -> str:
     """The absolute path of the file itself; beside it SQLite keeps its -wal and -shm."""
     try:

@@ -52,11 +52,23 @@ def _findings(answer: dict[str, Any]) -> str:
         lines.append(shapes.everything(answer["facts"]))
     if answer.get("repaired"):
         lines.append(f"Made anew: {shapes.visible(answer['repaired'])}")
-    for row in rows:
-        lines.append(f"{row['severity']} {row['id']}: {shapes.visible(row['message'])}")
-        lines.append(f"  try: {shapes.visible(row['suggestion'])}")
+    for alike in _alike(rows):
+        first = alike[0]
+        lines.append(f"{first['severity']} {first['id']}: {shapes.visible(first['message'])}")
+        if alike[1:]:
+            names = ", ".join(row["subject"] for row in alike[1:])
+            lines.append(f"  and {len(alike) - 1} more of this kind: {shapes.visible(names)}")
+        lines.append(f"  try: {shapes.visible(first['suggestion'])}")
     lines.append("Nothing is wrong." if answer["ok"] else "Something is wrong.")
     return "\n".join(lines)
+
+
+def _alike(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """The findings by what they are and what mends them, in the order of the first of each kind."""
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault((row["severity"], row["id"], row["suggestion"]), []).append(row)
+    return list(found.values())
 
 
 def _moved(answer: dict[str, Any]) -> str:
