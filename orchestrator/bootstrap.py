@@ -173,8 +173,9 @@ def open_desk(
     executors = _executors(variables)
     executors(executor, provider)
     return desk.Desk(
-        lambda: _working_context(database, variables, place.root), place, flags, executors, variables=variables
-    )
+        lambda: _working_context(database, variables, place.root), place, flags, executors, variables=variables,
+        find=lambda: _found(database, variables, place.root),
+    )  # fmt: skip
 
 
 def is_found_here(path: str, environment: Mapping[str, str] | None = None) -> bool:
@@ -276,6 +277,14 @@ def _working_context(explicit: str | None, environment: Mapping[str, str], folde
     context = open_context(path, write=True, door="repl", environment=environment)
     setup.initialise(context)
     return context
+
+
+def _found(explicit: str | None, environment: Mapping[str, str], folder: str) -> str | None:
+    """The path of the database that `_working_context` would open, where it is there already."""
+    try:
+        return discovery.find(_named(explicit, environment), environment, folder)
+    except OrchestratorError:
+        return None
 
 
 def _named(explicit: str | None, environment: Mapping[str, str]) -> str | None:

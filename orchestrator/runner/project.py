@@ -81,14 +81,16 @@ def resolve(
 
     Source: seed 001, Properties 2 and 32.
     """
-    mode = mode or (CWD if project is not None else TEMP)
+    said, mode = mode, mode or (CWD if project is not None else TEMP)
     _check_flags(mode, root, project)
     if mode == TEMP:
         return _temporary()
     named = root if mode == FIXED else project
-    path = os.path.abspath(os.path.join(folder or os.getcwd(), named or ""))
+    here = os.path.abspath(folder or os.getcwd())
+    path = os.path.abspath(os.path.join(here, named or ""))
     _require_folder(path)
-    return Project(path, mode, _warnings(path))
+    # A folder that is named and is another one is fixed, whatever the working folder is.
+    return Project(path, FIXED if said is None and path != here else mode, _warnings(path))
 
 
 def check(root: str | os.PathLike[str]) -> None:

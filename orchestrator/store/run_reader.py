@@ -73,6 +73,8 @@ _MADE_BELOW = """SELECT t.id FROM tasks t INDEXED BY ix_tasks_parent JOIN agents
     JOIN sessions s ON s.id = t.session_id WHERE t.session_id = :session AND t.parent_id = :task
     AND t.created_seq > :since AND s.kind = 'chat' AND a.kind = 'ai' ORDER BY t.created_seq"""
 _NEWEST = "SELECT id, session_id FROM runs ORDER BY id DESC LIMIT 1"
+_LAST_SESSION = """SELECT session_id FROM runs WHERE verification_root = :root AND session_id IS NOT :own
+    ORDER BY id DESC LIMIT 1"""
 _LAST = """SELECT log_id FROM runs INDEXED BY ix_runs_created WHERE session_id = :session
     ORDER BY created_seq DESC LIMIT 1"""
 _HELD = """SELECT session_id, run_id, path, mode FROM run_locks INDEXED BY ix_run_locks_held
@@ -150,6 +152,12 @@ def newest(connection: sqlite3.Connection) -> tuple[str, str] | None:
     """The largest id of any run, with its session, or None; ids are numbers of one length behind one word."""
     row = connection.execute(_NEWEST).fetchone()
     return None if row is None else (row[0], row[1])
+
+
+def last_session(connection: sqlite3.Connection, root: str, own: str | None) -> str | None:
+    """The session of the newest run in a project, one session left out, or None."""
+    row = connection.execute(_LAST_SESSION, {"root": root, "own": own}).fetchone()
+    return None if row is None else str(row[0])
 
 
 def last_log_id(connection: sqlite3.Connection, session: str) -> str | None:

@@ -231,6 +231,29 @@ def test_a_key_in_a_task_is_neither_shown_nor_kept(house: House) -> None:
     assert [path.name for path in kept if key.encode() in path.read_bytes()] == []
 
 
+def test_a_new_repl_reaches_what_an_earlier_one_has_printed(house: House) -> None:
+    """Source: seed 001, Properties 27 and 30."""
+    before = house.run(TASK, command="run", executor=house.scripted(MADE))
+    id, session = SUMMARY.findall(before.out)[0][1], house.logs()[0]["session_id"]
+    done = house.run(lines=["/status", "/tasks", "/logs", "/logs task-001", f"/logs {id}", "/exit"])
+    head = f"No task in this session.\nEarlier, in session {session} (/logs ID shows one):\n"
+    assert f"\nDb:              {house.database}\n" in done.out
+    assert "\nProject mode:    fixed\n" in done.out
+    assert f"{head}{id} [log: task-001] COMPLETE  create notes.md\n{head}task-001 [task: {id}] COMPLETE" in done.out
+    detail = done.out[done.out.index("Log:      task-001") :]
+    assert detail[: len(detail) // 2] * 2 == detail
+    told = [json.loads(line) for line in house.run("--json", lines=["/tasks"]).out.splitlines()]
+    assert [run["id"] for each in told if each["op"] == "/tasks" for run in each["earlier"]] == [id]
+
+
+def test_a_repl_in_a_fresh_project_looks_for_nothing_earlier(house: House) -> None:
+    house.database.unlink()
+    done = house.run(lines=["/status", "/tasks", "/logs"])
+    assert (done.code, done.out.count("No task in this session.\n"), house.database.exists()) == (0, 2, False)
+    assert "Earlier" not in done.out
+    assert "\nDb:              -\n" in done.out
+
+
 @pytest.mark.parametrize(
     "unseen", ["\\033[0m", "\\342\\200\\213", "\\033]0;title\\007"], ids=["colour", "no width", "title"]
 )

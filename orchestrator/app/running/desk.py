@@ -20,6 +20,7 @@ from orchestrator.app.running import (
     choosing,
     closing,
     driver,
+    earlier,
     failing,
     holding,
     measuring,
@@ -69,17 +70,18 @@ class Desk:
 
     def __init__(
         self, open_context: Callable[[], Context], place: project.Project, flags: Flags, executors: Executors, *,
-        variables: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None, find: Callable[[], str | None] = lambda: None,
     ) -> None:
         """Open a desk.
 
         Args:
             open_context: opens the database, which is not touched before a session needs it.
+            find: tells its path, where it is there already.
 
         Raises:
             Refused: E101, E102, E103. InvalidInput: E104, E105.
         """
-        self._open_context = open_context
+        self._open_context, self.find = open_context, find
         self.project = place
         self.flags = flags
         self.session_id: str | None = None
@@ -258,10 +260,14 @@ class Desk:
 
     logs = tasks
 
+    def earlier(self) -> list[Answer]:
+        """The runs of the session that ran in the project last, this one left out."""
+        return earlier.runs(self)
+
     def log(self, id: str, level: str = "summary") -> Answer:
-        """One run with its log: of this session by either of its ids, of an earlier one by its id outside."""
+        """One run with its log: of this session or the last before it by either id, of any by its id outside."""
         self._free()
-        found = run_reader.by_id(self.context.connection, id) or self._require(id)
+        found = earlier.run_of(self, id) or self._require(id)
         return views.run_log(self.context, found.session_id, found.id, level)
 
     def tree(self) -> list[Answer]:
@@ -285,7 +291,7 @@ class Desk:
             "current_task_id": pointers.current_task_id if pointers else None,
             "last_task_id": pointers.last_task_id if pointers else None,
             "question": asking[-1]["question"] if asking else None,
-            "db": self.context.path if self.session_id else None,
+            "db": earlier.database(self),
         }  # fmt: skip
 
     def keys(self) -> dict[str, str]:

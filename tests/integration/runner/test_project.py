@@ -115,6 +115,10 @@ class TestModes:
         linked.symlink_to(temporary / "named")
         assert (project.resolve(mode="fixed", root=str(linked)).root, len(found.warnings)) == (str(linked), 1)
 
+    def test_another_folder_that_is_named_is_fixed(self, root: pathlib.Path) -> None:
+        (root / "inner").mkdir()
+        assert project.resolve(folder=root, project="inner")[:2] == (str(root / "inner"), "fixed")
+
     @pytest.mark.parametrize("mode", ["fixed", "cwd"])
     def test_a_root_that_is_absent_or_a_file_is_e102_and_not_made(self, tmp_path: pathlib.Path, mode: str) -> None:
         (tmp_path / "file").write_text("x")

@@ -74,6 +74,9 @@ class FakeDesk:
     def logs(self) -> list[Row]:
         return self.tasks()
 
+    def earlier(self) -> list[Row]:
+        return []
+
     def log(self, id: str, level: str = "summary") -> Row:
         for run in self._runs.values():
             if id in (run["id"], run["log_id"]):

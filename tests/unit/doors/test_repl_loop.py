@@ -195,6 +195,12 @@ def test_a_question_is_shown_with_how_it_is_answered(play: Play) -> None:
     assert desk.calls == ["work task-001", "respond None: a.md", "work task-001", "close"]
 
 
+@pytest.mark.parametrize("line", ["/tasks", "/logs"])
+def test_a_list_says_of_a_cancelled_task_that_it_is(line: str, play: Play) -> None:
+    _, out = play(FakeDesk([outcome(states.CANCELLED, error_reason="cancelled")]), "do it", line)
+    assert "] INCOMPLETE (cancelled)  " in out
+
+
 def test_nothing_that_is_stored_moves_the_cursor(play: Play) -> None:
     _, out = play(FakeDesk([outcome(why="a\x1b[2Jb")]), "clear\x1b[2J it", "/tasks", "/logs task-001")
     assert "\x1b" not in out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from orchestrator.core.running import states
@@ -104,8 +104,14 @@ def _status(desk: Desk, rest: str) -> Answer:
 
 def _tasks(desk: Desk, rest: str) -> Answer:
     parsing.nothing("/tasks", rest)
-    found = [show.brief(run) for run in desk.tasks()]
-    return Answer({"tasks": found}, show.tasks(found))
+    return _listed("tasks", [show.brief(run) for run in desk.tasks()], desk, show.tasks)
+
+
+def _listed(name: str, found: list[Row], desk: Desk, shown: Callable[[Sequence[show.Row]], list[str]]) -> Answer:
+    """The runs of the session; where it has none, also those of the last one before it in the project."""
+    before = [] if found else [show.brief(run) for run in desk.earlier()]
+    document = {name: found, "earlier": before} if before else {name: found}
+    return Answer(document, [*shown(found), *show.earlier(before, shown)])
 
 
 def _logs(desk: Desk, rest: str) -> Answer:
@@ -123,7 +129,7 @@ def _logs(desk: Desk, rest: str) -> Answer:
         answer = Answer({"logs": found}, _separated([show.log(each) for each in found]))
     else:
         found = [show.brief(run) for run in desk.logs()]
-        answer = Answer({"logs": found}, show.logs(found))
+        answer = _listed("logs", found, desk, show.logs)
     return answer._replace(lines=show.as_json(found)) if wanted.json else answer
 
 

@@ -50,6 +50,9 @@ class Desk(Protocol):
     def logs(self) -> list[Row]:
         """The same runs."""
 
+    def earlier(self) -> list[Row]:
+        """The runs of the session that ran in the project last, this one left out."""
+
     def log(self, id: str, level: str = SUMMARY) -> Row:
         """One run with its events."""
 

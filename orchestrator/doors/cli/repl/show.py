@@ -6,7 +6,7 @@ Source: seed 001, Properties 27, 30, 36 and 39.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.core.running import states, summary, visibility
@@ -20,6 +20,7 @@ Row = Mapping[str, Any]
 PROMPT_SHOWN = 60
 """Characters of a task's text in lists."""
 FILES_SHOWN = 10
+EARLIER_SHOWN = 10
 NO_TASK = "No task in this session."
 
 
@@ -106,8 +107,8 @@ def tasks(runs: Sequence[Row]) -> list[str]:
     """
     if not runs:
         return [NO_TASK]
-    width = max(len(run["status"]) for run in runs)
-    return [visible(f"{ids(run)} {run['status']:<{width}}  {_short(run['prompt'])}") for run in runs]
+    width = max(len(_word(run)) for run in runs)
+    return [visible(f"{ids(run)} {_word(run):<{width}}  {_short(run['prompt'])}") for run in runs]
 
 
 def logs(runs: Sequence[Row]) -> list[str]:
@@ -117,8 +118,22 @@ def logs(runs: Sequence[Row]) -> list[str]:
     """
     if not runs:
         return [NO_TASK]
-    width = max(len(run["status"]) for run in runs)
-    return [visible(f"{run['log_id']} [task: {run['id']}] {run['status']:<{width}}  {_told(run)}") for run in runs]
+    width = max(len(_word(run)) for run in runs)
+    return [visible(f"{run['log_id']} [task: {run['id']}] {_word(run):<{width}}  {_told(run)}") for run in runs]
+
+
+def earlier(runs: Sequence[Row], shown: Callable[[Sequence[Row]], list[str]]) -> list[str]:
+    """The newest runs of another session, as a list shows them; either of their ids leads to the log."""
+    if not runs:
+        return []
+    head = f"Earlier, in session {runs[0]['session_id']}"
+    more = f", the last {EARLIER_SHOWN} of {len(runs)}" if len(runs) > EARLIER_SHOWN else ""
+    return [visible(f"{head}{more} (/logs ID shows one):"), *shown(runs[-EARLIER_SHOWN:])]
+
+
+def _word(run: Row) -> str:
+    """The status, and of what was cancelled that it was: nothing of it can be continued."""
+    return f"{run['status']} (cancelled)" if run["state"] == states.CANCELLED else str(run["status"])
 
 
 def _told(run: Row) -> str:
