@@ -26,6 +26,8 @@ MODES = (TEMP, FIXED, CWD)
 
 _FILES = ("CLAUDE.md", "settings.json")
 _FOLDERS = ("agents", "rules")
+_LEAST = {"CLAUDE.md": "'# Project'", "settings.json": "'{}'"}
+"""What the files hold at least, as words of a command."""
 POINTERS = "repl.json"
 _GUIDE = """# Project
 
@@ -98,21 +100,54 @@ def check(root: str | os.PathLike[str]) -> None:
 
     Raises:
         Refused: E102, no such folder; E101, it has no `.claude`; E103, something in that is absent or of another
-            kind. Data ``missing``: all of it.
+            kind. Data ``missing``: all of it; ``in_the_way``: what `init` would refuse to touch, where there is any.
 
     Source: seed 001, Property 2.
     """
     path = os.path.abspath(root)
     _require_folder(path)
     inner = os.path.join(path, FOLDER)
+    if not os.path.lexists(inner):
+        raise Refused("E101", f"{path} has no {FOLDER} folder.", _set_it_up(path), path=path)
     if not os.path.isdir(inner):
-        what = f"{FOLDER} in {path} is no folder." if os.path.lexists(inner) else f"{path} has no {FOLDER} folder."
-        raise Refused("E101", what, _set_it_up(path), path=path)
-    missing = [f"{name}/" for name in _FOLDERS if not os.path.isdir(os.path.join(inner, name))]
-    missing = [name for name in _FILES if not os.path.isfile(os.path.join(inner, name))] + missing
-    if missing:
-        words = ", ".join(f"{FOLDER}/{name}" for name in missing)
-        raise codes.refused("E103", f"{path} lacks {words}.", path=path, missing=missing)
+        way = f"{_aside(inner)}; then {_set_it_up(path)}"
+        raise Refused("E101", f"{inner} is no folder.", way, path=path, in_the_way=[FOLDER])
+    absent, wrong = _faults(Path(inner))
+    if absent or wrong:
+        missing = [name if name in _FILES else f"{name}/" for name in (*_FILES, *_FOLDERS) if name in absent + wrong]
+        there = [name for name in _FILES if os.path.lexists(os.path.join(inner, name))]
+        data = {"in_the_way": sorted({*there, *wrong})} if there or wrong else {}
+        raise Refused("E103", _said(path, absent, wrong), _by_hand(inner, absent, wrong), path=path, missing=missing,
+                      **data)  # fmt: skip
+
+
+def _faults(inner: Path) -> tuple[list[str], list[str]]:
+    """What `.claude` lacks, and what stands there but is of another kind."""
+    bad = [name for name in _FILES if not (inner / name).is_file()]
+    bad += [name for name in _FOLDERS if not (inner / name).is_dir()]
+    wrong = [name for name in bad if os.path.lexists(inner / name)]
+    return [name for name in bad if name not in wrong], wrong
+
+
+def _said(path: str, absent: list[str], wrong: list[str]) -> str:
+    lacks = ", ".join(f"{FOLDER}/{name}" for name in absent)
+    parts = [f"{path} lacks {lacks}"] if absent else []
+    for name in wrong:
+        parts.append(f"{path}/{FOLDER}/{name} is no {'file' if name in _FILES else 'folder'}")
+    return f"{'; '.join(parts)}."
+
+
+def _by_hand(inner: str, absent: list[str], wrong: list[str]) -> str:
+    """The commands that put in what is not there, or not of the right kind; what is in the way is kept."""
+    lines = [_aside(os.path.join(inner, name)) for name in wrong]
+    for name in (*absent, *wrong):
+        place = shlex.quote(os.path.join(inner, name))
+        lines.append(f"mkdir {place}" if name in _FOLDERS else f"echo {_LEAST[name]} > {place}")
+    return " && ".join(lines)
+
+
+def _aside(path: str) -> str:
+    return f"mv {shlex.quote(path)} {shlex.quote(path + '.aside')}"
 
 
 def _set_it_up(path: str) -> str:
@@ -315,5 +350,11 @@ def _create(path: Path, text: str) -> None:
 
 
 def _exists(root: Path, paths: list[str]) -> Refused:
-    message = f"{root} has {', '.join(paths)} already; nothing was changed."
-    return Refused("ALREADY_EXISTS", message, "Add what is missing by hand; /init overwrites nothing", paths=paths)
+    inner = root / FOLDER
+    if os.path.lexists(inner) and not inner.is_dir():
+        message, way = f"{inner} is no folder; nothing was changed.", f"{_aside(str(inner))}; then /init again"
+        return Refused("ALREADY_EXISTS", message, way, paths=paths)
+    absent, wrong = _faults(inner)
+    message = f"{root} has {', '.join(paths)} already, and /init overwrites nothing; nothing was changed."
+    way = _by_hand(str(inner), absent, wrong) or "Nothing is missing: enter a task"
+    return Refused("ALREADY_EXISTS", message, way, paths=paths)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import shutil
 import time
 from collections.abc import Iterator
 
@@ -246,3 +247,29 @@ def test_nobody_is_asked_for_a_code_where_there_is_nothing_to_do(house: House, l
     assert (said in shown, "to confirm" in shown) == (True, False), shown
     desk.type("/exit\n")
     desk.ends()
+
+
+@pytest.mark.parametrize("left", [(), ("agents",)], ids=["empty", "half of it"])
+def test_init_makes_what_is_missing_where_no_file_is_in_its_way(house: House, left: tuple[str, ...]) -> None:
+    """Source: seed 001, Property 2."""
+    shutil.rmtree(house.project / ".claude")
+    for name in ("", *left):
+        (house.project / ".claude" / name).mkdir()
+    with_pipe = house.run(lines=["/init"])
+    assert (with_pipe.code, "error E103" in with_pipe.err) == (1, True)
+    terminal = house.sit()
+    terminal.wait_for("/init sets it up")
+    terminal.type("/init\n")
+    terminal.wait_for("is set up: ")
+    terminal.type("/tasks\n/exit\n")
+    assert terminal.ends() == 0
+    assert house.run(lines=["/tasks"]).code == 0
+
+
+def test_where_a_file_is_in_the_way_of_init_the_lines_to_type_are_said(house: House) -> None:
+    """Source: seed 001, Property 2."""
+    (house.project / ".claude" / "rules").rmdir()
+    terminal = house.sit()
+    assert terminal.ends() == 1
+    inner = house.project / ".claude"
+    assert f"lacks .claude/rules.\ntry: mkdir {inner}/rules\n" in terminal.shown

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import stat
+import subprocess
 import tempfile
 from typing import Any
 from unittest import mock
@@ -152,6 +153,37 @@ def _warned(root: pathlib.Path) -> tuple[str, ...]:
 
 def _full(_: int) -> None:
     raise OSError(28, "No space left on device")
+
+
+    @pytest.mark.parametrize("name", ["CLAUDE.md", "settings.json", "agents", "rules"])
+    @pytest.mark.parametrize("replaced", [False, True], ids=["absent", "of another kind"])
+    def test_the_commands_that_it_suggests_mend_it(self, root: pathlib.Path, name: str, replaced: bool) -> None:
+        path = root / ".claude" / name
+        path.rmdir() if path.is_dir() else path.unlink()
+        if replaced:
+            path.write_text("x") if name in ("agents", "rules") else path.mkdir()
+        error = refused(root)
+        said = f"{path} is no {'file' if '.' in name else 'folder'}." if replaced else f"{root} lacks .claude/{name}."
+        assert error.message == said
+        subprocess.run(["sh", "-c", error.suggestion], check=True)
+        project.check(root)
+        assert project.settings(root) == config.Settings()
+        assert (root / ".claude" / f"{name}.aside").exists() == replaced
+
+    @pytest.mark.parametrize("make", [lambda path: path.write_text("x"), lambda path: path.symlink_to("nowhere")],
+                             ids=["a file", "a dangling link"])  # fmt: skip
+    def test_what_is_no_folder_is_to_be_put_aside_first(self, tmp_path: pathlib.Path, make: Any) -> None:
+        make(tmp_path / ".claude")
+        error = refused(tmp_path)
+        with pytest.raises(Refused) as caught:
+            project.init(tmp_path)
+        assert error.message == f"{tmp_path}/.claude is no folder."
+        assert caught.value.message == f"{tmp_path}/.claude is no folder; nothing was changed."
+        for suggestion in (error.suggestion, caught.value.suggestion):
+            command, _, then = suggestion.partition("; ")
+            assert "/init" in then
+        subprocess.run(["sh", "-c", command], check=True)
+        assert project.init(tmp_path) == ALL
 
 
 class TestInit:

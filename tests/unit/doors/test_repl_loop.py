@@ -230,7 +230,7 @@ def test_without_a_project_there_is_help_init_and_exit(play: Play) -> None:
     desk = FakeDesk()
     lines = ("do it", "/tasks", "/help", "/init", "/tasks", "/exit")
     code, out = play(desk, *lines, interactive=True, is_project=False)
-    refused = "ERROR: E101 This folder is no project yet: it has no .claude.\nHINT: /init sets it up\n"
+    refused = "ERROR: E101 This folder is no project yet, or not a whole one.\nHINT: /init sets it up\n"
     assert (code, out.startswith(refused * 2), desk.calls) == (1, True, ["init", "close"])
     listed = [line.split()[0] for line in out.splitlines() if line.startswith("/")]
     assert listed == ["/help", "/init", "/exit"]

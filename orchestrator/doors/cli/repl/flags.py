@@ -13,7 +13,7 @@ from orchestrator.doors.cli.options import INTEGER, Given, flag, option
 from orchestrator.doors.cli.repl.desk import Desk
 from orchestrator.errors import EXIT_NEGATIVE, OrchestratorError, Refused, UsageError
 
-NO_PROJECT = "E101"
+NO_PROJECT = ("E101", "E103")
 _CLOCKS = ("executor_timeout", "progress_timeout")
 _LONGEST_MS = 24 * 3600 * 1000
 
@@ -113,7 +113,8 @@ def copyable(given: Given, desk: Desk) -> Callable[[str], str]:
 
 
 def is_project(desk: Desk, *, interactive: bool) -> bool:
-    """Whether the desk's folder is set up. A person may set it up, so that for them it may have no `.claude`.
+    """Whether the desk's folder is set up. A person may set it up, so that for them it may not be, as long as `/init`
+    can do it: where something is in its way, the error says what to do.
 
     Raises:
         OrchestratorError: E101 to E105.
@@ -123,7 +124,7 @@ def is_project(desk: Desk, *, interactive: bool) -> bool:
     try:
         _ = desk.settings
     except OrchestratorError as problem:
-        if interactive and problem.code == NO_PROJECT:
+        if interactive and problem.code in NO_PROJECT and not problem.data.get("in_the_way"):
             return False
         raise
     return True

@@ -166,7 +166,7 @@ class Loop:
             Refused: E101, anything else.
         """
         if name not in parsing.WITHOUT_PROJECT:
-            raise Refused("E101", "This folder is no project yet: it has no .claude.", "/init sets it up")
+            raise Refused("E101", "This folder is no project yet, or not a whole one.", "/init sets it up")
         if name == HELP:
             self._worker.take_up(name, commands.helped(parsing.WITHOUT_PROJECT))
         else:
