@@ -141,5 +141,5 @@ class Stream:
             text = self._hidden.popleft()[1]
             self._held -= len(text)
             mask = masking.mask_keys if self._keys_only else masking.mask
-            out.append(mask(text, self._secrets))
+            out.append(text if len(text) < patterns.SHORTEST_VALUE else mask(text, self._secrets))
         return "".join(out)

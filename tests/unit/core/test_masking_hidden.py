@@ -110,6 +110,6 @@ def test_without_anything_unseen_it_masks_as_any_stream(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["\x00" * 300_000, "a\x00" * 150_000, f"sk-{OFF * 80_000}", "\x1b]" * 150_000])
 def test_floods_of_it_take_their_time_and_no_more(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(masked(text, 4096)) <= len(text)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
