@@ -136,8 +136,9 @@ class Desk:
         session = self.session()
         selection = self.selection
         found = queueing.queue(
-            self.context, session_id=session, prompt=self.stored(text), task_type=kind,
-            executor=self.flags.executor or selection.provider, provider=selection.provider, model=selection.model,
+            self.context, session_id=session, prompt=self.stored(text), task_type=kind.type,
+            guessed=kind.guessed, executor=self.flags.executor or selection.provider, provider=selection.provider,
+            model=selection.model,
             root=self.project.root,
         )
         run = self._require(found["run"])

@@ -271,7 +271,7 @@ def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:
         return port.ExecutorResult(states.INCOMPLETE, None, "", error=INTERRUPTED)
     except Exception as fault:
         # Whatever an adapter raises, the run ends and says so.
-        said = f"the adapter of {job.executor.name} failed: {type(fault).__name__}: {fault}"
+        said = f"{words.ADAPTER}{job.executor.name} failed: {type(fault).__name__}: {fault}"
         return port.ExecutorResult(states.ERROR, run.session_id, "", error=masking.mask_keys(said, job.secrets))
     return result
 

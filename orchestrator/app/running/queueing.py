@@ -28,6 +28,7 @@ def queue(
     session_id: str,
     prompt: str,
     task_type: str,
+    guessed: bool = False,
     executor: str,
     provider: str,
     root: str,
@@ -42,6 +43,7 @@ def queue(
     Args:
         prompt: what is to be done, as it was said.
         task_type: one of `task_types.TYPES`; any other is refused.
+        guessed: nobody gave the type, and no word of the prompt tells it.
         executor, provider, model: who will do it.
         root: the project's absolute path, where changes are looked for.
         task: a task of the session that exists; one is created where left out.
@@ -56,10 +58,12 @@ def queue(
 
     Source: seed 001, Property 26.
     """
-    given = {
+    given: dict[str, Any] = {
         "prompt": prompt, "task_type": task_type, "executor": executor, "provider": provider, "model": model,
         "root": root, "task": task, "by": by,
     }  # fmt: skip
+    if guessed:
+        given["guessed"] = True
     return perform(context, Call("run queue", session_id, by, given, request_id, at=at), queue_action)
 
 
@@ -83,6 +87,9 @@ def queue_action(work: Work) -> Answer:
         # What an earlier run of the task asked is not answered by a second run beside this one.
         writing.close_questions(work, run, by=agent.id, answer="moot")
     writing.log(work, run, [{"kind": "queued", "text": given["prompt"]}])
+    if given.get("guessed"):
+        told = f"{given['task_type']}: no word of the task tells its type"
+        writing.log(work, run, [{"kind": writing.GUESSED, "text": told}])
     return {"success": True, "run": run.id, "task_id": task.id, "seq": work.seq}
 
 

@@ -5,12 +5,13 @@ Source: seed 001, Properties 25, 27 and 30.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import gone, merging, writing
-from orchestrator.core import masking, questions
-from orchestrator.core.running import codes, guard, states, visibility
+from orchestrator.core import masking, questions, task_types
+from orchestrator.core.running import codes, facts, grounds, guard, hints, states, visibility
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -110,13 +111,38 @@ def told(context: Context, run: Run, known: Answer | None = None) -> Answer:
     """
     found = run_row(context, run) if known is None else known
     asked = found["question"] if run.state in (states.UNFINISHED, states.AWAITING) else None
+    events = run_reader.events(context.connection, run.session_id, run.id) if states.is_terminal(run.state) else []
+    guessed = run.state == states.DONE and _is_guessed(context, run)
     said = " ".join(asked["text"].split()) if asked else found["error_reason"] or why(context, run)
-    told = {"why": said, "next": _next(found), "hint": _hint(run, found["question"])}
+    told = {"why": said, "next": _next(found), "hint": _hint(run, found["question"], events)}
+    if run.state == states.DONE and run.task_type in grounds.ANSWERS:
+        told |= {"why": _worth(run, said, found["verified_files"], guessed=guessed)}
+    if guessed:
+        told |= {"hint": hints.TYPE_GUESSED}
     if run.state == states.FAILED and str(run.error_reason).startswith(gone.LOST):
         told["next"] = gone.again(run)
     if _is_tampered(found):
         told |= {"next": _LOOK.format(run.id), "hint": _TAMPERED}
     return {**found, **{name: text for name, text in told.items() if text is not None}}
+
+
+def _is_guessed(context: Context, run: Run) -> bool:
+    """Whether nobody gave the type of a run's task, and no word of it told the type."""
+    first = run_reader.of_task(context.connection, run.session_id, run.task_id)[0]
+    events = run_reader.events(context.connection, run.session_id, first.id)
+    return first.task_type == run.task_type and any(event["kind"] == writing.GUESSED for event in events)
+
+
+def _worth(run: Run, said: str, files: Sequence[Answer], *, guessed: bool) -> str:
+    """What the end of a task that wanted an answer is worth: what was checked, and what happened besides."""
+    touched = [f"{file['path']} ({file['change']})" for file in files if file["change"]]
+    if guessed:
+        checked = "" if touched else ", and nothing was checked on the disk"
+        said = f"An answer was given{checked}; {run.task_type} as the task's type was guessed."
+    if not touched or run.task_type != task_types.READ_INFO:
+        return said
+    wanted = "" if guessed else " An answer alone was wanted."
+    return f"{said}{wanted} Files were changed: {facts.some(touched)}."
 
 
 def _next(row: Answer) -> str | None:
@@ -149,14 +175,17 @@ _HINTS = {
 """What helps where something is asked, by the kind of the question."""
 
 
-def _hint(run: Run, asked: Answer | None) -> str | None:
-    """What a person may decide where an executor asked for input or hung; else what helps against the error."""
+def _hint(run: Run, asked: Answer | None, events: Sequence[Answer]) -> str | None:
+    """What helps: about the question that is open, the clock or prompt that ended the executor, or else the error."""
     if run.state == states.UNFINISHED and asked is not None:
         return _HINTS.get(asked["kind"])
-    if not run.executor_blocked:
-        code = codes.CODES.get(run.error_code or "")
-        return code.remedy if code is not None and run.state == states.FAILED else None
-    return " ".join(guard.fallback(run.task_type, run.blocked_reason).split())
+    if run.executor_blocked:
+        return hints.blocked(run.blocked_reason, run.limit_name, run.timeout_ms)
+    if run.state not in (states.UNFINISHED, states.FAILED):
+        return None
+    verdicts = [event["text"] for event in events if event["kind"] == "verdict"]
+    rule = hints.rule(verdicts[-1] if verdicts else None)
+    return hints.of(rule, run.state, run.error_reason, run.error_code, run.id)
 
 
 def why(context: Context, run: Run) -> str:

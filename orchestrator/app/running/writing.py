@@ -26,6 +26,8 @@ SERVER = frozenset((CHANNEL, PAGE))
 
 SUMMARY, FULL = "summary", "full"
 """Levels of the log: what is shown always, and what on request only."""
+GUESSED = "type_guessed"
+"""The kind of the entry of a log that says that nobody, and no word of the task, told its type."""
 
 
 def require(work: Work, id: str) -> Run:

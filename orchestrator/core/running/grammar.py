@@ -75,6 +75,28 @@ PUT_ELSEWHERE = re.compile(
     r"|compared|related|up|thanks|due|close|identical|equal|relative|imports?|such)\b",
     re.IGNORECASE,
 )
+_LONE = rf"(?P<files>{MARK})[\"'`)\]]*"
+MUST_BE = (
+    re.compile(
+        rf"(?P<lead>{_BEGINS}){_BETWEEN}{_LONE}\s+(?:must|should|has to|have to|needs? to|ought to|shall)\s+"
+        r"(?:(?:also|now|then)\s+)?(?:be (?:there|created|made|written|present|added|generated)|exist|contain|hold|have"
+        r"|say|list|read|start|describe|explain)\b(?!\s+(?:no|nothing)\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?P<lead>{_BEGINS})(?:there (?:must|should|has to|needs? to|ought to|shall) be|(?:make sure|ensure)"
+        rf"(?: that)?(?: there is)?|(?:i|we) (?:need|want)|we'?re missing|it needs)\s+{_BETWEEN}{_LONE}"
+        r"(?=\s*(?:\Z|[.,;:!]|exists?\b|is (?:there|present|created)\b|with\b|that\b|containing\b))",
+        re.IGNORECASE,
+    ),
+)
+"""A named file that has to be there, as a statement."""
+TOLD_IN = re.compile(
+    rf"(?P<lead>{_BEGINS})(?:summari[sz]e|report|list|document|describe|explain|note|record|save|store|outline|collect)\s+"
+    rf"(?:on\s+|down\s+)?(?P<what>[^:;\n]{{1,120}}?)\s+(?:in|inside)\s+{_OBJECT}",
+    re.IGNORECASE,
+)
+"""What is to be told in a file: where that is what it is about, it has to be there as well."""
 WITHIN = re.compile(
     r"\b(?:to|that|which|who|so|how|should|can|could|will|would|must|may|might|script|tool|program|command|function|lets?"
     r"|makes?|when|while|not|don't|never|without)\b",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
 from orchestrator.core.running import grounds, guard, named, states, tests_exist, words
-from orchestrator.core.running.facts import DIFF, FAILED, NONE, PASSED, Facts, Objection, proves, some
+from orchestrator.core.running.facts import ADAPTER, DIFF, FAILED, NONE, PASSED, Facts, Objection, proves, some
 
 Rule = Callable[[Facts], Objection | None]
 
@@ -108,6 +108,7 @@ def _executor_error(facts: Facts) -> Objection | None:
     said = (facts.error or "").strip()
     if facts.status == states.ERROR or (said and facts.status == states.COMPLETE):
         why = f"The executor reported an error: {_line(said)}" if said else "The executor reported an error."
+        why = _line(said) if said.startswith(ADAPTER) else why
         return Objection(states.ERROR, why, "E503")
     return None
 

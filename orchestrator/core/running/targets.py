@@ -146,6 +146,13 @@ def _english(sentence: str, at: int) -> Iterator[tuple[str, str]]:
         match = order.match(sentence, at)
         if match and not (kind == MADE and grammar.ADDED_TO.match(sentence, match.end("lead"))):
             yield from _each(match, kind)
+    for must in grammar.MUST_BE:
+        stated = must.match(sentence, at)
+        if stated:
+            yield from _each(stated, MADE)
+    told = grammar.TOLD_IN.match(sentence, at)
+    if told and not grammar.PUT_ELSEWHERE.search(told["what"]):
+        yield from _each(told, CHANGED if re.search(grammar.MARK, told["what"]) else MADE)
     put = grammar.PUT.match(sentence, at)
     if put and not grammar.PUT_ELSEWHERE.search(put["what"]):
         yield from _each(put, CHANGED)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
-from orchestrator.core.running import destructive
+from orchestrator.core.running import clauses, destructive, targets
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 
 _REPORT = re.compile(
@@ -68,26 +70,38 @@ def check(value: object) -> str:
     )
 
 
-def settle(given: str | None, text: str) -> str:
+class Settled(NamedTuple):
+    """The type of a task, and whether it is but a guess, since no word of the task tells it."""
+
+    type: str
+    guessed: bool = False
+
+
+def settle(given: str | None, text: str) -> Settled:
     """The type that the caller gave, checked, or else the one that the words of the task show."""
-    return detect(text) if given is None else check(given)
+    if given is not None:
+        return Settled(check(given))
+    found = detect(text)
+    return Settled(found, found == task_types.READ_INFO and not clauses.asks_throughout(text))
 
 
 def detect(text: str) -> str:
     """The type of a task by its English or Japanese words: the first of the ordered tests that holds.
 
-    Destructive operations come first, then words for reports, questions, verbs of making and changing.
+    Destructive operations come first, then words for reports, questions, verbs of making and changing. A clause that
+    orders a change makes more than a report or a question of a task, and so does a file that has to come to be.
 
-    Source: seed 000, INV-2.
+    Source: seed 000, INV-2; seed 001, Property 8.
     """
     plain = destructive.plain(text)
     if destructive.is_destructive(text):
         return task_types.DANGEROUS_OP
-    if _REPORT.search(plain) and not _STRONG.search(plain):
+    ordered = tuple(clauses.orders(text))
+    if _REPORT.search(plain) and not _STRONG.search(plain) and all(_REPORT.search(clause) for clause in ordered):
         return task_types.REPORT
-    if _is_question(plain):
+    if not ordered and _is_question(plain) and not targets.wanted(text):
         return task_types.READ_INFO
-    return _edit(plain)
+    return _edit(plain, ordered, text)
 
 
 def _is_question(text: str) -> bool:
@@ -97,11 +111,12 @@ def _is_question(text: str) -> bool:
     return any((_LEADING_QUESTION.match(text), _QUESTION_JA.search(text), _QUESTION_END.search(text)))
 
 
-def _edit(text: str) -> str:
+def _edit(text: str, ordered: Sequence[str], said: str) -> str:
     if _REVIEW.search(text):
         return task_types.REVIEW_RESPONSE
-    if not (_VERB.search(text) or _REQUEST_JA.search(text)):
+    if not (ordered or _VERB.search(text) or _REQUEST_JA.search(text) or targets.wanted(said)):
         return task_types.READ_INFO
     if _CONFIG.search(text):
         return task_types.CONFIG_CI_CHANGE
-    return task_types.LIGHT_EDIT if _LIGHT.search(text) else task_types.IMPLEMENTATION
+    light = _LIGHT.search(text) or any(map(clauses.is_light, ordered))
+    return task_types.LIGHT_EDIT if light else task_types.IMPLEMENTATION

@@ -85,6 +85,65 @@ OTHERS = [
     ("Add .github/workflows/ci.yml", "CONFIG_CI_CHANGE"),
 ]  # fmt: skip
 
+ORDERS = [
+    ("explain the code and fix the bug in src/a.py", "LIGHT_EDIT"), ("deploy to production", "IMPLEMENTATION"),
+    ("set x to 2 in src/a.py", "LIGHT_EDIT"), ("install requests", "IMPLEMENTATION"), ("tidy up", "LIGHT_EDIT"),
+    ("git commit everything", "IMPLEMENTATION"), ("pip install requests", "IMPLEMENTATION"),
+    ("notes.md needs to exist with hello in it", "IMPLEMENTATION"), ("notes.md must contain hello", "IMPLEMENTATION"),
+    ("There should be a notes.md", "IMPLEMENTATION"), ("Make sure notes.md exists", "IMPLEMENTATION"),
+    ("Does the test pass? If not, repair it", "LIGHT_EDIT"), ("show me src/a.py, then delete it", "IMPLEMENTATION"),
+    ("What does it do? Then rename it.", "LIGHT_EDIT"), ("read a.py; deploy it", "IMPLEMENTATION"),
+    ("Why does it fail and can you fix it?", "LIGHT_EDIT"), ("explain what the bug is and fix it", "LIGHT_EDIT"),
+    ("find the cause and mend it", "LIGHT_EDIT"), ("tell me what it does and commit", "IMPLEMENTATION"),
+    ("Look at a.py, install what it needs", "IMPLEMENTATION"), ("do it", "IMPLEMENTATION"),
+    ("How is it built?\nPublish the package.", "IMPLEMENTATION"), ("please push the branch", "IMPLEMENTATION"),
+    ("summarize the code and install requests", "IMPLEMENTATION"), ("enable dark mode", "IMPLEMENTATION"),
+    ("Write a report on the tests and commit it", "IMPLEMENTATION"), ("translate a.md to German", "IMPLEMENTATION"),
+    ("put hello into notes.md", "IMPLEMENTATION"), ("save the answer as notes.md", "IMPLEMENTATION"),
+    ("I want you to set the limit to 5", "LIGHT_EDIT"), ("Optimize the loop", "IMPLEMENTATION"),
+    ("upgrade all dependencies", "IMPLEMENTATION"), ("release version 2", "IMPLEMENTATION"),
+    ("run the tests and commit the result", "IMPLEMENTATION"), ("revert the last commit", "IMPLEMENTATION"),
+    ("コードを説明して、デプロイして", "IMPLEMENTATION"), ("requestsをインストールして", "IMPLEMENTATION"),
+    ("全部コミットしてください", "IMPLEMENTATION"), ("コードを片付けて", "IMPLEMENTATION"),
+    ("本番にデプロイ", "IMPLEMENTATION"), ("テストは通りますか？通らなければ直して", "LIGHT_EDIT"),  # noqa: RUF001
+    ("xを2に書き換えて", "IMPLEMENTATION"), ("結果をまとめて、notes.mdに保存して", "IMPLEMENTATION"),
+]  # fmt: skip
+ASKED = [
+    "How do I build and install it?", "how to build and install it", "explain how to build and install it",
+    "explain the build and release process", "describe the create and update endpoints",
+    "explain the difference between fetch and pull", "what is the difference between add and commit?",
+    "list the functions that read and write files", "what does git commit do?", "show the install steps",
+    "Is it set to 2?", "which files does it create and delete?", "why is deploy slow?", "tell me about the update",
+    "Does it install requests?", "what happens when I push and then merge?", "How can I set x to 2?",
+    "explain this error:\nfix me: install requests\nDelete failed", "Explain:\n```\ninstall requests\n```",
+    "インストール方法を教えて", "デプロイの手順を説明して", "どうやってコミットしますか", "設定はどこですか",
+    "Explain what happens on delete, update, and insert.", "describe how we deploy, install and configure it",
+    "Explain the steps: install, configure, deploy.", "Explain how it builds and if it installs", "open a.py",
+    "list all TODOs and open issues", "Can you explain how it works?", "Could you check if it builds and installs?",
+    "Which package should I install, and why?", "What is in a.py, b.py and the set of tests?",
+]  # fmt: skip
+UNSURE = [
+    "Lege notes.md an", "the cat sat", "handle the user data", "run the tests", "Explain it. Then frobnicate it.",
+    "explain it, then frobnicate it", "", "the button should be blue", "please do the migration", "Ajoute notes.md",
+    "git status",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), ORDERS)
+def test_a_clause_that_orders_a_change_makes_a_task_of_change(text: str, expected: str) -> None:
+    """Source: seed 001, Property 8."""
+    assert types.settle(None, text) == types.Settled(expected, guessed=False)
+
+
+@pytest.mark.parametrize("text", ASKED)
+def test_verbs_of_change_within_a_question_order_nothing(text: str) -> None:
+    assert types.settle(None, text) == types.Settled("READ_INFO", guessed=False)
+
+
+@pytest.mark.parametrize("text", UNSURE)
+def test_what_no_word_tells_is_a_question_by_guess(text: str) -> None:
+    assert types.settle(None, text) == types.Settled("READ_INFO", guessed=True)
+
 
 @pytest.mark.parametrize("text", DESTRUCTIVE)
 def test_inv2_destructive_words_come_first(text: str) -> None:
@@ -108,11 +167,11 @@ def test_inv2_other_words_hide_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("given_", task_types.TYPES)
 def test_the_type_that_the_caller_gives_counts(given_: str) -> None:
-    assert types.settle(given_, "rm -rf /") == given_
+    assert types.settle(given_, "rm -rf /") == types.Settled(given_, guessed=False)
 
 
 def test_without_a_given_type_the_words_count() -> None:
-    assert types.settle(None, "rm -rf /") == "DANGEROUS_OP"
+    assert types.settle(None, "rm -rf /").type == "DANGEROUS_OP"
 
 
 @pytest.mark.parametrize("value", ["read_info", "UNKNOWN_TYPE", "", None, 5, " REPORT"])
@@ -158,7 +217,9 @@ def test_every_text_has_a_known_type(text: str) -> None:
     "unit",
     [
         "rm ", "git -a ", "git push ", "drop ", "please ", "すべて", "a", ".env", "delete all ",
-        "format the ", "wipe x ", "データを", "全ファイル", "aws ", "find . ", "drop a ", " ", "?", "\n", "rm\n",
+        "explain it, then ", "install ", "git -a -b ", "and set x ", "how to do it and ", "a = ", "x to ",
+        "please then ", "コードを", "format the ", "wipe x ", "データを", "全ファイル", "aws ", "find . ", "drop a ",
+        " ", "?", "\n", "rm\n",
     ],
 )  # fmt: skip
 def test_long_texts_take_linear_time(unit: str) -> None:
