@@ -58,6 +58,26 @@ def shown(value: object, length: int = 60) -> str:
     return text if len(text) <= length else text[: length - 4] + "...'"
 
 
+def word(text: str) -> str:
+    """A text as one word of a command that is printed on one line: it can be copied into a shell as it stands.
+
+    What cannot be shown, such as a line's end, is spelt as $'...' has it.
+    """
+    import shlex
+
+    if text.isprintable():
+        return shlex.quote(text)
+    return "$'" + "".join(map(_spelt, text)) + "'"
+
+
+def _spelt(letter: str) -> str:
+    if letter in "'\\":
+        return f"\\{letter}"
+    if letter.isprintable():
+        return letter
+    return "".join(f"\\x{byte:02x}" for byte in letter.encode("utf-8", "surrogateescape"))
+
+
 def check_id(kind: str, value: object) -> str:
     """Return a session, group, task or criterion id unchanged, or say what is wrong with it.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shlex
 import shutil
 import stat
 import tempfile
 import time
 from pathlib import Path
 
+from orchestrator.core import names
 from orchestrator.core.running import codes, config
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, Refused, UsageError
@@ -152,7 +152,7 @@ def _aside(path: str) -> str:
 
 def _set_it_up(path: str) -> str:
     """What to type; a pipe sets nothing up, since nobody would have seen what is made."""
-    return f"orchestrator repl --project {shlex.quote(path)}, at a terminal, and there /init; then repeat the call"
+    return f"orchestrator repl --project {names.word(path)}, at a terminal, and there /init; then repeat the call"
 
 
 def is_set_up(root: str | os.PathLike[str]) -> bool:

@@ -18,6 +18,7 @@ from orchestrator.runner.snapshot import Change, Snapshot
 _NEVER = frozenset({".git", ".orchestrator"})
 _OWN = frozenset({".claude/repl.json"})
 """What the runner writes itself is no work of an executor."""
+_LEADS_OUT = "a link leads out of the project"
 _TICK_NS = 10_000_000
 """So far may the clock that times are taken from for files be behind the other."""
 
@@ -80,6 +81,8 @@ def verify(
         path, why = _below(root, claim)
         if path is None:
             problems.append(ClaimProblem(names.shown(claim, 300), why))
+        elif path in found and _leads_out(root, path):
+            problems.append(ClaimProblem(snapshot.told(path), _LEADS_OUT))
         elif path not in found:
             verdict = _claim(before, after, path, alone)
             if isinstance(verdict, str):
@@ -115,16 +118,25 @@ def _claim(before: Snapshot, after: Snapshot, path: str, alone: bool) -> bool | 
     full = os.path.join(after.root, path)
     if not alone and os.path.lexists(full):
         return "others worked in the project at the same time"
+    if _leads_out(after.root, path):
+        return _LEADS_OUT
     if path in after.files:
         return "it was not changed"
     if not os.path.lexists(full):
         return False
     real = snapshot.real_path(after.root, path)
-    if real is None or not os.path.isfile(full):
+    if real is None:
+        return _LEADS_OUT
+    if not os.path.isfile(full):
         return "it is no file within the project"
     if not _NEVER.isdisjoint(real.split("/")) or real in _OWN:
         return "such files are no result of a task"
     return True if _written_ns(full) >= before.taken_ns - _TICK_NS else "it was not changed"
+
+
+def _leads_out(root: str, path: str) -> bool:
+    """Whether something is there by a link to what is not within the project."""
+    return os.path.lexists(os.path.join(root, path)) and snapshot.real_path(root, path) is None
 
 
 def _written_ns(path: str) -> int:

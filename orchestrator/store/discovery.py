@@ -55,6 +55,9 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
     found = _search(env, cwd)
     if found is not None:
         return found
+    taken = os.path.join(_real(cwd), constants.FOLDER)
+    if os.path.lexists(taken) and not os.path.isdir(taken):
+        raise problems.no_room(taken)
     raise errors.EnvironmentProblem(
         "NO_DATABASE",
         f"There is no {constants.FOLDER}/{constants.FILE} in {_real(cwd)} or above it, up to the repository"

@@ -7,11 +7,14 @@ import os
 from collections.abc import Sequence
 
 from orchestrator import errors
+from orchestrator.core import names
 from orchestrator.store import constants
 
 
 def no_database(path: str, why: str = "does not exist") -> errors.EnvironmentProblem:
     """There is no usable file at `path`."""
+    if os.path.lexists(_folder(path)) and not os.path.isdir(_folder(path)):
+        return no_room(_folder(path))
     return _problem("NO_DATABASE", f"The database {path} {why}.", "init", path)
 
 
@@ -26,6 +29,16 @@ def no_file(path: str, *, folder: bool) -> errors.EnvironmentProblem:
     inside = f"{path.rstrip('/')}/{constants.FILE}"
     way = f"orchestrator init --db {quoted(inside)}" if folder else "name a file by --db"
     return errors.EnvironmentProblem("NO_DATABASE", f"{path} {what}.", way, db=path)
+
+
+def no_room(folder: str) -> errors.EnvironmentProblem:
+    """What is to be the folder of the database is something else."""
+    return errors.EnvironmentProblem(
+        "NO_DATABASE",
+        f"{folder} is no folder, so that no database can lie in it.",
+        f"mv {quoted(folder)} {quoted(folder + '.old')}, then orchestrator init",
+        db=f"{folder}/{constants.FILE}",
+    )
 
 
 def unreadable(path: str) -> errors.EnvironmentProblem:
@@ -139,9 +152,7 @@ def from_os_reading(error: OSError, path: str) -> errors.EnvironmentProblem:
 
 def quoted(text: str) -> str:
     """The text as one word of a command line."""
-    import shlex
-
-    return shlex.quote(text)
+    return names.word(text)
 
 
 def _folder(path: str) -> str:

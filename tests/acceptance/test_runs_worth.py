@@ -91,3 +91,76 @@ def test_p35_the_hint_after_a_timeout_is_about_the_timeout(house: House) -> None
     )
     assert (done.code, "ended by executor_timeout_ms of 700 ms" in line(done.out, "WHY")) == (1, True)
     assert line(done.out, "HINT").startswith("Raise --executor-timeout MS (now 700), or make the task smaller. ")
+
+
+def claims(path: str, before: str = "true") -> str:
+    """A program that claims a file."""
+    told = """printf '{"status":"COMPLETE","session_id":"%s","output":"done","files":["%s"]}\\n'"""
+    return f'{before}; {told} "$ORCHESTRATOR_SESSION_ID" "{path}"'
+
+
+def test_p31_a_claim_outside_of_the_project_is_told_as_one(house: House) -> None:
+    outside = house.base / "outside.md"
+    program = house.program(claims(str(outside), f"echo x > {outside}"))
+    done = house.run("create notes.md", command="run", executor=program)
+    assert (done.code, line(done.out, "WHY")) == (
+        2, f"Claimed but not to be verified: '{outside}' (it lies outside of the project).",
+    )  # fmt: skip
+
+
+def test_p31_a_claimed_link_that_leads_out_is_told_as_one(house: House) -> None:
+    outside = house.base / "outside.md"
+    outside.write_text("x")
+    program = house.program(claims("notes.md", f"ln -s {outside} notes.md"))
+    done = house.run("create notes.md", command="run", executor=program)
+    assert (done.code, line(done.out, "WHY")) == (
+        2, "Claimed but not to be verified: notes.md (a link leads out of the project).",
+    )  # fmt: skip
+
+
+NOTHING = "Nothing was asked in this session, so nothing was done."
+
+
+def test_p10_a_session_in_which_nothing_was_asked_says_so(house: House) -> None:
+    done = house.run("--json", lines=["/start", "/exit"])
+    told = json.loads(done.out.splitlines()[-1])["report"]
+    assert (told["overall_status"], told["next_action_reason"]) == ("COMPLETE", NOTHING)
+    assert NOTHING in house.run(lines=["/start", "/exit"]).out
+
+
+def test_p10_a_session_that_was_left_unfinished_is_named_at_the_end(house: House) -> None:
+    lines = ["create notes.md", "/start", "what is x?", "/exit"]
+    done = house.run("--json", lines=lines, executor=house.program("echo It is done."))
+    answers = [json.loads(each) for each in done.out.splitlines()]
+    first = next(each["run"]["session_id"] for each in answers if "run" in each)
+    (left,) = answers[-1]["left_behind"]
+    assert (left["session_id"], left["overall_status"]) == (first, "NO_EVIDENCE")
+    shown = house.run(lines=lines, executor=house.program("echo It is done.")).out
+    assert re.search(r"^Left behind: session chat-\d+ is NO_EVIDENCE. Report: /.*$", shown, re.MULTILINE)
+
+
+def test_a_folder_is_told_as_no_program(house: House) -> None:
+    done = house.run("create notes.md", command="run", executor=f"command:{house.base}")
+    assert (done.code, f"{house.base} is a folder, and no program." in done.out) == (1, True)
+
+
+def test_a_text_that_begins_with_an_at_sign_names_a_file_or_is_told_how_to_be_one(house: House) -> None:
+    done = house.run("@nofile", command="run")
+    assert "try: Name a file that exists and may be read; a text that begins with @ itself begins with @@" in done.err
+
+
+@pytest.mark.parametrize("command", ["inbox", "init", "run"])
+def test_a_file_in_the_place_of_the_folder_of_the_database_is_named(command: str, house: House) -> None:
+    folder, given = (house.project, ("what is x?",)) if command == "run" else (house.base, ())
+    (folder / ".orchestrator").write_text("x")
+    done = house.run(*given, command=command, place=None if given else (), ORCHESTRATOR_DB="")
+    assert f"{folder}/.orchestrator is no folder, so that no database can lie in it." in done.err
+
+
+def test_what_a_person_has_to_repeat_is_told_as_a_call(house: House) -> None:
+    asked = house.run("delete all files", "--json", command="run", executor="fake-success")
+    following = json.loads(asked.out)["run"]["next"].split()[1:]
+    done = house.run(*following[1:], command=following[0], place=())
+    assert done.err.splitlines()[-1] == (
+        f"try: A person repeats it at a terminal, or with --human-token-file FILE: orchestrator {' '.join(following)}"
+    )

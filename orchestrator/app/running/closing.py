@@ -71,6 +71,14 @@ def close(desk: Desk) -> Answer:
     }
 
 
+def left_unfinished(closed: Answer) -> list[Answer]:
+    """What `close` has ended unfinished, to be named once more when the sessions after it end; empty if it was not."""
+    found = closed["report"]
+    if found["overall_status"] == states.COMPLETE:
+        return []
+    return [{**{name: found[name] for name in ("session_id", "overall_status")}, "report_path": closed["report_path"]}]
+
+
 @contextlib.contextmanager
 def _noting(problems: list[OrchestratorError]) -> Iterator[None]:
     """Go on after an error, which is told when all that is open has been ended."""
@@ -104,7 +112,7 @@ def _report(desk: Desk, session: str) -> Answer:
         inventory=report.Inventory(
             found.total, found.missing, tuple(problem.message for problem in found.problems), found.raw_files
         ),
-        next_action=(following.allowed, following.reason),
+        next_action=(following.allowed, following.reason if runs else report.NOTHING_ASKED),
         violations=violations,
         provider=last.provider if last else desk.provider(None)["provider"],
         model=last.model if last else desk.provider(None)["model"],

@@ -89,6 +89,7 @@ class Desk:
         self._variables = os.environ if variables is None else variables
         self.selection = providers.Selection(providers.provider(flags.provider), flags.model)
         self._settings: config.Settings | None = None
+        self._left_behind: list[Answer] = []
         self.secrets, self.warnings = masking.registered({key: self._variables.get(key) for key in providers.KEYS})
 
     @functools.cached_property
@@ -112,7 +113,7 @@ class Desk:
         """
         _ = self.settings
         if self.session_id is not None:
-            closing.close(self)
+            self._left_behind += closing.left_unfinished(closing.close(self))
         return opening.begin(self)
 
     def session(self) -> str:
@@ -403,6 +404,7 @@ class Desk:
         """End what is open, report, and end the session where nothing in it waits for a person.
 
         Returns:
-            `report`, `report_path`, `exit_code`.
+            `report`, `report_path`, `exit_code`; `left_behind`, the sessions before it that were not complete, if any.
         """
-        return closing.close(self)
+        closed = closing.close(self)
+        return {**closed, "left_behind": self._left_behind} if self._left_behind else closed

@@ -342,6 +342,7 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         targets_unmet=tuple(path for path in unmet if path not in later),
         unapproved=run_reader.made_below(context.connection, run),
         unverifiable=tuple(problem.path for problem in seen.found.problems),
+        claim_problems=tuple(problem.why for problem in seen.found.problems),
         tampered=seen.tampered,
         beside=seen.beside,
         unattributed=tuple(snapshot.told(change.path) for change in seen.shared),

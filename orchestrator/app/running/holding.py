@@ -5,7 +5,6 @@ Source: seed 001, Properties 16 and 19; seed 000, INV-1 and INV-2.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -14,7 +13,7 @@ from orchestrator.app import groups, task_status
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import writing
 from orchestrator.app.running.queueing import requeue
-from orchestrator.core import questions
+from orchestrator.core import names, questions
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import continuation, states
@@ -142,7 +141,7 @@ def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> 
 
 def _take_up(work: Work, run: Run) -> str:
     """How a run is executed that an answer queued: a server takes up what is its own, anything else a person."""
-    by_hand = f"orchestrator repl --project {shlex.quote(run.verification_root)}, then /continue {run.id}"
+    by_hand = f"orchestrator repl --project {names.word(run.verification_root)}, then /continue {run.id}"
     through = (work.context.spoken or work.context.channel, run_reader.channel(work.context.connection, run.session_id))
     if writing.SERVER.isdisjoint(through):
         return by_hand

@@ -30,7 +30,7 @@ class Facts(NamedTuple):
     verified: new and changed files, and claimed ones, looked for on the disk.
     ordered_deletions: ordered by the task's words, and gone.
     targets_unmet: files that the task orders by name, with which nothing of what was ordered happened.
-    unverifiable: claims that cannot be looked for, such as paths outside of the project.
+    unverifiable: claims that cannot be looked for, such as paths outside of the project; claim_problems: why, of each.
     foreign: artifacts that no operation of the runner made.
     tampered: settings and records that are not the executor's to touch, and what was done to each, in words.
     beside: other runs that worked in the project at the same time.
@@ -55,6 +55,7 @@ class Facts(NamedTuple):
     ordered_deletions: Sequence[str] = ()
     targets_unmet: Sequence[str] = ()
     unverifiable: Sequence[str] = ()
+    claim_problems: Sequence[str] = ()
     foreign: Sequence[str] = ()
     tampered: Sequence[str] = ()
     beside: Sequence[str] = ()

@@ -130,6 +130,7 @@ def _claimed_missing(facts: Facts) -> Objection | None:
     present = {named.normal(file.path) for file in facts.verified if file.exists}
     settled = present | set(map(named.normal, (*facts.ordered_deletions, *facts.unverifiable)))
     claimed = [*facts.claimed_files, *(file.path for file in facts.verified if file.method != DIFF)]
+    claimed = [path for path in claimed if not facts.claim_problems or shown(path, 300) not in facts.unverifiable]
     missing = [path for path in dict.fromkeys(map(named.normal, claimed)) if path not in settled]
     return Objection(states.NO_EVIDENCE, f"Claimed but not on the disk: {some(missing)}.") if missing else None
 
@@ -137,7 +138,8 @@ def _claimed_missing(facts: Facts) -> Objection | None:
 def _unverifiable_claim(facts: Facts) -> Objection | None:
     if not facts.unverifiable:
         return None
-    return Objection(states.NO_EVIDENCE, f"Claimed but not to be verified: {some(facts.unverifiable)}.")
+    what = [f"{path} ({why})" for path, why in zip(facts.unverifiable, facts.claim_problems, strict=False)]
+    return Objection(states.NO_EVIDENCE, f"Claimed but not to be verified: {some(what or facts.unverifiable)}.")
 
 
 def _evidence_missing(facts: Facts) -> Objection | None:

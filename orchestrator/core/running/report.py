@@ -19,6 +19,8 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _NOTHING_LEFT = "Nothing is left to do."
+NOTHING_ASKED = "Nothing was asked in this session, so nothing was done."
+"""The reason of a session that was merely started, which is COMPLETE for want of anything that is not."""
 
 
 class Task(NamedTuple):

@@ -179,6 +179,8 @@ def _named_db(argv: list[str]) -> str | None:
 def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
     code = problem.data.pop("_exit_code", problem.exit_code)
     db = _named_db(argv)
+    if problem.code == "HUMAN_REQUIRED":
+        problem.suggestion = _by_a_person(problem.suggestion, argv)
     problem.suggestion = _repeating({"suggestion": problem.suggestion}, db)["suggestion"]
     if _json(argv) and not output.is_lost(problem):
         try:
@@ -188,6 +190,14 @@ def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
     else:
         output.complain(_sentence(problem))
     return int(code)
+
+
+def _by_a_person(suggestion: str, argv: list[str]) -> str:
+    """What a person types: the call itself, where it is to be repeated."""
+    from orchestrator.app import human
+    from orchestrator.core import names
+
+    return f"{suggestion}: orchestrator {' '.join(map(names.word, argv))}" if suggestion == human.WAYS else suggestion
 
 
 def _sentence(problem: errors.OrchestratorError) -> str:

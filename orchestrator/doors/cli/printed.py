@@ -6,6 +6,7 @@ import os
 import re
 from typing import Any
 
+from orchestrator.core import names
 from orchestrator.doors.cli import catalogue
 
 COMMANDS = frozenset(
@@ -32,13 +33,11 @@ def repeat(found: Any, db: str) -> Any:
 
 def option(db: str) -> str:
     """`--db FILE` as the words of a command that may be run in any folder."""
-    import shlex
-
     try:
         path = os.path.abspath(db)
     except OSError:
         path = db
-    return f"--db {shlex.quote(path)}"
+    return f"--db {names.word(path)}"
 
 
 def in_text(text: str, words: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import gc
-import shlex
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.core import task_types
+from orchestrator.core import names, task_types
 from orchestrator.core.running import exits
 from orchestrator.doors.cli.options import TEXT, Command, Given, Result, argument, option
 from orchestrator.doors.cli.repl import commands, ending, flags
@@ -65,7 +64,7 @@ def _done(given: Given, interrupts: Interrupts) -> Result:
     closed = ending.ended(desk, teller, worker, interrupts, work, debug=given.debug)
     code = int(closed.pop("exit_code"))
     if not isinstance(teller, _Quiet):
-        where = copyable(f"orchestrator repl --project {shlex.quote(desk.project.root)}")
+        where = copyable(f"orchestrator repl --project {names.word(desk.project.root)}")
         teller.lines([*ending.reported(closed), visible(WHERE + where)])
         return Result({}, exit_code=code, printed=True)
     return Result({"db": desk.context.path, **closed, **teller.kept}, exit_code=code)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import Any
 
 from orchestrator import bootstrap
+from orchestrator.core import names
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, option
 
@@ -35,7 +35,7 @@ def _about_workflow(problems: list[dict[str, Any]], file: str | None) -> list[st
     if not problems or file is None:
         return []
     count = "1 warning" if len(problems) == 1 else f"{len(problems)} warnings"
-    return [f"{count} about the workflow: orchestrator workflow check {shlex.quote(file)}"]
+    return [f"{count} about the workflow: orchestrator workflow check {names.word(file)}"]
 
 
 def _show(answer: dict[str, Any]) -> str:

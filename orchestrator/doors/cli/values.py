@@ -83,6 +83,9 @@ def spelt(parameter: Parameter) -> str:
     return parameter.flags[0] if parameter.flags else parameter.metavar
 
 
+_ANOTHER = "Name a file that exists and may be read"
+
+
 def read_file(name: str, what: str, limit: int = TEXT_LIMIT) -> bytes:
     """The bytes of a file, or of stdin for `-`.
 
@@ -97,7 +100,7 @@ def read_file(name: str, what: str, limit: int = TEXT_LIMIT) -> bytes:
                 data = stream.read(limit + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError("USAGE", f"{what}: {names.shown(name)} cannot be read: {reason}.", "") from None
+        raise UsageError("USAGE", f"{what}: {names.shown(name)} cannot be read: {reason}.", _ANOTHER) from None
     if len(data) > limit:
         raise UsageError("USAGE", f"{what}: {names.shown(name)} has more than {limit} bytes.", "")
     return data
@@ -110,8 +113,17 @@ def text(value: str, what: str) -> str:
     if value.startswith("@@"):
         return value[1:]
     if value.startswith("@"):
-        return _decoded(read_file(value[1:], what), what)
+        return _decoded(_named_file(value[1:], what), what)
     return value
+
+
+def _named_file(name: str, what: str) -> bytes:
+    try:
+        return read_file(name, what)
+    except UsageError as problem:
+        if problem.suggestion == _ANOTHER:
+            problem.suggestion = f"{_ANOTHER}; a text that begins with @ itself begins with @@"
+        raise
 
 
 def _decoded(data: bytes, what: str) -> str:

@@ -30,6 +30,8 @@ _FAKES: Final[dict[str, Callable[[], port.Executor]]] = {
 _WITH_PATH: Final = {command.NAME: "command:PROGRAM", scripted.NAME: "scripted:FILE"}
 NAMES: Final = (*_WITH_PATH.values(), *PROVIDERS, *_FAKES)
 """Every name that `--executor` takes."""
+_TOLD: Final = (_WITH_PATH[command.NAME], *PROVIDERS)
+"""Those that do work; the others are for tests and demonstrations."""
 
 
 def chosen(name: str | None, provider: str | None, variables: Variables | None = None) -> port.Executor:
@@ -102,11 +104,14 @@ def _unknown_executor(name: str, head: str) -> errors.InvalidInput:
         sentence = f"The {production.STUB} is switched on by the environment alone."
         help_ = f"set {production.MODE_VARIABLE}={production.STUB} and {production.SCENARIO_VARIABLE}"
         return errors.InvalidInput("EXECUTOR_UNKNOWN", sentence, help_, known=[*NAMES])
-    return _unknown("EXECUTOR_UNKNOWN", "executor", name, head, [*NAMES])
+    return _unknown("EXECUTOR_UNKNOWN", "executor", name, head, [*_TOLD], [*NAMES])
 
 
-def _unknown(code: str, what: str, name: str, head: str, known: list[str]) -> errors.InvalidInput:
+def _unknown(
+    code: str, what: str, name: str, head: str, told: list[str], every: list[str] | None = None
+) -> errors.InvalidInput:
+    known = every or told
     heads = {each.partition(":")[0]: each for each in known}
     near = difflib.get_close_matches(head.strip().lower(), heads, 1, 0.6)
-    help_ = f"did you mean {heads[near[0]]}?" if near else f"use one of {', '.join(known)}"
-    return errors.InvalidInput(code, f"There is no {what} {name!r}; known are {', '.join(known)}.", help_, known=known)
+    help_ = f"did you mean {heads[near[0]]}?" if near else f"use one of {', '.join(told)}"
+    return errors.InvalidInput(code, f"There is no {what} {name!r}; known are {', '.join(told)}.", help_, known=known)

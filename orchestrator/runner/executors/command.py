@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from orchestrator import errors
+from orchestrator.core import names
 from orchestrator.runner import environment, port, process
 from orchestrator.runner.executors import claude_result, failures, own_result, reading
 
@@ -151,8 +152,11 @@ def program_state(program: str, variables: Mapping[str, str], suggestion: str = 
     if shutil.which(program, path=variables.get("PATH", os.defpath)):
         return port.Availability(True)
     if os.path.isfile(program):
-        help_ = f"allow it with: chmod +x {shlex.quote(program)}"
+        help_ = f"allow it with: chmod +x {names.word(program)}"
         return port.Availability(False, "PROGRAM_MISSING", f"{program} may not be executed.", help_)
+    if os.path.isdir(program):
+        help_ = "name the program itself, such as the script in it"
+        return port.Availability(False, "PROGRAM_MISSING", f"{program} is a folder, and no program.", help_)
     help_ = suggestion or "install it, or give the path of another program"
     return port.Availability(False, "PROGRAM_MISSING", f"There is no program {program}.", help_)
 

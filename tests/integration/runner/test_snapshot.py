@@ -281,7 +281,7 @@ class TestClaims:
             (".orchestrator/sessions/S/x", "such files are no result of a task"),
             (".claude/repl.json", "such files are no result of a task"),
             ("way/HEAD", "such files are no result of a task"),
-            ("out/x", "it is no file within the project"),
+            ("out/x", "a link leads out of the project"),
         ],
     )
     def test_other_claims_verify_nothing(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.core.running import exits
+from orchestrator.core.running import exits, report
 from orchestrator.doors.cli import calling, output
 from orchestrator.doors.cli.repl import flags
 from orchestrator.doors.cli.repl.desk import Desk
@@ -83,5 +83,12 @@ def _explained(problem: Exception, desk: Desk) -> OrchestratorError:
 
 
 def reported(closed: Mapping[str, Any]) -> list[str]:
-    """The line that names the final report, where there is one."""
-    return [visible(f"Report: {closed['report_path']}")] if closed.get("report_path") else []
+    """What is said last: sessions that were left unfinished, that nothing was asked, and where the final report is."""
+    lines = [
+        f"Left behind: session {each['session_id']} is {each['overall_status']}. Report: {each['report_path']}"
+        for each in closed.get("left_behind") or ()
+    ]
+    if closed.get("report_path"):
+        lines += [] if closed["report"]["tasks"] else [report.NOTHING_ASKED]
+        lines.append(f"Report: {closed['report_path']}")
+    return [visible(line) for line in lines]

@@ -308,14 +308,18 @@ def test_the_cause_that_the_executor_knows_is_kept() -> None:
     assert judged(status="ERROR", cause="mcp_transient").cause == "mcp_transient"
 
 
+ADAPTED = "The runner's own adapter of command failed: OSError: x"
+
+
 @pytest.mark.parametrize(
     ("error", "why"),
     [
         (None, "The executor reported an error."),
         ("NOT_LOGGED_IN: no login.\nmore", "The executor reported an error: NOT_LOGGED_IN: no login."),
         ("x" * 200, f"The executor reported an error: {'x' * 159}…"),
+        (ADAPTED, ADAPTED),
     ],
-    ids=["none", "several lines", "long"],
+    ids=["none", "several lines", "long", "the executor reported nothing"],
 )
 def test_an_error_is_told_in_one_line(error: str | None, why: str) -> None:
     verdict = judged(status="ERROR", error=error)
@@ -443,3 +447,15 @@ def test_p8_objections_alone_or_a_ground_decide(facts: Facts) -> None:
 
 def test_judging_takes_linear_time() -> None:
     assert growth.is_even(lambda output: judged(output=output), "Is it done? ", 10_000)
+
+
+def test_p31_why_a_claim_cannot_be_verified_is_told() -> None:
+    verdict = judged(
+        claimed_files=("/srv/x.md", "out.md"), unverifiable=("'/srv/x.md'", "out.md"),
+        claim_problems=("it lies outside of the project", "a link leads out of the project"),
+    )  # fmt: skip
+    assert (verdict.error_reason, verdict.why) == (
+        "unverifiable_claim",
+        "Claimed but not to be verified: '/srv/x.md' (it lies outside of the project), out.md (a link leads out of the"
+        " project).",
+    )  # fmt: skip

@@ -73,7 +73,7 @@ def test_P23_an_unknown_provider_is_refused(provider: str, suggestion: str) -> N
         ("scripted:  ", "write scripted:FILE"),
         ("fake-sucess", "did you mean fake-success?"),
         ("recovery-stub", "set PM_EXECUTOR_MODE=recovery-stub and PM_RECOVERY_SCENARIO"),
-        ("zzz", "use one of " + ", ".join(catalogue.NAMES)),
+        ("zzz", "use one of command:PROGRAM, claude-code, anthropic, openai"),
     ],
 )
 def test_an_unknown_executor_is_refused(name: str, suggestion: str) -> None:
