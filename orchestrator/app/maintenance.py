@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Answer
+from orchestrator.core import names
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
 from orchestrator.store import discovery
 
@@ -151,7 +151,7 @@ def _of_runs(path: str) -> list[Problem]:
         connection.close()
     return [
         Problem("RUN_ABANDONED", "warning", run.id, f"Run {run.id} is no longer executed. {gone.sentence(run)}",
-                f"orchestrator repl --project {shlex.quote(run.verification_root)}")
+                f"orchestrator repl --project {names.word(run.verification_root)}")
         for run in lost
     ]  # fmt: skip
 

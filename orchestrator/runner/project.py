@@ -141,13 +141,13 @@ def _by_hand(inner: str, absent: list[str], wrong: list[str]) -> str:
     """The commands that put in what is not there, or not of the right kind; what is in the way is kept."""
     lines = [_aside(os.path.join(inner, name)) for name in wrong]
     for name in (*absent, *wrong):
-        place = shlex.quote(os.path.join(inner, name))
+        place = names.word(os.path.join(inner, name))
         lines.append(f"mkdir {place}" if name in _FOLDERS else f"echo {_LEAST[name]} > {place}")
     return " && ".join(lines)
 
 
 def _aside(path: str) -> str:
-    return f"mv {shlex.quote(path)} {shlex.quote(path + '.aside')}"
+    return f"mv {names.word(path)} {names.word(path + '.aside')}"
 
 
 def _set_it_up(path: str) -> str:

@@ -28,6 +28,7 @@ from orchestrator.app.running import (
     opening,
     queueing,
     records,
+    standing,
     stopping,
     views,
     writing,
@@ -278,23 +279,7 @@ class Desk:
 
     def status(self) -> Answer:
         """Where the session stands."""
-        runs = self.tasks()
-        counts: dict[str, int] = {}
-        for run in runs:
-            counts[run["state"]] = counts.get(run["state"], 0) + 1
-        asking = [run for run in runs if run["question"] is not None]
-        # One that awaits its answer comes before what an ended one has asked.
-        asking.sort(key=lambda run: bool(run["state"] == states.AWAITING))
-        pointers = project.load_pointers(self.project.root) if project.is_set_up(self.project.root) else None
-        return {
-            "session_id": self.session_id, "project": self.project.root, "project_mode": self.project.mode,
-            "executor": self.flags.executor or self.selection.provider, "provider": self.selection.provider,
-            "model": self.selection.model, "tasks": len(runs), "states": counts,
-            "current_task_id": pointers.current_task_id if pointers else None,
-            "last_task_id": pointers.last_task_id if pointers else None,
-            "question": asking[-1]["question"] if asking else None,
-            "db": earlier.database(self),
-        }  # fmt: skip
+        return standing.of(self, self.tasks())
 
     def keys(self) -> dict[str, str]:
         """SET or NOT SET for every key that a provider may need."""

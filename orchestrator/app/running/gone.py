@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime
 import os
-import shlex
 from typing import TYPE_CHECKING
 
-from orchestrator.core import masking
+from orchestrator.core import masking, names
 from orchestrator.core.running import states
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import owners
@@ -42,7 +41,7 @@ def sentence(run: Run) -> str:
 
 def remedy(run: Run) -> str:
     """The command that ends such a run."""
-    return f"orchestrator repl --project {shlex.quote(run.verification_root)}, and there /logs {run.id},"
+    return f"orchestrator repl --project {names.word(run.verification_root)}, and there /logs {run.id},"
 
 
 def reason(run: Run) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import gone, merging, writing
 from orchestrator.core import masking, questions, task_types
-from orchestrator.core.running import codes, facts, grounds, guard, hints, states, visibility
+from orchestrator.core.running import facts, grounds, hints, states, visibility
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
