@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
-from orchestrator.core.masking_heads import Found, Head, Pending, View
+from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_patterns import compiled
 
@@ -155,8 +155,9 @@ class Machine:
         while self._step(view, sources, tails):
             pass
         waiting = [source.at for source in sources if source.found]
-        # Where an open secret may yet end, the next may begin.
-        waiting += [opened.certain for opened in self._stack if not opened.closed]
+        # Where an open secret may yet end, the next may begin. What decides about its end is no further away than this.
+        far = len(view.text) - BLOCK_LIMIT - patterns.HEAD_LENGTH
+        waiting += [max(opened.certain, far) for opened in self._stack if not opened.closed]
         self._trim(min([max(self._look, len(view.text) - patterns.HEAD_LENGTH), *waiting]))
 
     def _trim(self, look: int) -> None:

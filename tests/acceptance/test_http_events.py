@@ -154,8 +154,9 @@ def test_a_reader_that_breaks_off_goes_on_without_gap_or_repetition_while_four_p
 
 
 def test_a_reader_of_one_session_hears_of_that_alone(shared: WebHouse, server: Server, project: str) -> None:
+    server.until(server.chat(project, "explain it", "S2")["task_id"])
     with Reader(server, session="S2", after=0) as reader:
-        for session in ("S2", "S3", "S2"):
+        for session in ("S3", "S2"):
             server.until(server.chat(project, "explain it", session)["task_id"])
         wanted = [row[0] for row in written(shared) if row[1] == "S2"]
         wait_for(lambda: reader.numbers() == wanted)
@@ -216,6 +217,7 @@ def test_a_reader_that_does_not_read_holds_up_nobody(shared: WebHouse, server: S
 
 def test_open_streams_pin_nothing_of_the_write_ahead_log(shared: WebHouse, server: Server, project: str) -> None:
     """Whoever stays for long keeps no snapshot: the log can be written back and cut at any time."""
+    server.until(server.chat(project, "explain it", "S8")["task_id"])
     with Reader(server), Reader(server, after=0), Reader(server, session="S8"):
         for _ in range(5):
             server.until(server.chat(project, "explain it", "S8")["task_id"])

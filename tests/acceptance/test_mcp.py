@@ -300,23 +300,18 @@ def test_a_refused_completion_says_what_to_do_instead(served: Server) -> None:
     }
 
 
-def test_a_name_is_no_person_and_an_unknown_one_nobody(
+def test_who_is_deactivated_meanwhile_is_nobody(
     stand_in: pathlib.Path, environment: dict[str, str], path: pathlib.Path
 ) -> None:
     with Orchestrator.open(path) as o:
-        hard = {"reason": "no room", "blocker_type": "resource_exhausted"}
-        o.task_set_status("T", "blocked", session_id="S1", by=WORKER, **hard)  # type: ignore[arg-type]
-    with connected(stand_in, environment, "user") as server:
-        found = server.refusal("update_task_status", id="T", status="in_progress")
-        assert found["code"] == "HUMAN_REQUIRED"
-        assert server.refusal("report_completed")["code"] in ("UNKNOWN_TASK", "HUMAN_REQUIRED")
-        assert server.refusal("route", status="BAZINGA")["code"] == "UNKNOWN_ROLE"
+        o.agent_register("ghost", role="qa_expert")
     with connected(stand_in, environment, "ghost") as server:
+        with Orchestrator.open(path) as o:
+            o.agent_deactivate("ghost", by="project_manager", reason="gone")
         for tool, arguments in (
             ("route", {"status": "PASS", "group_id": "A"}), ("report_completed", {}), ("validate_session", {}),
         ):  # fmt: skip
             assert server.refusal(tool, **arguments)["code"] == "UNKNOWN_AGENT"
-        assert server.refusal("get_next_action")["code"] == "UNKNOWN_AGENT"
     recorded = rows(path, "SELECT actor, code FROM refusals WHERE actor = 'ghost'")
     assert recorded == [("ghost", "UNKNOWN_AGENT")] * 3
     assert rows(path, "SELECT DISTINCT channel FROM audit_events WHERE kind = 'refusal'") == [("mcp",)]

@@ -151,7 +151,8 @@ def test_what_is_not_tried_between_agents_leads_nowhere_else(setting: Setting) -
         search.run(states=100_000, seconds=600)
         assert search.complete
     assert at_rest(reduced) == at_rest(whole)
-    assert len(reduced.nodes) < len(whole.nodes)
+    # With one slot no two groups are on their way at once, so nothing is left out.
+    assert (len(reduced.nodes) < len(whole.nodes)) == (setting.name != "one slot")
     assert {*reduced.findings} == {*whole.findings} == set()
 
 

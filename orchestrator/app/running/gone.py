@@ -49,7 +49,7 @@ def reason(run: Run) -> str:
     names = _changed(run)
     more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
     what = f"; written since it began, and not verified: {', '.join(names[:_MOST])}{more}" if names else ""
-    return f"{LOST} ({run.owner}){what}"
+    return f"{LOST}{what}"
 
 
 def again(run: Run) -> str:

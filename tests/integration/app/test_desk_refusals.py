@@ -50,7 +50,7 @@ def person(at: Desk, call: Callable[[], Any]) -> Any:
 def test_without_a_run_nothing_is_approved(tmp_path: pathlib.Path) -> None:
     at = test_desk.desk(tmp_path)
     at.session()
-    refused(at, at.approve, "E207", "There is no unfinished work.")
+    refused(at, at.approve, "E207", "There is no unfinished work in this session.")
 
 
 @pytest.mark.parametrize(

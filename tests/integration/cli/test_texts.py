@@ -59,12 +59,6 @@ def test_details_are_handed_on(given: str, ask: Ask, tmp_path: pathlib.Path) -> 
     assert [(item["name"], item["value"]) for item in context] == [("dev_output", "é")]
 
 
-def test_details_of_more_than_a_mebibyte_are_refused(ask: Ask, tmp_path: pathlib.Path) -> None:
-    (tmp_path / "big.json").write_text(json.dumps({"dev_output": "x" * (1 << 20)}))
-    answer = ask(*ROUTE, "developer", "PARTIAL", "--details", "@big.json")
-    assert (answer["code"], answer["_exit"]) == ("METADATA_INVALID", 4)
-
-
 def test_a_report_may_be_one_document(ask: Ask, tmp_path: pathlib.Path) -> None:
     (tmp_path / "report.json").write_text(json.dumps(REPORT))
     assert ask(*ROUTE, "--current-agent", "developer", "--report", "report.json")["next_agent"] == "qa_expert"

@@ -36,6 +36,8 @@ BOUNDED = {
     "_ANSWERED": r"SEARCH questions USING .*ix_questions_session \(session_id=\?\)",
     "_ASKED_BEFORE": r"SEARCH questions USING .*ix_questions_session \(session_id=\?\)",
     "_WAITING": r"SEARCH r USING .*ix_runs_open \(state=\?\)",
+    "_STOPPING": r"SEARCH r USING PRIMARY KEY",
+    "_LAST_SESSION": r"SCAN runs USING INDEX",
     "_MADE_BELOW": r"SEARCH s USING PRIMARY KEY \(id=\?\)",
 }
 """How each statement finds its rows. The two scans go through one row, or through what is held at this moment."""

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import errors
-from orchestrator.core import strictjson
+from orchestrator.core import exactjson, strictjson
 from orchestrator.store import constants, rows, schema, sqlite, step
 from tests.integration.store.conftest import AT
 
@@ -300,7 +300,7 @@ json_values = st.recursive(
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), json_values, max_size=4))
 def test_equal_inputs_have_one_text_which_is_the_canonical_json(value: dict[str, object]) -> None:
     step.check_exact(value)
-    assert step._canonical(value) == strictjson.canonical(value)
+    assert exactjson.exact(value) == strictjson.canonical(value)
 
 
 @given(st.lists(st.none() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]))))

@@ -53,7 +53,7 @@ def test_the_page_gives_back_what_was_typed_and_tells_of_no_other_place(odd: Web
     odd.come_in()
     page = odd.send("/projects", "/projects", project_path=str(odd.database.parent / "secret gone" / ".."), alias="a")
     assert page.status == 400
-    (sentence,) = [line for line in page.text.splitlines() if "does not exist" in line]
+    (sentence,) = [line for line in page.text.splitlines() if "has no .claude folder" in line]
     assert "hush" not in sentence
 
 
