@@ -127,11 +127,11 @@ def parse(document: dict[str, Any], known_hash: str = "") -> Workflow:
     transitions = {
         (role, status): _transition(role, status, entry)
         for role, block in document.items()
-        if role[0] != "_"
+        if not role.startswith("_")
         for status, entry in block.items()
-        if status[0] != "_"
+        if not status.startswith("_")
     }
-    aliases = {name: to for name, to in document.get("_status_aliases", {}).items() if name[0] != "_"}
+    aliases = {name: to for name, to in document.get("_status_aliases", {}).items() if not name.startswith("_")}
     return Workflow(
         hash=known_hash or hash_of(canonical(document)),
         name=document.get("_version") or "",

@@ -180,3 +180,19 @@ def test_a_file_with_mutated_bytes_gives_a_report(data: st.DataObject) -> None:
 
 def test_the_unmutated_file_is_valid() -> None:
     assert checks.check(build.encoded(FULL), "f").ok
+
+
+@pytest.mark.parametrize("place", ["role", "status", "alias"])
+def test_an_empty_name_is_no_exception(place: str) -> None:
+    entry = {"next_agent": "qa_expert", "action": "spawn"}
+    document: dict[str, Any] = {"developer": {"READY_FOR_QA": entry}, "_status_aliases": {"DONE": "READY_FOR_QA"}}
+    if place == "role":
+        document[""] = {"READY_FOR_QA": entry}
+    elif place == "status":
+        document["developer"][""] = entry
+    else:
+        document["_status_aliases"][""] = "READY_FOR_QA"
+    report = checks.check(json.dumps(document).encode(), "f")
+    assert sane(report)
+    if report.document is not None:
+        assert report.workflow == model.parse(json.loads(report.canonical_text))
