@@ -66,10 +66,12 @@ class Found:
 
     def at(self, code: str, chain: str | None, seq: int | None, table: str | None, subject: str, message: str) -> None:
         """Note a finding about a step, or about rows that no step is known for."""
-        self.add(Finding(code, chain, seq, table, subject, message, self._suggestion(chain, seq)))
+        self.add(Finding(code, chain, seq, table, subject, message, self._suggestion(code, chain, seq)))
 
-    def _suggestion(self, chain: str | None, seq: int | None) -> str:
-        restore = f"restore a backup of {problems.quoted(self.path)} from before it was changed"
+    def _suggestion(self, code: str, chain: str | None, seq: int | None) -> str:
+        # The database says what the file was; it is the file that has to come back.
+        what = "the file" if code == EVIDENCE_FILE else problems.quoted(self.path)
+        restore = f"restore a backup of {what} from before it was changed"
         if chain is None or seq is None or seq < 1:
             return restore
         session = "store" if chain == STORE_CHAIN else problems.quoted(chain)

@@ -12,7 +12,7 @@ import pytest
 from orchestrator.doors.cli import text
 from orchestrator.doors.python import Orchestrator
 from orchestrator.errors import Refused, UsageError
-from orchestrator.store import declared, maintenance
+from orchestrator.store import declared, findings, maintenance
 from tests import forging
 from tests.integration.app import story
 
@@ -246,6 +246,15 @@ def test_evidence_in_a_file_is_compared_with_its_hash(path: pathlib.Path, tmp_pa
     (found,) = verify(path, "S3")["findings"]
     assert "cannot be read" in found["message"]
     assert verify(path, "S1")["ok"]
+
+
+def test_of_evidence_that_was_altered_the_file_is_to_be_restored(path: pathlib.Path) -> None:
+    found = findings.Found(str(path), 10)
+    found.at(findings.EVIDENCE_FILE, "S2", 2, "evidence", "S2:E2", "It is another one.")
+    assert [each.suggestion for each in found.kept] == [
+        "orchestrator audit timeline -s S2 --since 1 --until 2; then restore a backup of the file from before it was"
+        " changed"
+    ]
 
 
 def test_evidence_and_texts_are_compared_with_their_hashes(path: pathlib.Path) -> None:
