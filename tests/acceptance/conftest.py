@@ -1,4 +1,4 @@
-"""Servers on databases of their own, for the tests of the HTTP door."""
+"""Servers and projects with databases of their own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.acceptance import replhouse
+from tests.acceptance.replhouse import House
 from tests.acceptance.webhouse import STEPS, Server, WebHouse
 
 
@@ -45,5 +46,23 @@ def web(tmp_path: pathlib.Path, stand_in: pathlib.Path, initialised: pathlib.Pat
 def installed_web(tmp_path: pathlib.Path, script: pathlib.Path, initialised: pathlib.Path) -> Iterator[WebHouse]:
     """A house whose servers are started as a user starts them, for tests of how they start and end."""
     made = WebHouse(tmp_path, script, initialised)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def house(
+    tmp_path: pathlib.Path, script: pathlib.Path, initialised: pathlib.Path, stand_in: pathlib.Path
+) -> Iterator[House]:
+    """A project of the test's own, in which tasks are run."""
+    made = House(tmp_path, script, initialised, stand_in)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def installed_house(tmp_path: pathlib.Path, script: pathlib.Path, initialised: pathlib.Path) -> Iterator[House]:
+    """One whose commands are started as a user starts them, for tests of terminals and processes."""
+    made = House(tmp_path, script, initialised)
     yield made
     made.close()

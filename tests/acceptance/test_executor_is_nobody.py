@@ -6,12 +6,10 @@ import pathlib
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from orchestrator.runner import within
-from tests.acceptance import replhouse
 from tests.acceptance.replhouse import House
 
 TYPES = """
@@ -56,16 +54,9 @@ found = json.loads(os.fdopen(source).read())
 }
 
 
-@pytest.fixture(scope="module")
-def initialised(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
-    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
-
-
 @pytest.fixture
-def house(tmp_path: pathlib.Path, script: pathlib.Path, initialised: pathlib.Path) -> Iterator[House]:
-    made = House(tmp_path, script, initialised)
-    yield made
-    made.close()
+def house(installed_house: House) -> House:
+    return installed_house
 
 
 @pytest.mark.parametrize("way", WAYS)

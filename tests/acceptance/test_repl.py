@@ -10,12 +10,10 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from orchestrator.doors.cli import answers
-from tests.acceptance import replhouse
 from tests.acceptance.replhouse import SUMMARY, House
 from tests.integration.cli.test_schema import problems
 
@@ -24,20 +22,6 @@ CLAIMED = {"status": "COMPLETE", "output": "made", "files": ["nowhere.md"]}
 FAILED = {"status": "ERROR", "output": "", "error": "no such thing", "exit_code": 3}
 ASKED = {"status": "ERROR", "output": "? Select", "blocked": "INTERACTIVE_PROMPT"}
 TASK = "create notes.md"
-
-
-@pytest.fixture(scope="session")
-def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
-    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
-
-
-@pytest.fixture
-def house(
-    tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path, stand_in: pathlib.Path
-) -> Iterator[House]:
-    made = House(tmp_path, script, database, stand_in)
-    yield made
-    made.close()
 
 
 def test_each_line_is_answered_in_order(house: House) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import pathlib
 import sqlite3
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,20 +11,11 @@ from tests.acceptance import replhouse
 from tests.acceptance.replhouse import House
 
 
-@pytest.fixture(scope="session")
-def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
-    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
-
-
 @pytest.fixture
-def house(
-    tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path, stand_in: pathlib.Path
-) -> Iterator[House]:
-    made = House(tmp_path, script, database, stand_in)
-    (made.project / "README.md").write_text("# Words\n")
-    (made.project / "notes.txt").write_text("a bug\n")
-    yield made
-    made.close()
+def house(house: House) -> House:
+    (house.project / "README.md").write_text("# Words\n")
+    (house.project / "notes.txt").write_text("a bug\n")
+    return house
 
 
 TASK = "create notes.md"

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import pathlib
 import shutil
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from orchestrator.doors.cli.repl.progress import CLEAR
 from orchestrator.doors.cli.repl.sources import PROMPT
-from tests.acceptance import replhouse
 from tests.acceptance.replhouse import SUMMARY, House
 
 MADE = {"status": "COMPLETE", "output": "made", "writes": {"notes.md": "words\n"}}
 CTRL_D, UP = "\x04", "\x1b[A"
 
 
-@pytest.fixture(scope="session")
-def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
-    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
-
-
 @pytest.fixture
-def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
-    made = House(tmp_path, script, database)
-    yield made
-    made.close()
+def house(installed_house: House) -> House:
+    return installed_house
 
 
 def test_a_task_is_done_and_its_summary_shown_before_the_next_prompt(house: House) -> None:

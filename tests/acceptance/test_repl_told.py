@@ -8,24 +8,15 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 
-from tests.acceptance import replhouse
 from tests.acceptance.replhouse import House
 
 
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
-    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
-
-
 @pytest.fixture
-def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
-    made = House(tmp_path, script, database)
-    yield made
-    made.close()
+def house(installed_house: House) -> House:
+    return installed_house
 
 
 DESTROYS = "delete all files"

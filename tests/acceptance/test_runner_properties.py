@@ -7,12 +7,10 @@ import pathlib
 import re
 import sqlite3
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.acceptance import replhouse
 from tests.acceptance.replhouse import DEADLINE_S, House
 
 PHASES = (
@@ -22,16 +20,9 @@ NOT_PLAYED = {22: "what the project asks of its own tests is held by what runs t
 """Properties that no call of the command could show."""
 
 
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
-    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
-
-
 @pytest.fixture
-def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
-    made = House(tmp_path, script, database)
-    yield made
-    made.close()
+def house(installed_house: House) -> House:
+    return installed_house
 
 
 def configured(house: House, **settings: Any) -> None:

@@ -7,25 +7,16 @@ import os
 import pathlib
 import subprocess
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.acceptance import replhouse
 from tests.acceptance.replhouse import DEADLINE_S, House
 
 
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
-    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
-
-
 @pytest.fixture
-def house(tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path) -> Iterator[House]:
-    made = House(tmp_path, script, database)
-    yield made
-    made.close()
+def house(installed_house: House) -> House:
+    return installed_house
 
 
 def meets(house: House, mine: str, other: str, then: str, last: str) -> str:

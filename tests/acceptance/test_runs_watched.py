@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -18,20 +17,6 @@ from tests.acceptance import replhouse
 from tests.acceptance.replhouse import House
 
 TASK = "create notes.md"
-
-
-@pytest.fixture(scope="session")
-def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
-    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
-
-
-@pytest.fixture
-def house(
-    tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path, stand_in: pathlib.Path
-) -> Iterator[House]:
-    made = House(tmp_path, script, database, stand_in)
-    yield made
-    made.close()
 
 
 def python(house: House, text: str, name: str = "program.py") -> str:

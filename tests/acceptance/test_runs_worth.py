@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import json
-import pathlib
 import re
-from collections.abc import Iterator
 
 import pytest
 
-from tests.acceptance import replhouse
 from tests.acceptance.replhouse import House
 
 
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
-    return replhouse.initialised(tmp_path_factory.mktemp("initialised"), script)
-
-
 @pytest.fixture
-def house(
-    tmp_path: pathlib.Path, script: pathlib.Path, database: pathlib.Path, stand_in: pathlib.Path
-) -> Iterator[House]:
-    made = House(tmp_path, script, database, stand_in)
-    (made.project / "src").mkdir()
-    (made.project / "src" / "a.py").write_text("x = 1\n")
-    (made.project / "tests").mkdir()
-    (made.project / "tests" / "test_a.py").write_text("def test_a():\n    assert True\n")
-    yield made
-    made.close()
+def house(house: House) -> House:
+    (house.project / "src").mkdir()
+    (house.project / "src" / "a.py").write_text("x = 1\n")
+    (house.project / "tests").mkdir()
+    (house.project / "tests" / "test_a.py").write_text("def test_a():\n    assert True\n")
+    return house
 
 
 def line(text: str, label: str) -> str:
