@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.app import groups, human
+from orchestrator.app import human
 from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.session import groups
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow import vocabulary

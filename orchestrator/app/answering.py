@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import changes, completing, consequences, fanning, groups, human, settling, spawning
+from orchestrator.app import human
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
+from orchestrator.app.decision import changes, consequences, fanning, settling, spawning
+from orchestrator.app.session import groups
+from orchestrator.app.verdict import completing
 from orchestrator.core import names, strictjson
 from orchestrator.core.questions import ABANDONS, CLARIFICATION, DECISIONS, GOES_ON, NEEDS_NOTE, REVISES
 from orchestrator.core.routing import engine
@@ -73,7 +76,7 @@ def answer_action(work: Work) -> Answer:
     _close(work, question, person, decision, note)
     version = work.context.version(session.workflow_version_id)
     if question["task_id"] is not None:
-        from orchestrator.app import answering_tasks
+        from orchestrator.app.task import answering_tasks
 
         found = answering_tasks.decide(work, session, version, question, person, decision, note)
     else:

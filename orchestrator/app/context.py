@@ -356,7 +356,7 @@ def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at
         work = Work(context, step, call)
         recorded = _insert_refusal(work, problem)
         if chain != constants.STORE_CHAIN and recorded["turn"] is not None:
-            from orchestrator.app import settling
+            from orchestrator.app.decision import settling
 
             settling.after_refusal(work, recorded)
             if work.decisions:

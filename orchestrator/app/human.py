@@ -180,7 +180,7 @@ def person_named(work: Work, by: str | None, what: str) -> Agent:
     Raises:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED.
     """
-    from orchestrator.app import groups
+    from orchestrator.app.session import groups
     from orchestrator.store import next_reader
 
     agent = groups.actor(work, by or speaker(work) or next_reader.only_person(work.context.connection))

@@ -5,8 +5,11 @@ Source: seed 002, validateUnblockPermission; seed 003, Blocker Taxonomy.
 
 from __future__ import annotations
 
-from orchestrator.app import acting, changes, groups, human, paging, settling, task_guards, task_status
+from orchestrator.app import acting, human, paging
 from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.decision import changes, settling
+from orchestrator.app.session import groups
+from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names, permissions
 from orchestrator.core.permissions import Block
 from orchestrator.errors import Refused
@@ -147,7 +150,7 @@ def _refused(row: Row, block: Block, answer: permissions.Answer) -> Refused:
 
 
 def _write(work: Work, row: Row, agent: Agent, reason: str, resolution: str) -> Answer:
-    from orchestrator.app import tasks
+    from orchestrator.app.task import tasks
 
     answer: Answer = {"success": True}
     if row["task_id"] is None:

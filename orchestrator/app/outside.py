@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from orchestrator.app import attached
+from orchestrator.app.audit import attached
 from orchestrator.core.large import Moved
 from orchestrator.runner import durable
 from orchestrator.store import evidence

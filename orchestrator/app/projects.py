@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 
-from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.session import groups
 from orchestrator.core import names
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.tuples import NamedTuple

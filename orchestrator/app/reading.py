@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import completing, paging, resuming
+from orchestrator.app import paging
 from orchestrator.app.context import Answer, Context
+from orchestrator.app.session import resuming
+from orchestrator.app.verdict import completing
 from orchestrator.core import completion
 from orchestrator.errors import Refused
 from orchestrator.store import queries
@@ -115,7 +117,7 @@ def group(context: Context, *, id: str, session_id: str, at_seq: int | None = No
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP. UsageError: SEQ_OUT_OF_RANGE {first, last}.
     """
     if at_seq is not None:
-        from orchestrator.app import past
+        from orchestrator.app.audit import past
 
         return past.ask(context, group, session_id=session_id, at_seq=at_seq, id=id)
     row = require_group(context, session_id, id)

@@ -6,8 +6,9 @@ import functools
 import hashlib
 from typing import Any
 
-from orchestrator.app import groups, reading
+from orchestrator.app import reading
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
+from orchestrator.app.session import groups
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER
 from orchestrator.core.workflow import model

@@ -301,7 +301,7 @@ class TestAReply:
     def test_after_its_session_ended_is_refused(
         self, server: Server, project: str, person: Any, shared: WebHouse
     ) -> None:
-        from orchestrator.app import sessions
+        from orchestrator.app.session import sessions
 
         task = asked(server, project, "to-end")
         with shared.at_terminal() as context:

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from orchestrator import resources, testing
-from orchestrator.app import arguments, operations, proving, proving_moves, proving_search, proving_state, proving_world
+from orchestrator.app import arguments, operations
 from orchestrator.app.context import Context
-from orchestrator.app.proving_moves import LEAN, PLAIN, SMALL, WIDE, Setting
-from orchestrator.app.proving_search import Search
-from orchestrator.app.proving_world import BELOW, Move, World
+from orchestrator.app.proof import proving, proving_moves, proving_search, proving_state, proving_world
+from orchestrator.app.proof.proving_moves import LEAN, PLAIN, SMALL, WIDE, Setting
+from orchestrator.app.proof.proving_search import Search
+from orchestrator.app.proof.proving_world import BELOW, Move, World
 from orchestrator.errors import InvalidInput, OrchestratorError
 from orchestrator.store import reader
 from orchestrator.store.reader import Opening, Reader
@@ -430,7 +431,7 @@ def test_the_counted_statement_is_the_one_that_the_loop_guard_reads() -> None:
 
 def test_only_refusals_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What breaks under a move is a counterexample too, not the end of the search."""
-    from orchestrator.app import changes
+    from orchestrator.app.decision import changes
 
     def broken(*given: object, **more: object) -> None:
         raise RuntimeError("it broke")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from orchestrator import resources, testing
-from orchestrator.app import operations, replaying, setup
+from orchestrator.app import operations, setup
+from orchestrator.app.audit import replaying
 from orchestrator.app.context import Context
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import memory, sqlite, step

@@ -7,7 +7,8 @@ import signal
 
 import pytest
 
-from orchestrator.app import intake, setup, verification
+from orchestrator.app import setup
+from orchestrator.app.audit import intake, verification
 from tests.drills import field
 from tests.drills.field import AT, LONG, SESSION
 

@@ -40,7 +40,7 @@ def arguments() -> argparse.Namespace:
     """What the call asks for."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Does a test notice a missing guard?")
     parser.add_argument("--kind", type=kinds, help=f"only these, between commas: {', '.join(catalogue.KINDS)}")
-    parser.add_argument("--name", nargs="+", metavar="PATTERN", help="only these, such as 'guard:app.moving:*'")
+    parser.add_argument("--name", nargs="+", metavar="PATTERN", help="only these, such as 'guard:app.session.moving:*'")
     parser.add_argument("--sample", type=positive, metavar="N", help="N mutants, evenly spread; the same each time")
     parser.add_argument("--jobs", type=positive, default=1, help="mutants at a time (1)")
     parser.add_argument("--timeout", type=positive, default=120, metavar="SECONDS", help="for one test (120)")

@@ -1,7 +1,7 @@
 """Turn the running program into a mutant: one guard is taken away in memory, and no file is touched.
 
-The name of a mutant says all: `rule:2:rework`, `guard:app.moving:106`. Whoever has built a database already keeps it as
-it was; so a process becomes a mutant before it runs a test.
+The name of a mutant says all: `rule:2:rework`, `guard:app.session.moving:106`. Whoever has built a database already
+keeps it as it was; so a process becomes a mutant before it runs a test.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "the table of reports takes one for each step; the part is named so that the unique key finds it",
     ),
     (
-        r"guard:app\.peers:\d+ _exists in import_action",
+        r"guard:app\.audit\.peers:\d+ _exists in import_action",
         "the import looks before its step as well; the step looks again for another import between the two",
     ),
 )

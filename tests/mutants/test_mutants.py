@@ -111,9 +111,10 @@ def test_every_step_of_admission_is_a_mutant(found: dict[str, Mutant]) -> None:
 
 def test_every_error_that_a_use_case_raises_is_a_mutant(found: dict[str, Mutant]) -> None:
     raised = set()
-    for file in (catalogue.ROOT / "orchestrator/app").glob("*.py"):
+    for file in (catalogue.ROOT / "orchestrator/app").rglob("*.py"):
         text = file.read_text("utf-8")
-        raised |= {f"app.{file.stem}:{text[: each.start()].count(chr(10)) + 1}" for each in RAISED.finditer(text)}
+        module = ".".join(file.relative_to(catalogue.ROOT / "orchestrator").with_suffix("").parts)
+        raised |= {f"{module}:{text[: each.start()].count(chr(10)) + 1}" for each in RAISED.finditer(text)}
     assert raised - set(of(found, "guard")) == set()
     assert len(raised) > 50
 

@@ -5,8 +5,8 @@ Source: seed 001, Properties 19 and 23.
 
 from __future__ import annotations
 
-from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.session import groups
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.store import evidence, run_reader

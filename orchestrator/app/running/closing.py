@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from orchestrator.app import sessions
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import gone, queueing, records, starting
+from orchestrator.app.session import sessions
 from orchestrator.core import questions
 from orchestrator.core.running import codes, continuation, exits, report, states
 from orchestrator.core.running.evidence import Inspection

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import choosing, writing
+from orchestrator.app.session import groups
 from orchestrator.core import blockers, questions
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import facts as seen

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from orchestrator.app import groups, task_status
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import writing
 from orchestrator.app.running.queueing import requeue
+from orchestrator.app.session import groups
+from orchestrator.app.task import task_status
 from orchestrator.core import names, questions
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from orchestrator.app import sessions
 from orchestrator.app.context import Answer
 from orchestrator.app.running import retention, writing
+from orchestrator.app.session import sessions
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.errors import Refused

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import groups, task_blocks, task_guards, task_status, tasks
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import writing
+from orchestrator.app.session import groups
+from orchestrator.app.task import task_blocks, task_guards, task_status, tasks
 from orchestrator.core import task_types
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER, Session

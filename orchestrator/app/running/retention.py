@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import choosing
+from orchestrator.app.session import groups
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running.config import Settings
 from orchestrator.runner import evidence_files

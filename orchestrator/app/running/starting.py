@@ -12,10 +12,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.app import groups
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import orders, writing
 from orchestrator.app.running.queueing import end
+from orchestrator.app.session import groups
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, grounds, locks, pools, states
 from orchestrator.core.running.locks import Lock, Table

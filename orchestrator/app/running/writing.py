@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from orchestrator.app import acting, changes, task_blocks, task_guards, task_status, tasks
+from orchestrator.app import acting
 from orchestrator.app.context import Work
+from orchestrator.app.decision import changes
+from orchestrator.app.task import task_blocks, task_guards, task_status, tasks
 from orchestrator.core import blockers, names
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER

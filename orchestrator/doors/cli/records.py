@@ -17,7 +17,7 @@ _EXPORT = "audit export"
 
 
 def _replayed(answer: dict[str, Any]) -> str:
-    from orchestrator.app import replayed
+    from orchestrator.app.audit import replayed
 
     return "\n".join(shapes.visible(line) for line in replayed.sentences(answer))
 
@@ -32,7 +32,7 @@ def _export(given: Given) -> Result:
 def _print(
     context: Context, words: str, *, session_id: str, format: str = "jsonl", unmasked: bool = False
 ) -> Answer:
-    from orchestrator.app import attaching, exporting
+    from orchestrator.app.audit import attaching, exporting
 
     tally = attaching.Tally()
     with contextlib.closing(exporting.stream(context, session_id, format, tally, unmasked=unmasked)) as chunks:
@@ -65,7 +65,8 @@ def _evidence(answer: dict[str, Any]) -> Iterator[str]:
 
 
 def _import(given: Given) -> Result:
-    from orchestrator.app import intake, maintenance
+    from orchestrator.app import maintenance
+    from orchestrator.app.audit import intake
 
     path = maintenance.place(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
     return calling.result(intake.import_file(path, given.arguments["file"], bootstrap.now()), path)

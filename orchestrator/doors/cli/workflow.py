@@ -122,7 +122,7 @@ def _invalid(source: str, answer: dict[str, Any]) -> InvalidInput:
 
 
 def _proof(content: str, texts: dict[str, str], given: dict[str, Any]) -> Any:
-    from orchestrator.app import proving
+    from orchestrator.app.proof import proving
 
     seconds = given.get("seconds", proving.DEFAULT_SECONDS)
     if seconds < 1:

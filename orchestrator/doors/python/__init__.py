@@ -82,7 +82,7 @@ class Orchestrator(
     def audit_import(cls, file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Orchestrator:
         """Import an exported session into an empty database, created where it does not exist, and open it.
 
-        As `orchestrator audit import`; see `orchestrator.app.intake.import_file`.
+        As `orchestrator audit import`; see `orchestrator.app.audit.intake.import_file`.
 
         Args:
             file: the export, as `audit_export` has written it.
@@ -92,7 +92,7 @@ class Orchestrator(
             InvalidInput: IMPORT_... {line}. Refused: ALREADY_EXISTS, NOT_EMPTY. UsageError: FILE_UNREADABLE.
             EnvironmentProblem: as `open`, IMPORT_TOO_NEW, RULES_DIFFER.
         """
-        from orchestrator.app import intake
+        from orchestrator.app.audit import intake
 
         database = os.path.abspath(_file(path) or "")
         intake.import_file(database, os.fspath(file), bootstrap.now())

@@ -22,7 +22,7 @@ class Auditing(Caller):
     ) -> Answer:
         """Open and resolved blockers, how long each stands or stood.
 
-        As `orchestrator audit blockers`; see `orchestrator.app.blockages.blockers`.
+        As `orchestrator audit blockers`; see `orchestrator.app.audit.blockages.blockers`.
         """
         return self._call(
             "audit blockers",
@@ -50,7 +50,7 @@ class Auditing(Caller):
     ) -> Answer:
         """Where the record of a session is not whole.
 
-        As `orchestrator audit gaps`; see `orchestrator.app.holes.gaps`. `exit_code` is 1 where there are any.
+        As `orchestrator audit gaps`; see `orchestrator.app.audit.holes.gaps`. `exit_code` is 1 where there are any.
         """
         return self._call(
             "audit gaps",
@@ -74,13 +74,13 @@ class Auditing(Caller):
     ) -> Answer:
         """A session, or one group of it, in numbers.
 
-        As `orchestrator audit stats`; see `orchestrator.app.stats.stats`.
+        As `orchestrator audit stats`; see `orchestrator.app.audit.stats.stats`.
         """
         return self._call("audit stats", session_id=session_id, group_id=group_id, since=since, until=until)
 
     def audit_query(self, sql: str, *, limit: int = 1000, timeout: int = 30) -> Answer:
         """The rows of one reading statement.
 
-        As `orchestrator audit query`; see `orchestrator.app.querying.query`.
+        As `orchestrator audit query`; see `orchestrator.app.audit.querying.query`.
         """
         return self._call("audit query", sql=sql, limit=limit, timeout=timeout)

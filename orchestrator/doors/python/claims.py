@@ -18,7 +18,7 @@ class Claims(Caller):
     ) -> Answer:
         """What an agent does next, or without an agent with which commands a session goes on.
 
-        As `orchestrator next`; see `orchestrator.app.next_action.next_action`.
+        As `orchestrator next`; see `orchestrator.app.task.next_action.next_action`.
         """
         return self._call("next", agent_id=agent_id, session_id=session_id, task=task, group_id=group_id)
 
@@ -34,7 +34,7 @@ class Claims(Caller):
     ) -> Answer:
         """Pick a task and claim it, in one step; `lease` in seconds.
 
-        As `orchestrator task claim`; see `orchestrator.app.claims.claim`.
+        As `orchestrator task claim`; see `orchestrator.app.task.claims.claim`.
         """
         return self._call(
             "task claim",
@@ -58,7 +58,7 @@ class Claims(Caller):
     ) -> Answer:
         """Give a sign of life: the lease of a claim, in seconds, begins anew.
 
-        As `orchestrator task heartbeat`; see `orchestrator.app.claims.heartbeat`.
+        As `orchestrator task heartbeat`; see `orchestrator.app.task.claims.heartbeat`.
         """
         return self._call(
             "task heartbeat",
@@ -83,7 +83,7 @@ class Claims(Caller):
     ) -> Answer:
         """Give a task back, or free it of who is gone, so that it is todo again.
 
-        As `orchestrator task release`; see `orchestrator.app.claims.release`.
+        As `orchestrator task release`; see `orchestrator.app.task.claims.release`.
         """
         return self._call(
             "task release",

@@ -24,7 +24,7 @@ class Groups(Caller):
     ) -> Answer:
         """Create a task group.
 
-        As `orchestrator group create`; see `orchestrator.app.groups.create`.
+        As `orchestrator group create`; see `orchestrator.app.session.groups.create`.
         """
         return self._call(
             "group create",
@@ -68,7 +68,7 @@ class Groups(Caller):
     ) -> Answer:
         """Move a group by hand, as far as the table of moves and the guards allow.
 
-        As `orchestrator group set-status`; see `orchestrator.app.moving.set_status`.
+        As `orchestrator group set-status`; see `orchestrator.app.session.moving.set_status`.
         """
         return self._call(
             "group set-status", id=id, status=status, session_id=session_id, by=by, reason=reason, request_id=request_id
@@ -86,7 +86,7 @@ class Groups(Caller):
     ) -> Answer:
         """Let a group wait for another one of its session.
 
-        As `orchestrator group depend`; see `orchestrator.app.dependencies.depend`.
+        As `orchestrator group depend`; see `orchestrator.app.session.dependencies.depend`.
         """
         return self._call(
             "group depend", id=id, on=on, session_id=session_id, by=by, reason=reason, request_id=request_id
@@ -104,7 +104,7 @@ class Groups(Caller):
     ) -> Answer:
         """Drop a dependency on a group that is cancelled or deferred, with the reason.
 
-        As `orchestrator group undepend`; see `orchestrator.app.dependencies.undepend`.
+        As `orchestrator group undepend`; see `orchestrator.app.session.dependencies.undepend`.
         """
         return self._call(
             "group undepend", id=id, on=on, session_id=session_id, by=by, reason=reason, request_id=request_id

@@ -19,7 +19,7 @@ class Importing(Caller):
     ) -> Answer:
         """Import the sessions of a peer's SQLite database, which is only read.
 
-        As `orchestrator import peer`; see `orchestrator.app.peers.import_peer`.
+        As `orchestrator import peer`; see `orchestrator.app.audit.peers.import_peer`.
         """
         return self._call(
             "import peer", file=file, session_id=session_id, dry_run=dry_run, by=by, request_id=request_id

@@ -13,21 +13,21 @@ class Reading(Caller):
     ) -> Answer:
         """Where a session stands, or all open ones briefly.
 
-        As `orchestrator status`; see `orchestrator.app.status.status`.
+        As `orchestrator status`; see `orchestrator.app.session.status.status`.
         """
         return self._call("status", session_id=session_id, brief=brief, at_seq=at_seq)
 
     def why(self, id: str, *, session_id: str | None = None, at_seq: int | None = None) -> Answer:
         """Why a group or task is not finished, or why a decision was made.
 
-        As `orchestrator why`; see `orchestrator.app.explaining.why`.
+        As `orchestrator why`; see `orchestrator.app.audit.explaining.why`.
         """
         return self._call("why", id=id, session_id=session_id, at_seq=at_seq)
 
     def handoff(self, group_id: str | None = None, *, session_id: str | None = None, turn: int | None = None) -> Answer:
         """What the agent of a turn was given.
 
-        As `orchestrator handoff`; see `orchestrator.app.handoffs.handoff`.
+        As `orchestrator handoff`; see `orchestrator.app.decision.handoffs.handoff`.
         """
         return self._call("handoff", session_id=session_id, group_id=group_id, turn=turn)
 
@@ -45,7 +45,7 @@ class Reading(Caller):
     ) -> Answer:
         """Who was sent where, by which rule.
 
-        As `orchestrator audit decisions`; see `orchestrator.app.auditing.decisions`.
+        As `orchestrator audit decisions`; see `orchestrator.app.audit.auditing.decisions`.
         """
         return self._call(
             "audit decisions",
@@ -73,7 +73,7 @@ class Reading(Caller):
     ) -> Answer:
         """Every step in order, with a sentence for each thing that it wrote.
 
-        As `orchestrator audit timeline`; see `orchestrator.app.auditing.timeline`.
+        As `orchestrator audit timeline`; see `orchestrator.app.audit.auditing.timeline`.
         """
         return self._call(
             "audit timeline",
@@ -101,7 +101,7 @@ class Reading(Caller):
     ) -> Answer:
         """Who tried what, and why it was refused.
 
-        As `orchestrator audit refusals`; see `orchestrator.app.auditing.refusals`.
+        As `orchestrator audit refusals`; see `orchestrator.app.audit.auditing.refusals`.
         """
         return self._call(
             "audit refusals",

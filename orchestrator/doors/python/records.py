@@ -11,7 +11,7 @@ class Records(Caller):
     def audit_replay(self, session_id: str | None = None, *, strict: bool = False) -> Answer:
         """A session's events told again, and everything that differs from what is on record.
 
-        As `orchestrator audit replay`; see `orchestrator.app.replayed.replay`. `exit_code` is 1 where it matters.
+        As `orchestrator audit replay`; see `orchestrator.app.audit.replayed.replay`. `exit_code` is 1 where it matters.
         """
         return self._call("audit replay", session_id=session_id, strict=strict)
 
@@ -20,6 +20,6 @@ class Records(Caller):
     ) -> Answer:
         """Write a session's record to a new file.
 
-        As `orchestrator audit export`; see `orchestrator.app.exporting.export`.
+        As `orchestrator audit export`; see `orchestrator.app.audit.exporting.export`.
         """
         return self._call("audit export", session_id=session_id, format=format, output=output, unmasked=unmasked)

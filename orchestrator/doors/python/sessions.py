@@ -23,7 +23,7 @@ class Sessions(Caller):
     ) -> Answer:
         """Create a session, pinned to the active workflow version, and call the project manager.
 
-        As `orchestrator session create`; see `orchestrator.app.sessions.create`.
+        As `orchestrator session create`; see `orchestrator.app.session.sessions.create`.
         """
         return self._call(
             "session create",
@@ -57,7 +57,7 @@ class Sessions(Caller):
     ) -> Answer:
         """Pause a session: reports are still accepted and decided, but nobody is started until `session resume`.
 
-        As `orchestrator session pause`; see `orchestrator.app.sessions.pause`.
+        As `orchestrator session pause`; see `orchestrator.app.session.sessions.pause`.
         """
         return self._call("session pause", id=id, by=by, reason=reason, request_id=request_id)
 
@@ -66,7 +66,7 @@ class Sessions(Caller):
     ) -> Answer:
         """Resume a paused session: what was held back is emitted now, as far as slots allow.
 
-        As `orchestrator session resume`; see `orchestrator.app.sessions.resume`.
+        As `orchestrator session resume`; see `orchestrator.app.session.sessions.resume`.
         """
         return self._call("session resume", id=id, by=by, reason=reason, request_id=request_id)
 
@@ -75,7 +75,7 @@ class Sessions(Caller):
     ) -> Answer:
         """End a session: a chat is closed; abandoning an orchestration is a person's to do.
 
-        As `orchestrator session end`; see `orchestrator.app.sessions.end`.
+        As `orchestrator session end`; see `orchestrator.app.session.sessions.end`.
         """
         return self._call("session end", id=id, by=by, reason=reason, request_id=request_id)
 
@@ -84,7 +84,7 @@ class Sessions(Caller):
     ) -> Answer:
         """Change how much a session tests. Tightening is the project manager's; loosening needs a person.
 
-        As `orchestrator session testing-mode`; see `orchestrator.app.sessions.set_testing_mode`.
+        As `orchestrator session testing-mode`; see `orchestrator.app.session.sessions.set_testing_mode`.
         """
         return self._call("session testing-mode", id=id, mode=mode, by=by, reason=reason, request_id=request_id)
 
@@ -93,6 +93,6 @@ class Sessions(Caller):
     ) -> Answer:
         """Move a session to the active workflow version, unless its open state does not exist there.
 
-        As `orchestrator session upgrade-workflow`; see `orchestrator.app.sessions.upgrade_workflow`.
+        As `orchestrator session upgrade-workflow`; see `orchestrator.app.session.sessions.upgrade_workflow`.
         """
         return self._call("session upgrade-workflow", id=id, by=by, reason=reason, request_id=request_id)

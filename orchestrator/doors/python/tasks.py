@@ -29,7 +29,7 @@ class Tasks(Caller):
     ) -> Answer:
         """Create a task.
 
-        As `orchestrator task create`; see `orchestrator.app.tasks.create`.
+        As `orchestrator task create`; see `orchestrator.app.task.tasks.create`.
         """
         return self._call(
             "task create",
@@ -65,7 +65,7 @@ class Tasks(Caller):
     ) -> Answer:
         """Change the status of a task, as far as moves, permissions and guards allow.
 
-        As `orchestrator task set-status`; see `orchestrator.app.tasks.set_status`.
+        As `orchestrator task set-status`; see `orchestrator.app.task.tasks.set_status`.
         """
         return self._call(
             "task set-status",
@@ -95,7 +95,7 @@ class Tasks(Caller):
     ) -> Answer:
         """Let a task wait for another one of its session.
 
-        As `orchestrator task depend`; see `orchestrator.app.task_links.depend`.
+        As `orchestrator task depend`; see `orchestrator.app.task.task_links.depend`.
         """
         return self._call(
             "task depend",
@@ -120,7 +120,7 @@ class Tasks(Caller):
     ) -> Answer:
         """Drop a dependency of a task.
 
-        As `orchestrator task undepend`; see `orchestrator.app.task_links.undepend`.
+        As `orchestrator task undepend`; see `orchestrator.app.task.task_links.undepend`.
         """
         return self._call(
             "task undepend", id=id, on=on, session_id=session_id, by=by, reason=reason, request_id=request_id
@@ -139,7 +139,7 @@ class Tasks(Caller):
     ) -> Answer:
         """The tasks of a session in the order of their creation.
 
-        As `orchestrator task list`; see `orchestrator.app.task_views.tasks_of`.
+        As `orchestrator task list`; see `orchestrator.app.task.task_views.tasks_of`.
         """
         return self._call(
             "task list",
@@ -155,7 +155,7 @@ class Tasks(Caller):
     def task_show(self, id: str, *, session_id: str | None = None, at_seq: int | None = None) -> Answer:
         """One task: what it waits for, what blocks it, what is open about it, its subtasks.
 
-        As `orchestrator task show`; see `orchestrator.app.task_views.task`.
+        As `orchestrator task show`; see `orchestrator.app.task.task_views.task`.
         """
         return self._call("task show", id=id, session_id=session_id, at_seq=at_seq)
 

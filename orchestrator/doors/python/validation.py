@@ -24,7 +24,7 @@ class Validation(Caller):
     ) -> Answer:
         """Add a success criterion.
 
-        As `orchestrator criterion add`; see `orchestrator.app.criteria.add`.
+        As `orchestrator criterion add`; see `orchestrator.app.verdict.criteria.add`.
         """
         return self._call(
             "criterion add",
@@ -45,7 +45,7 @@ class Validation(Caller):
     ) -> Answer:
         """The success criteria of a session in the order in which they were added.
 
-        As `orchestrator criterion list`; see `orchestrator.app.scope.criteria`.
+        As `orchestrator criterion list`; see `orchestrator.app.verdict.scope.criteria`.
         """
         return self._call("criterion list", session_id=session_id, all=all, limit=limit, since=since)
 
@@ -64,7 +64,7 @@ class Validation(Caller):
     ) -> Answer:
         """Record what was found about a criterion, or reword it.
 
-        As `orchestrator criterion set`; see `orchestrator.app.criteria.set_criterion`.
+        As `orchestrator criterion set`; see `orchestrator.app.verdict.criteria.set_criterion`.
         """
         return self._call(
             "criterion set",
@@ -84,7 +84,7 @@ class Validation(Caller):
     ) -> Answer:
         """Take a criterion out of the scope; it stays on record, and after the first plan the verdict lists it.
 
-        As `orchestrator criterion remove`; see `orchestrator.app.criteria.remove`.
+        As `orchestrator criterion remove`; see `orchestrator.app.verdict.criteria.remove`.
         """
         return self._call(
             "criterion remove", id=id, session_id=session_id, by=by, reason=reason, request_id=request_id
@@ -102,7 +102,7 @@ class Validation(Caller):
     ) -> Answer:
         """Judge a session: ACCEPT completes what may be completed and ends it, REJECT calls the project manager.
 
-        As `orchestrator validate`; see `orchestrator.app.validating.validate`.
+        As `orchestrator validate`; see `orchestrator.app.verdict.validating.validate`.
         """
         return self._call(
             "validate",

@@ -18,14 +18,14 @@ class Verifying(Caller):
     ) -> Answer:
         """Verify the record against its hash chain; without a session all of it, and the file too.
 
-        As `orchestrator audit verify`; see `orchestrator.app.verification.verify`. `exit_code` is 1 where anything is
-        wrong.
+        As `orchestrator audit verify`; see `orchestrator.app.audit.verification.verify`. `exit_code` is 1 where
+        anything is wrong.
         """
         return self._call("audit verify", session_id=session_id, head=head, since=since, limit=limit)
 
     def audit_head(self, session_id: str | None = None) -> Answer:
         """The newest step of a session, or of all, with its hash, to be noted outside.
 
-        As `orchestrator audit head`; see `orchestrator.app.verification.head`.
+        As `orchestrator audit head`; see `orchestrator.app.audit.verification.head`.
         """
         return self._call("audit head", session_id=session_id)

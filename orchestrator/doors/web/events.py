@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Header, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
-from orchestrator.app import live
+from orchestrator.app.audit import live
 from orchestrator.app.pooling import Pool
 from orchestrator.doors.web.api import failures
 from orchestrator.doors.web.callers import Reading, Serving

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Query, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
-from orchestrator.app import projects, question_views, verdicts
+from orchestrator.app import projects, question_views
 from orchestrator.app.running import board
+from orchestrator.app.verdict import verdicts
 from orchestrator.core import masking, questions, visible
 from orchestrator.core.running import states
 from orchestrator.core.workflow import svg_style

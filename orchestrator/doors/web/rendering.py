@@ -19,7 +19,8 @@ from fastapi import Request
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
-from orchestrator.app import inbox, live
+from orchestrator.app import inbox
+from orchestrator.app.audit import live
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import masking, visible
 from orchestrator.core.routing.facts import PERSON

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import agents, arguments, exporting, intake, maintenance, operations, sessions, setup
+from orchestrator.app import agents, arguments, maintenance, operations, setup
+from orchestrator.app.audit import exporting, intake
+from orchestrator.app.session import sessions
 from tests.integration.app.desk import Desk
 
 GROUP = {"id": "A", "session_id": "S1", "name": "n"}

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import replaying, unread
+from orchestrator.app import unread
+from orchestrator.app.audit import replaying
 from orchestrator.app.context import Context
 from orchestrator.app.cutting import MAX_DETAIL
 from orchestrator.errors import InvalidInput, Refused

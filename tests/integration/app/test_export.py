@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator import Orchestrator, testing
-from orchestrator.app import exporting, intake, replayed, setup
+from orchestrator.app import setup
+from orchestrator.app.audit import exporting, intake, replayed
 from orchestrator.app.context import Context
 from orchestrator.core import export_format
 from orchestrator.core.routing import engine

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import claims
+from orchestrator.app.task import claims
 from orchestrator.core import task_graph
 from orchestrator.store.task_edges import Edges
 from tests.acceptance.test_blocked_task_recovery import nobodys_block

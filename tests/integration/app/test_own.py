@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.app import operations, own, pinned
+from orchestrator.app import operations, pinned
+from orchestrator.app.task import own
 from orchestrator.errors import OrchestratorError, Refused
 from tests.integration.app.board import Board, board
 

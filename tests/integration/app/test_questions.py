@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import changes, human, settling, spawning
+from orchestrator.app import human
 from orchestrator.app.context import Call, perform
+from orchestrator.app.decision import changes, settling, spawning
 from orchestrator.core import questions, strictjson
 from orchestrator.core.routing.facts import Target
 from orchestrator.errors import Refused, UsageError

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from orchestrator.app import groups as writing
 from orchestrator.app import reading
+from orchestrator.app.session import groups as writing
 from orchestrator.store import queries
 from tests.integration.app.desk import Desk
 

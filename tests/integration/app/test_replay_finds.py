@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import replayed
+from orchestrator.app.audit import replayed
 from orchestrator.app.context import Context
 from orchestrator.store import comparing
 from orchestrator.store.constants import STORE_CHAIN

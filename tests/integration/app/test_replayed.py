@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import operations, past, replayed, setup, status, workflows
+from orchestrator.app import operations, setup, workflows
+from orchestrator.app.audit import past, replayed
 from orchestrator.app.context import Context
+from orchestrator.app.session import status
 from orchestrator.core.routing import engine, facts
 from orchestrator.core.workflow import checks
 from orchestrator.errors import OrchestratorError

@@ -7,7 +7,7 @@ import os
 import pathlib
 
 from orchestrator import bootstrap
-from orchestrator.app import replaying
+from orchestrator.app.audit import replaying
 from orchestrator.app.running.desk import Desk
 
 

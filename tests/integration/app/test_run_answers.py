@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.app import human, operations, sessions
+from orchestrator.app import human, operations
+from orchestrator.app.session import sessions
 from orchestrator.core import questions
 from orchestrator.core.running import continuation
 from tests.integration.app.track import CHAT, ROOT, WORK, Track, in_state, track

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations, sessions
+from orchestrator.app import operations
 from orchestrator.app.running import queueing, starting, writing
+from orchestrator.app.session import sessions
 from orchestrator.errors import UsageError
 from tests.integration.app.track import CHAT, OTHER, OWNER, ROOT, WORK, Track, facts, in_state, track
 

@@ -438,7 +438,7 @@ def test_those_above_are_told_of_a_block_and_not_of_its_cascade(board: Board) ->
 
 
 def test_what_happened_to_tasks_can_be_told_again(board: Board) -> None:
-    from orchestrator.app import replaying
+    from orchestrator.app.audit import replaying
 
     family(board)
     board.move("P", "blocked", by="tech_lead")

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.app import replaying
+from orchestrator.app.audit import replaying
 from orchestrator.errors import OrchestratorError
 from orchestrator.testing import memory_context
 from tests.integration.app.board import Board

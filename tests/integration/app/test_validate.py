@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations, replaying, verdicts
+from orchestrator.app import operations
+from orchestrator.app.audit import replaying
 from orchestrator.app.context import Context
+from orchestrator.app.verdict import verdicts
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import commands
 from orchestrator.store import constants, memory, snapshot

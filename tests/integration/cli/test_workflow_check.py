@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import proving
+from orchestrator.app.proof import proving
 from orchestrator.doors.cli import workflow
 from orchestrator.doors.cli.options import Given
 from tests.integration.cli.conftest import Run

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import claims, human
+from orchestrator.app import human
+from orchestrator.app.task import claims
 from tests.integration.tasks.board import LEAD, PM, Board
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import changes, task_status, tasks
 from orchestrator.app.context import Call, Work, perform
+from orchestrator.app.decision import changes
+from orchestrator.app.task import task_status, tasks
 from orchestrator.errors import Refused
 from orchestrator.store import next_reader, task_reader
 from tests.integration.tasks.board import PM, Board, in_memory

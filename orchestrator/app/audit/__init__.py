@@ -1,0 +1,1 @@
+"""What happened, and whether it can be trusted: reading, explaining, verifying, replaying, taking out and in."""

@@ -1,0 +1,260 @@
+"""What happened in a session, who decided it, and what was turned down. In the order of the record, never of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.app import paging
+from orchestrator.app.context import VIA, Answer, Context
+from orchestrator.app.decision import turns
+from orchestrator.core import strictjson
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.errors import UsageError
+from orchestrator.store import queries
+from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.queries import Row
+
+if TYPE_CHECKING:
+    from orchestrator.app.audit import telling
+
+ORDERS = ("asc", "desc")
+STORE_NAME = "store"
+"""What people call the chain of the store."""
+_CHUNK = 200
+_SPEAKING = ("route", "refusal")
+"""Kinds of steps whose rows say by themselves what was called."""
+
+
+class Filter(NamedTuple):
+    """Which rows are asked for; what is None filters nothing, an empty text matches nothing."""
+
+    session: str
+    group: str | None
+    agent: str | None
+    status: str | None
+    since: int
+    until: int
+    limit: int
+    descending: bool
+
+    def parameters(self) -> dict[str, Any]:
+        """The filter as a statement's parameters, without how many and in which order."""
+        return {name: getattr(self, name) for name in ("session", "group", "agent", "status", "since", "until")}
+
+
+def decisions(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    agent: str | None = None,
+    status: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    limit: int = 50,
+    order: str = "asc",
+) -> Answer:
+    """Who was sent where, by which rule.
+
+    Args:
+        group_id: only decisions on this group.
+        agent: only decisions on reports of this role, or of this agent.
+        status: only decisions on this response status.
+        since, until: the steps after which and up to which, whatever the order.
+        limit: how many at most; the decisions of one step stay together.
+        order: asc or desc, by step.
+
+    Returns:
+        `decisions`, `has_more`, `next_since`; in descending order `next_until` too, to be passed with the same since.
+
+    Raises:
+        Refused: UNKNOWN_SESSION. UsageError: USAGE.
+
+    Source: seed 004, Proposed Solution 3.
+    """
+    context.require_session(session_id)
+    asked = filtered(session_id, group_id, agent, status, since, until, limit, order)
+    sql = queries.decisions(by_group=group_id is not None, descending=asked.descending)
+    return listed(context, "decisions", sql, asked, turns.decision_shape)
+
+
+def refusals(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    agent: str | None = None,
+    status: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    limit: int = 50,
+    order: str = "asc",
+) -> Answer:
+    """Who tried what, and why it was refused.
+
+    Args:
+        session_id: a session; `store` (or `@store`) for what belongs to no session.
+        agent: only attempts of this role, or of this actor.
+        status: only attempts with this status.
+        group_id, since, until, limit, order: as for decisions.
+
+    Returns:
+        `refusals`, `has_more`, `next_since`, in descending order `next_until`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION. UsageError: USAGE.
+    """
+    asked = filtered(chain_of(context, session_id), group_id, agent, status, since, until, limit, order)
+    return listed(context, "refusals", queries.refusals(descending=asked.descending), asked)
+
+
+def timeline(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    agent: str | None = None,
+    status: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    limit: int = 50,
+    order: str = "asc",
+) -> Answer:
+    """Every step in order, with a sentence for each thing that it wrote.
+
+    Args:
+        session_id: a session; `store` (or `@store`) for what belongs to no session.
+        agent: only steps by this actor, or in which this role or agent reported, was sent, or changed something.
+        status: only steps in which this status was reported, tried or reached.
+        group_id, since, until, limit, order: as for decisions.
+
+    Returns:
+        `events`: kind, actor, channel, at, seq, `via` (by what its caller was let in, where it says
+            so), `called` (the command in words; null where what it wrote says it),
+        `wrote` [{what, id, group_id, text}] and `text`, both together; `has_more`,
+        `next_since`, in descending order `next_until`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION. UsageError: USAGE.
+    """
+    asked = filtered(chain_of(context, session_id), group_id, agent, status, since, until, limit, order)
+    rows: list[Row] = []
+    for event in _told(context, asked):
+        if len(rows) == asked.limit:
+            return paged("events", rows, True, asked)
+        rows.append(event)
+    return paged("events", rows, False, asked)
+
+
+def chain_of(context: Context, named: str) -> str:
+    """The chain that is meant: a session's, or the store's, which `store` stands for unless a session is called so."""
+    if named == STORE_CHAIN or (named == STORE_NAME and context.reader.session(named) is None):
+        return STORE_CHAIN
+    return context.require_session(named).id
+
+
+def filtered(
+    session: str, group: str | None, agent: str | None, status: str | None,
+    since: int | None, until: int | None, limit: int, order: str,
+) -> Filter:  # fmt: skip
+    """The filter of a list.
+
+    Raises:
+        UsageError: USAGE, the order or the limit.
+    """
+    if order not in ORDERS:
+        raise UsageError("USAGE", "The order is asc or desc.", "Repeat with --order asc")
+    paging.check_limit(limit)
+    first, last = paging.seq_or(since, 0), paging.seq_or(until, queries.LAST_SEQ)
+    return Filter(session, group, agent, status, first, last, limit, order == "desc")
+
+
+def listed(
+    context: Context, name: str, sql: str, asked: Filter, shape: Callable[[Row], Row] | None = None
+) -> Answer:
+    """A page of what a statement finds that takes a filter's parameters and a limit."""
+    def fetch(most: int) -> list[Row]:
+        return queries.rows(context.reader, sql, **asked.parameters(), limit=most)
+
+    rows, has_more = paging.page(fetch, asked.limit, "seq")
+    return paged(name, [shape(row) for row in rows] if shape else rows, has_more, asked)
+
+
+def paged(name: str, rows: list[Row], has_more: bool, asked: Filter) -> Answer:
+    """The answer of a page, with where the next one begins."""
+    if not asked.descending:
+        return paging.listed(name, rows, has_more, "seq", asked.since)
+    answer: Answer = {"success": True, name: rows, "has_more": has_more, "next_since": asked.since}
+    return {**answer, "next_until": rows[-1]["seq"] - 1} if rows else answer
+
+
+def _told(context: Context, asked: Filter) -> Iterator[Row]:
+    """The events of the span that the filter lets through, read in chunks."""
+    from orchestrator.app.audit import telling
+
+    since, until = asked.since, asked.until
+    sql = queries.events(descending=asked.descending)
+    while True:
+        events = queries.rows(
+            context.reader, sql, session=asked.session, since=since, until=until, limit=_CHUNK
+        )
+        if not events:
+            return
+        low, high = sorted((events[0]["seq"], events[-1]["seq"]))
+        wrote = telling.of_steps(context.reader, asked.session, low - 1, high)
+        for event in events:
+            told = wrote.get(event["seq"], [])
+            if _matches(event, told, asked):
+                yield _event(event, told)
+        since, until = (since, low - 1) if asked.descending else (high, until)
+
+
+def _matches(event: Row, told: list[telling.Told], asked: Filter) -> bool:
+    groups = {each.group_id for each in told} | {_named_group(event)}
+    actors = {event["actor"], *(actor for each in told for actor in each.actors)}
+    statuses = {each.status for each in told}
+    return (
+        (asked.group is None or asked.group in groups - {None, ""})
+        and (asked.agent is None or asked.agent in actors - {None, ""})
+        and (asked.status is None or asked.status in statuses - {None, ""})
+    )
+
+
+def _named_group(event: Row) -> str | None:
+    """The group that a step's input names, for steps that wrote no row with a group."""
+    given = strictjson.stored(event["input"])
+    named = given.get("group_id") or (given.get("id") if event["kind"].startswith("group ") else None)
+    return named if isinstance(named, str) else None
+
+
+def _event(event: Row, told: list[telling.Told]) -> Row:
+    shown = {name: value for name, value in event.items() if name != "input"} | {"via": _via(event)}
+    called = None if event["kind"] in _SPEAKING and told and not shown["via"] else _called(event)
+    sentences = [*([called] if called else []), *(each.text for each in told)]
+    return {**shown, "called": called, "wrote": [each.shown() for each in told], "text": "; ".join(sentences)}
+
+
+def _via(event: Row) -> str | None:
+    """By what the caller of a step was let in, where its event says so; a refused call is kept within its event."""
+    given = strictjson.stored(event["input"])
+    kept = given.get("input") if event["kind"] == "refusal" else given
+    return kept.get(VIA) if isinstance(kept, dict) else None
+
+
+def _called(event: Row) -> str:
+    """What was called, by whom, on what: with the things that it names, and the words that say what they are."""
+    given, via = strictjson.stored(event["input"]), _via(event)
+    named = _first(given, "id", "group_id", "name")
+    on, waits, words = _first(given, "on"), given.get("depends_on"), _first(given, "title", "text", "goal")
+    parts = (
+        f"{event['actor'] or 'somebody'}{f' with {via}' if via else ''}: {event['kind']} {named}".rstrip(),
+        f" on {on}" if on else "",
+        f", depends on {', '.join(map(str, waits))}" if isinstance(waits, list) and waits else "",
+        f" ({words})" if words else "",
+    )
+    return "".join(parts)
+
+
+def _first(given: dict[str, Any], *names: str) -> str:
+    return next((given[name] for name in names if isinstance(given.get(name), str)), "")

@@ -1,0 +1,244 @@
+"""Why a group or task stands where it stands, and why a decision was made: from the record, rule by rule."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.app import reading
+from orchestrator.app.audit import telling
+from orchestrator.app.context import Answer, Context
+from orchestrator.app.decision import turns
+from orchestrator.core import names, strictjson
+from orchestrator.core.routing.facts import PERSON
+from orchestrator.errors import Refused, UsageError
+from orchestrator.store import queries, task_reader
+from orchestrator.store.queries import Row
+
+LAST_DECISIONS = 5
+
+_LOADED = """SELECT e.input FROM workflow_versions v JOIN audit_events e ON e.session_id = '@store' AND e.seq = v.seq
+    WHERE v.id = :id AND e.kind = 'workflow load'"""
+_DECISION = re.compile(r"[DR]([1-9][0-9]{0,15})(?:\.([1-9][0-9]{0,8}))?")
+_REPORT_COLUMNS = (
+    "id", "role", "raw_role", "response_status", "raw_status", "agent_id", "effect", "turn", "turn_assumed", "summary",
+    "reported_at",
+)  # fmt: skip
+
+
+def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int | None = None) -> Answer:
+    """Why a group or task is not finished, or why a decision was made.
+
+    Args:
+        id: a group or task of the session, or a decision: `S1:D12`, `S1:D12.2`, or `D12` with a session. A report's
+            id stands for the decision on it. Where a group and a task are called the same, the group is meant.
+        session_id: where a group, a task or a short id belongs.
+        at_seq: as it was right after this step of the session; as it is now where left out.
+
+    Returns:
+        For a group `about: group`, the path with its `unmet` parts, whom it awaits and since which decision, and the
+        last decisions. For a decision `about: decision`, the report, the transition, the rules that fired, and the
+        consequences. For a task `about: task`, see `explaining_tasks.why`. All with `sentences`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, UNKNOWN_ID (kind decision). UsageError: USAGE without a session,
+            SEQ_OUT_OF_RANGE {first, last}.
+    """
+    owner, colon, short = id.rpartition(":")
+    if at_seq is not None:
+        from orchestrator.app.audit import past
+
+        return past.ask(context, why, session_id=owner if colon else session_id, at_seq=at_seq, id=id)
+    if colon:
+        return _decision(context, owner, short, id)
+    if session_id is None:
+        raise UsageError("USAGE", f"{names.shown(id)} needs its session.", "Repeat with --session-id SESSION")
+    context.require_session(session_id)
+    row = reading.group_row(context.reader, session_id, id)
+    if row is not None:
+        return _group(context, session_id, row)
+    task = task_reader.task(context.connection, session_id, id)
+    if task is not None:
+        from orchestrator.app.audit import explaining_tasks
+
+        return explaining_tasks.why(context, session_id, task)
+    if _DECISION.fullmatch(id):
+        return _decision(context, session_id, id, id)
+    raise _neither(context, session_id, id)
+
+
+def _neither(context: Context, session_id: str, id: str) -> Refused:
+    """The refusal of what is neither a group nor a task, with the nearest of both."""
+    found = reading.unknown_group(context, session_id, id)
+    known = [near for near in (found.data.get("did_you_mean"),) if near]
+    near = names.nearest(id, [*known, *task_reader.known(context.connection, session_id)])
+    message = f"Session {session_id} has no group and no task {names.shown(id)}."
+    return Refused(found.code, message, f"orchestrator status {session_id}", did_you_mean=near)
+
+
+def _group(context: Context, session_id: str, row: Row) -> Answer:
+    reader, key = context.reader, {"session": session_id, "group": row["id"]}
+    path, parts = reading.path(reader, session_id, row["id"])
+    last = queries.rows(reader, queries.LAST_DECISIONS, **key, limit=LAST_DECISIONS)
+    decisions = [turns.decision_shape(decision) for decision in last]
+    open_blockers = [b for b in queries.rows(reader, queries.BLOCKERS, **key) if b["resolved_seq"] is None]
+    answer: Answer = {
+        "success": True,
+        "about": "group",
+        "session_id": session_id,
+        "group_id": row["id"],
+        "status": row["status"],
+        "awaited": _awaited(context, session_id, row, decisions),
+        "path": parts,
+        "unmet": [part for part in parts if not part["met"]],
+        "path_valid": bool(path.get("valid")),
+        "pm_path": bool(path.get("pm_path")),
+        "awaiting_confirmation": bool(path.get("awaiting_confirmation")),
+        "blockers": open_blockers,
+        "depends_on": reading.depends_on(reader, session_id, row["id"]),
+        "decisions": decisions,
+        **reading.imported(reader, session_id, row["id"]),
+    }
+    sentences = _group_sentences(row, answer, _reason(context, session_id, row["id"]))
+    if task_reader.task(context.connection, session_id, row["id"]) is not None:
+        command = f"orchestrator task show {row['id']} --session-id {session_id}"
+        sentences.append(f"A task is called {row['id']} too: {command}")
+    return answer | {"sentences": sentences}
+
+
+def _awaited(context: Context, session_id: str, row: Row, decisions: list[Row]) -> Answer | None:
+    """Whom the group awaits, with the id of the decision that said so."""
+    waiting = reading.awaited(row)
+    if waiting is None:
+        return None
+    seq, part = row["held_seq"] or row["turn"], row["held_part"]
+    if seq is None:
+        return {**waiting, "decision_id": decisions[0]["id"] if decisions else None}
+    given = turns.spawn(context.reader, session_id, row["id"], seq)
+    if given is not None:
+        return {**waiting, "decision_id": given[0]["id"]}
+    steps = queries.rows(context.reader, queries.STEP_DECISIONS, session=session_id, seq=seq)
+    named = [step["id"] for step in steps if part in (None, step["part"])]
+    return {**waiting, "decision_id": named[0] if named else None}
+
+
+def _reason(context: Context, session_id: str, group: str) -> str:
+    """The reason of the group's last change of status."""
+    key = {"session": session_id, "entity": "group", "id": group, "limit": 1}
+    found = queries.row(context.reader, queries.LAST_CHANGES, **key)
+    return found["reason"] if found else ""
+
+
+def _group_sentences(row: Row, answer: Answer, reason: str) -> list[str]:
+    sentences = [_standing(row, answer["awaited"], reason)]
+    if answer["grandfathered"]:
+        sentences.append("It was completed before it was imported; nothing here proves it.")
+    else:
+        sentences += [f"{part['part']} is not met: {part['reason']}." for part in answer["unmet"]]
+    sentences += [f"Its import found (text, no proof): {each['text']}." for each in answer["import_findings"]]
+    waits = [dependency for dependency in answer["depends_on"] if not dependency["satisfied"]]
+    sentences += [f"It depends on group {each['id']}, which is {each['status']}." for each in waits]
+    if answer["path_valid"] and row["status"] == "in_progress":
+        sentences.append("Its completion path is valid.")
+    elif answer["awaiting_confirmation"]:
+        sentences.append("Everything is met but the project manager's confirmation.")
+    return sentences
+
+
+def _standing(row: Row, awaited: Answer | None, reason: str) -> str:
+    if awaited is None:
+        by = f"by {row['status_changed_by']}" if row["status_changed_by"] else "as it was imported"
+        why = f" ({reason})" if reason else ""
+        return f"Group {row['id']} is {row['status']} since {row['status_changed_at']}, {by}{why}."
+    whom = "a person" if awaited["role"] == PERSON else f"{awaited['role']} ({awaited['agent_id']})"
+    since = f"since {awaited['since']}" + (f", decision {awaited['decision_id']}" if awaited["decision_id"] else "")
+    held = f"; it is held ({awaited['held']})" if awaited["held"] else ""
+    return f"Group {row['id']} is {row['status']} and awaits {whom}, action {awaited['action']}, {since}{held}."
+
+
+def _decision(context: Context, session_id: str, short: str, id: str) -> Answer:
+    found = _DECISION.fullmatch(short)
+    if found is None:
+        raise _unknown(id)
+    context.require_session(session_id)
+    seq, part = int(found[1]), int(found[2] or 1)
+    steps = queries.rows(context.reader, queries.STEP_DECISIONS, session=session_id, seq=seq)
+    row = next((step for step in steps if step["part"] == part), None)
+    if row is None:
+        raise _unknown(id)
+    report = queries.row(context.reader, queries.REPORT, session=session_id, seq=seq) if row["report_id"] else None
+    decision = turns.decision_shape(row)
+    answer: Answer = {
+        "success": True,
+        "about": "decision",
+        "session_id": session_id,
+        "group_id": row["group_id"],
+        "decision": decision,
+        "report": {name: report[name] for name in _REPORT_COLUMNS} if report else None,
+        "transition": _transition(context, row, report) if report else None,
+        "rules": decision["rules"],
+        "consequences": _consequences(context, row),
+    }
+    return answer | {"sentences": _decision_sentences(answer)}
+
+
+def _consequences(context: Context, row: Row) -> list[Answer]:
+    """What the step wrote besides the report and this decision: blockers, moves, questions, further decisions."""
+    seq = row["seq"]
+    told = telling.of_steps(context.reader, row["session_id"], seq - 1, seq).get(seq, [])
+    return [each.shown() for each in told if each.id not in (row["id"], row["report_id"]) or each.id is None]
+
+
+def _unknown(id: str) -> Refused:
+    message = f"There is no group and no decision {names.shown(id)}."
+    return Refused("UNKNOWN_ID", message, "orchestrator audit decisions", kind="decision")
+
+
+def _transition(context: Context, row: Row, report: Row) -> Answer | None:
+    """The transition that the decision came from, and where it stands in the workflow file."""
+    workflow = context.version(row["workflow_version_id"]).workflow
+    found = workflow.find(row["current_agent"], names.status_name(report["raw_status"]))
+    if found is None:
+        return None
+    transition, alias = found
+    shown: dict[str, Any] = {
+        name: getattr(transition, name)
+        for name in ("role", "status", "next_agent", "action", "then", "effect", "description")
+    }
+    path = f"$.{transition.role}.{transition.status}"
+    place = {"path": path, **_place(context, row["workflow_version_id"], (transition.role, transition.status))}
+    return {**shown, **place, "alias": alias, "workflow_version": workflow.hash}
+
+
+def _place(context: Context, version: int, path: tuple[str, ...]) -> dict[str, Any]:
+    """File and line of an entry of the workflow, as the file was when it was loaded."""
+    row = context.reader.one(_LOADED, id=version)
+    if row is None:
+        return {"file": None, "line": None}
+    from orchestrator.core.workflow import strict_json
+
+    given = strictjson.stored(row[0])
+    reader = strict_json.Reader(given["content"])
+    reader.read()
+    return {"file": given["source"], "line": reader.lines.get(path)}
+
+
+def _decision_sentences(answer: Answer) -> list[str]:
+    decision, report, transition = answer["decision"], answer["report"], answer["transition"]
+    if report is None:
+        sentences = [f"No report led to this: the machinery decided, because of {decision['cause']}."]
+    else:
+        raw = names.shown(report["raw_status"]) if report["raw_status"] != report["response_status"] else ""
+        spelt = f" (written {raw})" if raw else ""
+        sentences = [f"{report['agent_id']} reported {report['response_status']}{spelt} as {report['role']}."]
+    if transition is not None:
+        alias = f", reached by the alias {transition['alias']}" if transition["alias"] else ""
+        goes = f"{transition['next_agent'] or 'nobody'}, {transition['action']}"
+        where = f"{transition['file']}:{transition['line']}, " if transition["line"] else ""
+        said = f"The workflow says at {where}{transition['path']}{alias}"
+        sentences.append(f"{said}: {goes}, effect {transition['effect']}.")
+    sentences += [f"Rule {rule['name']} fired: {rule['reason']}." for rule in answer["rules"]]
+    if not answer["rules"]:
+        sentences.append("No rule changed it.")
+    sentences.append(f"Decided: {telling.decided(decision)}.")
+    return sentences + [f"With it: {each['text']}." for each in answer["consequences"]]

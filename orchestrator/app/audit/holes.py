@@ -1,0 +1,74 @@
+"""Where the record is not whole: reports without decisions, spawns without reports, moves without cause."""
+
+from __future__ import annotations
+
+from orchestrator.app import paging
+from orchestrator.app.audit import auditing
+from orchestrator.app.audit.auditing import Filter
+from orchestrator.app.context import Answer, Context
+from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK
+from orchestrator.store import gaps as record
+from orchestrator.store import moment
+from orchestrator.store.queries import Row
+
+
+def gaps(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    agent: str | None = None,
+    status: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    limit: int = 50,
+    order: str = "asc",
+) -> Answer:
+    """Where the record of a session is not whole.
+
+    Kinds of gaps: `report_without_decision`; `decision_without_report`; `missing_step`; `spawn_without_report`: a turn
+    that nobody answered, that nothing came after, that is not open and was not closed with its group;
+    `move_without_cause`: a group, a task, or the session, with a status that no recorded change leads to, or a change
+    that does not begin where the one before it ended, or whose step is not on record. All of it is of one moment.
+
+    Args:
+        group_id: only gaps of this group.
+        agent: only gaps about what this role, or this agent, reported, was started for, or moved.
+        status: only gaps about a report of this status, or a move to it.
+        since, until: the steps after which and up to which something is missing, whatever the order.
+        limit: how many at most; the gaps of one step stay together.
+        order: asc or desc, by step.
+
+    Returns:
+        `gaps` [{kind, seq, subject, group_id, role, agent_id, status, text}], `has_more`, `next_since`, in descending
+        order `next_until`. The exit code is 1 where any is listed, else 0.
+
+    Raises:
+        Refused: UNKNOWN_SESSION. UsageError: USAGE.
+
+    Source: seed 004, Proposed Solution 5.
+    """
+    context.require_session(session_id)
+    asked = auditing.filtered(session_id, group_id, agent, status, since, until, limit, order)
+    found = sorted(_found(context, asked), key=_place, reverse=asked.descending)
+    rows, has_more = paging.page(lambda most: found[:most], asked.limit, "seq")
+    return {**auditing.paged("gaps", rows, has_more, asked), "exit_code": EXIT_NEGATIVE if rows else EXIT_OK}
+
+
+def _found(context: Context, asked: Filter) -> list[Row]:
+    with moment.of(context.connection, context.deadline_s):
+        every = record.breaks(context.connection, asked.session)
+        return [each._asdict() for each in every if _matches(each, asked)]
+
+
+def _matches(each: record.Break, asked: Filter) -> bool:
+    return (
+        asked.since < each.seq <= asked.until
+        and (asked.group is None or asked.group == each.group_id)
+        and (asked.agent is None or asked.agent in (each.role, each.agent_id))
+        and (asked.status is None or asked.status == each.status)
+    )
+
+
+def _place(row: Row) -> tuple[int, int, str]:
+    return row["seq"], record.KINDS.index(row["kind"]), row["subject"]

@@ -1,0 +1,336 @@
+"""`import peer`: sessions of another program's database, with what is remarkable about them.
+
+What comes is text. It proves nothing here: no log line is a report, no status there is a completion path here.
+Each session is one step of its own chain, and the event holds everything that is imported, so that a replay needs no
+file.
+
+Source: seed 004, Problem Statement (groups that were completed while blocked)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app import human
+from orchestrator.app.context import Answer, Call, Context, Work, answered, perform
+from orchestrator.app.decision import changes, spawning
+from orchestrator.app.session import groups, summary
+from orchestrator.core import names, strictjson
+from orchestrator.core.imported import translate
+from orchestrator.core.imported.translate import Imported, Translated
+from orchestrator.core.routing.facts import MANAGER, ROUTER, Fired, Target
+from orchestrator.errors import InvalidInput, OrchestratorError, Refused
+from orchestrator.store import peer
+from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.peer import Peer
+
+KIND = "import peer"
+REASONS_SHOWN = 12
+"""How many findings the call of the project manager names; the rest are counted."""
+TURN_TIMEOUT_MIN = 60
+
+_NOT_MEANT = "of a kind that is not imported"
+_UNREAD = "cannot be read without running what the file holds"
+_CARRIED = (
+    "name", "status", "security_sensitive", "complexity", "qa_attempts", "tl_review_attempts", "senior", "builder_role",
+)  # fmt: skip
+
+
+def import_peer(
+    context: Context,
+    *,
+    file: str,
+    session_id: str | None = None,
+    dry_run: bool = False,
+    by: str = MANAGER,
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Import the sessions of a peer's database, which is only read.
+
+    Args:
+        file: the database.
+        session_id: the one session to import, by its id there or the one that it gets here; all where left out.
+        dry_run: show what would be imported, and record nothing.
+        by: who imports: the project manager.
+
+    Returns:
+        `sessions` with their groups, `tables` with the rows that were imported or left out and why, `renamed` ids, and
+        `findings`, which are read from texts and prove nothing.
+
+    Raises:
+        InvalidInput: PEER_INVALID {problems}. Refused: ALREADY_EXISTS {sessions}, UNKNOWN_SESSION {sessions},
+            NOT_PERMITTED, UNKNOWN_AGENT. EnvironmentProblem: NO_WORKFLOW.
+    """
+    said = {"file": file, "session_id": session_id, "by": by}
+    try:
+        source = peer.read(file)
+        translated = translate.translate({name: source.rows(name) for name in translate.TABLES}, session_id)
+        _require_some(source, translated, file, session_id)
+    except OrchestratorError as problem:
+        raise _turned_down(context, said, by, problem, dry_run=dry_run, at=at) from problem
+    calls = [_call(source, each, by, request_id, dry_run, at) for each in translated.sessions]
+    earlier = [answered(context, call) for call in calls]
+    _refuse_known(context, calls, earlier)
+    answers = [before or perform(context, call, import_action) for before, call in zip(earlier, calls, strict=True)]
+    return _answer(source, translated, answers, dry_run=dry_run, repeated=all(earlier))
+
+
+def _require_some(source: Peer, translated: Translated, file: str, session_id: str | None) -> None:
+    if translated.sessions:
+        return
+    if session_id is None:
+        raise peer.invalid(file, ("no_session", "it holds no session with an id"))
+    there = translate.translate({"sessions": source.rows("sessions")}).sessions
+    known = [each.id for each in there][:20]
+    raise Refused(
+        "UNKNOWN_SESSION", f"{names.shown(file, 300)} holds no session {session_id}.",
+        "orchestrator import peer FILE --dry-run", sessions=known, did_you_mean=names.nearest(session_id, known),
+    )
+
+
+def _turned_down(
+    context: Context, said: Answer, by: str, problem: OrchestratorError, *, dry_run: bool, at: str | None
+) -> OrchestratorError:
+    """Record that a file could not be imported; nobody can judge the file again, so how it was refused is kept."""
+
+    def refuse(work: Work) -> Answer:
+        raise problem
+
+    try:
+        perform(context, Call(KIND, STORE_CHAIN, by, said, dry_run=dry_run, at=at, refused={}), refuse)
+    except (Refused, InvalidInput) as recorded:
+        return recorded
+    return problem
+
+
+def _call(source: Peer, each: Imported, by: str, request_id: str | None, dry_run: bool, at: str | None) -> Call:
+    given = {
+        "by": by,
+        "content": strictjson.canonical(each.content),
+        "source": source.name,
+        "source_hash": source.hash,
+        "peer_version": source.version,
+    }
+    return Call(KIND, each.id, by, given, request_id, dry_run, at)
+
+
+def _refuse_known(context: Context, calls: list[Call], earlier: list[Answer | None]) -> None:
+    """Refuse the file where one of its sessions is here already, before anything of it is imported."""
+    fresh = [call for call, before in zip(calls, earlier, strict=True) if before is None]
+    known = [call for call in fresh if context.reader.session(call.chain) is not None]
+    if not known:
+        return
+    new = [call.chain for call in fresh if call not in known]
+    way = f"orchestrator import peer FILE --session-id {new[0]}" if new else f"orchestrator status {known[0].chain}"
+
+    def refuse(work: Work) -> Answer:
+        raise _exists([call.chain for call in known], way)
+
+    perform(context, known[0], refuse)
+
+
+def _exists(known: list[str], way: str) -> Refused:
+    listed = ", ".join(known[:10]) + (f" and {len(known) - 10} more" if known[10:] else "")
+    what = f"There is a session {listed} already" if len(known) == 1 else f"There are sessions {listed} already"
+    return Refused("ALREADY_EXISTS", f"{what}; nothing was imported.", way, sessions=known[:20])
+
+
+def _answer(
+    source: Peer, translated: Translated, answers: list[Answer], *, dry_run: bool, repeated: bool
+) -> Answer:
+    sessions = translated.sessions
+    return {
+        "success": True,
+        "file": source.name,
+        "file_hash": source.hash,
+        "peer_version": source.version,
+        "sessions": [_told(each, answer) for each, answer in zip(sessions, answers, strict=True)],
+        "tables": _accounts(source, translated),
+        "renamed": [
+            {"session_id": each.id, "kind": kind, "from": old, "to": new}
+            for each in sessions
+            for kind, old, new in each.renamed
+        ],
+        "findings": [
+            {"session_id": each.id, "group_id": group, "code": code, "text": text}
+            for each in sessions
+            for group, code, text in each.content["findings"]
+        ],
+        "dry_run": dry_run,
+        "repeated": repeated,
+    }
+
+
+def _told(each: Imported, answer: Answer) -> Answer:
+    head, made = each.content["session"], each.content["groups"]
+    by_status = {
+        status: [group["id"] for group in made if group["status"] == status]
+        for status in ("completed", "in_progress", "pending")
+    }
+    return {
+        "id": each.id,
+        "peer_id": each.peer_id,
+        "peer_status": head["peer_status"],
+        "status": "ended" if head["ended"] else "active",
+        "groups": len(made),
+        "grandfathered": by_status["completed"],
+        "in_progress": by_status["in_progress"],
+        "pending": by_status["pending"],
+        "blocked": [group["id"] for group in made if group["blocked"]],
+        "criteria": len(each.content["criteria"]),
+        "logs": len(each.content["logs"]),
+        "seq": answer["seq"],
+        "handoff": (answer.get("decision") or {}).get("handoff"),
+    }
+
+
+def _accounts(source: Peer, translated: Translated) -> list[Answer]:
+    """Every table of the file: how many rows it has, how many were imported, and why the others were not."""
+    found = []
+    for table in source.tables:
+        reasons: dict[str, int | None]
+        if table.size is None:
+            reasons = {_UNREAD: None}
+        elif table.name.lower() in translate.TABLES:
+            reasons = {**translated.left_out[table.name.lower()]}
+        else:
+            reasons = {_NOT_MEANT: table.size} if table.size else {}
+        left_out = sum(rows or 0 for rows in reasons.values())
+        found.append(
+            {
+                "table": table.name.encode("utf-8", "backslashreplace").decode(),
+                "rows": table.size,
+                "imported": (table.size or 0) - left_out,
+                "left_out": None if table.size is None else left_out,
+                "reasons": [{"rows": rows, "reason": reason} for reason, rows in reasons.items()],
+            }
+        )
+    return found
+
+
+def import_action(work: Work) -> Answer:
+    """Import one session; a replay calls it with a recorded event's input and needs no file."""
+    given, session_id = work.call.input, work.step.chain
+    if work.reader.session(session_id) is not None:
+        raise _exists([session_id], f"orchestrator status {session_id}")
+    by = _importer(work, given.get("by"))
+    content = strictjson.stored(given["content"])
+    _insert_session(work, content["session"], by)
+    _insert_groups(work, content["groups"], by)
+    _insert_texts(work, content, by)
+    answer: Answer = {"success": True, "session_id": session_id, "seq": work.seq}
+    if content["session"]["ended"]:
+        reason = f"had ended there as {content['session']['peer_status']}"
+        changes.move_session(work, "active", "ended", by=by, reason=reason, cause="import", outcome="imported")
+    else:
+        answer["decision"] = _call_manager(work, content)
+    return answer
+
+
+def _importer(work: Work, by: str | None) -> str:
+    agent = groups.actor(work, by)
+    if agent.kind == "human":
+        human.require(work, agent, f"Importing as {agent.id}")
+    elif agent.role != MANAGER:
+        raise Refused(
+            "NOT_PERMITTED", f"{agent.id} is {agent.role}; importing is the project manager's to do.",
+            "Repeat with --by project_manager",
+        )
+    return str(agent.id)
+
+
+def _insert_session(work: Work, head: dict[str, Any], by: str) -> None:
+    given = work.call.input
+    work.step.insert(
+        "sessions",
+        id=work.step.chain,
+        kind="orchestration",
+        mode=head["mode"],
+        testing_mode="full",
+        goal=head["goal"],
+        workflow_version_id=work.context.active_version().id,
+        turn_timeout=TURN_TIMEOUT_MIN,
+        disabled_roles="",
+        created_by=by,
+        created_at=work.at,
+        status="active",
+        status_changed_by=None,
+        status_changed_at=work.at,
+        status_seq=work.seq,
+    )
+    work.step.insert(
+        "imported_sessions",
+        peer_id=head["peer_id"],
+        peer_status=head["peer_status"],
+        peer_version=given.get("peer_version"),
+        source=given["source"],
+        source_hash=given["source_hash"],
+    )
+
+
+def _insert_groups(work: Work, found: list[dict[str, Any]], by: str) -> None:
+    # In the order in which a verification reads them.
+    for row in sorted(found, key=lambda row: str(row["id"])):
+        if row["status"] == "completed":
+            columns = {name: row[name] for name in ("peer_id", "peer_status", "completed_at")}
+            work.step.insert("grandfathered_groups", group_id=row["id"], **columns)
+    for row in found:
+        work.step.insert(
+            "task_groups",
+            id=row["id"],
+            kind="code",
+            created_by=by,
+            created_at=work.at,
+            created_seq=work.seq,
+            status_changed_by=None,
+            status_changed_at=work.at,
+            status_seq=work.seq,
+            **{name: row[name] for name in _CARRIED},
+        )
+        if row["blocked"]:
+            changes.open_blocker(
+                work, row["id"], type="manual", severity="soft", reason=row["blocked"], by=None, role=None,
+                cause="imported",
+            )  # fmt: skip
+
+
+def _insert_texts(work: Work, content: dict[str, Any], by: str) -> None:
+    for row in content["criteria"]:
+        work.step.insert(
+            "criteria", id=row["id"], text=row["text"], created_by=by, created_at=work.at, created_seq=work.seq,
+            status="open", reason=row["reason"],
+        )  # fmt: skip
+    for row in content["logs"]:
+        work.step.insert("imported_logs", **row)
+    for group_id, code, text in content["findings"]:
+        work.step.insert("import_findings", group_id=group_id, code=code, text=text)
+
+
+def _call_manager(work: Work, content: dict[str, Any]) -> Answer:
+    """Whatever was under way waits for the project manager, who is called with what the import found."""
+    session, version = work.session(), work.version()
+    for row in content["groups"]:
+        if row["status"] == "in_progress":
+            group = work.group(row["id"])
+            assert group is not None  # noqa: S101 - written just now
+            spawning.await_manager(work, group)
+    work.step.flush()
+    kinds = summary.kinds(work.reader, session.id)
+    record = spawning.Record(
+        current_agent=ROUTER,
+        response_status="IMPORT",
+        group=None,
+        target=Target(MANAGER, "spawn"),
+        cause="import",
+        rules=(Fired("imported", _reasons(content)),),
+        extras={"groups": kinds, "causes": summary.causes(kinds)},
+    )
+    return spawning.decide(work, session, version, record)
+
+
+def _reasons(content: dict[str, Any]) -> str:
+    found = [f"{group}: {text}" if group else text for group, _, text in content["findings"]]
+    more = len(found) - REASONS_SHOWN
+    shown = found[:REASONS_SHOWN] + ([f"{more} further findings"] if more > 0 else [])
+    return "; ".join(["the session was imported, and what was found there is text and no proof", *shown])

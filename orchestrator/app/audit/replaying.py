@@ -1,0 +1,172 @@
+"""Events told again: each event's whole input through the same use case, at its recorded time.
+
+What comes out must be what is on record; replay, import and looking at an earlier state are this one function.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from typing import Any
+
+from orchestrator.app.context import AGENT_JSON, Action, Answer, Call, Context, Work, perform
+from orchestrator.core import strictjson
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
+from orchestrator.store.constants import STORE_CHAIN
+
+REFUSAL = "refusal"
+SCHEMA = "migrate"
+"""The event of a move of the schema. It is told by creating the database, not by a use case."""
+
+ACTIONS: dict[str, str] = {
+    "init": "setup:register_action",
+    "route": "decision.routing:report_action",
+    "redispatch": "decision.redispatching:redispatch_action",
+    "answer": "answering:answer_action",
+    "human enrol": "human:enrol_action",
+    "project add": "projects:add_action",
+    "session create": "session.sessions:create_action",
+    "session pause": "session.sessions:pause_action",
+    "session resume": "session.sessions:resume_action",
+    "session end": "session.sessions:end_action",
+    "session testing-mode": "session.sessions:testing_mode_action",
+    "session upgrade-workflow": "session.sessions:upgrade_action",
+    "group create": "session.groups:create_action",
+    "group set-status": "session.moving:set_status_action",
+    "group depend": "session.dependencies:depend_action",
+    "group undepend": "session.dependencies:undepend_action",
+    "task claim": "task.claims:claim_action",
+    "task heartbeat": "task.claims:heartbeat_action",
+    "task release": "task.claims:release_action",
+    "task create": "task.tasks:create_action",
+    "task set-status": "task.tasks:set_status_action",
+    "task depend": "task.task_links:depend_action",
+    "task undepend": "task.task_links:undepend_action",
+    "blocker resolve": "lifting:resolve_action",
+    "run queue": "running.queueing:queue_action",
+    "run retry": "running.queueing:again_action",
+    "run cancel": "running.queueing:cancel_action",
+    "run unanswered": "running.queueing:unanswered_action",
+    "run stop": "running.queueing:stop_action",
+    "run wait": "running.starting:wait_action",
+    "run start": "running.starting:start_action",
+    "run abandon": "running.starting:abandon_action",
+    "run hold": "running.holding:hold_action",
+    "run finish": "running.finishing:finish_action",
+    "run expire": "running.retention:expire_action",
+    "run choose": "running.choosing:choose_action",
+    "criterion add": "verdict.criteria:add_action",
+    "criterion set": "verdict.criteria:set_action",
+    "criterion remove": "verdict.criteria:remove_action",
+    "import peer": "audit.peers:import_action",
+    "validate": "verdict.verdicts:record_action",
+    "agent register": "agents:register_action",
+    "agent deactivate": "agents:deactivate_action",
+    "workflow load": "workflows:load_action",
+}
+"""The use case behind each kind of event, as module and function."""
+
+
+STORE_MODULES = ("setup", "agents", "answering", "human", "projects", "workflows")
+"""Where the use cases stand that belong to no session."""
+
+
+class Event(NamedTuple):
+    """What a replay needs of one row of `audit_events`; `input` is its JSON text."""
+
+    chain: str
+    kind: str
+    actor: str
+    channel: str
+    at: str
+    input: str
+
+
+class Told(NamedTuple):
+    """What came of an event: the answer, or the code that it was refused with."""
+
+    event: Event
+    answer: Answer | None
+    code: str | None
+
+
+def events(context: Context) -> list[Event]:
+    """All events of a database in the order in which they were committed, whatever chain they are of.
+
+    The order is that of insertion, not of time: two chains know nothing of each other's numbers, and clocks go back.
+    """
+    rows = context.connection.execute(
+        "SELECT session_id, kind, actor, channel, at, input FROM audit_events ORDER BY rowid"
+    )
+    return [Event(*row) for row in rows]
+
+
+def replay(context: Context, recorded: Iterable[Event]) -> list[Told]:
+    """Tell events again, in their order, into a database that is as it was before the first of them.
+
+    Args:
+        context: on the database that takes them, created at the recorded time where the record says when; its door and
+            channel are set to the recorded ones.
+        recorded: the events, those of all chains that they depend on.
+
+    Raises:
+        EnvironmentProblem: CORRUPT, an event of a kind that this program does not know.
+    """
+    return [tell(context, event) for event in recorded if event.kind != SCHEMA]
+
+
+def call_of(event: Event) -> tuple[Call, str | None]:
+    """The call that an event is the record of, and the door of a refused one.
+
+    Raises:
+        EnvironmentProblem: CORRUPT, as `replay`.
+    """
+    given: Any = strictjson.stored(event.input)
+    kind, chain, door, refused = event.kind, event.chain, None, None
+    if kind == REFUSAL:
+        refused = given.get("refused")
+        kind, chain, door, given = given["call"], given["chain"], given["door"], given["input"]
+    if kind not in ACTIONS:
+        raise EnvironmentProblem(
+            "CORRUPT", f"The record has an event of kind {kind}, unknown to this program.", "orchestrator doctor"
+        )
+    if refused is not None:
+        return Call(kind, chain, event.actor, given, at=event.at, refused=refused), door
+    for name in AGENT_JSON:
+        if name in given:
+            given[name] = strictjson.stored(given[name])
+    request = given.pop("request_id", None)
+    return Call(kind, chain, event.actor, given, request, at=event.at), door
+
+
+def tell(context: Context, event: Event) -> Told:
+    """Tell one event again, as `replay`."""
+    call, door = call_of(event)
+    context.channel, context.door = event.channel, door or context.door
+    try:
+        return Told(event, perform(context, call, _action(call)), None)
+    except (Refused, InvalidInput) as problem:
+        return Told(event, None, problem.code)
+
+
+def _action(call: Call) -> Action:
+    if call.refused is not None:
+        return _refuse_as_before
+    module, _, name = ACTIONS[call.kind].partition(":")
+    if call.chain == STORE_CHAIN and module not in STORE_MODULES:
+        return _refuse_for_want_of_a_session
+    action: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
+    return action
+
+
+def _refuse_as_before(work: Work) -> Answer:
+    """The refusal of a call that was kept cut, or could not be read, and so cannot be judged again."""
+    said = work.call.refused or {}
+    raise Refused(said["code"], said["detail"], "", _role=said["role"], _turn=said["turn"])
+
+
+def _refuse_for_want_of_a_session(work: Work) -> Answer:
+    from orchestrator.app import arguments
+
+    raise arguments.no_session_open()

@@ -1,0 +1,102 @@
+"""Telling a session's record again, event by event, into another database, and saying what came of each.
+
+What differs does not stop the telling: the chain is put where the record says, and the next event is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from orchestrator.app.audit import replaying
+from orchestrator.app.context import Context
+from orchestrator.core import strictjson
+from orchestrator.core.routing import facts
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.store import fold, records
+from orchestrator.store.records import Entry, Outsider, Recorded
+from orchestrator.store.step import open_step
+
+_SURROUNDINGS = ("BUSY", "DISK_FULL", "READ_ONLY", "NO_DATABASE")
+DEADLINE_S = 10.0
+
+
+class Outcome(NamedTuple):
+    """What came of an event: the event that was told in its place, and why there is none."""
+
+    recorded: Recorded
+    told: Recorded | None
+    problem: str | None = None
+
+    @property
+    def equal(self) -> bool:
+        """Whether the told event is the recorded one; its hash covers all that its step wrote."""
+        return self.told is not None and self.told[:10] == self.recorded[:10]
+
+
+def context_on(connection: Any, path: str) -> Context:
+    """A context that tells; its clock is never asked, since every time is recorded."""
+    return Context(connection, path=path, clock=_no_clock, door="replay", channel="replay", deadline_s=DEADLINE_S)
+
+
+def _no_clock() -> str:
+    raise AssertionError("a replay takes its times from the record")
+
+
+@contextmanager
+def own_database(path: str) -> Iterator[Context]:
+    """A context on an empty database that is gone after the block; `path` is the file that it tells of."""
+    connection = fold.connect()
+    try:
+        yield context_on(connection, path)
+    finally:
+        connection.close()
+
+
+def outcomes(context: Context, entries: Iterator[Entry]) -> Iterator[Outcome]:
+    """Tell entries in their order; agents of other sessions are let in without a word.
+
+    Raises:
+        EnvironmentProblem: the database that takes them cannot.
+    """
+    for entry in entries:
+        if isinstance(entry, Outsider):
+            fold.add_outsider(context.connection, entry)
+        else:
+            yield tell(context, entry)
+
+
+def tell(context: Context, event: Recorded) -> Outcome:
+    """Tell one event; whatever comes of it, the chain then stands where the record does."""
+    connection = context.connection
+    fold.stand_before(connection, event)
+    # Decisions carry the version of the rules that they were made by. Told again they are compared as if made by it.
+    context.rules_version = facts.RULES_VERSION if event.rules_version is None else event.rules_version
+    problem = _told(context, event)
+    told = fold.last(connection, event.chain)
+    if told is None or told.seq < event.seq:
+        fold.carry(connection, event)
+        return Outcome(event, None, problem or "it writes nothing when it is told again")
+    return Outcome(event, told, problem)
+
+
+def _told(context: Context, event: Recorded) -> str | None:
+    """Tell it; in words why it could not be told."""
+    try:
+        if event.kind in records.CARRIED:
+            with open_step(context.connection, event.chain, event.at) as step:
+                step.seal(event.kind, event.actor, event.channel, strictjson.stored(event.input))
+        else:
+            replaying.tell(context, replaying.Event(*event[:1], *event[2:7]))
+    except EnvironmentProblem as problem:
+        if problem.code in _SURROUNDINGS:
+            raise
+        return problem.message
+    except OrchestratorError as problem:
+        return problem.message
+    except Exception as problem:
+        # What was altered on record can be anything, and so can what becomes of it.
+        return f"it cannot be told: {type(problem).__name__}: {problem}"[:300]
+    return None

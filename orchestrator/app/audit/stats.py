@@ -1,0 +1,173 @@
+"""A session in numbers: who reported what, how much came back, how long each role took, what was refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from orchestrator.app import moments, paging
+from orchestrator.app.audit import tallying
+from orchestrator.app.context import Answer, Context
+from orchestrator.core.routing.rules import COUNTERS
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.store import inquiries, moment, queries
+
+
+class _Asked(NamedTuple):
+    """Which rows are counted."""
+
+    session: str
+    group: str | None
+    since: int
+    until: int
+
+
+def stats(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+) -> Answer:
+    """A session, or one group of it, in numbers. All of it is of one moment.
+
+    Args:
+        group_id: only what belongs to this group.
+        since, until: the steps after which and up to which things are counted; a turn is of the step that gave it out.
+
+    Returns:
+        `stats` with
+
+        - `reports`: how many; `agents` [{role, agent_id, reports, statuses {status: reports}}].
+        - `roles` [{role, reports, statuses, turns, open_turns, seconds, usage}]: `turns` were given out, `open_turns`
+          of them are open; `seconds` is the time in them, each in whole seconds from when it was given out until a
+          report answered it, another turn of the same group (or of the session) was given out, or its group or session
+          was closed; of open turns until `measured_at`. Pauses count. A session's turn of the project manager is
+          answered by any report of theirs.
+        - `rework`: `judged`: reports with the effect test_pass, approve, merge, test_fail, reject or merge_fail;
+          `returned`: those of the last three, each also in `by_effect`; `rate`: returned / judged, a decimal text with
+          four places, null where nothing was judged; `groups`: how many groups had work returned.
+        - `escalations`: decisions that a rule sent higher, `after_failures`, `iteration_budget` and `loop_guard`;
+          `reported`: reports with the effect escalate; `total`: the sum of all.
+        - `loop_guard`: decisions in which it fired. `rules` {rule: decisions in which it fired}.
+        - `refusals`: `total` and `by_code`. `questions` to a person: `asked`, `open`, `seconds` (whole seconds of each
+          from asking to its closing, or to `measured_at`).
+        - `tasks`: how many were `created`, `moved` {status: moves to it, by whomever}, and `taken_over` after the lease
+          of a claim had ended.
+        - `usage`, here and by role: `reports` that say what they used, and the sums of `input_tokens` and
+          `output_tokens`. A report says it in its details: {"usage": {"input_tokens": N, "output_tokens": N}}; what is
+          no whole number from 0 to 2^53 counts as absent.
+        - `measured_at`: now, or the time of the step `until` where the record goes on after it.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+
+    Source: seed 004, Proposed Solution 3.
+    """
+    context.require_session(session_id)
+    asked = _Asked(session_id, group_id, paging.seq_or(since, 0), paging.seq_or(until, queries.LAST_SEQ))
+    with moment.of(context.connection, context.deadline_s):
+        now = inquiries.last_moment(context.connection, session_id, asked.until) or context.clock()
+        head = _head(asked, group_id, since, until, now)
+        return {"success": True, "stats": {**head, **_counted(context, asked, now)}}
+
+
+def _head(asked: _Asked, group_id: str | None, since: int | None, until: int | None, now: str) -> Answer:
+    return {"session_id": asked.session, "group_id": group_id, "since": since, "until": until, "measured_at": now}
+
+
+def _counted(context: Context, asked: _Asked, now: str) -> Answer:
+    def rows(sql: str) -> Any:
+        return inquiries.stream(context.connection, sql, **asked._asdict())
+
+    reports, times = tallying.count(rows(inquiries.TURNS), rows(inquiries.REPORTS), rows(inquiries.CLOSINGS))
+    times.stop(now)
+    rules = tallying.fired(row[0] for row in rows(inquiries.DECISIONS))
+    codes = dict(rows(inquiries.REFUSALS))
+    return {
+        "reports": sum(reports.by_agent.values()),
+        "roles": _roles(reports, times),
+        "agents": _agents(reports),
+        "rework": _rework(reports),
+        "escalations": _escalations(rules, reports.effects["escalate"]),
+        "loop_guard": rules["loop_guard"],
+        "rules": dict(sorted(rules.items())),
+        "refusals": {"total": sum(codes.values()), "by_code": codes},
+        "tasks": _tasks(rows(inquiries.TASKS)),
+        "questions": _questions(rows(inquiries.QUESTIONS), now),
+        "usage": _usage(reports, sorted({role for role, *_ in reports.by_agent})),
+    }
+
+
+def _agents(reports: tallying.Reports) -> list[Answer]:
+    found: dict[tuple[str, str], Answer] = {}
+    for (role, agent, status), count in sorted(reports.by_agent.items()):
+        row = found.setdefault((role, agent), {"role": role, "agent_id": agent, "reports": 0, "statuses": {}})
+        row["reports"] += count
+        row["statuses"][status] = count
+    return list(found.values())
+
+
+def _roles(reports: tallying.Reports, times: tallying.Times) -> list[Answer]:
+    statuses: dict[str, Counter[str]] = {role: Counter() for role in times.turns}
+    for (role, _, status), count in reports.by_agent.items():
+        statuses.setdefault(role, Counter())[status] += count
+    return [
+        {
+            "role": role,
+            "reports": sum(found.values()),
+            "statuses": dict(sorted(found.items())),
+            "turns": times.turns[role],
+            "open_turns": times.open[role],
+            "seconds": times.seconds[role],
+            "usage": _usage(reports, [role]),
+        }
+        for role, found in sorted(statuses.items())
+    ]
+
+
+def _usage(reports: tallying.Reports, roles: list[str]) -> Answer:
+    sums = {name: sum(reports.usage[role, name] for role in roles) for name in tallying.TOKENS}
+    return {"reports": sum(reports.with_usage[role] for role in roles), **sums}
+
+
+def _rework(reports: tallying.Reports) -> Answer:
+    by_effect = {effect: reports.effects[effect] for effect in COUNTERS}
+    returned = sum(by_effect.values())
+    judged = returned + sum(reports.effects[effect] for effect in tallying.JUDGING)
+    rate = tallying.share(returned, judged)
+    groups = len(reports.reworked)
+    return {"judged": judged, "returned": returned, "rate": rate, "by_effect": by_effect, "groups": groups}
+
+
+def _escalations(rules: Counter[str], reported: int) -> Answer:
+    found = {
+        "after_failures": rules["escalation"],
+        "iteration_budget": rules["iteration_budget"],
+        "loop_guard": rules["loop_guard"],
+        "reported": reported,
+    }
+    return {"total": sum(found.values()), **found}
+
+
+def _tasks(rows: Any) -> Answer:
+    created = taken_over = 0
+    moved: Counter[str] = Counter()
+    for entity, new, status, count in rows:
+        if entity != "task":
+            taken_over += count
+        elif new:
+            created += count
+        else:
+            moved[status] += count
+    return {"created": created, "moved": dict(sorted(moved.items())), "taken_over": taken_over}
+
+
+def _questions(rows: Any, now: str) -> Answer:
+    found = {"asked": 0, "open": 0, "seconds": 0}
+    for asked_at, closed_at in rows:
+        found["asked"] += 1
+        found["open"] += closed_at is None
+        found["seconds"] += moments.seconds(asked_at, closed_at or now) or 0
+    return found

@@ -1,0 +1,178 @@
+"""Is the record whole, and what is a chain's head, to be noted outside of the database?
+
+Verifying reads one moment of the database and changes nothing. What it cannot see by itself is a record whose end was
+cut off, or that was written anew from some step on by somebody with access to the file and much effort: only a head
+that was noted elsewhere tells that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from orchestrator.app.audit import attached, auditing
+from orchestrator.app.context import Answer, Context
+from orchestrator.core import exactjson
+from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
+from orchestrator.store import coverage, evidence, findings, kept, moment, snapshot, step, structure, verifying
+from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.coverage import Span
+from orchestrator.store.findings import Found
+from orchestrator.store.verifying import Head, Looked
+
+SHOWN = 50
+_HEAD = r"(?:([1-9][0-9]{0,17}):)?([0-9a-fA-F]{64})"
+_CHAINS = "SELECT id FROM sessions ORDER BY id"
+
+
+def verify(
+    context: Context,
+    *,
+    session_id: str | None = None,
+    head: str | None = None,
+    since: int | None = None,
+    limit: int = SHOWN,
+) -> Answer:
+    """Whether the record is as its events say, and the database as this program made it.
+
+    Args:
+        session_id: one session; `store` (or `@store`) for what belongs to none; None for all of it.
+        head: a head as `head` gave it, `SEQ:HASH` or the hash alone: it must still be part of the record.
+        since: a step of the session up to which all was verified before: it is trusted, and only what came after it
+            is looked at.
+        limit: how many findings are listed at most.
+
+    Returns:
+        `ok`, `findings` [{code, session_id, seq, table, subject, message, suggestion}], `counts` of all findings by
+        code, `total`, `has_more`, `notes` [{seq, message}] on repairs, how many `chains`, `events` and `rows` were
+        looked at, the session's `head`, and `exit_code` 0 or 1.
+
+    Raises:
+        UsageError: USAGE, the head is none, or a step without its session. Refused: UNKNOWN_SESSION.
+
+    Source: seed 004, Proposed Solution 2.
+    """
+    noted = None if head is None else _head(head)
+    if since is not None and session_id is None:
+        raise UsageError(
+            "USAGE", "Steps are counted in each session, so --since needs the session.", "orchestrator audit verify S1"
+        )
+    exactjson.quicken()
+    found = Found(context.path, limit)
+    with moment.of(context.connection, context.deadline_s):
+        chain = None if session_id is None else _chain(context, session_id)
+        looked, outside = _look(context, chain, since or 0, noted, found)
+        left = [each for each in evidence.inventories(context.connection, chain) if each.seq > (since or 0)]
+        notes = [{"seq": seq, "message": message} for seq, message in structure.repairs(context.connection)]
+        last = None if chain is None else _last(context, chain)
+    for each in outside:
+        kept.compare_files([each], attached.roots(context.path, each.chain), found)
+    _compare_inventories(context.path, left, found)
+    return {
+        "success": True,
+        "ok": not found.total,
+        "session_id": chain,
+        "since": since,
+        "head": last["head"] if last else None,
+        "chains": looked.chains,
+        "events": looked.events,
+        "rows": looked.rows,
+        "findings": [_finding(each) for each in found.kept],
+        "counts": found.counts,
+        "total": found.total,
+        "has_more": found.total > len(found.kept),
+        "notes": notes,
+        "exit_code": EXIT_NEGATIVE if found.total else EXIT_OK,
+    }
+
+
+def _look(
+    context: Context, chain: str | None, since: int, noted: Head | None, found: Found
+) -> tuple[Looked, list[kept.Outside]]:
+    spans = (Span(STORE_CHAIN), Span(None)) if chain is None else (Span(chain, since),)
+    structure.compare(context.connection, found)
+    if chain is None:
+        structure.damages(context.connection, found)
+    looked = _together(verifying.verify(context.connection, span, found, noted) for span in spans)
+    if noted is not None and not looked.head:
+        found.at(findings.HEAD_MISSING, chain, noted.seq or None, coverage.EVENTS, "head", _head_words(noted))
+    return looked, [each for span in spans for each in kept.compare(context.connection, span, found)]
+
+
+def _compare_inventories(path: str, left: Iterable[evidence.Inventory], found: Found) -> None:
+    """Note what runs have left on the disk that is not as it was recorded."""
+    for each in left:
+        for fault in attached.run_faults(path, [each]):
+            message = f"Evidence {fault.id}: {fault.why}."
+            found.at(findings.EVIDENCE_FILE, each.session, each.seq, "evidence", fault.id, message)
+
+
+def _together(parts: Iterable[Looked]) -> Looked:
+    chains, events, rows, seen = zip(*parts, strict=True)
+    return Looked(sum(chains), sum(events), sum(rows), any(seen))
+
+
+def _head_words(noted: Head) -> str:
+    where = f"step {noted.seq}" if noted.seq else "a step"
+    return (
+        f"The noted head, {where} with hash {noted.hash.hex()[:16]}..., is not part of the record: its end was cut off,"
+        " or it was written anew."
+    )
+
+
+def _finding(each: findings.Finding) -> Answer:
+    row = each._asdict()
+    return {"code": row.pop("code"), "session_id": row.pop("chain"), **row}
+
+
+def head(context: Context, *, session_id: str | None = None) -> Answer:
+    """The head of a chain, or of every one, to be noted outside of the database.
+
+    Args:
+        session_id: one session; `store` (or `@store`) for what belongs to none; None for all chains.
+
+    Returns:
+        `heads` [{session_id, seq, hash, head}], where `head` is what `verify` takes.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    with moment.of(context.connection, context.deadline_s):
+        if session_id is not None:
+            chains = [_chain(context, session_id)]
+        else:
+            chains = [STORE_CHAIN, *(row[0] for row in context.connection.execute(_CHAINS))]
+        return {"success": True, "heads": [last for chain in chains if (last := _last(context, chain))]}
+
+
+def _last(context: Context, chain: str) -> Answer | None:
+    row = context.connection.execute(step.LAST_EVENT, (chain,)).fetchone()
+    if row is None:
+        return None
+    seq, hash_ = row
+    return {"session_id": chain, "seq": seq, "hash": hash_.hex(), "head": snapshot.head(seq, hash_)}
+
+
+def _chain(context: Context, named: str) -> str:
+    """The chain that is meant, even where the session's own row is gone.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    try:
+        return auditing.chain_of(context, named)
+    except Refused:
+        if _last(context, named) is None:
+            raise
+        return named
+
+
+def _head(text: str) -> Head:
+    found = re.fullmatch(_HEAD, text.strip())
+    if found is None:
+        raise UsageError(
+            "USAGE",
+            "A head is SEQ:HASH, or the 64 hexadecimal digits of the hash alone.",
+            "orchestrator audit head",
+        )
+    return Head(int(found[1] or 0), bytes.fromhex(found[2]))

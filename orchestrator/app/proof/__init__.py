@@ -1,0 +1,1 @@
+"""`workflow check --prove`: what can happen under a workflow, searched with the code that decides."""

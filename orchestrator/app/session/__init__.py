@@ -1,0 +1,1 @@
+"""Sessions and their groups: making them, moving them, and where they stand."""

@@ -1,0 +1,224 @@
+"""Task groups: creating them, and what every change of a group asks first."""
+
+from __future__ import annotations
+
+from orchestrator.app import acting, human
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.decision import changes, settling
+from orchestrator.core import names
+from orchestrator.core.routing.facts import (
+    MANAGER,
+    ROUTER,
+    Case,
+    Group,
+    Session,
+)
+from orchestrator.errors import Refused
+from orchestrator.store.reader import Agent
+
+PRIORITIES = {"urgent": 0, "high": 1, "medium": 2, "low": 3}
+DEFAULT_COMPLEXITY = 3
+
+
+def insert(
+    work: Work,
+    group_id: str,
+    *,
+    name: str,
+    kind: str,
+    by: str,
+    security_sensitive: bool = False,
+    complexity: int = DEFAULT_COMPLEXITY,
+    priority: str = "medium",
+) -> Group:
+    """Write a new pending group and return it."""
+    work.step.insert(
+        "task_groups",
+        id=group_id,
+        name=name,
+        kind=kind,
+        security_sensitive=int(security_sensitive),
+        complexity=complexity,
+        priority=PRIORITIES[priority],
+        created_by=by,
+        created_at=work.at,
+        created_seq=work.seq,
+        status="pending",
+        status_changed_by=by,
+        status_changed_at=work.at,
+        status_seq=work.seq,
+    )
+    group = work.group(group_id)
+    assert group is not None  # noqa: S101 - written just now
+    return group
+
+
+def create(
+    context: Context,
+    *,
+    id: str,
+    session_id: str,
+    name: str | None = None,
+    kind: str = "code",
+    security_sensitive: bool = False,
+    complexity: int = DEFAULT_COMPLEXITY,
+    priority: str = "medium",
+    depends_on: tuple[str, ...] = (),
+    by: str = MANAGER,
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Create a task group.
+
+    Args:
+        id: unique in its session.
+        complexity: 1 to 10; from 7 on the senior engineer builds it.
+        priority: urgent, high, medium or low; the order in which free slots are taken.
+        depends_on: groups of the same session that must be done first.
+        by: who creates it: the project manager or the orchestrator.
+
+    Returns:
+        `group`, and `warnings` where the name speaks of security but the flag is not set.
+
+    Raises:
+        UsageError: INVALID_ID. Refused: ALREADY_EXISTS, UNKNOWN_GROUP, SESSION_CLOSED, UNKNOWN_AGENT, NOT_PERMITTED,
+            DEPENDENCY_INVALID.
+    """
+    names.check_id("group", id)
+    given = {
+        "id": id, "name": name, "kind": kind, "security_sensitive": security_sensitive, "complexity": complexity,
+        "priority": priority, "depends_on": list(depends_on), "by": by,
+    }
+    call = Call("group create", session_id, by, given, request_id, at=at)
+    return perform(context, call, create_action)
+
+
+def create_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    session = open_session(work)
+    by = given.get("by") or MANAGER
+    _require_planner(work, by)
+    if session.kind == "chat":
+        raise Refused(
+            "NOT_PERMITTED", f"Session {session.id} is a chat: it has one group.", "orchestrator session create ID"
+        )
+    group_id = given["id"]
+    if work.group(group_id) is not None:
+        raise Refused(
+            "ALREADY_EXISTS", f"Session {session.id} has a group {group_id} already; nothing changed.",
+            f"orchestrator group show {group_id} --session-id {session.id}",
+        )
+    dependencies = list(dict.fromkeys(given.get("depends_on") or []))
+    _check_dependencies(work, group_id, dependencies)
+    name = names.said(given.get("name")) or group_id
+    secure = bool(given.get("security_sensitive"))
+    insert(
+        work, group_id, name=name, kind=given.get("kind") or "code", by=by, security_sensitive=secure,
+        complexity=given.get("complexity") or DEFAULT_COMPLEXITY, priority=given.get("priority") or "medium",
+    )
+    for dependency in dependencies:
+        work.step.insert("group_dependencies", group_id=group_id, depends_on=dependency, added_by=by)
+    if session.planned:
+        settling.settle(work, "group")
+    return _created(work, session, group_id, name, secure)
+
+
+def _created(work: Work, session: Session, group_id: str, name: str, secure: bool) -> Answer:
+    from orchestrator.app import reading
+
+    answer: Answer = {"success": True, "group": reading.group_row(work.reader, session.id, group_id), "seq": work.seq}
+    word = names.whole_words_security(name)
+    if word and not secure:
+        answer["warnings"] = [
+            f"The name speaks of {word}, but the group is not security-sensitive: only --security-sensitive counts."
+        ]
+    if work.decisions:
+        answer["followed_by"] = work.decisions
+    return answer
+
+
+def _check_dependencies(work: Work, group_id: str, dependencies: list[str]) -> None:
+    for dependency in dependencies:
+        if dependency == group_id:
+            raise Refused("DEPENDENCY_INVALID", f"Group {group_id} cannot depend on itself.", "", why="self")
+        if work.group(dependency) is None:
+            raise Refused(
+                "UNKNOWN_GROUP", f"There is no group {dependency} to depend on in this session.",
+                f"orchestrator group list --session-id {work.step.chain}",
+            )
+
+
+def open_session(work: Work) -> Session:
+    """The step's session, which must not have ended.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED.
+    """
+    session = work.context.require_session(work.step.chain)
+    if session.status == "ended":
+        raise Refused(
+            "SESSION_CLOSED", f"Session {session.id} has ended.", f"orchestrator status {session.id}"
+        )
+    return session
+
+
+def _require_planner(work: Work, by: str) -> None:
+    agent = actor(work, by)
+    if agent.kind == "human":
+        human.require(work, agent, f"Planning a group as {agent.id}")
+        return
+    if agent.role not in (MANAGER, "orchestrator"):
+        raise Refused(
+            "NOT_PERMITTED", f"{by} is {agent.role}; groups are planned by the project manager.",
+            "Repeat with --by project_manager",
+        )
+    if work.call.input.get("security_sensitive") and agent.role != MANAGER:
+        raise Refused(
+            "NOT_PERMITTED", f"{by} is {agent.role}; the security flag is the project manager's to set.",
+            "Repeat with --by project_manager",
+        )
+
+
+def actor(work: Work, by: str | None) -> Agent:
+    """The registered, active actor that a change names.
+
+    Raises:
+        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED (started for another session or group).
+    """
+    if work.context.proof is not None:
+        human.refuse_bad_token(work)
+        by = by or human.speaker(work)
+    if not by:
+        raise Refused("ACTOR_REQUIRED", "This change needs an actor.", "Repeat with --by AGENT")
+    agent: Agent = acting.require_agent(work, by)
+    work.actor = work.actor or agent.id
+    acting.refuse_outside(work, agent, work.call.group)
+    return agent
+
+
+def named_actor(work: Work, by: str | None, what: str) -> Agent:
+    """The actor that a change names which is any agent's to do: a person only where one is proven, the program never.
+
+    Args:
+        what: the change, as the beginning of a sentence.
+
+    Raises:
+        Refused: as `actor`; HUMAN_REQUIRED, a person's name alone; NOT_PERMITTED, a name of the program itself.
+    """
+    agent = actor(work, by)
+    if agent.kind == "human":
+        human.require(work, agent, f"{what} as {agent.id}")
+    acting.refuse_program(agent)
+    return agent
+
+
+def create_investigation(work: Work, case: Case) -> Group:
+    """The research group of an investigation that no group was named for; it starts at once."""
+    group_id = f"investigation-{work.seq}"
+    group = insert(work, group_id, name=names.said(case.report.summary) or "Investigation", kind="research", by=MANAGER)
+    changes.move_group(
+        work, group, "in_progress", by=ROUTER, reason=f"{case.report.status} without a group", cause="report"
+    )
+    return work.group(group_id) or group
+

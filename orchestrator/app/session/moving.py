@@ -1,0 +1,249 @@
+"""Moving groups by hand, as far as the table of moves and the guards allow; deferring, cancelling, reopening them."""
+
+from __future__ import annotations
+
+from orchestrator.app import human
+from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
+from orchestrator.app.decision import changes, settling, spawning
+from orchestrator.app.session import groups
+from orchestrator.app.verdict import completing
+from orchestrator.core import completion, lifecycle_table, names
+from orchestrator.core.routing import blocking, engine
+from orchestrator.core.routing.facts import (
+    ROUTER,
+    Blocker,
+    Case,
+    Fired,
+    Group,
+    Session,
+    Target,
+)
+from orchestrator.errors import Refused
+from orchestrator.store.reader import Agent
+
+
+def set_status(
+    context: Context,
+    *,
+    id: str,
+    status: str,
+    session_id: str,
+    by: str | None = None,
+    reason: str = "",
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Move a group by hand, as far as the table of moves and the guards allow.
+
+    Args:
+        status: pending, in_progress, completed, deferred_external or cancelled.
+        by: the acting agent, required; the project manager for most moves.
+        reason: required for every move.
+
+    Returns:
+        `group`, and what the machinery did (`followed_by`).
+
+    Raises:
+        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, UNKNOWN_STATUS, ILLEGAL_MOVE, NOT_PERMITTED, HUMAN_REQUIRED,
+            REASON_REQUIRED, COMPLETION_PATH_MISSING, DEFERRAL_NOT_CONFIRMED, in this order; for `completed` the guard
+            speaks first.
+
+    Source: seed 004, Proposed Solution 3 and 4.
+    """
+    given = {"id": id, "status": status, "by": by, "reason": reason}
+    call = Call("group set-status", session_id, by or "", given, request_id, at=at)
+    return perform(context, call, set_status_action)
+
+
+def set_status_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    session = groups.open_session(work)
+    group = work.group(given["id"])
+    if group is None:
+        raise Refused(
+            "UNKNOWN_GROUP", f"Session {session.id} has no group {given['id']}.",
+            f"orchestrator group list --session-id {session.id}",
+        )
+    agent = groups.actor(work, given.get("by"))
+    if session.kind == "chat":
+        raise Refused(
+            "NOT_PERMITTED", f"Session {session.id} is a chat: closing the session closes its group.",
+            f"orchestrator session end {session.id} --by project_manager --reason ...",
+        )
+    to, reason = given["status"].strip().lower(), names.said(given.get("reason"))
+    _check_move(work, group, to, agent, reason)
+    version = work.context.version(session.workflow_version_id)
+    MOVES[to](work, session, version, group, agent.id, reason)
+    from orchestrator.app import reading
+
+    answer: Answer = {"success": True, "group": reading.group_row(work.reader, session.id, group.id), "seq": work.seq}
+    dependents = reading.dependents(work.reader, session.id, group.id)
+    if dependents:
+        answer["dependents"] = dependents
+    if work.decisions:
+        answer["followed_by"] = work.decisions
+    return answer
+
+
+def _check_move(work: Work, group: Group, to: str, agent: Agent, reason: str) -> None:
+    if to not in lifecycle_table.GROUP_STATUSES:
+        raise Refused(
+            "UNKNOWN_STATUS", f"A group has no status {names.shown(to)}.",
+            f"One of: {', '.join(lifecycle_table.GROUP_STATUSES)}",
+            valid_statuses=list(lifecycle_table.GROUP_STATUSES),
+            did_you_mean=names.nearest(to, lifecycle_table.GROUP_STATUSES),
+        )
+    if to == "completed" and group.status != "completed":
+        _guard_completion(work, group)
+    lifecycle_table.refuse_move(group.status, to)
+    movers = lifecycle_table.GROUP_MOVERS[group.status, to]
+    person = agent.kind == "human" and to != "completed"
+    if person:
+        human.require(work, agent, f"Moving group {group.id} to {to} as {agent.id}")
+    if agent.role not in movers and not (person and movers):
+        raise Refused(
+            "NOT_PERMITTED", f"{agent.id} ({agent.role}) may not move a group from {group.status} to {to}.",
+            f"May: {', '.join(movers) or 'the router alone'}",
+        )
+    if not reason:
+        what = f"Moving group {group.id} to {to} needs a reason."
+        raise Refused("REASON_REQUIRED", what, "Repeat with --reason TEXT")
+    if to == "deferred_external":
+        _external(work, group)
+        _refuse_asked(work, group)
+
+
+def _refuse_asked(work: Work, group: Group) -> None:
+    """A group that waits for a person's answer is deferred by that answer alone."""
+    question = work.reader.question(work.step.chain, group.id)
+    if question is not None:
+        raise Refused(
+            "QUESTION_OPEN", f"Group {group.id} waits for a person to answer question {question}.",
+            f"orchestrator inbox --session-id {work.step.chain}", question_id=question,
+        )
+
+
+def _guard_completion(work: Work, group: Group) -> None:
+    row = completing.path(work.reader, work.step.chain, group.id)
+    if row and row["valid"] == 1:
+        return
+    raise Refused(
+        "COMPLETION_PATH_MISSING",
+        f"Group {group.id} has no valid completion path: {row.get('missing') or 'approved'} is not met.",
+        f"orchestrator why {group.id} --session-id {work.step.chain}",
+        required=completion.REQUIRED,
+        path=completion.parts(row),
+    )
+
+
+def _external(work: Work, group: Group) -> Blocker:
+    blocker = next((b for b in work.reader.blockers(work.step.chain, group.id) if b.external), None)
+    if blocker is None:
+        refusal = blocking.deferral_not_confirmed(group.id)
+        raise Refused(refusal.code, refusal.message, refusal.suggestion)
+    return blocker
+
+
+def _complete(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
+    changes.move_group(work, group, "completed", by=by, reason=reason, cause="set_status")
+    settling.settle(work, "set_status", closed=True)
+
+
+def _defer(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
+    defer(work, group, _external(work, group).id, reason=reason, by=by, cause="set_status")
+    settling.settle(work, "set_status", closed=True)
+
+
+def _cancel(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
+    cancel(work, group, by=by, reason=reason, cause="set_status")
+    settling.settle(work, "set_status", closed=True)
+
+
+def _reopen(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
+    blocker = next((b for b in work.reader.blockers(session.id, group.id) if b.external), None)
+    target = blocking.to_builder(version.workflow, group, "respawn")
+    if group.status == "deferred_external" and blocker is not None:
+        target = blocking.opener(version.workflow, group, blocker, "respawn")
+        changes.resolve_blocker(work, blocker.id, by=by, resolution="resumed", note=reason)
+    rung = settling.set_status_rung(work, version, group, target.agent)
+    changes.move_group(work, group, "in_progress", by=by, reason=reason, cause="set_status")
+    if rung:
+        again = "set-status again and again"
+        settling.escalate(work, session, version, group, rung, "set_status", again, postponed=target)
+    else:
+        spawning.decide(work, session, version, _reopened(version, session, group, target, reason))
+    settling.settle(work, "set_status")
+
+
+def _reopened(version: Version, session: Session, group: Group, target: Target, reason: str) -> spawning.Record:
+    target, fired = engine.constrain(version.workflow, session, group, target)
+    return spawning.Record(
+        current_agent=ROUTER,
+        response_status="SET_STATUS",
+        group=group,
+        target=target,
+        cause="set_status",
+        rules=(Fired("set_status", reason), *fired),
+    )
+
+
+MOVES = {"completed": _complete, "deferred_external": _defer, "cancelled": _cancel, "in_progress": _reopen}
+
+
+def defer(work: Work, group: Group, blocker_id: str, *, reason: str, by: str, cause: str) -> None:
+    """Defer a group for its external blocker: the record that the guard asks for, then the move."""
+    row = work.reader.one(
+        "SELECT external_dependency, external_by, external_seq FROM blockers WHERE id = :id", id=blocker_id
+    )
+    assert row is not None  # noqa: S101 - the caller found the blocker just now
+    work.step.insert(
+        "deferrals",
+        group_id=group.id,
+        blocker_id=blocker_id,
+        reason=reason,
+        dependency=str(row[0]),
+        confirmed_by=str(row[1]),
+        confirmed_seq=row[2],  # type: ignore[arg-type]  # an external blocker has its step
+        deferred_by=by,
+        deferred_at=work.at,
+    )
+    changes.move_group(work, group, "deferred_external", by=by, reason=reason, cause=cause)
+
+
+def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> None:
+    """Cancel a group: its blockers and questions are settled, its open turn is stale."""
+    for blocker in work.reader.blockers(work.step.chain, group.id):
+        changes.resolve_blocker(work, blocker.id, by=by, resolution="cancelled", note=reason)
+    changes.close_questions(work, group.id, by=by, answer="moot")
+    from orchestrator.app.task import task_status
+
+    task_status.cancel_group(work, group.id, by=by, reason=f"group {group.id} was cancelled: {reason}")
+    changes.move_group(work, group, "cancelled", by=by, reason=reason, cause=cause)
+
+
+def end_research(work: Work, case: Case, agent: str) -> list[str]:
+    """End a session whose investigation has answered: what is still open is cancelled, with the reason."""
+    reason = names.said(case.report.summary) or f"{case.report.status}: the investigation answered"
+    cancelled = cancel_open(work, by=agent, reason=reason, cause="report")
+    changes.move_session(
+        work, work.session().status, "ended", by=agent, reason=reason, cause="report", outcome="investigation_only"
+    )
+    return cancelled
+
+
+def cancel_open(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
+    """Cancel every group that is not finished, and close what a person is still asked; the ids of the groups."""
+    cancelled = []
+    rows = work.context.connection.execute(
+        "SELECT id FROM task_groups WHERE session_id = :session AND status IN ('pending', 'in_progress')"
+        " ORDER BY created_seq",
+        {"session": work.step.chain},
+    ).fetchall()
+    for (group_id,) in rows:
+        group = work.group(group_id)
+        if group is not None:
+            cancel(work, group, by=by, reason=reason, cause=cause)
+            cancelled.append(group_id)
+    changes.close_questions(work, None, by=by, answer="moot")
+    return cancelled

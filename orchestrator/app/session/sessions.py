@@ -1,0 +1,360 @@
+"""Sessions: one piece of work from goal to verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app import human
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.decision import changes, settling
+from orchestrator.app.session import groups, moving
+from orchestrator.core import lifecycle_table, names
+from orchestrator.core.routing.admission import STRICTNESS
+from orchestrator.core.routing.facts import DEVELOPER, MANAGER, QA, ROUTER, SENIOR, TECH_LEAD, VALIDATOR
+from orchestrator.core.workflow import vocabulary
+from orchestrator.errors import Refused, UsageError
+from orchestrator.store.reader import Agent
+
+DEFAULT_TURN_TIMEOUT_MIN = 60
+
+
+def create(
+    context: Context,
+    *,
+    id: str,
+    kind: str = "orchestration",
+    mode: str = "parallel",
+    testing_mode: str = "full",
+    goal: str = "",
+    turn_timeout: int = DEFAULT_TURN_TIMEOUT_MIN,
+    disabled_roles: tuple[str, ...] = (),
+    by: str = MANAGER,
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Create a session, pinned to the active workflow version, and call the project manager.
+
+    Args:
+        id: unique in the database.
+        kind: orchestration (many groups) or chat (one group, whose id is the session's).
+        mode: parallel, or simple: one group runs at a time.
+        testing_mode: full, minimal or disabled.
+        turn_timeout: minutes after which an open turn counts as overdue.
+        disabled_roles: roles that the session does without; never the project manager or the tech lead.
+
+    Returns:
+        `session`, and the decision that calls the project manager (`decision`).
+
+    Raises:
+        UsageError: INVALID_ID, USAGE. Refused: ALREADY_EXISTS. EnvironmentProblem: NO_WORKFLOW.
+    """
+    names.check_id("session", id)
+    disabled = _roles(disabled_roles)
+    _check_reachable(disabled, testing_mode)
+    given = {
+        "id": id, "kind": kind, "mode": mode, "testing_mode": testing_mode, "goal": goal,
+        "turn_timeout": turn_timeout, "disabled_roles": list(disabled), "by": by,
+    }
+    return perform(context, Call("session create", id, by, given, request_id, at=at), create_action)
+
+
+class Taken(Exception):
+    """There is a session of the id. The caller named none, so that nothing is refused, and no refusal recorded."""
+
+
+def begin_chat(context: Context, *, id: str) -> Answer:
+    """Create a chat of an id that the program made up.
+
+    Whether it is free is asked in the step that takes it: between a look before it and the step another may come.
+
+    Raises:
+        Taken: there is a session of this id; nothing was written.
+    """
+
+    def action(work: Work) -> Answer:
+        if work.reader.session(id) is not None:
+            raise Taken
+        return create_action(work)
+
+    given = {
+        "id": id, "kind": "chat", "mode": "parallel", "testing_mode": "full", "goal": "",
+        "turn_timeout": DEFAULT_TURN_TIMEOUT_MIN, "disabled_roles": [], "by": MANAGER,
+    }  # fmt: skip
+    return perform(context, Call("session create", id, MANAGER, given), action)
+
+
+def _roles(given: tuple[str, ...]) -> tuple[str, ...]:
+    roles = tuple(dict.fromkeys(names.role_name(role) for role in given))
+    for role in roles:
+        if role not in vocabulary.ROLES:
+            raise UsageError("USAGE", f"There is no role {names.shown(role)} to disable.", "orchestrator agent list")
+        if role in (MANAGER, TECH_LEAD, VALIDATOR):
+            raise UsageError("USAGE", f"{role} cannot be disabled: a session always needs it.", "Leave it out")
+    return roles
+
+
+def _check_reachable(disabled: tuple[str, ...], testing_mode: str) -> None:
+    """Whether a group can be built, and tested as the mode demands, without the disabled roles."""
+    if {DEVELOPER, SENIOR} <= set(disabled):
+        what = f"{DEVELOPER} and {SENIOR} are both disabled: nobody builds."
+        raise UsageError("USAGE", what, "Leave one of them out")
+    if QA in disabled and testing_mode == "full":
+        raise UsageError(
+            "USAGE", f"Without {QA} no group can pass the tests that mode full demands.",
+            "Repeat with --testing-mode minimal",
+        )
+
+
+def create_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
+    given, session_id = work.call.input, work.step.chain
+    if work.reader.session(session_id) is not None:
+        raise Refused(
+            "ALREADY_EXISTS", f"There is a session {session_id} already; nothing changed.",
+            f"orchestrator status {session_id}",
+        )
+    by = given.get("by") or MANAGER
+    groups.named_actor(work, by, "Creating a session")
+    version = work.context.active_version()
+    kind = given.get("kind") or "orchestration"
+    work.step.insert(
+        "sessions",
+        id=session_id,
+        kind=kind,
+        mode=given.get("mode") or "parallel",
+        testing_mode=given.get("testing_mode") or "full",
+        goal=given.get("goal") or "",
+        workflow_version_id=version.id,
+        turn_timeout=given.get("turn_timeout") or DEFAULT_TURN_TIMEOUT_MIN,
+        disabled_roles=",".join(given.get("disabled_roles") or ()),
+        created_by=by,
+        created_at=work.at,
+        status="active",
+        status_changed_by=by,
+        status_changed_at=work.at,
+        status_seq=work.seq,
+    )
+    answer: Answer = {"success": True, "session": None, "seq": work.seq}
+    if kind == "chat":
+        _open_chat(work, session_id, by)
+    else:
+        answer["decision"] = settling.begin(work, work.session(), version)
+    answer["session"] = _row(work)
+    return answer
+
+
+def _open_chat(work: Work, session_id: str, by: str) -> None:
+    group = groups.insert(work, session_id, name="Chat", kind="chat", by=ROUTER)
+    changes.move_group(work, group, "in_progress", by=ROUTER, reason="a chat runs from its start", cause="session")
+
+
+def _row(work: Work) -> dict[str, Any]:
+    from orchestrator.app import reading
+
+    row: dict[str, Any] = reading.session_row(work.reader, work.step.chain)
+    return row
+
+
+def pause(
+    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Pause a session: reports are still accepted and decided, but nobody is started until `session resume`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, NOT_PERMITTED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT.
+    """
+    return _move(context, "session pause", id, by, reason, request_id, at)
+
+
+def resume(
+    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Resume a paused session: what was held back is emitted now, as far as slots allow.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, QUESTION_OPEN, NOT_PERMITTED, REASON_REQUIRED, ACTOR_REQUIRED,
+            UNKNOWN_AGENT.
+    """
+    return _move(context, "session resume", id, by, reason, request_id, at)
+
+
+def end(
+    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """End a session: a chat is closed; abandoning an orchestration is a person's to do.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT,
+            ILLEGAL_MOVE {runs} (something in it runs).
+    """
+    return _move(context, "session end", id, by, reason, request_id, at)
+
+
+def _move(
+    context: Context, kind: str, id: str, by: str | None, reason: str, request_id: str | None, at: str | None
+) -> Answer:
+    given = {"id": id, "by": by, "reason": reason}
+    return perform(context, Call(kind, id, by or "", given, request_id, at=at), ACTIONS[kind])
+
+
+def _acting(work: Work, what: str) -> tuple[Agent, str]:
+    """The actor and the reason of a change that is the project manager's or a person's."""
+    given = work.call.input
+    work.context.require_session(work.step.chain)
+    agent = groups.actor(work, given.get("by"))
+    if agent.kind == "human":
+        human.require(work, agent, f"{what[0].upper()}{what[1:]} as {agent.id}")
+    elif agent.role != MANAGER:
+        raise Refused(
+            "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what} is the project manager's or a person's to do.",
+            "Repeat with --by project_manager",
+        )
+    reason = names.said(given.get("reason"))
+    if not reason:
+        raise Refused("REASON_REQUIRED", f"{what} needs a reason.", "Repeat with --reason TEXT")
+    return agent, reason
+
+
+def pause_action(work: Work) -> Answer:
+    """Pause; a replay calls it with a recorded event's input."""
+    by, reason = _acting(work, "pausing a session")
+    _refuse_session_move(work, "paused")
+    changes.move_session(work, "active", "paused", by=by.id, reason=reason, cause="manual")
+    return {"success": True, "session": _row(work), "seq": work.seq}
+
+
+def resume_action(work: Work) -> Answer:
+    """Resume; a replay calls it with a recorded event's input."""
+    by, reason = _acting(work, "resuming a session")
+    _refuse_session_move(work, "active")
+    question = work.reader.question(work.step.chain, None)
+    if question is not None:
+        raise Refused(
+            "QUESTION_OPEN", f"Session {work.step.chain} waits for a person to answer question {question}.",
+            f"orchestrator inbox --session-id {work.step.chain}", question_id=question,
+        )
+    changes.move_session(work, "paused", "active", by=by.id, reason=reason, cause="manual")
+    settling.settle(work, "session", closed=True)
+    return _settled(work)
+
+
+def _settled(work: Work) -> Answer:
+    answer: Answer = {"success": True, "session": _row(work), "seq": work.seq}
+    if work.decisions:
+        answer["followed_by"] = work.decisions
+    return answer
+
+
+def _refuse_session_move(work: Work, to: str) -> None:
+    status = work.session().status
+    moves = [dest for _, source, dest in lifecycle_table.SESSION_MOVES if source == status]
+    if to not in moves:
+        raise lifecycle_table.illegal("session", status, to, moves)
+
+
+def end_action(work: Work) -> Answer:
+    """End; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    session = groups.open_session(work)
+    agent = groups.actor(work, given.get("by"))
+    reason = names.said(given.get("reason"))
+    if not reason:
+        raise Refused("REASON_REQUIRED", "Ending a session needs a reason.", "Repeat with --reason TEXT")
+    chat = session.kind == "chat"
+    if not chat or agent.kind == "human":
+        human.require(work, agent, f"{'Closing' if chat else 'Abandoning'} session {session.id} as {agent.id}")
+    elif agent.role not in (MANAGER, "orchestrator"):
+        raise Refused(
+            "NOT_PERMITTED", f"{agent.id} is {agent.role}; closing a chat is the project manager's or a person's.",
+            "Repeat with --by project_manager",
+        )
+    from orchestrator.app.running import queueing
+
+    queueing.refuse_running(work)
+    queueing.end_all(work, by=agent.id)
+    cancelled = moving.cancel_open(work, by=agent.id, reason=reason, cause="session")
+    outcome = "closed" if chat else "abandoned"
+    changes.move_session(work, session.status, "ended", by=agent.id, reason=reason, cause="manual", outcome=outcome)
+    answer: Answer = {"success": True, "session": _row(work), "seq": work.seq}
+    return answer if chat else {**answer, "cancelled": cancelled}
+
+
+def set_testing_mode(
+    context: Context, *, id: str, mode: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Change how much a session tests. Tightening is the project manager's; loosening needs a person.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED.
+    """
+    given = {"id": id, "mode": mode, "by": by, "reason": reason}
+    return perform(context, Call("session testing-mode", id, by or "", given, request_id, at=at), testing_mode_action)
+
+
+def testing_mode_action(work: Work) -> Answer:
+    """Change the testing mode; a replay calls it with a recorded event's input."""
+    session = groups.open_session(work)
+    by, reason = _acting(work, "changing the testing mode")
+    mode = work.call.input["mode"]
+    if mode not in STRICTNESS:
+        raise UsageError("USAGE", f"There is no testing mode {names.shown(mode)}.", f"One of: {', '.join(STRICTNESS)}")
+    if mode == session.testing_mode:
+        return {"success": True, "session": _row(work), "unchanged": True}
+    if mode == "full" and QA in session.disabled_roles:
+        raise Refused(
+            "NOT_PERMITTED", f"Session {session.id} does without {QA}, so no group could pass what mode full demands.",
+            f"orchestrator status {session.id}",
+        )
+    if STRICTNESS[mode] < STRICTNESS[session.testing_mode]:
+        human.require(work, by, f"Loosening the testing mode from {session.testing_mode} to {mode}")
+    changes.record_change(
+        work, "session_testing_mode", session.id, session.testing_mode, mode, by=by.id, reason=reason
+    )
+    work.update_session({"testing_mode": mode})
+    return {"success": True, "session": _row(work), "seq": work.seq}
+
+
+def upgrade_workflow(
+    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Move a session to the active workflow version, unless its open state does not exist there.
+
+    Raises:
+        Refused: UPGRADE_REFUSED {open}, UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED, REASON_REQUIRED,
+            ACTOR_REQUIRED.
+    """
+    given = {"id": id, "by": by, "reason": reason}
+    return perform(context, Call("session upgrade-workflow", id, by or "", given, request_id, at=at), upgrade_action)
+
+
+def upgrade_action(work: Work) -> Answer:
+    """Move the session's pin; a replay calls it with a recorded event's input."""
+    session = groups.open_session(work)
+    by, reason = _acting(work, "upgrading the workflow")
+    old, new = work.context.version(session.workflow_version_id), work.context.active_version()
+    if old.id == new.id:
+        return {"success": True, "session": _row(work), "unchanged": True}
+    from orchestrator.app.session import upgrading
+
+    open_ = upgrading.missing(work, old.workflow, new.workflow)
+    if open_:
+        raise Refused(
+            "UPGRADE_REFUSED",
+            f"Session {session.id} cannot move to version {new.workflow.name}: {'; '.join(open_)}.",
+            "Let the session reach a state that both versions have",
+            open=open_,
+        )
+    changes.record_change(
+        work, "session_workflow", session.id, old.workflow.hash, new.workflow.hash, by=by.id, reason=reason
+    )
+    work.update_session({"workflow_version_id": new.id})
+    settling.settle(work, "session")
+    return _settled(work)
+
+
+ACTIONS = {"session pause": pause_action, "session resume": resume_action, "session end": end_action}

@@ -1,0 +1,221 @@
+"""Where a session stands: whom it awaits, since when, and with which commands it goes on.
+
+An agent that lost its context goes on from this answer alone.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from orchestrator import errors
+from orchestrator.app import reading
+from orchestrator.app.context import Answer, Context
+from orchestrator.app.decision import turns
+from orchestrator.app.session import summary
+from orchestrator.core import handoff
+from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.store import queries
+from orchestrator.store.queries import Row
+
+RUNNING, PAUSED, ENDED, PERSON_AWAITED, STALLED = "running", "paused", "ended", "person_awaited", "stalled"
+EXIT_CODES = {PERSON_AWAITED: errors.EXIT_PERSON, STALLED: errors.EXIT_NEGATIVE}
+_FINISHED = ("completed", "deferred_external", "cancelled")
+
+
+class Snapshot(NamedTuple):
+    """A session with its groups and open questions, read once."""
+
+    session: Row
+    groups: list[Row]
+    questions: list[Row]
+    blockers: list[Row]
+    verdict: Row | None = None
+
+
+def status(
+    context: Context, *, session_id: str | None = None, brief: bool = False, at_seq: int | None = None
+) -> Answer:
+    """Where a session stands, or all open ones briefly.
+
+    Args:
+        session_id: the session; every open one, in few words, where left out.
+        brief: leave out the groups one by one and why they do not go on.
+        at_seq: the session as it stood right after this step; as it stands now where left out.
+
+    Returns:
+        `session`, `goal`, `state`, `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off,
+        `questions`, `verdict` (the newest; `fresh` while nothing was recorded since), `held`, `stalled`, `causes`,
+        `progress`, `next`, `exit_code`: 0 running or ended, 2 a person is awaited, 1 stalled. Without a session
+        `sessions` and the most urgent `exit_code`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION. UsageError: SEQ_OUT_OF_RANGE {first, last}.
+    """
+    if at_seq is not None:
+        from orchestrator.app.audit import past
+
+        return past.ask(context, status, session_id=session_id, at_seq=at_seq, brief=brief)
+    if session_id is None:
+        return _overview(context)
+    context.require_session(session_id)
+    seen = _snapshot(context, session_id)
+    now = context.clock()
+    spawns = _spawns(context, seen, now)
+    answer = _head(seen) | {"spawns": spawns, "questions": _questions(seen), "verdict": seen.verdict}
+    if not brief:
+        answer |= _details(context, seen, now)
+    return answer | {"next": _next(seen, spawns, answer["state"])}
+
+
+def _questions(seen: Snapshot) -> list[Row]:
+    """The open questions, each with the answers that it may be given."""
+    if not seen.questions:
+        return []
+    from orchestrator.app import inbox
+
+    return [{**row, "answers": inbox.answers(row)} for row in seen.questions]
+
+
+def _overview(context: Context) -> Answer:
+    rows = queries.rows(context.reader, queries.OPEN_SESSIONS, since="", limit=-1)
+    heads = [_head(_snapshot(context, row["id"])) for row in rows]
+    codes = {head.pop("exit_code") for head in heads}
+    urgent = next((code for code in (errors.EXIT_NEGATIVE, errors.EXIT_PERSON) if code in codes), errors.EXIT_OK)
+    for head in heads:
+        head.pop("success")
+    return {"success": True, "sessions": heads, "exit_code": urgent}
+
+
+def _snapshot(context: Context, session_id: str) -> Snapshot:
+    reader = context.reader
+    return Snapshot(
+        reading.session_row(reader, session_id),
+        [
+            reading.group_shape(row)
+            for row in queries.rows(reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
+        ],
+        queries.rows(reader, queries.OPEN_QUESTIONS, session=session_id),
+        queries.rows(reader, queries.OPEN_BLOCKERS, session=session_id),
+        queries.row(reader, queries.LAST_VERDICT, session=session_id),
+    )
+
+
+def _head(seen: Snapshot) -> Answer:
+    state = _state(seen)
+    session = seen.session
+    names = ("id", "kind", "mode", "testing_mode", "status", "outcome", "outcome_reason", "turn_timeout", "planned")
+    return {
+        "success": True,
+        "session": {name: session[name] for name in names},
+        "goal": session["goal"],
+        "state": state,
+        "stalled": state == STALLED,
+        "awaited": reading.awaited(session),
+        "held": [group["id"] for group in seen.groups if group["held"]],
+        "progress": reading.progress(seen.groups),
+        "exit_code": EXIT_CODES.get(state, errors.EXIT_OK),
+    }
+
+
+def _state(seen: Snapshot) -> str:
+    if seen.session["status"] == ENDED:
+        return ENDED
+    waiting = [row for row in (seen.session, *seen.groups) if row["awaited_role"]]
+    if seen.questions or any(row["awaited_role"] == PERSON for row in waiting):
+        return PERSON_AWAITED
+    if seen.session["status"] == PAUSED:
+        return PAUSED
+    if seen.session["kind"] == "chat":
+        # A chat waits for its next message, not for an agent's turn.
+        return RUNNING
+    return RUNNING if any(row["held"] is None for row in waiting) else STALLED
+
+
+def _details(context: Context, seen: Snapshot, now: str) -> Answer:
+    kinds = summary.kinds(context.reader, seen.session["id"])
+    entries = {entry["group_id"]: {**entry, "kind": kind} for kind, found in kinds.items() for entry in found}
+    return {
+        "groups": [_group(seen, row, entries[row["id"]], now) for row in seen.groups],
+        "causes": summary.causes(kinds) if not any(_works(row) for row in seen.groups) else [],
+    }
+
+
+def _works(row: Row) -> bool:
+    """Whether an agent other than the project manager, or a person, is at work on the group."""
+    return row["awaited_role"] not in (None, MANAGER) and row["held"] is None
+
+
+def _group(seen: Snapshot, row: Row, entry: dict[str, Any], now: str) -> Answer:
+    return {
+        "id": row["id"],
+        "name": row["name"],
+        "kind": row["kind"],
+        "status": row["status"],
+        "priority": row["priority"],
+        "awaited": reading.awaited(row),
+        "overdue": _overdue(seen.session, row, now),
+        "awaiting_confirmation": entry["kind"] == "awaiting_confirmation",
+        "cause": entry.get("cause"),
+        "missing": entry.get("missing"),
+        "rework": reading.revisions(row),
+        "blockers": [blocker["id"] for blocker in seen.blockers if blocker["group_id"] == row["id"]],
+    }
+
+
+def _spawns(context: Context, seen: Snapshot, now: str) -> list[Answer]:
+    """The open turns that were given out, in their order: who works now, and how each reports."""
+    open_ = [row for row in (seen.session, *seen.groups) if row["turn"] is not None and row["held"] is None]
+    found = []
+    for row in sorted(open_, key=lambda row: int(row["turn"])):
+        group = row["id"] if "session_id" in row else None
+        given = turns.spawn(context.reader, seen.session["id"], group, row["turn"])
+        if given is not None:
+            found.append(_spawn(seen.session, row, group, given[1], now))
+    return found
+
+
+def _spawn(session: Row, row: Row, group: str | None, entry: Answer, now: str) -> Answer:
+    role, turn = row["awaited_role"], row["turn"]
+    overdue = _overdue(session, row, now)
+    spawn = {
+        "group_id": group,
+        "agent": role,
+        "agent_id": row["awaited_agent_id"],
+        "model": entry["model"],
+        "action": row["awaited_action"],
+        "turn": turn,
+        "since": row["awaited_since"],
+        "overdue": overdue,
+        "report_command": handoff.report_command(session["id"], group, role, turn),
+        "handoff": handoff.command(session["id"], group, turn),
+    }
+    if overdue and group:
+        spawn["redispatch"] = f"orchestrator redispatch {group} --session-id {session['id']} --reason TEXT"
+    return spawn
+
+
+def _overdue(session: Row, row: Row, now: str) -> bool:
+    """Whether an agent has had its turn longer than the session allows. A person is never overdue."""
+    since = row["awaited_since"]
+    if since is None or row["turn"] is None or row["held"] or row["awaited_role"] == PERSON:
+        return False
+    waited = datetime.fromisoformat(now) - datetime.fromisoformat(since)
+    return waited.total_seconds() > int(session["turn_timeout"]) * 60
+
+
+def _next(seen: Snapshot, spawns: list[Answer], state: str) -> list[str]:
+    """What goes on from here: commands, and the questions that wait for a person."""
+    session = seen.session["id"]
+    commands = [f"orchestrator inbox --session-id {session}"] if seen.questions else []
+    if state == PAUSED:
+        commands.append(f"orchestrator session resume {session}")
+    if seen.session["awaited_role"] == VALIDATOR:
+        commands.append(f"orchestrator validate {session}")
+    for spawn in spawns:
+        commands += [spawn["redispatch"]] if "redispatch" in spawn else [spawn["handoff"], spawn["report_command"]]
+    if state == STALLED:
+        unfinished = (group["id"] for group in seen.groups if group["status"] not in _FINISHED)
+        commands += [f"orchestrator why {group} --session-id {session}" for group in unfinished]
+    return commands

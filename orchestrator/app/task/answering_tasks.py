@@ -1,0 +1,57 @@
+"""What the answer of a question does to the task that waited for it: it goes on, or is cancelled."""
+
+from __future__ import annotations
+
+from orchestrator.app.context import Answer, Version, Work
+from orchestrator.app.decision import spawning
+from orchestrator.app.task import task_status
+from orchestrator.core import questions, tasks
+from orchestrator.core.questions import ABANDONS
+from orchestrator.core.routing.facts import PERSON, Fired, Session, Target
+from orchestrator.store import task_reader
+from orchestrator.store.queries import Row
+from orchestrator.store.reader import Agent
+
+
+def decide(
+    work: Work, session: Session, version: Version, question: Row, person: Agent, decision: str, note: str
+) -> Answer:
+    """Release or cancel the task, and record it as the decision that follows from the answer.
+
+    Raises:
+        Refused: what the change of the task is refused with.
+    """
+    task_id = str(question["task_id"])
+    task = task_reader.task(work.reader.connection, session.id, task_id)
+    done = "the task is closed already"
+    by_run = None
+    if question["kind"] in questions.OF_RUNS:
+        from orchestrator.app.running import holding
+
+        by_run = holding.decide(work, question, person, decision, note)
+    if by_run is not None:
+        done = by_run
+    elif task is not None and not task.closed:
+        done = _change(work, task, person, decision, note)
+    record = spawning.Record(
+        current_agent=PERSON,
+        response_status=decision.upper(),
+        group=work.group(question["group_id"]) if question["group_id"] else None,
+        target=Target(None, "wait"),
+        cause="question",
+        rules=(Fired("question", f"question {question['id']} was answered by {person.id}: {decision}"),),
+        extras={"question_id": question["id"], "answered": decision, "task_id": task_id},
+        reason=done,
+        session_level=True,
+    )
+    return spawning.decide(work, session, version, record)
+
+
+def _change(work: Work, task: tasks.Task, person: Agent, decision: str, note: str) -> str:
+    reason = note or f"question answered: {decision}"
+    if decision in ABANDONS:
+        task_status.change(work, task, tasks.CANCELLED, by=person, reason=reason, cause="question")
+        return f"task {task.id} is cancelled"
+    if task.status == tasks.BLOCKED:
+        task_status.change(work, task, tasks.IN_PROGRESS, by=person, reason=reason, cause="question")
+    return f"task {task.id} goes on"

@@ -1,0 +1,381 @@
+"""Claims: who has a task, by a token, for as long as signs of life come.
+
+A lease is counted from the largest time on record, so that a clock that was set back and is set right again ends
+none; a sign of life never shortens one. It has ended once the clock itself is past its end: a time on record that is
+ahead of the clock ends none either. Tokens come from the number of the step, so that a replay gives the same.
+
+Source: seed 002, get_next_action (one worker for each task).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from orchestrator.app import acting
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.decision import changes
+from orchestrator.app.session import groups
+from orchestrator.app.task import task_blocks, task_guards, task_status
+from orchestrator.app.task.tasks import require_task
+from orchestrator.core import names, permissions, tasks
+from orchestrator.core.tasks import Task
+from orchestrator.errors import EXIT_NEGATIVE, Refused
+from orchestrator.store import task_reader
+from orchestrator.store.reader import Agent
+from orchestrator.store.step import Value
+
+LEASE_S = 900
+"""Seconds that a claim holds without a sign of life, where none are given."""
+_LOOK_BACK = 1000
+_LARGEST = """SELECT max(at) FROM (
+    SELECT at FROM audit_events WHERE session_id = :session ORDER BY seq DESC LIMIT :most)"""
+
+
+def claim(
+    context: Context, *, session_id: str, agent_id: str, id: str | None = None, lease: int = LEASE_S,
+    claim_token: str | None = None, request_id: str | None = None, at: str | None = None,
+) -> Answer:
+    """Pick a task and claim it, in one step; of any number of callers exactly one gets it.
+
+    Args:
+        agent_id: who claims; it becomes the assignee of a task that nobody has.
+        id: the task; the one that `next` would offer where left out.
+        lease: seconds until others may take the task over, unless a heartbeat comes.
+        claim_token: of the claim that the agent holds: the same answer again.
+
+    Returns:
+        `task`, `claim {token, holder, until, lease}`, `taken_over_from`; `task` null and `why` where there is nothing.
+
+    Raises:
+        Refused: UNKNOWN_TASK, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED, CLAIM_LOST {holder}, DEPENDENCIES_OPEN,
+            ASSIGNEE_BUSY, ILLEGAL_MOVE (blocked or closed), SESSION_CLOSED.
+
+    Source: seed 002, get_next_action.
+    """
+    given = {"id": id, "agent_id": agent_id, "lease": lease, "claim_token": claim_token}
+    return perform(context, Call("task claim", session_id, agent_id, given, request_id, at=at), claim_action)
+
+
+def heartbeat(
+    context: Context, *, session_id: str, id: str, by: str | None = None, claim_token: str | None = None,
+    lease: int | None = None, request_id: str | None = None, at: str | None = None,
+) -> Answer:
+    """Give a sign of life: the lease begins anew, and never ends earlier than before.
+
+    Args:
+        by: who holds the claim; the token's own holder where left out.
+        claim_token: the claim's token.
+        lease: seconds from now on; those of the claim where left out.
+
+    Raises:
+        Refused: UNKNOWN_TASK, UNKNOWN_AGENT, CLAIM_LOST {holder}.
+    """
+    given = {"id": id, "by": by, "claim_token": claim_token, "lease": lease}
+    return perform(context, Call("task heartbeat", session_id, by or "", given, request_id, at=at), heartbeat_action)
+
+
+def release(
+    context: Context, *, session_id: str, id: str, by: str | None = None, claim_token: str | None = None,
+    reason: str = "", expect_version: int | None = None, request_id: str | None = None, at: str | None = None,
+) -> Answer:
+    """Give a task back, or free it of who is gone: in_progress becomes todo, nobody has it, whoever asks next may.
+
+    Args:
+        by: who has the task, or stands above who has it; the token's own holder where left out.
+        claim_token: the claim that is meant, so that nobody releases a newer one. Without it who has a task that
+            nobody claimed releases it, and one above, or a person, any: for a reason, unless the lease has ended.
+        expect_version: the version that the caller saw, which says as well which claim is meant.
+
+    Raises:
+        Refused: UNKNOWN_TASK, VERSION_CONFLICT, ILLEGAL_MOVE, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED,
+            HUMAN_REQUIRED, CLAIM_LOST {holder}, REASON_REQUIRED.
+    """
+    given = {
+        "id": id, "by": by, "claim_token": claim_token, "reason": reason, "expect_version": expect_version,
+    }  # fmt: skip
+    return perform(context, Call("task release", session_id, by or "", given, request_id, at=at), release_action)
+
+
+def claim_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    groups.open_session(work)
+    agent = _agent(work, given.get("agent_id"))
+    task_guards.by_hand(work, agent)
+    lease = given.get("lease") or LEASE_S
+    if given.get("id") is None:
+        from orchestrator.app.task import next_action
+
+        task = _held(work, agent, given.get("claim_token")) or next_action.pick(work, agent)
+        if task is None:
+            return _nothing(work, agent)
+    else:
+        task = require_task(work, work.step.chain, given["id"])
+    acting.refuse_outside(work, agent, task.group_id)
+    task_guards.takes_part(work, agent.id)
+    if task.claim_token is not None and given.get("claim_token") == task.claim_token and task.claim_holder == agent.id:
+        return {**_answer(work, task), "repeated": True, "unchanged": True}
+    return _claimed(work, task, agent, lease)
+
+
+def _agent(work: Work, given: str | None) -> Agent:
+    if not given:
+        raise Refused("ACTOR_REQUIRED", "A claim is somebody's.", "Repeat with --agent-id AGENT")
+    agent = acting.require_agent(work, given)
+    acting.refuse_outside(work, agent, None)
+    return agent
+
+
+def _held(work: Work, agent: Agent, token: str | None) -> Task | None:
+    """The task whose claim a token is of, where the agent still holds it."""
+    if token is None:
+        return None
+    row = work.reader.one(
+        "SELECT id FROM tasks INDEXED BY ix_tasks_claimed WHERE session_id = :session AND claim_until IS NOT NULL"
+        " AND claim_token = :token AND claim_holder = :agent",
+        session=work.step.chain, token=token, agent=agent.id,
+    )
+    return require_task(work, work.step.chain, str(row[0])) if row else None
+
+
+def _nothing(work: Work, agent: Agent) -> Answer:
+    from orchestrator.app.task import next_action
+
+    found = next_action.answer(work, work.step.chain, agent, None)
+    why = found.get("why") or found["instruction"]
+    return {
+        "success": True, "task": None, "claim": None, "why": why, "unchanged": True, "exit_code": EXIT_NEGATIVE,
+    }  # fmt: skip
+
+
+def _claimed(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
+    if task.status == tasks.IN_PROGRESS:
+        return _taken(work, task, agent, lease)
+    _refuse_held(task)
+    moved = task_status.change(
+        work, task, tasks.IN_PROGRESS, by=agent, reason="claimed", cause="claim",
+        values={"assignee": agent.id, **_columns(work, agent, lease)},
+    ) if task.status != tasks.BLOCKED else _refuse_blocked(work, task)  # fmt: skip
+    return _answer(work, moved)
+
+
+def _refuse_blocked(work: Work, task: Task) -> Task:
+    raise Refused(
+        "ILLEGAL_MOVE", f"Task {task.id} is blocked ({task.blocked_reason}); a claim lifts nothing.",
+        f"orchestrator blocker list --task {task.id} --open --session-id {work.step.chain}", allowed=[],
+    )
+
+
+def _refuse_held(task: Task) -> None:
+    if task.claim_holder is not None:
+        raise lost(task)
+
+
+def lost(task: Task, token: str | None = None, *, by_token: bool = False) -> Refused:
+    """The refusal of who does not hold the claim of a task.
+
+    Args:
+        token: what was given as its token.
+        by_token: nothing but the claim's token would do.
+    """
+    holder = task.claim_holder or (task.assignee if task.status == tasks.IN_PROGRESS else None)
+    what = f"is claimed by {holder}" if task.claim_holder else f"is {task.status}, claimed by nobody"
+    if task.claim_holder is None and holder is not None:
+        what = f"is in progress with {holder}, claimed by nobody"
+    until = f" until {task.claim_until}" if task.claim_until else ""
+    why, then = "", f"orchestrator task show {task.id}"
+    if token is not None:
+        why = f"; {names.shown(token)} is not the token of a claim that holds"
+    elif by_token and task.claim_holder is not None:
+        why, then = "; only with the token of that claim this is its holder's to do", "Repeat with --claim-token TOKEN"
+    return Refused("CLAIM_LOST", f"Task {task.id} {what}{until}{why}.", then, holder=holder, until=task.claim_until)
+
+
+def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
+    """Claim a task in progress: one's own that nobody has claimed, or one whose lease or holder's service has ended."""
+    before = task.claim_holder
+    if before is None and task.assignee != agent.id:
+        before = task.assignee
+    gone = before is not None and not task_guards.standing(work, before).active
+    if before is not None and not gone and not ended(work, task):
+        raise lost(task)
+    if before is not None and before != agent.id:
+        task_guards.has_room(work, task, agent.id)
+    reason = f"{before} is out of service" if gone else f"the lease of {before} ended at {task.claim_until}"
+    if before is not None:
+        changes.record_change(work, "task_claim", task.id, before, agent.id, by=agent.id, reason=reason)
+    values: dict[str, Value] = {"assignee": agent.id, **_columns(work, agent, lease)}
+    answer = _answer(work, task_blocks.update(work, task, values))
+    return {**answer, "taken_over_from": before} if before is not None else answer
+
+
+def ended(work: Work, task: Task) -> bool:
+    """Whether the lease of a task has ended: the clock is past its end."""
+    return task.claim_until is not None and work.at > task.claim_until
+
+
+def _columns(work: Work, agent: Agent, lease: int) -> dict[str, Value]:
+    base = _base(work)
+    return {
+        "claim_holder": agent.id,
+        "claim_token": f"{work.step.chain}:C{work.seq}",
+        "claim_beat_at": base,
+        "claim_until": _later(base, lease),
+    }
+
+
+def _base(work: Work) -> str:
+    """The time that a lease is counted from: the clock's, or a larger one among the newest on record."""
+    found = work.reader.one(_LARGEST, session=work.step.chain, most=_LOOK_BACK)
+    return max(work.at, str(found[0]) if found and found[0] else work.at)
+
+
+def _later(time: str, seconds: int) -> str:
+    moment = datetime.fromisoformat(time) + timedelta(seconds=seconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _seconds(task: Task) -> int:
+    """The lease that a claim was taken with."""
+    if task.claim_until is None or task.claim_beat_at is None:
+        return LEASE_S
+    waited = datetime.fromisoformat(task.claim_until) - datetime.fromisoformat(task.claim_beat_at)
+    return max(1, round(waited.total_seconds()))
+
+
+def heartbeat_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    task, agent = _claim_of(work)
+    if task.claim_holder != agent.id:
+        raise lost(task)
+    base = max(_base(work), task.claim_beat_at or "")
+    until = max(_later(base, given.get("lease") or _seconds(task)), task.claim_until or "")
+    values: dict[str, Value] = {"claim_beat_at": base, "claim_until": until}
+    work.step.update("tasks", (task.id,), values)
+    return _answer(work, task._replace(claim_beat_at=base, claim_until=until))
+
+
+def _claim_of(work: Work) -> tuple[Task, Agent]:
+    """The task whose claim the call's token is of, and who acts: by default who holds it."""
+    given = work.call.input
+    groups.open_session(work)
+    task = require_task(work, work.step.chain, given["id"])
+    agent = _agent(work, given["by"]) if given.get("by") else None
+    if task.claim_token is None or task.claim_token != given.get("claim_token"):
+        raise lost(task, given.get("claim_token"), by_token=True)
+    agent = agent or _agent(work, task.claim_holder)
+    work.actor = agent.id
+    return task, agent
+
+
+def release_action(work: Work) -> Answer:
+    """The use case itself; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    if given.get("claim_token") is not None:
+        task, agent = _claim_of(work)
+        why = f"released by {agent.id}"
+        if task.claim_holder != agent.id:
+            _refuse_unrelated(work, task, agent)
+    else:
+        task, agent, why = _without_token(work)
+    task_guards.expected_version(task, given.get("expect_version"))
+    reason = names.said(given.get("reason")) or why
+    moved = task_status.change(
+        work, task, tasks.TODO, by=agent, reason=reason, cause="claim_release",
+        values={**task_blocks.NO_CLAIM, "assignee": None},
+    )
+    return {"success": True, "task": _task(work, moved), "claim": None, "seq": work.seq}
+
+
+def _without_token(work: Work) -> tuple[Task, Agent, str]:
+    """The task that is released without the token of a claim, who does it, and why where no reason is given."""
+    given = work.call.input
+    groups.open_session(work)
+    task = require_task(work, work.step.chain, given["id"])
+    task_status.check(task, tasks.TODO, cause="claim_release", expect_version=given.get("expect_version"))
+    if not given.get("by"):
+        raise Refused(
+            "ACTOR_REQUIRED", f"Who releases task {task.id} is not named, nor is a claim by its token.",
+            "Repeat with --by AGENT, or with --claim-token TOKEN",
+        )
+    agent = _agent(work, given["by"])
+    task_guards.by_hand(work, agent)
+    acting.refuse_outside(work, agent, task.group_id)
+    return task, agent, _why_freed(work, task, agent)
+
+
+def _why_freed(work: Work, task: Task, agent: Agent) -> str:
+    holder = _holder(task)
+    if agent.id != holder:
+        _refuse_unrelated(work, task, agent)
+    elif task.claim_holder is None:
+        return f"released by {agent.id}"
+    if ended(work, task):
+        return f"the lease of {holder} ended at {task.claim_until}"
+    if agent.id == holder:
+        raise lost(task, by_token=True)
+    if not names.said(work.call.input.get("reason")):
+        raise Refused(
+            "REASON_REQUIRED", f"Taking task {task.id} from {holder} needs a reason.", "Repeat with --reason TEXT"
+        )
+    return ""
+
+
+def _holder(task: Task) -> str | None:
+    """Who has a task in progress: by a claim, else as its assignee."""
+    return task.claim_holder or task.assignee
+
+
+def _refuse_unrelated(work: Work, task: Task, agent: Agent) -> None:
+    connection, has = work.context.connection, str(_holder(task))
+    holder = task_reader.standing(connection, has)
+    asker = task_reader.standing(connection, agent.id)
+    if agent.kind == "human":
+        from orchestrator.app import human
+
+        human.require(work, agent, f"Taking task {task.id} from {has}")
+    elif holder is None or asker is None or not permissions.is_above(asker, holder):
+        raise Refused(
+            "NOT_PERMITTED", f"{has} has task {task.id}; {agent.id} does not stand above.",
+            f"orchestrator task show {task.id}", holder=has,
+        )
+
+
+def check(work: Work, task: Task, by: Agent, token: str | None) -> None:
+    """Whether a claim stands in the way of what an agent does with a task.
+
+    A token that is given must be the claim's. Without one, a claim is respected by all but its holder, those above
+    the holder, people and the system.
+
+    Raises:
+        Refused: CLAIM_LOST {holder}.
+    """
+    if token is not None:
+        if token != task.claim_token or task.claim_holder is None:
+            raise lost(task, token)
+        return
+    if task.claim_holder in (None, by.id) or by.kind != "ai":
+        return
+    connection = work.context.connection
+    holder, asker = task_reader.standing(connection, str(task.claim_holder)), task_reader.standing(connection, by.id)
+    if holder is None or asker is None or not permissions.is_above(asker, holder):
+        raise lost(task)
+
+
+def _task(work: Work, task: Task) -> Answer:
+    from orchestrator.core import next_words
+
+    return {**next_words.of_task(task), "version": task.version}
+
+
+def _answer(work: Work, task: Task) -> Answer:
+    return {
+        "success": True,
+        "task": _task(work, task),
+        "claim": {
+            "token": task.claim_token, "holder": task.claim_holder, "until": task.claim_until,
+            "lease": _seconds(task),
+        },
+        "seq": work.seq,
+    }  # fmt: skip

@@ -1,0 +1,210 @@
+"""Dependencies between tasks: adding one closes no ring, dropping one stays on record."""
+
+from __future__ import annotations
+
+from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.session import groups
+from orchestrator.app.task import task_guards, task_status
+from orchestrator.core import permissions, task_graph, tasks
+from orchestrator.core.routing.facts import MANAGER, ROUTER
+from orchestrator.core.tasks import Task
+from orchestrator.errors import Refused
+from orchestrator.store import task_reader
+from orchestrator.store.reader import Agent
+from orchestrator.store.task_edges import Edges
+
+_ELSEWHERE = """SELECT s.id FROM sessions s
+    WHERE EXISTS (SELECT 1 FROM tasks t WHERE t.session_id = s.id AND t.id = :task) ORDER BY s.id LIMIT 1"""
+_ADDED_BY = """SELECT added_by FROM task_dependencies
+    WHERE session_id = :session AND task_id = :task AND depends_on_id = :on AND removed_seq IS NULL"""
+
+
+def depend(
+    context: Context,
+    *,
+    id: str,
+    on: str,
+    session_id: str,
+    by: str | None = MANAGER,
+    reason: str = "",
+    auto_unblock: bool = False,
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Let a task wait for another one of its session.
+
+    Args:
+        id: the task that waits.
+        on: the task that must be done first.
+        auto_unblock: while dependencies are open the task is blocked, and let go when the last one is done.
+
+    Returns:
+        `task`.
+
+    Raises:
+        Refused: UNKNOWN_TASK, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED, ALREADY_EXISTS,
+            DEPENDENCY_INVALID {why}, DEPENDENCY_CYCLE {cycle}.
+
+    Source: seed 002, pendingSubTasks の依存関係フィルタリング.
+    """
+    given = {"id": id, "on": on, "by": by, "reason": reason, "auto_unblock": auto_unblock}
+    return perform(context, Call("task depend", session_id, by or "", given, request_id, at=at), depend_action)
+
+
+def undepend(
+    context: Context,
+    *,
+    id: str,
+    on: str,
+    session_id: str,
+    by: str | None = MANAGER,
+    reason: str = "",
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Drop a dependency of a task: whoever added it, one above, the project manager or a person.
+
+    Returns:
+        `task`.
+
+    Raises:
+        Refused: UNKNOWN_TASK, UNKNOWN_ID, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED.
+    """
+    given = {"id": id, "on": on, "by": by, "reason": reason}
+    return perform(context, Call("task undepend", session_id, by or "", given, request_id, at=at), undepend_action)
+
+
+def depend_action(work: Work) -> Answer:
+    """Add an edge; a replay calls it with a recorded event's input."""
+    task, agent = _begin(work)
+    on = work.call.input["on"]
+    person = agent.kind == "human"
+    requester = task_guards.standing(work, agent.id)
+    task_guards.may_move(work, task, task.status, requester, person=person)
+    if any(each.id == on for each in task_reader.dependencies(work.context.connection, work.step.chain, task.id)):
+        raise Refused("ALREADY_EXISTS", f"Task {task.id} depends on {on} already; nothing changed.", _look(task))
+    check(work, task.id, on, task=task)
+    work.step.insert("task_dependencies", task_id=task.id, depends_on_id=on, added_by=agent.id)
+    _let_wait(work, task)
+    return _answer(work, task)
+
+
+def _let_wait(work: Work, task: Task) -> None:
+    if work.call.input.get("auto_unblock") and not task.auto_unblock and task.pending:
+        from orchestrator.app.task import task_blocks
+
+        task = task_blocks.update(work, task, {"auto_unblock": 1})
+    router = work.reader.agent(ROUTER)
+    assert router is not None  # noqa: S101 - registered with the database
+    task_status.wait(work, task, router)
+
+
+def check(
+    work: Work, id: str, on: str, *, task: Task | None = None, new: tuple[str, str | None, str | None] | None = None
+) -> None:
+    """Whether one task may wait for another.
+
+    Args:
+        id: the task that waits.
+        on: the task that it is to wait for.
+        task: the waiting task, where it exists already.
+        new: id, parent and group of the waiting task, where it does not exist yet.
+
+    Raises:
+        Refused: UNKNOWN_TASK, DEPENDENCY_INVALID {why}, DEPENDENCY_CYCLE {cycle}.
+    """
+    if id == on:
+        raise _invalid(f"Task {id} cannot depend on itself.", "self")
+    other = _require_other(work, on)
+    if task is not None and task.closed:
+        raise _invalid(f"Task {task.id} is {task.status} and waits for nothing any more.", "closed")
+    if task is not None and other.status != tasks.DONE and _begun(work, task):
+        raise _invalid(f"Task {task.id}, or a part of it, has begun, and {on} is not done.", "started")
+    if _related(work, id, on, new[1] if new else None):
+        raise _invalid(f"One of {id} and {on} is a part of the other.", "related")
+    ring = task_graph.ring_of_task(Edges(work.context.connection, work.step.chain, new=new), id, on)
+    if ring:
+        raise Refused(
+            "DEPENDENCY_CYCLE", f"That would close a ring: {_shown(ring)}.", "Leave one of these edges out", cycle=ring
+        )
+
+
+def _shown(ring: list[str], most: int = 20) -> str:
+    return " -> ".join(ring if len(ring) <= most else [*ring[: most - 2], "...", ring[-1]])
+
+
+def _begun(work: Work, task: Task) -> bool:
+    return task_reader.begun_below(work.context.connection, work.step.chain, task.id)
+
+
+def _invalid(message: str, why: str) -> Refused:
+    return Refused("DEPENDENCY_INVALID", message, "orchestrator task list", why=why)
+
+
+def _require_other(work: Work, on: str) -> Task:
+    from orchestrator.app.task import tasks as use_cases
+
+    other = task_reader.task(work.context.connection, work.step.chain, on)
+    if other is not None:
+        return other
+    row = work.reader.one(_ELSEWHERE, task=on)
+    elsewhere = work.elsewhere(f"task {on}", str(row[0]) if row else None)
+    if elsewhere is not None:
+        raise _invalid(f"Task {on} belongs to session {elsewhere}, not to {work.step.chain}.", "session")
+    return use_cases.require_task(work, work.step.chain, on)
+
+
+def _related(work: Work, id: str, on: str, parent: str | None) -> bool:
+    connection, session = work.context.connection, work.step.chain
+    above = {each.id for each in task_reader.ancestors(connection, session, parent or id)} | {parent}
+    return on in above or any(each.id == id for each in task_reader.ancestors(connection, session, on))
+
+
+def undepend_action(work: Work) -> Answer:
+    """Drop an edge; a replay calls it with a recorded event's input."""
+    task, agent = _begin(work)
+    on = work.call.input["on"]
+    found = task_reader.dependencies(work.context.connection, work.step.chain, task.id)
+    edge = next((each for each in found if each.id == on), None)
+    if edge is None:
+        raise Refused("UNKNOWN_ID", f"Task {task.id} does not depend on {on}.", _look(task), kind="dependency")
+    _may_drop(work, task, on, agent)
+    work.step.update(
+        "task_dependencies", (task.id, on, edge.seq),
+        {"removed_seq": work.seq, "removed_by": agent.id, "removed_reason": (work.call.input.get("reason") or "")},
+    )
+    task_status.free(work, task, dropped=on)
+    return _answer(work, task)
+
+
+def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
+    if agent.kind == "human" or agent.role == MANAGER:
+        return
+    connection = work.context.connection
+    row = connection.execute(_ADDED_BY, {"session": work.step.chain, "task": task.id, "on": on}).fetchone()
+    added = task_reader.standing(connection, row[0]) if row[0] else None
+    requester = task_guards.standing(work, agent.id)
+    if added is None or added.id == requester.id or permissions.is_above(requester, added):
+        return
+    raise Refused(
+        "NOT_PERMITTED", f"{added.id} let task {task.id} wait for {on}; {agent.id} may not drop that.",
+        f"May: {', '.join((*([added.id] if added.active else []), 'those above it', MANAGER, 'a person'))}",
+    )
+
+
+def _begin(work: Work) -> tuple[Task, Agent]:
+    from orchestrator.app.task import tasks as use_cases
+
+    session = groups.open_session(work)
+    task = use_cases.require_task(work, session.id, work.call.input["id"])
+    return task, use_cases.actor(work, work.call.input.get("by"), task.group_id)
+
+
+def _look(task: Task) -> str:
+    return f"orchestrator task show {task.id}"
+
+
+def _answer(work: Work, task: Task) -> Answer:
+    from orchestrator.app.task import tasks as use_cases
+
+    return use_cases.answer(work, task.id)

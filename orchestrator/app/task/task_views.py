@@ -1,0 +1,106 @@
+"""Reading tasks: one, or a list of them, by column name. The token of a claim is shown to nobody."""
+
+from __future__ import annotations
+
+from orchestrator.app import paging, reading
+from orchestrator.app.context import Answer, Context
+from orchestrator.core import tasks
+from orchestrator.core.tasks import Task
+from orchestrator.store import queries, task_queries, task_reader
+from orchestrator.store.queries import Row
+
+SECRET = "claim_token"  # noqa: S105 - the name of a column
+
+
+def tasks_of(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    status: str | None = None,
+    assignee: str | None = None,
+    parent: str | None = None,
+    limit: int = 50,
+    since: int | None = None,
+) -> Answer:
+    """The tasks of a session in the order of their creation.
+
+    Args:
+        group_id: only tasks of this group.
+        status: only tasks of this status.
+        assignee: only tasks that this agent has.
+        parent: only the subtasks right below this task.
+        limit: how many at most; tasks that one step created stay together.
+        since: the step after which the page begins.
+
+    Returns:
+        `tasks`, `has_more`, `next_since`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    context.require_session(session_id)
+
+    def fetch(most: int) -> list[Row]:
+        return queries.rows(
+            context.reader, task_queries.TASKS, session=session_id, group=group_id, status=status, assignee=assignee,
+            parent=parent, since=paging.seq_or(since, 0), limit=most,
+        )  # fmt: skip
+
+    return paging.listed("tasks", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=shape)
+
+
+def task(context: Context, *, id: str, session_id: str, at_seq: int | None = None) -> Answer:
+    """One task: what it waits for, what blocks it, what is open about it, its subtasks.
+
+    Args:
+        at_seq: the task as it stood right after this step of the session; as it stands now where left out.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, UNKNOWN_TASK. UsageError: SEQ_OUT_OF_RANGE {first, last}.
+    """
+    if at_seq is not None:
+        from orchestrator.app.audit import past
+
+        return past.ask(context, task, session_id=session_id, at_seq=at_seq, id=id)
+    from orchestrator.app.task import tasks as use_cases
+
+    context.require_session(session_id)
+    found = use_cases.require_task(context, session_id, id)
+    connection = context.connection
+    below = task_reader.children(connection, session_id, id)
+    return {
+        "success": True,
+        "task": {
+            **task_row(context, session_id, id),
+            "depends_on": [_edge(each) for each in task_reader.dependencies(connection, session_id, id)],
+            "waits_for_groups": _groups(context, session_id, found),
+            "dependents": [each.id for each in task_reader.dependents(connection, session_id, id)],
+            "subtasks": [{"id": each.id, "title": each.title, "status": each.status} for each in below],
+            "blockers": queries.rows(context.reader, task_queries.BLOCKERS, session=session_id, task=id),
+            "questions": queries.rows(
+                context.reader, task_queries.QUESTIONS, session=session_id, group=found.group_id, task=id
+            ),
+        },
+    }
+
+
+def _edge(edge: task_reader.Dependency) -> Answer:
+    return {"id": edge.id, "title": edge.title, "status": edge.status, "satisfied": edge.status == tasks.DONE}
+
+
+def _groups(context: Context, session: str, found: Task) -> list[str]:
+    return list(context.reader.open_dependencies(session, found.group_id)) if found.group_id else []
+
+
+def task_row(context: Context, session: str, id: str) -> Row:
+    """The row of a task that is known to exist, by column name."""
+    found = queries.row(context.reader, task_queries.TASK, session=session, task=id)
+    assert found is not None  # noqa: S101 - its caller has written or found it
+    return shape(found)
+
+
+def shape(row: Row) -> Row:
+    """A task's row with its priority as a word, and without the token of its claim."""
+    shown = {name: value for name, value in row.items() if name != SECRET}
+    return {**shown, "priority": reading.PRIORITIES[row["priority"]]}

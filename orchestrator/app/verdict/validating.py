@@ -1,0 +1,124 @@
+"""`validate`: is the work done? Every check runs on one moment of the record; no language model is asked.
+
+What is found out beside the record (how a command ends, where a commit stands) is found out while no transaction is
+open. The verdict is then recorded, unless the record went on meanwhile.
+
+Source: seed 004, Proposed Solution 5.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from orchestrator.app import acting, human
+from orchestrator.app.audit import attached
+from orchestrator.app.context import FOUND, Answer, Call, Context, answered, perform
+from orchestrator.app.verdict import merges, verdicts
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.validation import checks
+from orchestrator.core.validation.snapshot import Criterion, Finding, Ran, Snapshot
+from orchestrator.store import snapshot
+from orchestrator.store.reader import Agent
+
+COMMAND_TIMEOUT_S = 300
+
+
+class Tried(NamedTuple):
+    """A criterion's command that was run: how it ended, and what it wrote."""
+
+    ran: Ran
+    output: str
+    size: int
+
+    def to_json(self) -> Answer:
+        """As the event keeps it."""
+        return {**self.ran._asdict(), "output": self.output, "size": self.size}
+
+
+def validate(
+    context: Context,
+    *,
+    session_id: str,
+    dry_run: bool = False,
+    run_commands: bool = False,
+    command_timeout: int = COMMAND_TIMEOUT_S,
+    by: str | None = None,
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Judge a session. ACCEPT completes what rests on the project manager's word and ends the session; REJECT calls
+    the project manager with the list.
+
+    Args:
+        dry_run: record nothing, and run no command either, unless `run_commands` says so.
+        run_commands: in a dry run, run the criteria's commands and look up the merged commits, as is done otherwise.
+        command_timeout: seconds after which a command is killed.
+        by: who asks for the verdict, who then stands in its event; the validator itself where left out. The verdict,
+            and what it moves, is the validator's whoever asks.
+
+    Returns:
+        `verdict` ACCEPT or REJECT, `reason`, `checks` [{id, level, subject, message, hint}], `completes`, `head`,
+        `exit_code` 0 or 1; recorded: `report_id`, `seq`, `evidence` and the `decision` too.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED; UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED:
+            of `by`.
+    """
+    given: dict[str, Any] = {"command_timeout": command_timeout, "by": by}
+    call = Call("validate", session_id, by or verdicts.AGENT, given, request_id, dry_run, at)
+    before = answered(context, call)
+    if before is not None:
+        return before
+    seen = snapshot.read(context.connection, session_id, context.deadline_s)
+    if seen is None or seen.snapshot.status == "ended" or not _may_ask(context, session_id, by):
+        return perform(context, call, verdicts.record_action)
+    full, tried = _completed(context, seen, command_timeout if run_commands or not dry_run else None)
+    verdict = checks.validate(full).to_json()
+    if dry_run:
+        return verdicts.answer(verdict, full.head) | {"session_id": session_id, "dry_run": True}
+    found = {"head": full.head, "verdict": verdict, "ran": [each.to_json() for each in tried]}
+    return perform(context, call._replace(input={**given, FOUND: found}), verdicts.record_action)
+
+
+def _may_ask(context: Context, session_id: str, by: str | None) -> bool:
+    """Whether who asks is known and at home in the session; nobody else has commands run."""
+    if by is None:
+        return True
+    agent = context.reader.agent(by)
+    known = agent is not None and bool(agent.active) and acting.within(agent, session_id, None)
+    return known and agent is not None and (agent.kind == "ai" or _is_proven(context, agent))
+
+
+def _is_proven(context: Context, agent: Agent) -> bool:
+    """Whether who asks is a person, and a human channel says so; the step says once more of whom."""
+    context.proof = human.found(context, context.credential) if context.credential is not None else None
+    try:
+        return human.is_person(context, agent.id)
+    finally:
+        context.proof = None
+
+
+def _completed(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> tuple[Snapshot, list[Tried]]:
+    """The snapshot with what only the world outside tells; commands are run where there is a time for them."""
+    root = attached.project_root(context.path)
+    read = seen.snapshot
+    lying = attached.Evidence(seen.files, seen.inventories)
+    faults = tuple(Finding(*fault) for fault in attached.faults(context.path, seen.snapshot.session, lying))
+    read = read._replace(evidence=(*read.evidence, *faults))
+    if timeout_s is None:
+        return read, []
+    tried = [
+        _tried(context, criterion, root, timeout_s)
+        for criterion in read.criteria
+        if criterion.command is not None and criterion.status != "deferred"
+    ]
+    looked_up = merges.look_up(read.merges, context.run, root)
+    return read._replace(ran=tuple(each.ran for each in tried), merges=looked_up), tried
+
+
+def _tried(context: Context, criterion: Criterion, root: Path, timeout_s: int) -> Tried:
+    if context.run is None:
+        return Tried(Ran(criterion.id, None, "this program runs no commands"), "", 0)
+    ended = context.run(criterion.command, folder=root, timeout_s=float(timeout_s))
+    return Tried(Ran(criterion.id, ended.status, ended.why), ended.output, ended.size)
