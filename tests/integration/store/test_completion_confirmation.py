@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from orchestrator.store import guards_path
 from tests.integration.store import ledger
 
 CHAIN = (
@@ -139,6 +140,7 @@ def test_a_chat_group_is_closed_and_never_completed_by_this_path(book: ledger.Le
     book.report("project_manager", "confirm", None, acknowledge=("C",))
     path = book.path("C")
     assert (path["chain"], path["pm_path"], path["valid"], path["missing"]) == (0, 0, 0, "closed")
+    assert [book.part(name, "C") for name in guards_path.PARTS] == [(0, "chat", None)] * len(guards_path.PARTS)
 
 
 # --- the project manager's own path
