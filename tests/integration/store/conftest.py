@@ -15,6 +15,7 @@ from typing import NoReturn
 import pytest
 
 from orchestrator.store import migrate
+from tests.integration.store import ledger
 
 AT = "2026-01-01T00:00:00.000000Z"
 NOBODY = 65534
@@ -37,6 +38,14 @@ def database(template: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
     folder = tmp_path / ".orchestrator"
     folder.mkdir(mode=0o700)
     return pathlib.Path(shutil.copy(template, folder / "orchestrator.db"))
+
+
+@pytest.fixture
+def book() -> Iterator[ledger.Ledger]:
+    """A session without groups in a database in memory, to be written row by row."""
+    written = ledger.Ledger(ledger.empty())
+    yield written
+    written.connection.close()
 
 
 @pytest.fixture

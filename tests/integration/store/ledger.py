@@ -9,6 +9,7 @@ import sqlite3
 import tempfile
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 
 from orchestrator.store import constants, guards, schema
@@ -26,6 +27,8 @@ AGENTS = (
     "validator",
     "orchestrator",
 )
+CHAIN = (("developer", "submit_test"), ("qa_expert", "test_pass"), ("tech_lead", "approve"), ("developer", "merge"))
+BLOCKED_CHAIN = (("developer", "submit_test"), ("qa_expert", "block"), ("tech_lead", "approve"), ("developer", "merge"))
 Row = dict[str, Any]
 
 
@@ -82,6 +85,26 @@ def _dumped(file: pathlib.Path) -> list[str]:
     lines = list(connection.iterdump())
     connection.close()
     return lines
+
+
+def refused(code: str) -> Any:
+    """What a guard refuses, and with which code."""
+    return pytest.raises(sqlite3.IntegrityError, match=rf"\A{code}: ")
+
+
+def change(book: Ledger, sql: str, *values: Any) -> None:
+    """Run a statement as anybody may who has the file."""
+    book.connection.execute(sql, values)
+
+
+def one(book: Ledger, sql: str, *values: Any) -> Any:
+    """The first column of the first row."""
+    return book.connection.execute(sql, values).fetchone()[0]
+
+
+def merged(book: Ledger, group: str) -> None:
+    """Give a group everything that a group that was never blocked needs."""
+    book.reports(*CHAIN, group=group)
 
 
 class Ledger:

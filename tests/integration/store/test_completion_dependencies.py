@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 import pytest
 
 from tests.integration.store import ledger
-
-CHAIN = (
-    ("developer", "submit_test"),
-    ("qa_expert", "test_pass"),
-    ("tech_lead", "approve"),
-    ("developer", "merge"),
-)
-BLOCKED_CHAIN = (
-    ("developer", "submit_test"),
-    ("qa_expert", "block"),
-    ("tech_lead", "approve"),
-    ("developer", "merge"),
-)
+from tests.integration.store.ledger import BLOCKED_CHAIN, CHAIN, merged
 
 
 @pytest.fixture
-def book() -> Iterator[ledger.Ledger]:
-    connection = ledger.empty()
-    written = ledger.Ledger(connection)
-    written.group("G")
-    yield written
-    connection.close()
-
-
-def merged(book: ledger.Ledger, group: str) -> None:
-    """Give a group everything that a group that was never blocked needs."""
-    book.reports(*CHAIN, group=group)
+def book(book: ledger.Ledger) -> ledger.Ledger:
+    """With a group that was started."""
+    book.group("G")
+    return book
 
 
 def awaiting_confirmation(book: ledger.Ledger, group: str) -> None:

@@ -8,24 +8,16 @@ from collections.abc import Iterator
 import pytest
 
 from tests.integration.store import ledger
+from tests.integration.store.ledger import BLOCKED_CHAIN, CHAIN, merged
 
 BUILT = (("developer", "submit_test"), ("qa_expert", "test_pass"))
-CHAIN = (*BUILT, ("tech_lead", "approve"), ("developer", "merge"))
-BLOCKED_CHAIN = (
-    ("developer", "submit_test"),
-    ("qa_expert", "block"),
-    ("tech_lead", "approve"),
-    ("developer", "merge"),
-)
 
 
 @pytest.fixture
-def book() -> Iterator[ledger.Ledger]:
-    connection = ledger.empty()
-    written = ledger.Ledger(connection)
-    written.group("G")
-    yield written
-    connection.close()
+def book(book: ledger.Ledger) -> ledger.Ledger:
+    """With a group that was started."""
+    book.group("G")
+    return book
 
 
 @pytest.fixture
@@ -35,11 +27,6 @@ def untested() -> Iterator[ledger.Ledger]:
     written.group("G")
     yield written
     connection.close()
-
-
-def merged(book: ledger.Ledger, group: str) -> None:
-    """Give a group everything that a group that was never blocked needs."""
-    book.reports(*CHAIN, group=group)
 
 
 def test_a_new_group_lacks_its_approval_first(book: ledger.Ledger) -> None:

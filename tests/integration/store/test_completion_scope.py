@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from tests.integration.store import ledger
-from tests.integration.store.ledger import Ledger
-
-CHAIN = (("developer", "submit_test"), ("qa_expert", "test_pass"), ("tech_lead", "approve"), ("developer", "merge"))
+from tests.integration.store.ledger import CHAIN, Ledger
 
 
 def task(book: Ledger, id: str, group: str, *statuses: str) -> None:
@@ -107,11 +105,10 @@ STORIES = (
 
 
 @pytest.fixture
-def book() -> Iterator[Ledger]:
-    written = Ledger(ledger.empty())
-    written.group("G")
-    yield written
-    written.connection.close()
+def book(book: ledger.Ledger) -> ledger.Ledger:
+    """With a group that was started."""
+    book.group("G")
+    return book
 
 
 def paths(connection: sqlite3.Connection) -> list[tuple[object, ...]]:

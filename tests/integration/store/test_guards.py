@@ -12,23 +12,13 @@ import sqlalchemy as sa
 
 from orchestrator.store import constants, guards, guards_imported, guards_tables, schema
 from tests.integration.store import ledger
+from tests.integration.store.ledger import refused
 
 TABLES = [table.name for table in schema.metadata.sorted_tables]
 MUTABLE = {
     "agents", "blockers", "criteria", "group_dependencies", "questions", "run_locks", "runs", "sessions",
     "task_dependencies", "task_groups", "tasks",
 }  # fmt: skip
-
-
-@pytest.fixture
-def book() -> Iterator[ledger.Ledger]:
-    written = ledger.Ledger(ledger.empty())
-    yield written
-    written.connection.close()
-
-
-def refused(code: str) -> Any:
-    return pytest.raises(sqlite3.IntegrityError, match=rf"\A{code}: ")
 
 
 # --- the statements themselves

@@ -4,35 +4,14 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from orchestrator.store import guards, guards_groups, guards_path, schema
 from tests.integration.store import ledger
+from tests.integration.store.ledger import CHAIN, change, refused
 
-CHAIN = (("developer", "submit_test"), ("qa_expert", "test_pass"), ("tech_lead", "approve"), ("developer", "merge"))
 STATUSES = schema.GROUP_STATUSES
-
-
-@pytest.fixture
-def book() -> Iterator[ledger.Ledger]:
-    written = ledger.Ledger(ledger.empty())
-    yield written
-    written.connection.close()
-
-
-def refused(code: str) -> Any:
-    return pytest.raises(sqlite3.IntegrityError, match=rf"\A{code}: ")
-
-
-def change(book: ledger.Ledger, sql: str, *values: Any) -> None:
-    book.connection.execute(sql, values)
-
-
-def one(book: ledger.Ledger, sql: str, *values: Any) -> Any:
-    return book.connection.execute(sql, values).fetchone()[0]
 
 
 # --- moves of groups

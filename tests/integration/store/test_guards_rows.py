@@ -3,33 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import sqlite3
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from tests.integration.store import ledger
-
-
-@pytest.fixture
-def book() -> Iterator[ledger.Ledger]:
-    written = ledger.Ledger(ledger.empty())
-    yield written
-    written.connection.close()
-
-
-def refused(code: str) -> Any:
-    return pytest.raises(sqlite3.IntegrityError, match=rf"\A{code}: ")
-
-
-def change(book: ledger.Ledger, sql: str, *values: Any) -> None:
-    book.connection.execute(sql, values)
-
-
-def one(book: ledger.Ledger, sql: str, *values: Any) -> Any:
-    return book.connection.execute(sql, values).fetchone()[0]
-
+from tests.integration.store.ledger import change, one, refused
 
 # --- columns that change only with a record
 

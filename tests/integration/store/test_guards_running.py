@@ -13,7 +13,7 @@ from orchestrator.core import lifecycle_table, task_types
 from orchestrator.core.running import states
 from orchestrator.store import guards_running, memory, schema, tables_running
 from tests.integration.store import ledger
-from tests.integration.store.ledger import SESSION, Ledger, T
+from tests.integration.store.ledger import SESSION, Ledger, T, refused
 
 BY = "orchestrator"
 STATES = lifecycle_table.RUN_STATUSES
@@ -141,10 +141,6 @@ def runs() -> Iterator[Runs]:
     written = Runs()
     yield written
     written.connection.close()
-
-
-def refused(code: str) -> Any:
-    return pytest.raises(sqlite3.IntegrityError, match=rf"\A{code}: ")
 
 
 def failed(name: str) -> Any:

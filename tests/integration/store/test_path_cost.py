@@ -5,22 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from orchestrator.store import guards, guards_path
 from tests.integration.store import ledger
-
-CHAIN = (("developer", "submit_test"), ("qa_expert", "test_pass"), ("tech_lead", "approve"), ("developer", "merge"))
-
-
-@pytest.fixture
-def book() -> Iterator[ledger.Ledger]:
-    written = ledger.Ledger(ledger.empty())
-    yield written
-    written.connection.close()
-
+from tests.integration.store.ledger import CHAIN
 
 PATH = "SELECT * FROM completion_paths WHERE session_id = 'S1' AND group_id = 'G'"
 # What is walked row by row: the answers of inner queries, never a table.
