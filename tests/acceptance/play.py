@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from orchestrator import resources, testing
@@ -207,3 +207,7 @@ def two_slots(folder: pathlib.Path) -> pathlib.Path:
     file = folder / "two_slots.json"
     file.write_text(json.dumps(document), "utf-8")
     return file
+
+
+Told = Callable[..., Story]
+"""Begins a story."""

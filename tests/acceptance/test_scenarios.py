@@ -2,45 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tests.acceptance.play import SESSION, Command, Process, Stage, Story, initialise, two_slots
-
-Told = Callable[..., Story]
-
-
-@pytest.fixture(scope="module")
-def initialised(script: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, pathlib.Path]:
-    """Databases that the installed command made, by the number of slots of their workflow."""
-    folder = tmp_path_factory.mktemp("initialised")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
-    return {
-        4: initialise(environment, script, folder / "four.db"),
-        2: initialise(environment, script, folder / "two.db", two_slots(folder)),
-    }
-
-
-@pytest.fixture(params=["process", "command"])
-def tell(
-    request: pytest.FixtureRequest, environment: dict[str, str], stand_in: pathlib.Path, tmp_path: pathlib.Path
-) -> Iterator[Told]:
-    """Begin a story: `tell(groups=("A",))`, on two slots with `slots=2`."""
-    opened: list[Command] = []
-
-    def begin(*, slots: int = 4, **more: Any) -> Story:
-        if request.param == "process":
-            return Story(Process(two_slots(tmp_path) if slots == 2 else None), **more)
-        opened.append(Command(environment, stand_in, request.getfixturevalue("initialised")[slots]))
-        return Story(opened[-1], **more)
-
-    yield begin
-    for command in opened:
-        command.close()
+from tests.acceptance.play import SESSION, Command, Process, Stage, Story, Told
 
 
 def blocked_in_qa(story: Story, group: str = "A") -> dict[str, Any]:
@@ -367,10 +334,10 @@ def test_three_groups_on_two_slots_all_come_to_an_end(tell: Told) -> None:
 
 
 def test_both_stages_leave_the_same_record(
-    environment: dict[str, str], script: pathlib.Path, initialised: dict[int, pathlib.Path]
+    environment: dict[str, str], script: pathlib.Path, of_slots: dict[int, pathlib.Path]
 ) -> None:
     """Nothing but the door, the times, and what is hashed over them may differ."""
-    process, command = Process(), Command(environment, script, initialised[4])
+    process, command = Process(), Command(environment, script, of_slots[4])
     for stage in (process, command):
         story = Story(stage)
         blocked_in_qa(story)

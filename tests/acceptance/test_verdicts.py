@@ -2,49 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import pathlib
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import pytest
 
 from orchestrator.store import snapshot
 from tests.acceptance import walking
-from tests.acceptance.play import SESSION, Command, Process, Story, initialise, two_slots
+from tests.acceptance.play import SESSION, Story, Told
 from tests.acceptance.test_replay import assert_told_again
 
-Told = Callable[..., Story]
 DEPENDENCY = "the hospital's test environment"
-
-
-@pytest.fixture(scope="module")
-def initialised(script: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, pathlib.Path]:
-    """Databases that the installed command made, by the number of slots of their workflow."""
-    folder = tmp_path_factory.mktemp("initialised")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
-    return {
-        4: initialise(environment, script, folder / "four.db"),
-        2: initialise(environment, script, folder / "two.db", two_slots(folder)),
-    }
-
-
-@pytest.fixture(params=["process", "command"])
-def tell(
-    request: pytest.FixtureRequest, environment: dict[str, str], stand_in: pathlib.Path, tmp_path: pathlib.Path
-) -> Iterator[Told]:
-    """Begin a story: `tell(groups=("A",))`, on two slots with `slots=2`."""
-    opened: list[Command] = []
-
-    def begin(*, slots: int = 4, **more: Any) -> Story:
-        if request.param == "process":
-            return Story(Process(two_slots(tmp_path) if slots == 2 else None), **more)
-        opened.append(Command(environment, stand_in, request.getfixturevalue("initialised")[slots]))
-        return Story(opened[-1], **more)
-
-    yield begin
-    for command in opened:
-        command.close()
 
 
 def validate(story: Story) -> tuple[str, list[tuple[str, str]]]:
