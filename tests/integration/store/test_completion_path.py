@@ -279,6 +279,11 @@ def test_a_merge_after_a_reopening_needs_a_new_approval(book: ledger.Ledger) -> 
     assert book.part("merged") == (0, "voided", approved)
 
 
+def test_a_merge_after_a_rejection_is_none(book: ledger.Ledger) -> None:
+    *_, rejected, _ = book.reports(*BUILT, ("tech_lead", "reject"), ("developer", "merge"))
+    assert book.part("merged") == (0, "voided", rejected)
+
+
 def test_a_merge_is_void_with_its_approval(book: ledger.Ledger) -> None:
     *_, fault = book.reports(*CHAIN, ("developer", "merge_fail"))
     assert book.part("merged") == (0, "voided", fault)
