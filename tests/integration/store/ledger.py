@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import sqlite3
+import sys
 import tempfile
 from typing import Any
 
@@ -100,6 +101,13 @@ def change(book: Ledger, sql: str, *values: Any) -> None:
 def one(book: Ledger, sql: str, *values: Any) -> Any:
     """The first column of the first row."""
     return book.connection.execute(sql, values).fetchone()[0]
+
+
+def begin_another_session(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written from now on belongs to it."""
+    monkeypatch.setattr(sys.modules[__name__], "SESSION", "S2")
+    row = dict(book.connection.execute("SELECT * FROM sessions WHERE id = 'S1'").fetchone())
+    book.insert("sessions", **row | {"id": "S2", "testing_mode": "disabled"})
 
 
 def merged(book: Ledger, group: str) -> None:

@@ -176,6 +176,61 @@ def test_what_a_completed_dependency_depends_on_is_not_asked(book: ledger.Ledger
     assert book.part("unblocked") == (1, "clear", None)
 
 
+@pytest.fixture
+def waiting(book: ledger.Ledger) -> ledger.Ledger:
+    """G depends on A, which awaits its confirmation and depends on B, which is open."""
+    for group in ("A", "B"):
+        book.group(group)
+    book.depend("G", "A")
+    awaiting_confirmation(book, "A")
+    book.depend("A", "B")
+    return book
+
+
+def test_a_group_waits_for_what_its_dependency_waits_for(waiting: ledger.Ledger) -> None:
+    assert (waiting.part("unblocked"), waiting.path()["unblocked_ref"]) == ((0, "dependency", None), "B")
+
+
+def test_a_group_waits_no_more_for_what_its_dependency_dropped(waiting: ledger.Ledger) -> None:
+    waiting.undepend("A", "B")
+    assert waiting.part("unblocked") == (1, "clear", None)
+
+
+def test_a_group_waits_no_more_for_what_its_dependency_saw_completed(waiting: ledger.Ledger) -> None:
+    merged(waiting, "B")
+    waiting.complete("B")
+    assert waiting.part("unblocked") == (1, "clear", None)
+
+
+def test_a_group_goes_on_waiting_when_others_of_its_dependency_are_completed(waiting: ledger.Ledger) -> None:
+    waiting.group("C")
+    waiting.depend("A", "C")
+    merged(waiting, "C")
+    waiting.complete("C")
+    assert waiting.path()["unblocked_ref"] == "B"
+
+
+def test_a_group_goes_on_waiting_when_another_session_completed_one_of_that_name(
+    waiting: ledger.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.begin_another_session(waiting, monkeypatch)
+    waiting.group("B")
+    merged(waiting, "B")
+    waiting.complete("B")
+    monkeypatch.undo()
+    assert waiting.path()["unblocked_ref"] == "B"
+
+
+def test_a_group_waits_for_nothing_that_another_sessions_groups_wait_for(
+    waiting: ledger.Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting.undepend("A", "B")
+    ledger.begin_another_session(waiting, monkeypatch)
+    chain_of(waiting, "A", "X")
+    monkeypatch.undo()
+    assert waiting.part("unblocked") == (1, "clear", None)
+
+
 def test_a_cycle_of_dependencies_ends(book: ledger.Ledger) -> None:
     chain_of(book, "A", "B")
     book.depend("B", "A")

@@ -132,15 +132,8 @@ def everything(book: Ledger, group: str) -> None:
     book.ask(group)
 
 
-def begin_another_session(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is written from now on belongs to it."""
-    monkeypatch.setattr(ledger, "SESSION", "S2")
-    row = dict(book.connection.execute("SELECT * FROM sessions WHERE id = 'S1'").fetchone())
-    book.insert("sessions", **row | {"id": "S2", "testing_mode": "disabled"})
-
-
 def another_session(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    begin_another_session(book, monkeypatch)
+    ledger.begin_another_session(book, monkeypatch)
     for group in ("G", "D", "X"):
         book.group(group)
     for group in ("G", "D"):
@@ -180,7 +173,7 @@ def test_what_is_recorded_elsewhere_says_nothing_of_a_group(
 def test_a_group_waits_for_its_own_sessions_group_of_that_name(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     book.group("D")
     seq = book.depend("G", "D")
-    begin_another_session(book, monkeypatch)
+    ledger.begin_another_session(book, monkeypatch)
     book.group("D")
     book.reports(*CHAIN, group="D")
     book.complete("D")
