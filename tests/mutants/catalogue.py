@@ -17,6 +17,8 @@ from tests.mutants import altering, sqltext
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = tuple(altering.KINDS)
 REFUSING = ("app", "core/routing", "core/completion.py", "core/lifecycle.py", "core/lifecycle_table.py")
+SETTLED, ENDED = "FROM waits w WHERE", "IS NOT 1 LIMIT 1"
+"""What stands around the question whether a group that is waited for is settled."""
 """Where a raised error, or a returned refusal, is a guard."""
 ERRORS = ("Refused", "InvalidInput", "UsageError")
 
@@ -92,7 +94,8 @@ def _guards() -> Iterator[Mutant]:
 def _parts() -> Iterator[Mutant]:
     for view, sql in guards_path.VIEWS:
         for number, term in enumerate(sqltext.terms(sql)):
-            what = f"{_shortened(sql[term.start : term.end])} is {term.instead}"
+            asked = ", of what is waited for" if SETTLED in sql[: term.start] and ENDED in sql[term.end :] else ""
+            what = f"{_shortened(sql[term.start : term.end])} is {term.instead}{asked}"
             yield Mutant(f"part:{view}:{number}", what, (), ("test_completion",))
 
 

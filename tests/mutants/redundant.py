@@ -24,8 +24,26 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "the table of reports takes one for each step; the part is named so that the unique key finds it",
     ),
     (
-        r"part:group_reasons:\d+ standing_seq > base_seq is 1",
+        r"part:group_reasons:\d+ standing_seq > base_seq is 1(, of what is waited for)?",
         "an answer of QA voids what was approved before it: what stands is newer than it, and so than the reopening",
+    ),
+    (
+        r"part:group_reasons:\d+ kind = 'chat' is 0, of what is waited for",
+        "four parts say that a chat is closed, and each alone is enough",
+    ),
+    (
+        r"part:group_reasons:\d+ (standing_effect = 'approve'|"
+        r"\(standing_effect = 'approve' AND standing_seq > base_seq\)) is [01], of what is waited for",
+        "that the approval stands is asked by itself",
+    ),
+    (
+        r"part:group_reasons:\d+ ((standing|merge)_seq (IS NULL|<= base_seq)|"
+        r"submit_test_seq > base_seq|\(qa_answer_seq > submit_test_seq\) IS NOT 1) is [01], of what is waited for",
+        "it tells two reasons apart that both say no, and the reason is told elsewhere",
+    ),
+    (
+        r"part:group_reasons:\d+ (mandatory_seq IS NULL|security_sensitive = 0) is 1, of what is waited for",
+        "it tells two reasons apart that both say yes, and the reason is told elsewhere",
     ),
     (
         r"guard:app\.audit\.peers:\d+ _exists in import_action",

@@ -103,11 +103,11 @@ def one(book: Ledger, sql: str, *values: Any) -> Any:
     return book.connection.execute(sql, values).fetchone()[0]
 
 
-def begin_another_session(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def begin_another_session(book: Ledger, monkeypatch: pytest.MonkeyPatch, id: str = "S2") -> None:
     """What is written from now on belongs to it."""
-    monkeypatch.setattr(sys.modules[__name__], "SESSION", "S2")
+    monkeypatch.setattr(sys.modules[__name__], "SESSION", id)
     row = dict(book.connection.execute("SELECT * FROM sessions WHERE id = 'S1'").fetchone())
-    book.insert("sessions", **row | {"id": "S2", "testing_mode": "disabled"})
+    book.insert("sessions", **row | {"id": id, "testing_mode": "disabled"})
 
 
 def merged(book: Ledger, group: str) -> None:
@@ -247,6 +247,21 @@ class Ledger:
             mandatory_review=int(mandatory_review),
         )
         return seq
+
+    def task(self, id: str, group: str, *statuses: str) -> None:
+        """A task of a group, moved along."""
+        row = {"title": "t", "description": "", "type": "REPORT", "assignee": "developer", "created_at": T}
+        key, old = {"session_id": SESSION, "id": id}, "todo"
+        changed = {"created_seq": self.step(), "status_changed_at": T, "status_seq": self.seq}
+        self.insert("tasks", **key, **row, **changed, group_id=group, status=old)
+        for version, status in enumerate(statuses, start=2):
+            seq = self.record("task", id, old, status)
+            self.connection.execute(
+                "UPDATE tasks SET status = ?, status_seq = ?, version = ?, status_changed_by_agent_id ="
+                " 'project_manager' WHERE session_id = ? AND id = ?",
+                [status, seq, version, *key.values()],
+            )
+            old = status
 
     def depend(self, group: str, on: str) -> int:
         seq = self.step()

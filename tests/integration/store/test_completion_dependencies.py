@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -131,6 +132,83 @@ def test_a_cancelled_dependency_is_not_satisfied_even_when_it_was_merged(book: l
     assert book.part("unblocked")[:2] == (0, "dependency")
 
 
+SINGLE = (
+    ("developer", "submit_test"),
+    ("developer", "submit_review"),
+    ("developer", "merge"),
+    ("qa_expert", "test_pass"),
+    ("qa_expert", "test_fail"),
+    ("qa_expert", "inconclusive"),
+    ("qa_expert", "none"),
+    ("tech_lead", "approve"),
+    ("tech_lead", "reject"),
+    ("tech_lead", "none"),
+    ("senior_software_engineer", "approve"),
+)
+Reports = tuple[tuple[str, str], ...]
+
+
+def nearly(chain: Reports) -> Iterator[Reports]:
+    """A chain, and all that one report too many, too few or in the place of another makes of it."""
+    yield chain
+    for place in range(len(chain) + 1):
+        yield from ((*chain[:place], each, *chain[place:]) for each in SINGLE)
+    for place in range(len(chain)):
+        yield (*chain[:place], *chain[place + 1 :])
+        yield from ((*chain[:place], each, *chain[place + 1 :]) for each in SINGLE)
+
+
+def reopened(book: ledger.Ledger) -> None:
+    """QA had not finished when it was completed."""
+    book.reports(*BLOCKED_CHAIN)
+    book.report("project_manager", "confirm", None)
+    book.complete("G")
+    book.reopen("G")
+
+
+def reviewed(book: ledger.Ledger) -> None:
+    book.report("tech_lead", "none", "G")
+    book.decide("G", mandatory_review=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "security", "mode", "before"),
+    [
+        pytest.param("code", False, "full", None, id="code"),
+        pytest.param("code", False, "full", reopened, id="reopened"),
+        pytest.param("code", False, "full", reviewed, id="mandatory review"),
+        pytest.param("code", True, "full", None, id="security"),
+        pytest.param("code", False, "minimal", None, id="minimal testing"),
+        pytest.param("research", False, "full", None, id="research"),
+        pytest.param("chat", False, "full", None, id="chat"),
+    ],
+)
+@pytest.mark.parametrize(
+    "chain",
+    [
+        pytest.param(CHAIN, id="tested"),
+        pytest.param(BLOCKED_CHAIN, id="blocked"),
+        pytest.param((("developer", "submit_review"), ("tech_lead", "approve"), ("developer", "merge")), id="untested"),
+    ],
+)
+def test_a_dependency_is_satisfied_when_its_own_path_lacks_the_confirmation_alone(
+    kind: str, security: bool, mode: str, before: Callable[[ledger.Ledger], None] | None, chain: Reports
+) -> None:
+    book = ledger.Ledger(ledger.empty(), testing_mode=mode)
+    book.group("G", kind=kind, security=security)
+    book.group("W")
+    book.depend("W", "G")
+    if before is not None:
+        before(book)
+    for reports in nearly(chain):
+        book.connection.execute("SAVEPOINT before")
+        book.reports(*reports)
+        met = all(book.part(part)[0] for part in ("approved", "tested", "merged", "reviewed"))
+        assert (book.part("unblocked", "W")[1], reports) == ("clear" if met else "dependency", reports)
+        book.connection.execute("ROLLBACK TO before")
+    book.connection.close()
+
+
 def chain_of(book: ledger.Ledger, *groups: str) -> None:
     """Each group depends on the next."""
     for group in groups:
@@ -174,6 +252,48 @@ def test_what_a_completed_dependency_depends_on_is_not_asked(book: ledger.Ledger
         book.complete(group)
     book.reopen("B")
     assert book.part("unblocked") == (1, "clear", None)
+
+
+def test_a_research_group_that_is_waited_for_needs_no_review(book: ledger.Ledger) -> None:
+    book.group("D", kind="research")
+    book.depend("G", "D")
+    book.report("tech_lead", "approve", "D")
+    book.decide("D", mandatory_review=True)
+    assert book.part("unblocked") == (1, "clear", None)
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        pytest.param([("in_progress", "done"), ()], id="one to do"),
+        pytest.param([("in_progress", "done"), ("in_progress",)], id="one begun"),
+        pytest.param([("cancelled",)], id="all cancelled"),
+    ],
+)
+def test_what_is_waited_for_has_its_tasks_done(book: ledger.Ledger, tasks: list[tuple[str, ...]]) -> None:
+    book.group("D")
+    seq = book.depend("G", "D")
+    awaiting_confirmation(book, "D")
+    for number, statuses in enumerate(tasks):
+        book.task(f"T{number}", "D", *statuses)
+    assert book.part("unblocked") == (0, "dependency", seq)
+
+
+@pytest.mark.parametrize("other", ["S0", "S2"])
+@pytest.mark.parametrize("settled", [True, False])
+def test_whether_a_group_is_settled_is_asked_in_its_own_session(
+    book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, settled: bool, other: str
+) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    if settled:
+        awaiting_confirmation(book, "D")
+    ledger.begin_another_session(book, monkeypatch, other)
+    book.group("D")
+    if not settled:
+        merged(book, "D")
+    monkeypatch.undo()
+    assert book.part("unblocked")[1] == ("clear" if settled else "dependency")
 
 
 @pytest.fixture

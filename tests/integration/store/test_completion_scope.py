@@ -11,22 +11,6 @@ from tests.integration.store import ledger
 from tests.integration.store.ledger import CHAIN, Ledger
 
 
-def task(book: Ledger, id: str, group: str, *statuses: str) -> None:
-    """A task of a group, moved along."""
-    row = {"title": "t", "description": "", "type": "REPORT", "assignee": "developer", "created_at": ledger.T}
-    key, old = {"session_id": ledger.SESSION, "id": id}, "todo"
-    changed = {"created_seq": book.step(), "status_changed_at": ledger.T, "status_seq": book.seq}
-    book.insert("tasks", **key, **row, **changed, group_id=group, status=old)
-    for version, status in enumerate(statuses, start=2):
-        seq = book.record("task", id, old, status)
-        book.connection.execute(
-            "UPDATE tasks SET status = ?, status_seq = ?, status_changed_by_agent_id = 'project_manager', version = ?"
-            " WHERE session_id = ? AND id = ?",
-            [status, seq, version, *key.values()],
-        )
-        old = status
-
-
 def new(book: Ledger) -> None:
     """Nothing was reported."""
 
@@ -74,7 +58,7 @@ def unasked(book: Ledger) -> None:
 def undone(book: Ledger) -> None:
     """All that was to be done in it was cancelled."""
     chain(book)
-    task(book, "T", "G", "cancelled")
+    book.task("T", "G", "cancelled")
 
 
 def unreviewed(book: Ledger) -> None:
@@ -126,8 +110,8 @@ def everything(book: Ledger, group: str) -> None:
     book.decide(group, mandatory_review=True)
     book.resolve(book.block(group))
     book.answer(book.ask(group))
-    task(book, f"open in {group}", group)
-    task(book, f"done in {group}", group, "in_progress", "done")
+    book.task(f"open in {group}", group)
+    book.task(f"done in {group}", group, "in_progress", "done")
     book.block(group)
     book.ask(group)
 
@@ -216,7 +200,7 @@ def test_the_tasks_of_a_group_are_done_or_none_is_there(
 ) -> None:
     chain(book)
     assert book.part("unblocked") == (1, "clear", None)
-    task(book, "T", "G", *statuses)
+    book.task("T", "G", *statuses)
     assert book.part("unblocked") == part
 
 
