@@ -26,11 +26,13 @@ from orchestrator.app.running import (
     measuring,
     mediating,
     opening,
+    pointing,
     queueing,
     records,
     standing,
     stopping,
     views,
+    waiting,
     writing,
 )
 from orchestrator.core import masking, questions
@@ -67,6 +69,7 @@ class Desk:
         session_id: the session that was started last; None before.
         project: where runs work.
         selection: who executes.
+        tell: takes what a person should know while something is under way.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class Desk:
         self.project = place
         self.flags = flags
         self.session_id: str | None = None
+        self.tell: Callable[[str], None] | None = None
         self._executors = executors
         self._variables = os.environ if variables is None else variables
         self.selection = providers.Selection(providers.provider(flags.provider), flags.model)
@@ -202,13 +206,9 @@ class Desk:
         if run.state != states.QUEUED:
             return self.shown(run.id)
         try:
-            self._point(current=run.id)
             driver.execute(self.context, self._job(run, watch, cancelled))
         except OrchestratorError as problem:
             failing.give_up(self, run.id, problem)
-        finally:
-            # What awaits a response has not ended.
-            self._point(current=None, last=run.id if self._require(run.id).ended_at else None)
         return self.shown(run.id)
 
     def _job(self, run: Run, watch: port.Watch | None, cancelled: Callable[[], bool] | None) -> driver.Job:
@@ -225,17 +225,9 @@ class Desk:
             secrets=self.secrets,
             watch=watch,
             cancelled=stopping.told(self.context, run, cancelled),
+            tell=self.tell,
+            begun=functools.partial(pointing.pointed, self.context, self.project.root, run),
         )  # fmt: skip
-
-    def _point(self, *, current: str | None, last: str | None = None) -> None:
-        try:
-            before = project.load_pointers(self.project.root)
-        except OrchestratorError:
-            if current is not None:
-                raise
-            # The run that has just ended has spoilt them, and says so.
-            before = project.Pointers()
-        project.save_pointers(self.project.root, project.Pointers(current, last or before.last_task_id))
 
     def _require(self, id: str) -> Run:
         found = run_reader.run(self.context.connection, self.session_id, id) if self.session_id else None
@@ -253,7 +245,7 @@ class Desk:
 
     def _free(self) -> None:
         """End what nobody executes any more, before anything is said or decided about it."""
-        driver.free_abandoned(self.context)
+        waiting.free_abandoned(self.context)
 
     def tasks(self) -> list[Answer]:
         """The session's runs."""

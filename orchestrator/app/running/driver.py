@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import (
-    gone,
     measuring,
     mediating,
     neighbours,
@@ -26,18 +26,28 @@ from orchestrator.app.running import (
     queueing,
     records,
     starting,
-    stuck,
+    waiting,
 )
 from orchestrator.app.running.parts import Part
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
 from orchestrator.core.running import facts as words
-from orchestrator.core.running import judging, limits, locks, named, phases, states, tests_exist
+from orchestrator.core.running import judging, limits, named, phases, states, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.errors import OrchestratorError
-from orchestrator.runner import checks, evidence_files, guarded, lost, owners, port, process, snapshot, verified
+from orchestrator.runner import (
+    checks,
+    evidence_files,
+    guarded,
+    lost,
+    occupied,
+    owners,
+    port,
+    process,
+    snapshot,
+    verified,
+)
 from orchestrator.runner.snapshot import Change, Snapshot
 from orchestrator.runner.verified import Verification
 from orchestrator.store import run_reader, sqlite
@@ -46,7 +56,6 @@ from orchestrator.store.run_reader import Run
 DIVIDE, EXECUTE, VERIFY, CHECK = "divide", "execute", "verify", "check"
 """The operations of a run; each has exactly one piece of evidence."""
 
-POLL_S = 0.05
 MAX_OUTPUT = 65_536
 """Characters of an executor's answer that go into the database; the whole is in the evidence file."""
 
@@ -59,6 +68,8 @@ class Job(NamedTuple):
     part, parts: the part of the task that this is about, and all of them, where it is done in parts.
     secrets: values that are masked wherever they occur.
     interactive: somebody can answer a question. watch, cancelled: as for an executor.
+    tell: takes what a person should know meanwhile. begun: entered while it runs.
+    place: what holds runs of other databases off its folder.
     """
 
     run: Run
@@ -74,6 +85,9 @@ class Job(NamedTuple):
     secrets: tuple[str, ...] = ()
     watch: port.Watch | None = None
     cancelled: Callable[[], bool] | None = None
+    tell: Callable[[str], None] | None = None
+    begun: Callable[[], AbstractContextManager[None]] = nullcontext
+    place: occupied.Place | None = None
 
 
 class Seen(NamedTuple):
@@ -117,9 +131,18 @@ def execute(context: Context, job: Job) -> Answer:
         EnvironmentProblem: NO_DATABASE, the database was deleted meanwhile; nothing is written anywhere then.
     """
     divided = parts.split(context, job.run, job.settings)
-    if not wait_and_start(context, job):
-        run = job.run
-        return queueing.cancel(context, session_id=run.session_id, id=run.id, reason="cancelled before it began")
+    place = occupied.Place(job.run.verification_root, context.path, job.run.id)
+    try:
+        if waiting.start(context, job, place):
+            with job.begun():
+                return _executed(context, job._replace(place=place), divided)
+    finally:
+        place.leave()
+    run = job.run
+    return queueing.cancel(context, session_id=run.session_id, id=run.id, reason="cancelled before it began")
+
+
+def _executed(context: Context, job: Job, divided: tuple[Part, ...]) -> Answer:
     job = job._replace(attempt=attempts(context, job.run))
     done: list[Done] = []
     for part in divided or (None,):
@@ -142,83 +165,6 @@ def _done(context: Context, job: Job, before: Sequence[Done]) -> Done:
     facts = _facts(context, job, seen, before)
     evidence, facts = records.kept(context, job, seen, facts, before[-1].evidence if before else [])
     return Done(job, seen, facts, evidence)
-
-
-def wait_and_start(context: Context, job: Job) -> bool:
-    """Start the run once a place is free and nobody holds its project, waiting for as long as the settings say.
-
-    Returns:
-        False where it was cancelled meanwhile.
-    """
-    run, capacity = job.run, job.settings.parallel_limits.executors
-    until = time.monotonic() + job.settings.timeouts.deadlock_timeout_seconds
-    noted = False
-    while not (job.cancelled and job.cancelled()):
-        left = free_abandoned(context)
-        late = time.monotonic() >= until
-        if late or starting.conflict(context, run, capacity) is None:
-            problem = _start(context, run, capacity)
-            if problem is None:
-                return True
-            if late:
-                stuck.refuse_held(context, run, left)
-                raise locks.deadlock(f"It waited as long as it may: {problem.message}", (run.id,)) from problem
-        stuck.refuse_own(context, run)
-        if not noted:
-            starting.wait(context, session_id=run.session_id, id=run.id, owner=owners.mine())
-            noted = True
-        time.sleep(POLL_S)
-    return False
-
-
-def _start(context: Context, run: Run, capacity: int) -> OrchestratorError | None:
-    """Start a run; what is in its way, where that may pass."""
-    try:
-        starting.start(
-            context, session_id=run.session_id, id=run.id, owner=owners.mine(), capacity=capacity,
-            locks=starting.wants(context, run),
-        )  # fmt: skip
-    except OrchestratorError as problem:
-        if problem.code not in ("E401", "E404"):
-            raise
-        return problem
-    return None
-
-
-def free_abandoned(context: Context) -> dict[str, tuple[str, ...]]:
-    """End the runs whose process is gone, so that nobody waits for a dead owner.
-
-    First their executors are ended, which live on and write. Where one cannot be, its run keeps its locks; and whoever
-    was started by such an executor itself leaves all of it to others.
-
-    Returns:
-        The runs whose executors could not be ended, with what is left of these.
-    """
-    left: dict[str, tuple[str, ...]] = {}
-    for run in starting.running(context):
-        if run.owner is None or not owners.is_gone(run.owner) or lost.is_within(lost.tag(run.owner, run.id)):
-            continue
-        found = lost.end(lost.tag(run.owner, run.id))
-        if found.left:
-            left[run.id] = found.left
-            continue
-        try:
-            starting.abandon(
-                context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found), gone=True,
-                reason=gone.reason(run),
-            )
-            records.save(context, run.session_id, run.id)
-        except OrchestratorError:
-            # Somebody else was faster, its session is closed, or its project is gone.
-            continue
-    return left
-
-
-def _about_lost(found: lost.Lost) -> list[dict[str, str]]:
-    """What the log of an abandoned run says of its processes."""
-    if not found.is_told:
-        return [{"kind": "processes", "text": "This system does not tell whether its executor still runs."}]
-    return [{"kind": "processes", "text": f"still ran, and was ended: {each}"} for each in found.ended]
 
 
 def _look(context: Context, job: Job) -> Seen:
@@ -254,7 +200,8 @@ def _tampered(context: Context, job: Job, before: guarded.Look, since: neighbour
     expired = datetime.fromisoformat(context.clock()).timestamp() - days * DAY_S
     # Asked after the look, so that whoever has written by then is on record.
     others = neighbours.writers(context, run, since)
-    return guarded.differences(before, after, run.session_id, expired, others)
+    held = job.place.tampered() if job.place is not None else ()
+    return (*guarded.differences(before, after, run.session_id, expired, others), *held)
 
 
 def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:

@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.app.context import Context
 from orchestrator.app.pooling import Pool
-from orchestrator.app.running import driver, failing, records, starting, writing
+from orchestrator.app.running import failing, records, starting, waiting, writing
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import locks, states
 from orchestrator.errors import OrchestratorError
-from orchestrator.runner import owners
+from orchestrator.runner import occupied, owners
 from orchestrator.store import run_board, run_reader
 from orchestrator.store.run_reader import Run
 
@@ -157,7 +157,7 @@ class Loop:
     def _look(self) -> None:
         """Start what may start. In each project the first in the queue goes first, so that nobody is overtaken."""
         with self._pool.lent(write=True) as context:
-            driver.free_abandoned(context)
+            waiting.free_abandoned(context)
             self._free_own(context)
             ahead: dict[str, set[str]] = collections.defaultdict(set)
             for run in self._queued(context, ahead):
@@ -219,7 +219,9 @@ class Loop:
             capacity = self._open_desk(context, run).settings.parallel_limits.executors
         except OrchestratorError:
             return True
-        return len(self._workers) < capacity and starting.conflict(context, run, capacity) is None
+        if len(self._workers) >= capacity or starting.conflict(context, run, capacity) is not None:
+            return False
+        return not occupied.occupied(starting.folder(run), context.path)
 
     def _begin(self, run: Run) -> bool:
         cancelled = threading.Event()

@@ -85,15 +85,21 @@ def _refuse_locked(work: Work, run: Run, wanted: Sequence[tuple[str, str]]) -> N
         locks.acquire(Table(tuple(every)), run.id, dict(wanted))
 
 
-def wait(context: Context, *, session_id: str, id: str, owner: str, at: str | None = None) -> Answer:
+def wait(
+    context: Context, *, session_id: str, id: str, owner: str, reason: str | None = None, at: str | None = None
+) -> Answer:
     """Note that a process waits for a place or locks for a queued run, so that who comes later is served later.
+
+    Args:
+        reason: what it waits for, in words, for the log.
 
     Raises:
         Refused: UNKNOWN_ID, ILLEGAL_MOVE (not queued).
 
     Source: seed 001, Properties 5 and 12.
     """
-    return perform(context, Call("run wait", session_id, RUNNER, {"id": id, "owner": owner}, at=at), wait_action)
+    given = {"id": id, "owner": owner} | ({"reason": reason} if reason else {})
+    return perform(context, Call("run wait", session_id, RUNNER, given, at=at), wait_action)
 
 
 def wait_action(work: Work) -> Answer:
@@ -102,6 +108,8 @@ def wait_action(work: Work) -> Answer:
     groups.open_session(work)
     run = _queued(work, given["id"])
     writing.log(work, run, [{"kind": run_reader.WAITING, "level": writing.FULL, "text": given["owner"]}])
+    if given.get("reason"):
+        writing.log(work, run, [{"kind": "waits", "text": given["reason"]}])
     return {"success": True, "run": run.id, "seq": work.seq}
 
 

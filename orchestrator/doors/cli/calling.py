@@ -62,9 +62,9 @@ def _free_or_tell(context: Any, *, writes: bool) -> None:
     """End the runs whose process is gone, where this call may write; else say on stderr that it is."""
     lost = bootstrap.lost_runs(context)
     if lost and writes:
-        from orchestrator.app.running import driver
+        from orchestrator.app.running import waiting
 
-        driver.free_abandoned(context)
+        waiting.free_abandoned(context)
     elif lost:
         from orchestrator.app.running import gone
         from orchestrator.doors.cli.text.layout import visible

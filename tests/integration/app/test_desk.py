@@ -18,7 +18,7 @@ from orchestrator.app.running import driver, starting
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import config
 from orchestrator.errors import EnvironmentProblem, Refused
-from orchestrator.runner import evidence_files, owners, task_logs
+from orchestrator.runner import evidence_files, occupied, owners, project, task_logs
 
 PATIENCE_S = 20
 """After so long a wait for what should end by itself is called off."""
@@ -91,6 +91,47 @@ def test_inv6_a_program_is_executed_again_with_the_answer_under_the_same_id(tmp_
     names = [f"{run['id']}-execute.log.gz", f"{run['id']}-execute-2.log.gz"]
     assert sorted(path.name for path in raw.iterdir()) == sorted(names)
     assert at.close()["report"]["evidence_inventory"]["integrity_failures"] == []
+
+
+def test_p12_who_waits_for_another_database_stops_as_late_and_is_told_who_holds_the_project(
+    tmp_path: pathlib.Path,
+) -> None:
+    at = desk(tmp_path)
+    other = tmp_path / "other.db"
+    other.touch()
+    place = occupied.Place(at.project.root, str(other), "task-7")
+    assert place.take().taken
+    at._settings = at.settings._replace(timeouts=config.Timeouts(deadlock_timeout_seconds=1))
+    told: list[str] = []
+    at.tell = told.append
+    run = done(at, "create b.md")
+    place.leave()
+    assert (run["state"], run["error_code"]) == ("error", "E403")
+    (process,) = (each for each in owners.mine().split(":")[1:2])
+    who = f"task-7 of {other} (running, process {process} on {owners.mine().split(':')[0]})"
+    why = f"Runs of another database are in {at.project.root}, or above or below it: {who}."
+    assert (run["error_reason"], told) == (f"It waited as long as it may: {why}", [f"{run['id']} waits: {why}"])
+    assert project.load_pointers(at.project.root) == project.Pointers()
+    assert done(at, "create c.md")["error_code"] != "E403"
+
+
+def test_p38_a_run_that_waits_is_not_said_to_run(tmp_path: pathlib.Path) -> None:
+    first = desk(tmp_path, {"status": "COMPLETE", "writes": {"b.md": "x"}, "output": "made"})
+    held = first.submit("create a.md")
+    starting.start(
+        first.context, session_id=held["session_id"], id=held["id"], owner=owners.mine(), capacity=4,
+        locks=[(first.project.root, "write")],
+    )  # fmt: skip
+    second, seen = again(tmp_path), []
+
+    def told(text: str) -> None:
+        seen.append((text, project.load_pointers(second.project.root)))
+        starting.abandon(first.context, session_id=held["session_id"], id=held["id"], owner=owners.mine())
+
+    second.tell = told
+    run = second.work(second.submit("create b.md")["id"])
+    assert seen == [(f"{run['id']} waits: its project or session is held: {held['id']}.", project.Pointers())]
+    assert project.load_pointers(second.project.root) == project.Pointers(None, run["id"])
 
 
 def test_p12_who_waits_longer_than_allowed_stops_and_leaves_the_holder_alone(tmp_path: pathlib.Path) -> None:

@@ -11,6 +11,7 @@ from orchestrator.core.running import production
 from orchestrator.doors.cli import output, printed
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option
 from orchestrator.doors.cli.repl.desk import Desk
+from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import EXIT_NEGATIVE, OrchestratorError, Refused, UsageError
 
 NO_PROJECT = ("E101", "E103")
@@ -81,7 +82,7 @@ def opened(given: Given, *, interactive: bool) -> Desk:
         OrchestratorError: the folder, the configuration, the executor or the database is not fit.
     """
     wanted = given.arguments
-    return bootstrap.open_desk(
+    desk = bootstrap.open_desk(
         project=wanted.get("project"),
         project_mode=wanted.get("project_mode"),
         project_root=wanted.get("project_root"),
@@ -93,6 +94,8 @@ def opened(given: Given, *, interactive: bool) -> Desk:
         interactive=interactive,
         database=given.db,
     )
+    desk.tell = lambda text: output.complain(visible(text))
+    return desk
 
 
 def copyable(given: Given, desk: Desk) -> Callable[[str], str]:
