@@ -54,10 +54,11 @@ def _sk_begins(text: str) -> bool:
 
 
 def _may_hold_secrets(text: str, secrets: Sequence[str]) -> bool:
-    if may_hold_keys(text, secrets) or any(literal in text for literal in _LITERALS):
-        return True
+    # Names are what most texts have, and there are fewer of them.
     lower = text.lower()
-    return any(name in lower for name in _NAMES)
+    if any(name in lower for name in _NAMES):
+        return True
+    return may_hold_keys(text, secrets) or any(literal in text for literal in _LITERALS)
 
 
 @typing.overload

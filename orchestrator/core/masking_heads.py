@@ -125,7 +125,9 @@ def token(characters: str, least: int, needed: str = "") -> Callable[[View, Matc
         enough = len(body) >= least and (not needed or compiled(needed).search(body))
         if not enough and not view.cut_at(end):
             return None
-        return Head(hint.start(), patterns.API, Ends(runs.RUN, rf"[^{characters}]"))
+        # What the key begins with is run over as well, and may hold other characters.
+        marks = "".join(sorted(set(hint.group()) & set("_.")))
+        return Head(hint.start(), patterns.API, Ends(runs.RUN, rf"[^{marks}{characters}]"))
 
     return head
 
@@ -231,6 +233,7 @@ HEADS: dict[str, Callable[[View, Match], Found]] = {
     "amazon": token("A-Z0-9", 16),
     "github": token("A-Za-z0-9_", 20),
     "slack": token("A-Za-z0-9-", 12, needed=r"\A[a-z]-.*[0-9]"),
+    **{begin: token(*form) for begin, form in patterns.ISSUED.items()},
     "jwt": _jwt,
     "keep": _keep,
     "url": _url,

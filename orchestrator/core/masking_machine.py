@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
-from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View
+from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_patterns import compiled
 
@@ -173,7 +173,9 @@ class Machine:
         """Where a secret may begin of which only the beginning is there: outside of other secrets, and inside."""
         text, plain = view.text, len(view.text)
         for length in range(min(_LONGEST_LITERAL, len(text)), 0, -1):
-            if text[-length:] in _BEGINNINGS:
+            begin = len(text) - length
+            # What only begins where a word does begins nothing in the middle of one.
+            if text[begin:] in _BEGINNINGS and (not text[begin].isalnum() or free(view, begin)):
                 plain = len(text) - length
                 break
         plain = min([plain, *(_beginning(text, secret) for secret in self._secrets)])

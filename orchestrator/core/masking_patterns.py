@@ -58,6 +58,31 @@ _BEHIND_BEARER = rf"(?:[ \t]{{1,8}}|%20|{_SEPARATOR}[ \t]{{0,8}})\\{{0,7}}[\"'`]
 _PLACE = r"[^\s/?#\"'<>\\`@]"
 _PASSWORD = rf"(?={_PLACE}{{0,1023}}(?:@|\Z)|{_PLACE}{{1024}})"
 
+_RANDOM = r"[0-9A-Z]"
+ISSUED = {
+    "glpat-": ("A-Za-z0-9_-", 20, _RANDOM),
+    "npm_": ("A-Za-z0-9", 30, _RANDOM),
+    "pypi-AgE": ("A-Za-z0-9_-", 40, ""),
+    "hf_": ("A-Za-z0-9", 30, _RANDOM),
+    "gsk_": ("A-Za-z0-9", 40, _RANDOM),
+    "sk_live_": ("A-Za-z0-9", 16, _RANDOM),
+    "rk_live_": ("A-Za-z0-9", 16, _RANDOM),
+    "whsec_": ("A-Za-z0-9+/=", 24, _RANDOM),
+    "SG.": ("A-Za-z0-9_.-", 50, r"\A[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32}"),
+    "dop_v1_": ("A-Za-z0-9", 60, r"\A[a-f0-9]{60}"),
+    "shpat_": ("A-Za-z0-9", 32, r"\A[A-Fa-f0-9]{32}"),
+    "dckr_pat_": ("A-Za-z0-9_-", 20, _RANDOM),
+    "GOCSPX-": ("A-Za-z0-9_-", 24, _RANDOM),
+    "ya29.": ("A-Za-z0-9_-", 30, _RANDOM),
+    "xapp-": ("A-Za-z0-9-", 20, r"\A[0-9]-.*[0-9]"),
+    "glsa_": ("A-Za-z0-9_", 32, _RANDOM),
+    "hvs.": ("A-Za-z0-9_-", 24, _RANDOM),
+}
+"""How keys of further issuers begin, with the characters that follow, the fewest of them, and what is among these.
+
+None is looked for that an ordinary word could begin as well: each has a mark of its issuer, and then what is random.
+"""
+
 KEY_HINTS = (
     Hint("sk-", r"sk-", "sk", OPENAI, first=True),
     Hint("-----BEGIN ", r"-----BEGIN ", "block", PRIVATE, first=True),
@@ -68,6 +93,7 @@ KEY_HINTS = (
     *(Hint(f"gh{kind}_", f"gh{kind}_", "github", API, first=True) for kind in "pousr"),
     Hint("github_pat_", r"github_pat_", "github", API, first=True),
     Hint("xox", r"xox", "slack", API, first=True),
+    *(Hint(begin, re.escape(begin), begin, API, first=True) for begin in ISSUED),
 )
 """Keys that must never be stored."""
 

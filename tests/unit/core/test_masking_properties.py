@@ -73,6 +73,9 @@ KEY_FORMS = {
     "github": "ghp_{}",
     "fine-grained": "github_pat_{}",
     "google": "AIza{0}{0}",
+    "gitlab": "glpat-{}A1",
+    "npm": "npm_{0}{0}A1",
+    "vault": "hvs.{}A1",
     "web token": "eyJhbGciOiJIUzI1NiJ9.eyJ{0}.{0}",
     "key block": "-----BEGIN PRIVATE KEY-----\n{0}{0}\n{0}\n-----END PRIVATE KEY-----",
 }
