@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from decimal import Decimal
 
+from orchestrator.core import names
 from orchestrator.core.validation.snapshot import Criterion, Ran
 
 OPERATORS = {
@@ -96,7 +96,7 @@ def compare(criterion: Criterion) -> Iterator[Line]:
 
 def judge(criterion: Criterion, ran: Ran | None) -> Iterator[Line]:
     """A command criterion by how its command ended, never by a word that it printed."""
-    command = shlex.join(criterion.command or ())
+    command = " ".join(map(names.word, criterion.command or ()))
     if ran is None:
         yield ("error", criterion.id, f"its command was not run: {command}", "Repeat with --run-commands")
     elif ran.status is None:

@@ -239,3 +239,9 @@ def test_the_command_of_a_criterion_is_shown_as_a_shell_takes_it() -> None:
     criterion = COMMANDED._replace(command=("sh", "-c", "make check; exit 5"))
     ((_, _, _, hint),) = criteria.judge(criterion, Ran("C1", 5, "exit 5"))
     assert hint == "sh -c 'make check; exit 5'"
+
+
+def test_a_word_of_a_command_that_cannot_be_shown_is_spelt() -> None:
+    criterion = COMMANDED._replace(command=("sh", "-c", "make\nexit 5"))
+    ((_, _, _, hint),) = criteria.judge(criterion, Ran("C1", 5, "exit 5"))
+    assert hint == "sh -c $'make\\x0aexit 5'"
