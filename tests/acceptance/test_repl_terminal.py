@@ -213,7 +213,9 @@ def test_a_code_that_is_not_typed_proves_nobody(house: House) -> None:
     desk.type("/respond notes.md\n")
     desk.wait_for("to confirm: ")
     desk.type("WRONG\n")
-    assert "ERROR: HUMAN_REQUIRED" in desk.wait_for(PROMPT)
+    said = desk.wait_for(PROMPT)
+    assert "ERROR: HUMAN_REQUIRED" in said
+    assert "HINT: Type /respond notes.md again, and then the code that is shown" in said
     desk.type("/respond notes.md\n")
     desk.wait_for("to confirm: ")
     desk.interrupt()

@@ -30,12 +30,19 @@ def walk(evidence: dict[str, Any], at: str, *, fails: str | None = None) -> list
     while True:
         failed = progress.phase == fails
         done = phases.fail(progress, recoverable=False) if failed else phases.finish(progress, evidence[progress.phase])
-        faults = "; ".join(f"{refusal.code} {refusal.message}" for refusal in done.refusals)
-        entries.append({"at": at, "kind": "phase", "level": "full", "text": f"{progress.phase}: {faults or 'passed'}"})
+        entries.append(_entry(progress.phase, at, done))
         following = lifecycle.next_phase(progress.phase)
         if done.refusals or following is None:
             return entries
-        progress = phases.advance(done.progress, following).progress
+        moved = phases.advance(done.progress, following)
+        if moved.refusals:
+            return [*entries, _entry(progress.phase, at, moved)]
+        progress = moved.progress
+
+
+def _entry(phase: str, at: str, done: phases.Outcome) -> Entry:
+    faults = "; ".join(f"{refusal.code} {refusal.message}" for refusal in done.refusals)
+    return {"at": at, "kind": "phase", "level": "full", "text": f"{phase}: {faults or 'passed'}"}
 
 
 def evidence_of(

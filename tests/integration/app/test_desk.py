@@ -16,7 +16,7 @@ from orchestrator import bootstrap
 from orchestrator.app import human, operations
 from orchestrator.app.running import driver, starting
 from orchestrator.app.running.desk import Desk
-from orchestrator.core.running import config
+from orchestrator.core.running import config, report
 from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import evidence_files, occupied, owners, project, task_logs
 
@@ -113,6 +113,26 @@ def test_p12_who_waits_for_another_database_stops_as_late_and_is_told_who_holds_
     assert (run["error_reason"], told) == (f"It waited as long as it may: {why}", [f"{run['id']} waits: {why}"])
     assert project.load_pointers(at.project.root) == project.Pointers()
     assert done(at, "create c.md")["error_code"] != "E403"
+
+
+def test_p10_a_report_whose_totals_contradict_each_other_is_refused_and_nothing_stays_open(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = desk(tmp_path)
+    at.submit("create a.md")
+    session, build = at.session_id, report.build
+
+    def miscounted(**known: Any) -> dict[str, Any]:
+        built = build(**known)
+        return {**built, "totals": {**built["totals"], "total": 7}}
+
+    monkeypatch.setattr(report, "build", miscounted)
+    with pytest.raises(Refused) as refused:
+        at.close()
+    assert (refused.value.code, refused.value.data["problems"][0]["place"]) == ("E208", "totals")
+    assert not list((tmp_path / "project").glob(".orchestrator/sessions/*/report.*"))
+    row = at.context.connection.execute("SELECT status FROM sessions WHERE id = ?", (session,)).fetchone()
+    assert row == ("ended",)
 
 
 def test_p38_a_run_that_waits_is_not_said_to_run(tmp_path: pathlib.Path) -> None:

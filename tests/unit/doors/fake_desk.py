@@ -107,11 +107,11 @@ class FakeDesk:
     def answerable(self, text: str, id: str | None = None) -> Row:
         return self._runs[id or list(self._runs)[-1]]
 
-    def approvable(self) -> Row:
-        return self._runs[list(self._runs)[-1]]
+    def approvable(self) -> types.SimpleNamespace:
+        return types.SimpleNamespace(**self._runs[list(self._runs)[-1]])
 
-    def continuable(self, id: str) -> Row:
-        return self._runs[id]
+    def continuable(self, id: str) -> types.SimpleNamespace:
+        return types.SimpleNamespace(**self._runs[id])
 
     def cancel(self, id: str, reason: str = "cancelled") -> Row:
         self._runs[id] |= outcome(states.CANCELLED, error_reason=reason)

@@ -41,19 +41,21 @@ def is_of_a_person(name: str, rest: str) -> bool:
     return check is not None
 
 
-def look(desk: Desk, name: str, rest: str) -> None:
+def look(desk: Desk, name: str, rest: str) -> str | None:
     """See whether there is anything to do for a command of a person, before anybody is asked to prove to be one.
+
+    Returns:
+        The id of the run that goes on, where that is what it is about.
 
     Raises:
         OrchestratorError: what the desk refuses, whoever asks.
     """
-    if name == "/approve":
-        desk.approvable()
-    elif name == "/respond":
+    if name == "/respond":
         id, text = parsing.response(rest)
         desk.answerable(text, id)
-    elif name == "/continue":
-        desk.continuable(parsing.one_id(name, rest))
+        return None
+    found = desk.approvable() if name == "/approve" else desk.continuable(parsing.one_id(name, rest))
+    return str(found.id)
 
 
 def task(desk: Desk, text: str, task_type: str | None = None) -> Answer:

@@ -14,7 +14,7 @@ from orchestrator.doors.cli.repl.desk import Desk
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.progress import Line
 from orchestrator.doors.cli.repl.sources import Source
-from orchestrator.doors.cli.repl.speaking import Speaker, speaking
+from orchestrator.doors.cli.repl.speaking import Speaker, advice, speaking
 from orchestrator.doors.cli.repl.telling import Answer, Teller
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import OrchestratorError, Refused
@@ -148,15 +148,20 @@ class Loop:
 
     def _obey_person(self, name: str, rest: str) -> None:
         """Do what only a person may do, with the proof that one speaks."""
-        commands.look(self._desk, name, rest)
+        run = commands.look(self._desk, name, rest)
         try:
             with self._interrupts.breaking_in():
                 proof = self._speaker.proof(visible(f"{name} {rest}"))
         except KeyboardInterrupt:
             self._broken_off()
             return
-        with speaking(self._desk, proof):
-            found = commands.called(self._desk, name, rest)
+        try:
+            with speaking(self._desk, proof):
+                found = commands.called(self._desk, name, rest)
+        except Refused as problem:
+            if problem.code == "HUMAN_REQUIRED":
+                problem.suggestion = advice(proof, name, rest, run, self._desk.project.root)
+            raise
         self._worker.take_up(name, found)
 
     def _prepare(self, name: str, order: parsing.Order) -> None:

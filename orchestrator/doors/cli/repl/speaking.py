@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from orchestrator import bootstrap
 from orchestrator.app import human
-from orchestrator.app.human import TERMINAL, Credential
+from orchestrator.app.human import TERMINAL, TOKEN, Credential
+from orchestrator.core import names
 from orchestrator.doors.cli import person
 from orchestrator.doors.cli.repl.desk import Desk
 
@@ -55,6 +56,28 @@ class Speaker:
         if fault is None and not person.confirmed(act, sys.stdin, sys.stderr):
             fault = _UNPROVEN
         return Credential(TERMINAL, fault=fault)
+
+
+_FLAG = "--human-token-file FILE"
+
+
+def advice(proof: Credential, name: str, rest: str, run: str | None, root: str) -> str:
+    """What to type where an act was refused because nothing proves a person.
+
+    Args:
+        proof: what was found.
+        name, rest: the command, as it was written.
+        run: the id of the run that it is about, where that is known.
+        root: the project's folder.
+    """
+    if proof.fault == _UNPROVEN:
+        return f"Type {f'{name} {rest}'.strip()} again, and then the code that is shown"
+    if proof.channel == TOKEN:
+        return f"orchestrator human enrol gives a token that is in force; then /exit, and begin with {_FLAG}"
+    where = "orchestrator inbox says how it is answered"
+    if run is not None and name != "/respond":
+        where = f"orchestrator repl --project {names.word(root)}, and there /continue {run}"
+    return f"{where}, at a terminal of your own; a script begins with {_FLAG}"
 
 
 @contextlib.contextmanager
