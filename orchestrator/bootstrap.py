@@ -141,6 +141,30 @@ def lost_runs(context: Context) -> list[Any]:
     return list(gone.found(context.connection))
 
 
+def end_lost_runs(desk: Any) -> list[str]:
+    """End what a killed runner has left in the database of a desk, where that is there already.
+
+    Returns:
+        A sentence for each run. What cannot be done now is told by the first call that needs it.
+    """
+    path = desk.find()
+    if path is None:
+        return []
+    from orchestrator.app.running import gone, waiting
+
+    try:
+        reading = open_context(path, write=False, door="repl")
+        try:
+            lost = lost_runs(reading)
+        finally:
+            reading.connection.close()
+        if lost:
+            waiting.free_abandoned(desk.context)
+        return [gone.told(desk.context.connection, run) for run in lost]
+    except OrchestratorError:
+        return []
+
+
 def open_desk(
     *, project: str | None = None, project_mode: str | None = None, project_root: str | None = None,
     executor: str | None = None, executor_timeout_ms: int | None = None, progress_timeout_ms: int | None = None,

@@ -232,6 +232,34 @@ def test_p31_the_processes_of_a_killed_runner_are_ended_before_anybody_goes_on(
         subprocess.run(argv, env=environment, capture_output=True, check=True)
 
 
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_p31_a_loop_that_only_starts_ends_and_tells_what_a_killed_runner_has_left(
+    script: pathlib.Path, environment: dict[str, str], project: pathlib.Path, tmp_path: pathlib.Path, as_json: bool
+) -> None:
+    seen = tmp_path / "seen"
+    seen.mkdir()
+    (tmp_path / "writer.py").write_text(WRITER)
+    brood = program(tmp_path, BROOD.format(writer=str(tmp_path / "writer.py"), seen=str(seen)))
+    killed(repl(script, project, brood), environment, lambda: len([*seen.glob("*.pid")]) == 3)
+    argv = [*repl(script, project, brood), *(["--json"] if as_json else [])]
+    second = subprocess.run(argv, input="", capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert not any(alive(int(path.stem)) for path in seen.glob("*.pid"))
+    ((state, code, reason),) = states(environment)
+    assert (state, code, second.returncode) == ("error", "E503", 0)
+    told = json.loads(second.stdout.splitlines()[0])["warnings"][-1] if as_json else second.stderr
+    assert f"in {project} was left by a runner that was killed, and is ended: {reason}." in told
+    again = subprocess.run(argv, input="", capture_output=True, text=True, env=environment, timeout=60, check=False)
+    assert "was left by a runner" not in again.stdout + again.stderr
+
+
+def test_a_loop_that_only_starts_makes_no_database(
+    script: pathlib.Path, environment: dict[str, str], project: pathlib.Path
+) -> None:
+    subprocess.run(repl(script, project, "fake-success"), input="/help\n", text=True, env=environment, check=True,
+                   stdout=subprocess.DEVNULL)  # fmt: skip
+    assert not pathlib.Path(environment["ORCHESTRATOR_DB"]).exists()
+
+
 def test_p6_who_was_started_by_the_lost_executor_itself_takes_nothing_from_it(
     script: pathlib.Path, environment: dict[str, str], project: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:

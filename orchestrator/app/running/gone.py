@@ -39,6 +39,14 @@ def sentence(run: Run) -> str:
     return f"Its process is gone: {remedy(run)} ends it and says what changed."
 
 
+def told(connection: Connection, run: Run) -> str:
+    """What has become of such a run by a call that may write."""
+    now, where = run_reader.run(connection, run.session_id, run.id) or run, f"{run.id} in {run.verification_root}"
+    if now.state == states.RUNNING:
+        return f"{where} runs no more, and of it something lives on that could not be ended."
+    return f"{where} was left by a runner that was killed, and is ended: {masking.mask(now.error_reason or LOST)}."
+
+
 def remedy(run: Run) -> str:
     """The command that ends such a run."""
     return f"orchestrator repl --project {names.word(run.verification_root)}, and there /logs {run.id},"

@@ -26,6 +26,10 @@ class Desk(Protocol):
         """The folder, with its warnings."""
 
     @property
+    def find(self) -> Callable[[], str | None]:
+        """What tells the path of the database, where it is there already."""
+
+    @property
     def settings(self) -> Any:
         """The settings of the project; E101 to E105 where there are none."""
 

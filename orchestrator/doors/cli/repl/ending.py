@@ -29,7 +29,7 @@ def greet(desk: Desk, teller: Teller, arguments: Mapping[str, Any]) -> None:
 
     Source: seed 001, Properties 32 and 40.
     """
-    notices, warnings = flags.notices(), [*desk.project.warnings, *desk.warnings]
+    notices, warnings = flags.notices(), [*desk.project.warnings, *desk.warnings, *bootstrap.end_lost_runs(desk)]
     root = desk.project.root
     first = [f"PROJECT_PATH={root}"] if arguments.get("print_project_path") else []
     document = {"project": root, "notices": notices, "warnings": warnings}
