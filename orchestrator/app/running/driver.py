@@ -274,7 +274,7 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
     touched = [change.path for each in (*(done.seen for done in before), seen) for change in each.changes]
     later = job.part.later if job.part is not None else ()
     unmet = orders.unmet(context, run, seen.present, touched)
-    deleted = [change.path for change in seen.changes if change.kind == snapshot.DELETED]
+    deleted = [snapshot.told(change.path) for change in seen.changes if change.kind == snapshot.DELETED]
     facts = Facts(
         task_type=run.task_type,
         status=result.status,

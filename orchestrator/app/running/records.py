@@ -114,10 +114,10 @@ def _inspected(run: Run, operations: list[str], facts: Facts, known: str | None)
 
 
 def _files(seen: Seen) -> list[dict[str, Any]]:
-    kinds = {change.path: change.kind for change in seen.changes}
+    kinds = {snapshot.told(change.path): change.kind for change in seen.changes}
     return [
         {
-            "path": snapshot.told(file.path), "change": kinds.get(file.path), "present": file.exists,
+            "path": file.path, "change": kinds.get(file.path), "present": file.exists,
             "detected_at": file.detected_at, "detection_method": file.detection_method,
         }
         for file in seen.found.files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -26,11 +27,12 @@ def files(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def places(text: str) -> list[tuple[int, int, str]]:
-    """Where each named file stands: start, end and normalised path."""
+@functools.lru_cache(maxsize=4)
+def places(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Where each named file stands: start, end and normalised path; a task's text is asked about many times."""
     blanked = _URL.sub(lambda match: " " * len(match[0]), text)
     every = ((match.start(), match[0].rstrip(".-")) for match in _TOKEN.finditer(blanked))
-    return [(start, start + len(raw), normal(raw)) for start, raw in every if _is_file(raw)]
+    return tuple((start, start + len(raw), normal(raw)) for start, raw in every if _is_file(raw))
 
 
 def normal(path: str) -> str:

@@ -132,7 +132,8 @@ def argument_problem(argv: Sequence[str]) -> str | None:
             return wrong
         size = len(os.fsencode(argument))
         if size > ARGUMENT_BYTES:
-            return f"an argument holds {ARGUMENT_BYTES} bytes, and one has {size}; put the text into a file"
+            where = "say {prompt_file} in the executor's command, which gets the task in a file"
+            return f"an argument holds {ARGUMENT_BYTES} bytes, and the task's has {size}; {where}"
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import shutil
 import sys
@@ -133,6 +134,27 @@ def test_p10_a_report_whose_totals_contradict_each_other_is_refused_and_nothing_
     assert not list((tmp_path / "project").glob(".orchestrator/sessions/*/report.*"))
     row = at.context.connection.execute("SELECT status FROM sessions WHERE id = ?", (session,)).fetchone()
     assert row == ("ended",)
+
+
+def test_p33_a_file_whose_name_is_no_text_is_told_with_what_became_of_it(tmp_path: pathlib.Path) -> None:
+    at = desk(tmp_path)
+    root, odd = os.fsencode(at.project.root), b"n\xff.md"
+    program = tmp_path / "odd.py"
+    program.write_text(
+        f"#!{sys.executable}\nimport os\nif os.path.exists({odd!r}):\n    os.unlink({odd!r})\nelse:\n"
+        f"    open({odd!r}, 'w').close()\nopen('a.md', 'a').write('x')\n"
+    )
+    program.chmod(0o755)
+    at.flags = at.flags._replace(executor=f"command:{program}")
+    seen = []
+    for text in ("create a.md", "update a.md"):
+        run = done(at, text)
+        seen.append((run["state"], [(file["path"], file["change"], file["exists"]) for file in run["verified_files"]]))
+    assert seen == [
+        ("complete", [("a.md", "new", True), ("n\\xff.md", "new", True)]),
+        ("complete", [("a.md", "changed", True), ("n\\xff.md", "deleted", False)]),
+    ]
+    assert not os.path.exists(root + b"/" + odd)
 
 
 def test_p38_a_run_that_waits_is_not_said_to_run(tmp_path: pathlib.Path) -> None:

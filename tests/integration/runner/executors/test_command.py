@@ -167,3 +167,11 @@ def test_progress_is_told(tmp_path: pathlib.Path) -> None:
     executor: port.Executor = command.Command([str(program)], kits.surroundings())
     executor.execute(making.task(tmp_path), watch=told.append)
     assert told[-1].line == "working"
+
+
+def test_a_task_that_no_argument_can_hold_is_told_how_it_gets_through() -> None:
+    assert command.argument_problem(["program", "x" * 131_071]) is None
+    assert command.argument_problem(["program", "x" * 131_072]) == (
+        "an argument holds 131071 bytes, and the task's has 131072; say {prompt_file} in the executor's command, which"
+        " gets the task in a file"
+    )
