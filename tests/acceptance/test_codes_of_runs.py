@@ -97,3 +97,19 @@ def test_p16_a_script_is_told_where_a_person_lets_work_go_on(house: House) -> No
     (log,) = house.logs()
     assert "ERROR: HUMAN_REQUIRED" in done.out
     assert NO_TERMINAL.format(project=house.project, run=log["external_task_id"]) in done.out
+
+
+@pytest.mark.parametrize("harm", ["mkdir {}", "echo '[bad' > {}", "ln -s x {}"])
+def test_p39_who_spoils_the_file_that_names_the_running_task_has_a_summary_all_the_same(
+    house: House, harm: str
+) -> None:
+    """Source: seed 001, Properties 1, 38 and 39."""
+    done = house.run(
+        lines=["create notes.md", "/tasks", "/exit"],
+        executor=house.program(f"rm -f .claude/repl.json; {harm.format('.claude/repl.json')}; echo x > notes.md"),
+    )
+    (why,) = done.whys
+    assert (done.code, done.results) == (1, ["ERROR"])
+    assert why.startswith("What no executor may touch was touched")
+    assert ".claude/repl.json (" in why
+    assert "[log: task-001]" in done.out.rpartition("====================")[2]

@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Iterator
 
 from orchestrator.app.context import Context
+from orchestrator.core.running import states
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import project
 from orchestrator.store import run_reader
@@ -33,9 +34,12 @@ def pointed(context: Context, root: str, run: Run) -> Iterator[None]:
         failed = True
         raise
     finally:
-        found = run_reader.run(context.connection, run.session_id, run.id)
-        over = failed or (found is not None and found.ended_at is not None)
-        _point(root, current=None, last=run.id if over else None)
+        found = run_reader.run(context.connection, run.session_id, run.id) or run
+        over = failed or found.ended_at is not None
+        # A run that is an error has its own reason, such as that it spoilt this very file.
+        told = failed or found.state == states.FAILED
+        with contextlib.suppress(*([OrchestratorError] if told else [])):
+            _point(root, current=None, last=run.id if over else None)
 
 
 def _point(root: str, *, current: str | None, last: str | None = None) -> None:
