@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator.runner import occupied
 from tests.acceptance.replhouse import DEADLINE_S, House, set_up
+from tests.acceptance.webhouse import STEPS, WebHouse
 from tests.integration.runner import supervised
 
 pytestmark = pytest.mark.slow
@@ -134,3 +136,20 @@ def test_p1_an_executor_that_takes_the_guard_away_makes_its_run_invalid(house: H
     code, run, _ = ended(begin(house, "rm -rf .orchestrator/locks; echo x > a.md", "create a.md"))
     assert (code, run["error_code"]) == (1, "E501")
     assert ".orchestrator/locks (deleted)" in run["why"]
+
+
+def test_p6_a_server_leaves_queued_what_has_to_wait_for_another_database(web: WebHouse, tmp_path: pathlib.Path) -> None:
+    server = web.serve(steps=STEPS)
+    folder = web.folder()
+    project = server.project(folder)
+    other = tmp_path / "other.db"
+    other.touch()
+    place = occupied.Place(str(folder), str(other), "task-7")
+    assert place.take().taken
+    first, second = (server.chat(project, text)["task_id"] for text in ("hello", "create notes.md"))
+    time.sleep(1.5)
+    assert [server.task(each)["status"] for each in (first, second)] == ["QUEUED", "QUEUED"]
+    place.leave()
+    for each in (first, second):
+        server.until(each, "COMPLETE", "ERROR", "INCOMPLETE")
+    assert server.stop() == 0
