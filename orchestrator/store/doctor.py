@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from orchestrator import errors
+from orchestrator.core import filemodes
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, discovery, problems, sqlite
 from orchestrator.store.maintenance import Problem, from_error, schema_problems, version_problems
@@ -130,7 +131,7 @@ def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Prob
     facts["size"] = found.st_size
     facts["wal_size"] = os.stat(log).st_size if os.path.exists(log) else 0
     facts["mode"] = f"{stat.S_IMODE(found.st_mode):04o}"
-    if found.st_mode & 0o077:
+    if filemodes.is_open_to_others(found.st_mode):
         message = f"Other users of this machine may open {real} (mode {facts['mode']})."
         yield Problem("PERMISSIONS", "warning", real, message, f"chmod 600 {problems.quoted(real)}")
     if locked := sqlite.locked_files(real):

@@ -157,6 +157,7 @@ def test_beyond_loopback_reading_needs_the_token_as_well(web: WebHouse) -> None:
 def test_beyond_loopback_the_link_alone_lets_nobody_in(web: WebHouse) -> None:
     token = web.base / "token"
     token.write_text("0123456789abcdef\n")
+    token.chmod(0o600)
     server = web.serve("--host", "0.0.0.0", "--token-file", str(token))  # noqa: S104 - is reached by loopback
     assert ["beyond loopback" in said for said in server.told["warnings"]] == [True]
     link = f"/open/{server.told['link'].rpartition('/')[2]}"
@@ -181,15 +182,26 @@ def test_what_it_prints_beyond_loopback_says_that_all_needs_the_token(
 ) -> None:
     token = web.base / "token"
     token.write_text("0123456789abcdef\n")
+    token.chmod(0o644)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(replhouse.OWN)}
     argv = [sys.executable, str(script), "serve", "--db", str(web.database), "--port", "0", "--host", "0.0.0.0"]  # noqa: S104
     more = ["--token-file", str(token), *(["--json"] if form == "json" else [])]
     with subprocess.Popen([*argv, *more], env=kept, cwd=web.base, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        lines = [process.stdout.readline() for _ in range(1 if form == "json" else 4)]
+        lines = [process.stdout.readline() for _ in range(1 if form == "json" else 5)]
         process.terminate()
+    assert "may open the file of --token-file (mode 0644)" in "".join(lines)
     assert "nothing is read or written without the token of --token-file" in "".join(lines)
     assert "0123456789abcdef" not in "".join(lines)
+
+
+@pytest.mark.parametrize(("mode", "warns"), [(0o600, False), (0o640, True), (0o604, True)])
+def test_a_token_that_other_users_may_read_is_warned_of(web: WebHouse, mode: int, warns: bool) -> None:
+    token = web.base / "token"
+    token.write_text("0123456789abcdef\n")
+    token.chmod(mode)
+    warning = f"Other users of this machine may open the file of --token-file (mode {mode:04o})"
+    assert [warning in each for each in web.serve("--token-file", str(token)).told["warnings"]] == [True] * warns
 
 
 def test_the_token_stands_nowhere(installed_web: WebHouse) -> None:

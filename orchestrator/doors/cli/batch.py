@@ -103,13 +103,15 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
         words, given = _parsed(line, number)
         if words in batch_arguments.OWN:
             return _own(runner, words, given)
-        given, token = batch_arguments.without_token(words, given)
+        given, token, warnings = batch_arguments.without_token(words, given)
         bound = arguments.bind(words, batch_arguments.fitted(words, given))
         context = runner.for_operation(words)
         context.credential = token
         bound = arguments.complete(context, words, bound)
         found = operations.call(context, words, **bound)
         code = found.pop("exit_code", errors.EXIT_OK)
+        if warnings:
+            found["warnings"] = [*(found.get("warnings") or ()), *warnings]
         return {**outcomes.success(found, context.path), "op": words, "exit_code": code}
     except errors.OrchestratorError as problem:
         session = outcomes.hinted(problem, outcomes.session_of(words, bound) if words else None)

@@ -41,23 +41,25 @@ def fitted(words: str, given: Arguments) -> Arguments:
     return found
 
 
-def without_token(words: str, given: Arguments) -> tuple[Arguments, human.Credential | None]:
-    """What a line gives besides a person's token, and the credential. A batch has no terminal: a token alone proves.
+def without_token(words: str, given: Arguments) -> tuple[Arguments, human.Credential | None, list[str]]:
+    """What a line gives besides a person's token, the credential, and warnings about its file.
+
+    A batch has no terminal: a token alone proves.
 
     Raises:
         UsageError: USAGE, the file cannot be read, or the command takes no token.
     """
     name = given.get(_TOKEN)
     if name is None or words not in catalogue.COMMANDS:
-        return given, None
-    from orchestrator.doors.cli import main
+        return given, None, []
+    from orchestrator.doors.cli import exposure, main
 
     if options.HUMAN not in main.find(words).parameters:
         raise UsageError("USAGE", f"{words} takes no {_TOKEN}.", f"orchestrator {words} --help")
     if name == values.STDIN or not isinstance(name, str):
         raise _stdin(_TOKEN)
     rest = {key: value for key, value in given.items() if key != _TOKEN}
-    return rest, human.credential_of(values.secret(name, _TOKEN))
+    return rest, human.credential_of(values.secret(name, _TOKEN)), exposure.warnings(name, _TOKEN)
 
 
 def own(command: Command, given: Arguments, db: str | None) -> Given:

@@ -137,6 +137,8 @@ def _answered(command: Command, given: Given, result: Result) -> int:
     if result.printed:
         return result.exit_code
     answer = _repeating(result.answer, given.db)
+    if given.warnings:
+        answer = {**answer, "warnings": [*(answer.get("warnings") or ()), *given.warnings]}
     recorded = output.recorded_step(answer, command.words)
     if given.json and not result.raw:
         output.write(output.line(outcomes.success(answer, answer.get("db"))), recorded)

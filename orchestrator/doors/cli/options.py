@@ -59,12 +59,16 @@ class Parameter(NamedTuple):
 
 
 class Given(NamedTuple):
-    """A call that was taken apart: the parameters of the use case, and what belongs to the command line itself."""
+    """A call that was taken apart: the parameters of the use case, and what belongs to the command line itself.
+
+    warnings: what a person should know about what was given.
+    """
 
     arguments: dict[str, Any]
     json: bool
     db: str | None
     debug: bool
+    warnings: tuple[str, ...] = ()
 
 
 class Result(NamedTuple):

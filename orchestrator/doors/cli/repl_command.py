@@ -43,7 +43,7 @@ def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
 
     def lines() -> bool:
         is_project = flags.is_project(desk, interactive=interactive)
-        ending.greet(desk, teller, given.arguments)
+        ending.greet(desk, teller, given)
         if interactive:
             output.complain(WELCOME if is_project else NO_PROJECT)
         speaker = Speaker(given.arguments.get("human_token_file"), interactive=interactive)

@@ -57,7 +57,7 @@ def _done(given: Given, interrupts: Interrupts) -> Result:
 
     def work() -> bool:
         flags.is_project(desk, interactive=False)
-        ending.greet(desk, teller, wanted)
+        ending.greet(desk, teller, given)
         worker.take_up("run", commands.task(desk, wanted["prompt"].strip(), wanted.get("type")))
         return interrupts.leaving
 

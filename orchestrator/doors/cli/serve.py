@@ -84,6 +84,7 @@ class _Teller:
 
     def __init__(self, given: Given) -> None:
         self._json = given.json
+        self._given = given.warnings
         self._again = False
 
     def tell(self, listening: Any) -> None:
@@ -92,12 +93,15 @@ class _Teller:
         if self._json:
             found: dict[str, Any] = {
                 "url": listening.url, "link": link, "token": None if self._again else listening.token,
-                "warnings": [] if listening.local or self._again else [BEYOND],
+                "warnings": [] if self._again else self._warnings(listening),
             }
             output.write(output.line(outcomes.success(found, listening.db)))
         else:
             output.write("".join(f"{line}\n" for line in self._lines(listening, link)).encode())
         self._again = True
+
+    def _warnings(self, listening: Any) -> list[str]:
+        return [*([] if listening.local else [BEYOND]), *self._given]
 
     def _lines(self, listening: Any, link: str | None) -> list[str]:
         if self._again:
@@ -106,8 +110,7 @@ class _Teller:
         lines.append(
             f"A person comes in once by {link}" if link else "No person comes in: an agent's environment started this."
         )
-        if not listening.local:
-            lines.append(BEYOND)
+        lines += self._warnings(listening)
         if listening.token:
             lines.append(f"Scripts write with: Authorization: Bearer {listening.token}")
         return [*lines, "Ctrl-C ends it."]

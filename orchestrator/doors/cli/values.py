@@ -45,7 +45,17 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
     for parameter in command.parameters:
         if parameter.variable and environment.get(parameter.variable):
             arguments.setdefault(parameter.key, environment[parameter.variable])
-    return Given(arguments, bool(own["json"]) or wants_json(environment), own["db"], bool(own["debug"]))
+    warnings = _warnings(command, values)
+    return Given(arguments, bool(own["json"]) or wants_json(environment), own["db"], bool(own["debug"]), warnings)
+
+
+def _warnings(command: Command, values: dict[str, Any]) -> tuple[str, ...]:
+    secrets = [each for each in command.parameters if each.kind == options.SECRET and each.name in values]
+    if not secrets:
+        return ()
+    from orchestrator.doors.cli import exposure
+
+    return tuple(said for each in secrets for said in exposure.warnings(values[each.name], spelt(each)))
 
 
 def unread(command: Command, raw: dict[str, Any], environment: Mapping[str, str]) -> Given:

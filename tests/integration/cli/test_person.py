@@ -148,6 +148,11 @@ def token(sit: Callable[..., Sat], tmp_path: pathlib.Path) -> pathlib.Path:
     return file
 
 
+def exposed(warning: str, option: str, mode: int) -> bool:
+    """Whether it warns of a file with a secret that others may open."""
+    return f"Other users of this machine may open the file of {option} (mode {mode:04o})" in warning
+
+
 class TestATokenFile:
     def test_proves_its_person_without_a_terminal(self, run: Run, token: pathlib.Path) -> None:
         done = run(*END, "--human-token-file", str(token), "--json")
@@ -181,6 +186,36 @@ class TestATokenFile:
         done = run(*END, "--human-token-file", secret, "--json")
         assert (done.returncode, json.loads(done.stdout)["code"]) == (64, "USAGE")
         assert secret.encode() not in done.stdout + done.stderr
+
+    @pytest.mark.parametrize(("mode", "warns"), [(0o600, 0), (0o400, 0), (0o640, 1), (0o604, 1), (0o620, 1)])
+    def test_that_other_users_may_open_is_warned_of_and_its_name_is_not_shown(
+        self, run: Run, lines: Lines, token: pathlib.Path, mode: int, warns: int
+    ) -> None:
+        token.chmod(mode)
+        act = ("session", "pause", "S1", "--by", "user", "--reason", "r", "--human-token-file")
+        done = run(*act, str(token), "--json")
+        told = json.loads(done.stdout)["warnings"]
+        assert [exposed(each, "--human-token-file", mode) for each in told] == [True] * warns
+        told = run("session", "resume", *act[2:], str(token)).stderr.decode().splitlines()
+        assert [exposed(each, "--human-token-file", mode) for each in told] == [True] * warns
+        batched = {"id": "S1", "by": "user", "reason": "r", "human_token_file": str(token)}
+        (answer,) = lines(("session pause", batched))
+        assert [exposed(each, "human_token_file", mode) for each in answer["warnings"]] == [True] * warns
+        assert not [each for each in (done.stdout.decode(), *told, str(answer)) if token.name in each.split()]
+
+    @pytest.mark.parametrize("mode", [0o600, 0o644])
+    def test_that_a_shell_opens_as_stdin_is_looked_at_as_well(
+        self, script: pathlib.Path, database: pathlib.Path, token: pathlib.Path, mode: int
+    ) -> None:
+        token.chmod(mode)
+        with token.open("rb") as opened:
+            done = subprocess.run(
+                [sys.executable, str(script), *END, "--human-token-file", "-", "--json", "--db", str(database)],
+                stdin=opened, capture_output=True, env=clean_environment(), timeout=60, check=True,
+            )  # fmt: skip
+        assert [exposed(each, "--human-token-file", mode) for each in json.loads(done.stdout)["warnings"]] == (
+            [True] if mode == 0o644 else []
+        )
 
     def test_and_a_note_cannot_both_be_stdin(self, run: Run) -> None:
         done = run("session", "end", "S1", "--by", "user", "--reason", "-", "--human-token-file", "-", "--json")

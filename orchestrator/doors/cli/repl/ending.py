@@ -13,6 +13,7 @@ from typing import Any
 from orchestrator import bootstrap
 from orchestrator.core.running import exits, report
 from orchestrator.doors.cli import calling, output
+from orchestrator.doors.cli.options import Given
 from orchestrator.doors.cli.repl import flags
 from orchestrator.doors.cli.repl.desk import Desk
 from orchestrator.doors.cli.repl.interrupts import Interrupts
@@ -24,14 +25,15 @@ from orchestrator.errors import OrchestratorError
 _SEVERITY = (exits.OK, exits.UNFINISHED, exits.FAILED)
 
 
-def greet(desk: Desk, teller: Teller, arguments: Mapping[str, Any]) -> None:
+def greet(desk: Desk, teller: Teller, given: Given) -> None:
     """Say where work is done and what is special about it, before anything else is said.
 
     Source: seed 001, Properties 32 and 40.
     """
     notices, warnings = flags.notices(), [*desk.project.warnings, *desk.warnings, *bootstrap.end_lost_runs(desk)]
+    notices, warnings = flags.notices(), [*desk.project.warnings, *desk.warnings, *given.warnings]
     root = desk.project.root
-    first = [f"PROJECT_PATH={root}"] if arguments.get("print_project_path") else []
+    first = [f"PROJECT_PATH={root}"] if given.arguments.get("print_project_path") else []
     document = {"project": root, "notices": notices, "warnings": warnings}
     teller.answer("begin", Answer(document, [*first, *notices]))
     if not teller.json:
