@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from orchestrator.errors import OrchestratorError
+from orchestrator.store import constants
 
 _END = r"[^\s/'\"`,;()<>]"
 _LAST = r"[^\s/'\"`,;()<>.:]"
@@ -29,8 +30,10 @@ def places(problem: OrchestratorError, *more: str | None) -> list[str]:
 
 
 def folders(known: Iterable[str]) -> list[str]:
-    """The folders that hold these paths."""
-    return [folder for folder in map(os.path.dirname, known) if len(folder) > 1]
+    """The folders that hold these paths; of the product's own folder also the project that it lies in."""
+    inner = [os.path.dirname(path) for path in known]
+    outer = [os.path.dirname(folder) for folder in inner if os.path.basename(folder) == constants.FOLDER]
+    return [folder for folder in (*inner, *outer) if len(folder) > 1]
 
 
 def working_folder() -> list[str]:
@@ -42,14 +45,14 @@ def working_folder() -> list[str]:
     return [found] if len(found) > 1 else []
 
 
-def without_places(text: str, known: Mapping[str, str], elsewhere: str) -> str:
+def without_places(text: str, known: Mapping[str, str], elsewhere: str | None) -> str:
     """A sentence with words instead of paths.
 
     Args:
         text: the sentence.
         known: paths whatever letters they have, blanks, quotes and line ends too, and the word for each; also what
             lies below them, and as a message quotes them.
-        elsewhere: the word for all else that looks like a path.
+        elsewhere: the word for all else that looks like a path; None leaves it, since it may be what a caller said.
     """
     words = {form: word for path, word in known.items() if len(path) > 1 for form in _forms(path)}
     if words:
@@ -57,7 +60,7 @@ def without_places(text: str, known: Mapping[str, str], elsewhere: str) -> str:
         forms = sorted(words, key=len, reverse=True)
         pattern = rf"(?<![\w/])({'|'.join(map(re.escape, forms))}){_BELOW}"
         text = re.sub(pattern, lambda found: words[found[1]], text)
-    return _PATH.sub(elsewhere, _QUOTED.sub(elsewhere, _NAMED.sub("", text)))
+    return text if elsewhere is None else _PATH.sub(elsewhere, _QUOTED.sub(elsewhere, _NAMED.sub("", text)))
 
 
 def _forms(path: str) -> set[str]:

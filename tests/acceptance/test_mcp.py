@@ -285,6 +285,7 @@ def test_a_refusal_is_an_error_with_its_code(
     assert found["error"]
     assert found["suggestion"]
     assert {name: found[name] for name in more} == more
+    assert not [inside for inside in (str(place.parent), "SELECT ", "Traceback") if inside in json.dumps(found)]
     recorded = rows(place, "SELECT door, actor, code FROM refusals ORDER BY rowid DESC LIMIT 1")
     if TOOLS[tool].words in ("route", "task set-status") and code != "INVALID_ID":
         assert recorded == [("mcp", WORKER, code)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from orchestrator.app import hiding, outcomes
@@ -21,9 +22,7 @@ def document(problem: OrchestratorError, session: str | None, database: str | No
         session: the one that the call was about.
         database: the file as far as it is known; it is named by no error.
     """
-    if isinstance(problem, EnvironmentProblem):
-        problem = _without_paths(problem, database)
-    return outcomes.failure(problem, outcomes.hinted(problem, session))
+    return outcomes.failure(_without_paths(problem, database), outcomes.hinted(problem, session))
 
 
 def unexpected(problem: Exception) -> OrchestratorError:
@@ -32,19 +31,44 @@ def unexpected(problem: Exception) -> OrchestratorError:
     return OrchestratorError(INTERNAL, what, "See the log of the server, and report it as a fault")
 
 
-def _without_paths(problem: EnvironmentProblem, database: str | None) -> EnvironmentProblem:
-    known = [each for each in (problem.data.get("db"), database) if isinstance(each, str)]
-    message = _said(problem.message, known)
-    suggestion = _said(problem.suggestion, known)
+def _without_paths(problem: OrchestratorError, database: str | None) -> OrchestratorError:
+    said = _Said(problem, database)
+    message, suggestion = said.text(problem.message), said.text(problem.suggestion)
     if suggestion != problem.suggestion:
         suggestion = _OPERATOR
-    rest = {name: value for name, value in problem.data.items() if name not in _PATHS}
-    return EnvironmentProblem(problem.code, message[:1].upper() + message[1:], suggestion, **rest)
+    if message != problem.message:
+        message = message[:1].upper() + message[1:]
+    rest = {name: said.value(value) for name, value in problem.data.items() if not _is_place(name, value)}
+    return type(problem)(problem.code, message, suggestion, **rest)
 
 
-def _said(text: str, known: list[str]) -> str:
-    """The text with words instead of paths, those of the database and its folder first, which may hold blanks."""
-    for path in known:
-        text = text.replace(f"database {path}", "database")
-    words = dict.fromkeys([*hiding.folders(known), *hiding.working_folder()], _FOLDER)
-    return hiding.without_places(text, words | dict.fromkeys(known, _DATABASE), _ELSEWHERE)
+def _is_place(name: str, value: Any) -> bool:
+    return name in _PATHS and isinstance(value, str) and os.path.isabs(value)
+
+
+class _Said:
+    """What an error says, with words instead of paths.
+
+    Those of the database and its folder come first, which may hold blanks. What else looks like a path is none of this
+    machine for sure but in errors about the surroundings: elsewhere it may be what a caller said, a title or an id.
+    """
+
+    def __init__(self, problem: OrchestratorError, database: str | None) -> None:
+        own = [each for each in (problem.data.get("db"), database) if isinstance(each, str)]
+        places = hiding.places(problem)
+        words = dict.fromkeys([*places, *hiding.folders(places)], _ELSEWHERE)
+        words |= dict.fromkeys([*hiding.folders(own), *hiding.working_folder()], _FOLDER)
+        self._own, self._words = own, words | dict.fromkeys(own, _DATABASE)
+        self._rest = _ELSEWHERE if isinstance(problem, EnvironmentProblem) else None
+
+    def text(self, text: str) -> str:
+        for path in self._own:
+            text = text.replace(f"database {path}", "database")
+        return hiding.without_places(text, self._words, self._rest)
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(str(name)): self.value(each) for name, each in value.items()}
+        return [self.value(each) for each in value] if isinstance(value, list | tuple) else value

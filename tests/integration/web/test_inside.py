@@ -1,0 +1,92 @@
+"""Whatever breaks behind whatever is asked: the answer says nothing of the inside of the server."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the pages need the extra `web`")
+
+from fastapi.routing import APIRoute
+
+from orchestrator.doors.web import acts, api, api_reading, events, pages
+from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
+from tests.integration.web.asgi import TOKEN, Web
+
+PLACE = "/srv/hushhush place/hushhush.db"
+KEY = "ghp_" + "a1B2c3" * 6
+SAID = f'{PLACE}: near "SELECT hushhush FROM hushhush": {KEY}'
+
+
+def _of_sqlite(code: int) -> sqlite3.Error:
+    fault = sqlite3.OperationalError(SAID)
+    fault.sqlite_errorcode = code
+    return fault
+
+
+FAULTS: dict[str, Callable[[], Exception]] = {
+    "a statement": lambda: _of_sqlite(1),
+    "a constraint": lambda: sqlite3.IntegrityError(SAID),
+    "a lock": lambda: _of_sqlite(5),
+    "a full disk": lambda: _of_sqlite(13),
+    "the system": lambda: OSError(5, SAID, PLACE),
+    "a name": lambda: KeyError(SAID),
+    "anything": lambda: RuntimeError(f'Traceback (most recent call last):\n  File "{PLACE}", line 1\n{SAID}'),
+    "the surroundings": lambda: EnvironmentProblem("CORRUPT", f"{PLACE} is damaged", f"rm {PLACE}", db=PLACE),
+    "a refusal": lambda: Refused("E304", f"{PLACE} was changed: {KEY}", "restore", path=PLACE),
+    "a document": lambda: InvalidInput("E105", f"'{PLACE}' is no JSON", f"rm {PLACE}", path=PLACE),
+}
+FREE = ("/api/openapi.json", "/api/events")
+"""What asks no database; a stream begins or is refused as every other, but does not end here."""
+TYPED = {"content": "say it", "reply": "blue", "question_id": "", "decision": "continue", "note": "x",
+         "project_path": "/srv", "alias": "a"}  # fmt: skip
+BODIES = {"/api/projects": {"project_path": "/srv"}, "/api/projects/{project}/chat": {"content": "say it"},
+          "/api/tasks/{id}/reply": {"reply": "blue"}}  # fmt: skip
+
+
+def asked() -> list[tuple[str, str]]:
+    """Every method and address that asks the database."""
+    routers = (api, api_reading, events, pages, acts)
+    routes = [each for part in routers for each in part.router.routes if isinstance(each, APIRoute)]
+    return [(method, each.path) for each in routes for method in each.methods if each.path not in FREE]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_no_answer_says_what_broke(name: str, web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    web.come_in()
+    visit = web.get("/projects").csrf
+    broken = []
+
+    @contextlib.contextmanager
+    def lent(**given: Any) -> Iterator[Any]:
+        broken.append(given)
+        raise FAULTS[name]()
+        yield
+
+    places = asked()
+    assert len(places) > 30
+    monkeypatch.setattr(web.service.pool, "lent", lent)
+    monkeypatch.setattr(web.service.pool, "check_writable", lambda: lent().__enter__())
+    for method, path in places:
+        broken.clear()
+        place = path.format(project="P1", id="x", session="S1", group="A", task="t")
+        if path.startswith("/api/"):
+            headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
+            body = json.dumps(BODIES[path]).encode() if path in BODIES and method == "POST" else b""
+            page = web._ask(method, place, body, headers)
+        else:
+            page = web.post(place, None, csrf=visit, **TYPED) if method == "POST" else web.get(place)
+        if method == "GET" and page.status == 303:
+            # It was the address of a form, and asks nothing.
+            continue
+        assert broken, (method, path, page.text)
+        assert page.status >= 400, (method, path)
+        for inside in ("hushhush", KEY, "SELECT", "Traceback", "File ", "site-packages"):
+            assert inside not in page.text, (method, path, page.text)
+        if path.startswith("/api/"):
+            assert sorted(json.loads(page.text)) == ["error", "message"], (method, path)
