@@ -94,7 +94,8 @@ def test_what_came_with_the_servers_token_stands_as_such_in_the_record(
     assert {via for _, via in web.rows(by.format("'run start', 'run finish'"))} == {None}
     steps = server.open.get("/api/sessions/said/timeline?limit=200").json()["events"]
     assert {step["via"] for step in steps if step["kind"] == "run queue"} == {"the server's token"}
-    assert "system:runner with the server's token: run queue" in web.command("audit", "timeline", "-s", "said").stdout
+    told = web.command("audit", "timeline", "-s", "said").stdout
+    assert "system:runner: run queue, for a script with the server's token" in told
     assert web.command("audit", "verify", "--json").returncode == 0
     assert web.command("audit", "replay", "said", "--json").returncode == 0
 

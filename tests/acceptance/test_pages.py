@@ -284,6 +284,12 @@ def test_the_picture_shows_the_position_and_follows_what_the_command_line_decide
     assert (standing(group), standing(session)) == ({"qa expert": "A"}, {"developer": "B", "qa expert": "A"})
     assert [page.evaluate("window.mark") for page in (group, session)] == ["kept"] * 2
     assert [page.evaluate(IN_SIGHT) for page in (group, session)] == [True] * 2
+    for page, width in ((group, 360), (session, 1200)):
+        assert (page.locator("#wider").is_visible(), overflow(page)) == (True, 0)
+        # A workflow of few roles fits.
+        page.evaluate("document.querySelector('#graph svg').setAttribute('width', '200')")
+        page.set_viewport_size({"width": width + 10, "height": 740})
+        page.locator("#wider").wait_for(state="hidden")
 
 
 IN_SIGHT = """() => {

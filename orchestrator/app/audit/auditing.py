@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.app import paging
 from orchestrator.app.context import VIA, Answer, Context
 from orchestrator.app.decision import turns
-from orchestrator.core import strictjson
+from orchestrator.core import strictjson, ways
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 from orchestrator.store import queries
@@ -248,10 +248,11 @@ def _called(event: Row) -> str:
     named = _first(given, "id", "group_id", "name")
     on, waits, words = _first(given, "on"), given.get("depends_on"), _first(given, "title", "text", "goal")
     parts = (
-        f"{event['actor'] or 'somebody'}{f' with {via}' if via else ''}: {event['kind']} {named}".rstrip(),
+        f"{event['actor'] or 'somebody'}: {event['kind']} {named}".rstrip(),
         f" on {on}" if on else "",
         f", depends on {', '.join(map(str, waits))}" if isinstance(waits, list) and waits else "",
         f" ({words})" if words else "",
+        ways.told(via, event["actor"]) if via else "",
     )
     return "".join(parts)
 

@@ -6,8 +6,8 @@ import datetime
 import os
 from typing import TYPE_CHECKING
 
-from orchestrator.core import masking, names
-from orchestrator.core.running import states
+from orchestrator.core import masking
+from orchestrator.core.running import advice, states
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import owners
 from orchestrator.store import run_reader
@@ -49,7 +49,7 @@ def told(connection: Connection, run: Run) -> str:
 
 def remedy(run: Run) -> str:
     """The command that ends such a run."""
-    return f"orchestrator repl --project {names.word(run.verification_root)}, and there /logs {run.id},"
+    return advice.look(run.verification_root, run.id)
 
 
 def reason(run: Run) -> str:

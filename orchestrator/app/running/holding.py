@@ -14,10 +14,10 @@ from orchestrator.app.running import writing
 from orchestrator.app.running.queueing import requeue
 from orchestrator.app.session import groups
 from orchestrator.app.task import task_status
-from orchestrator.core import names, questions
+from orchestrator.core import questions
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import continuation, states
+from orchestrator.core.running import advice, continuation, states
 from orchestrator.core.running.continuation import Approval
 from orchestrator.errors import Refused
 from orchestrator.store import run_reader
@@ -142,8 +142,7 @@ def _continue(work: Work, run: Run, question: Row, person: Agent, note: str) -> 
 
 def _take_up(work: Work, run: Run) -> str:
     """How a run is executed that an answer queued: a server takes up what is its own, anything else a person."""
-    by_hand = f"orchestrator repl --project {names.word(run.verification_root)}, then /continue {run.id}"
     through = (work.context.spoken or work.context.channel, run_reader.channel(work.context.connection, run.session_id))
     if writing.SERVER.isdisjoint(through):
-        return by_hand
-    return f"orchestrator serve goes on with it where it runs on this database; without it: {by_hand}"
+        return advice.by_hand(run.verification_root, run.id)
+    return advice.by_a_server(run.verification_root, run.id)

@@ -18,12 +18,12 @@ from orchestrator.core import names, questions
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.ways import SERVER_TOKEN
 from orchestrator.errors import OrchestratorError, Refused, UsageError
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
 __all__ = ["CHANNEL", "PAGE", "SERVER_TOKEN", "Caller", "Service"]
-SERVER_TOKEN = "the server's token"  # noqa: S105 - the name of a way, as the record has it
 _CANCELLED = "cancelled"
 
 

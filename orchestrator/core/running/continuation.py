@@ -5,7 +5,7 @@ Source: seed 001, Property 16.
 
 from __future__ import annotations
 
-from orchestrator.core.running import codes, states
+from orchestrator.core.running import advice, codes, states
 from orchestrator.core.tuples import NamedTuple
 
 TTL_SECONDS = 1800
@@ -93,9 +93,9 @@ def next_action(work: Work, approval: Approval | None, now: float) -> NextAction
     if found:
         return NextAction(False, " ".join(found))
     if approval is None or approval.given_at is None:
-        return NextAction(False, "It waits for approval: /approve.")
+        return NextAction(False, advice.WAITS)
     if is_expired(asked_at=approval.given_at, now=now) or is_expired(asked_at=approval.asked_at, now=approval.given_at):
-        return NextAction(False, "The approval has expired: /approve.")
+        return NextAction(False, advice.EXPIRED)
     return NextAction(True, f"Approved: {work.total - work.finished} of {work.total} tasks are left.")
 
 

@@ -16,6 +16,7 @@ import time
 
 from orchestrator.app import human
 from orchestrator.app.running.serving import PAGE, SERVER_TOKEN, Caller
+from orchestrator.core import ways
 from orchestrator.core.tuples import NamedTuple
 
 COOKIE = "orchestrator_visit"
@@ -36,7 +37,7 @@ class Visit(NamedTuple):
     @property
     def caller(self) -> Caller:
         """Who stands behind what comes from it."""
-        return Caller(self.person, human.Credential(PAGE), f"a page of {self.person}")
+        return Caller(self.person, human.Credential(PAGE), ways.page_of(self.person))
 
 
 class Access:

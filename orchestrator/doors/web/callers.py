@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from orchestrator.app.running.serving import Caller, Service
-from orchestrator.core import names
+from orchestrator.core import names, ways
 from orchestrator.doors.web.access import Access, Visit, credential, is_form_token
 from orchestrator.doors.web.bodies import MAX_TEXT
 from orchestrator.doors.web.failures import Denied
@@ -61,7 +61,7 @@ def _known(request: Request, token: str) -> Caller | None:
     if proof is None:
         return access(request).script(token)
     person = service(request).person(proof)
-    return None if person is None else Caller(person, proof, f"the token of {person}")
+    return None if person is None else Caller(person, proof, ways.token_of(person))
 
 
 def reader(request: Request) -> Caller:

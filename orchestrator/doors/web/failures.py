@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from orchestrator import bootstrap
 from orchestrator.app import hiding
 from orchestrator.core import masking
+from orchestrator.core.running import advice
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
 
 INTERNAL = ("INTERNAL", "Something went wrong inside the server; its log says what.")
@@ -73,12 +74,12 @@ def told_as(problem: OrchestratorError, status: int) -> Denied:
 
 
 def said(message: str, known: Sequence[str] = ()) -> str:
-    """A sentence without paths, and without secrets.
+    """A sentence without paths, without secrets, and without what only a command line has.
 
     Args:
         known: paths that it may hold, whatever their letters.
     """
-    return str(masking.mask(hiding.without_places(message, dict.fromkeys(known, _HIDDEN), _HIDDEN)))
+    return str(masking.mask(hiding.without_places(advice.on_a_page(message), dict.fromkeys(known, _HIDDEN), _HIDDEN)))
 
 
 def _unfit(fault: RequestValidationError) -> str:

@@ -24,6 +24,7 @@ from orchestrator.app.audit import live
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import masking, visible
 from orchestrator.core.routing.facts import PERSON
+from orchestrator.core.running import advice
 from orchestrator.doors.web import assets, callers
 from orchestrator.doors.web.access import VISIT_S
 from orchestrator.doors.web.api_reading import ask
@@ -102,7 +103,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, auto_reload=False, finalize=_visible,
     )  # fmt: skip
-    filters = (when, asis, tone, words, role, fate, tongue, segment)
+    filters = (when, asis, tone, words, role, fate, tongue, segment, advice.on_a_page)
     made.filters |= {each.__name__: each for each in filters}
     made.globals |= {"asset": assets.address, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made

@@ -296,6 +296,17 @@ def test_a_question_of_a_run_is_answered_on_its_own_page_as_well(running: Web) -
     assert closed(running, asked) == ("user", "page", "continue", "A")
 
 
+def test_no_page_of_a_chat_tells_its_reader_to_type_a_command(running: Web) -> None:
+    id = story.run(running, story.ASK)
+    ((question,),) = running.rows("SELECT id FROM questions WHERE closed_seq IS NULL")
+    page = running.send(f"/tasks/{id}", f"/tasks/{id}/reply", reply="B", question_id=question)
+    assert page.status == 303
+    told = [running.get(path).text for path in ("/sessions/chat", "/sessions/chat/groups/chat", f"/tasks/{id}", "/")]
+    assert "this server goes on with it" in told[0]
+    assert not [command for command in ("orchestrator ", "/continue", "/approve", "/logs ", "--") for text in told
+                if command in re.sub(r"<!--.*?-->", "", text)]  # fmt: skip
+
+
 def test_work_that_was_approved_goes_on_as_another_task(make: Make) -> None:
     half = {"when": "", "status": "INCOMPLETE", "output": "Half of it.", "writes": {"notes.md": "a"}}
     whole = {**half, "status": "COMPLETE", "writes": {"notes.md": "b"}, "repeat": True}
@@ -374,4 +385,4 @@ def test_what_is_said_on_a_page_stands_in_the_record_with_whose_page_it_was(web:
     )
     assert told == [(kind, "system:runner", "a page of user") for kind in ("project add", "run queue")]
     page = web.get("/sessions/said").text
-    assert "system:runner with a page of user: run queue" in page
+    assert "system:runner: run queue, for user on a page" in page

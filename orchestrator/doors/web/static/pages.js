@@ -44,10 +44,17 @@
     if (changed || held) $("said").textContent = held ? "The page changed while you were typing." : "The page was updated.";
   }
 
+  // Says when the drawing is wider than its box.
+  function measure() {
+    const picture = $("picture");
+    if (picture) $("wider").hidden = picture.scrollWidth <= picture.clientWidth;
+  }
+
   // Scrolls the drawing to where the work stands, unless some of that is in sight.
   function reveal() {
     const picture = $("picture");
     if (!picture) return;
+    measure();
     const seen = picture.getBoundingClientRect();
     const here = [...picture.querySelectorAll(".here")].map((each) => each.getBoundingClientRect());
     if (!here.length || here.some((each) => each.left >= seen.left && each.right <= seen.right)) return;
@@ -132,5 +139,6 @@
   times(document);
   setInterval(() => times(document), 30000);
   reveal();
+  addEventListener("resize", measure);
   if (!document.hidden) connect();
 })();

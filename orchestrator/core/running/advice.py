@@ -1,0 +1,49 @@
+"""What to do next about a run, for who sits at a command line, and the same for who reads it on a page.
+
+What is recorded speaks of the command line, since that is always there. A page says instead what its reader can do.
+"""
+
+from __future__ import annotations
+
+import re
+
+from orchestrator.core import names
+
+_COMMAND = "orchestrator repl --project"
+_HAND = rf"{_COMMAND} .*?, then /continue task-\d+"
+_SERVER = "orchestrator serve goes on with it where it runs on this database; without it: "
+WAITS, EXPIRED = "It waits for approval: /approve.", "The approval has expired: /approve."
+_ON_A_PAGE = (
+    (re.compile(rf"{_SERVER}{_HAND}", re.DOTALL), "this server goes on with it"),
+    (re.compile(_HAND, re.DOTALL), "it is gone on with at the command line, where it was begun"),
+    (re.compile(rf"{_COMMAND} .*?, and there /logs task-\d+,", re.DOTALL), "this server"),
+    (re.compile(re.escape(WAITS)), "It waits for approval: answer its question."),
+    (re.compile(re.escape(EXPIRED)), "The approval has expired: try the task again on its page."),
+)
+
+
+def by_hand(root: str, run: str) -> str:
+    """How a run that was queued is gone on with where nothing executes it by itself.
+
+    Args:
+        root: the project's folder.
+        run: the run's id outside, `task-<ms>`.
+    """
+    return f"{_COMMAND} {names.word(root)}, then /continue {run}"
+
+
+def by_a_server(root: str, run: str) -> str:
+    """The same of a run that a server executes, where one runs."""
+    return f"{_SERVER}{by_hand(root, run)}"
+
+
+def look(root: str, run: str) -> str:
+    """What ends a run whose process is gone, as the beginning of a sentence."""
+    return f"{_COMMAND} {names.word(root)}, and there /logs {run},"
+
+
+def on_a_page(text: str) -> str:
+    """A sentence for who reads it on a page of a server, which executes by itself and has a page for each task."""
+    for pattern, said in _ON_A_PAGE if "orchestrator " in text or "/approve" in text else ():
+        text = pattern.sub(said, text)
+    return text
