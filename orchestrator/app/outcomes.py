@@ -8,6 +8,10 @@ from orchestrator.core import masking
 from orchestrator.errors import OrchestratorError
 
 SCHEMA = 1
+COMMANDS = frozenset(
+    ("suggestion", "status_hint", "next", "handoff", "report_command", "redispatch", "hint", "command")
+)
+"""Keys of answers that hold commands, or lists of them."""
 _NO_HINT = ("UNKNOWN_SESSION", "AMBIGUOUS_SESSION", "INVALID_ID", "INVALID_TEXT", "USAGE")
 
 

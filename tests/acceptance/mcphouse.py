@@ -33,6 +33,7 @@ class Reply(NamedTuple):
     document: Document
     is_error: bool
     text: str
+    beside: str = ""
 
 
 class Server:
@@ -54,8 +55,8 @@ class Server:
     def call(self, tool: str, **arguments: Any) -> Reply:
         """Call a tool; the client holds the answer against the schema of the tool."""
         found = self.do("call_tool", tool, arguments)
-        (content,) = found.content
-        return Reply(found.structured_content, found.is_error, content.text)
+        document, *beside = (each.text for each in found.content)
+        return Reply(found.structured_content, found.is_error, document, *beside)
 
     def answer(self, tool: str, **arguments: Any) -> Document:
         """What a tool answers that does what it is asked."""

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import sqlite3
 import subprocess
@@ -23,6 +24,7 @@ from orchestrator.doors.cli import answers
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.acceptance import mcphouse
 from tests.acceptance.mcphouse import LEGACY, MODERN, Server, Wire, connected
+from tests.unit.doors import test_mcp_speaking
 
 pytestmark = pytest.mark.slow
 
@@ -187,6 +189,7 @@ def test_an_answer_is_the_command_line_s(
 ) -> None:
     found = served.call(tool, **arguments)
     assert json.loads(found.text) == found.document
+    test_mcp_speaking.offered(re.sub(r"(?m)^orchestrator .* is (?=\w)", "", found.beside))
     assert _still(found.document) == _still(ask(place, *words))
 
 
@@ -285,6 +288,8 @@ def test_a_refusal_is_an_error_with_its_code(
     assert found["error"]
     assert found["suggestion"]
     assert {name: found[name] for name in more} == more
+    test_mcp_speaking.offered(found["suggestion"])
+    test_mcp_speaking.offered(found.get("status_hint", ""))
     assert not [inside for inside in (str(place.parent), "SELECT ", "Traceback") if inside in json.dumps(found)]
     recorded = rows(place, "SELECT door, actor, code FROM refusals ORDER BY rowid DESC LIMIT 1")
     if TOOLS[tool].words in ("route", "task set-status") and code != "INVALID_ID":

@@ -6,13 +6,11 @@ import os
 import re
 from typing import Any
 
+from orchestrator.app import outcomes
 from orchestrator.core import names
 from orchestrator.doors.cli import catalogue
 
-COMMANDS = frozenset(
-    ("suggestion", "status_hint", "next", "handoff", "report_command", "redispatch", "hint", "command")
-)
-"""Keys of answers that hold commands, or lists of them."""
+COMMANDS = outcomes.COMMANDS
 _TEXTS = frozenset(("text", "markdown"))
 _GIVEN = frozenset(("context", "details", "metadata", "input", "report", "goal", "summary", "message"))
 """What agents and people wrote: theirs, and left as it is."""

@@ -19,7 +19,7 @@ from orchestrator.app.context import Context
 from orchestrator.app.pooling import Pool
 from orchestrator.core import names
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.doors.mcp import problems
+from orchestrator.doors.mcp import problems, speaking
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 
@@ -48,6 +48,11 @@ class Reply(NamedTuple):
     def text(self) -> str:
         """The document as JSON that fits everywhere."""
         return json.dumps(self.document, default=str)
+
+    @property
+    def beside(self) -> str:
+        """The commands that the document prints, as calls of tools; empty where it prints none."""
+        return speaking.beside(self.document)
 
 
 class Caller:

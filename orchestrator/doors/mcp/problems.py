@@ -6,23 +6,26 @@ import os
 from typing import Any
 
 from orchestrator.app import hiding, outcomes
+from orchestrator.doors.mcp import speaking
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 INTERNAL = "INTERNAL"
+_SUGGESTED = ("suggestion", "status_hint")
 _PATHS = ("db", "path", "resource")
 """Keys of an error's data that hold paths."""
-_OPERATOR = "Whoever runs this server repairs it: orchestrator doctor"
+_OPERATOR = "Whoever runs this server repairs it, at the command line: orchestrator doctor"
 _DATABASE, _FOLDER, _ELSEWHERE = "the database", "its folder", "its place"
 
 
 def document(problem: OrchestratorError, session: str | None, database: str | None) -> dict[str, Any]:
-    """The object of an error.
+    """The object of an error, with calls of tools where use cases suggest commands.
 
     Args:
         session: the one that the call was about.
         database: the file as far as it is known; it is named by no error.
     """
-    return outcomes.failure(_without_paths(problem, database), outcomes.hinted(problem, session))
+    found = outcomes.failure(_without_paths(problem, database), outcomes.hinted(problem, session))
+    return {**found, **{name: speaking.spoken(found[name]) for name in _SUGGESTED if name in found}}
 
 
 def unexpected(problem: Exception) -> OrchestratorError:

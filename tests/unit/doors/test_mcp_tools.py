@@ -181,7 +181,7 @@ def test_a_refusal_is_the_command_line_s_object() -> None:
     problem = errors.Refused("OUT_OF_TURN", "Not you.", "wait", expected_agent="qa_expert", _turn=3)
     assert problems.document(problem, "S1", DB) == {
         "success": False, "schema": 1, "code": "OUT_OF_TURN", "error": "Not you.", "suggestion": "wait",
-        "status_hint": "orchestrator status S1", "expected_agent": "qa_expert",
+        "status_hint": 'get_status {"session_id": "S1"}', "expected_agent": "qa_expert",
     }  # fmt: skip
 
 
