@@ -20,7 +20,9 @@ _COUNT = f"SELECT count(*) {_CHATS}{_IN_STATE}"
 _PAGE = f"""SELECT s.id AS session_id, r.state, s.created_at, r.state_changed_at AS updated_at, {_FIRST} AS first_prompt
     {_CHATS}{_IN_STATE} ORDER BY r.state_changed_at DESC, s.id LIMIT :limit OFFSET :offset"""
 _STATES = "SELECT state, count(*) FROM runs INDEXED BY ix_runs_created WHERE session_id = :session GROUP BY state"
-_EXECUTORS = "SELECT DISTINCT executor FROM runs INDEXED BY ix_runs_created WHERE session_id = :session"
+_EXECUTORS = (
+    "SELECT DISTINCT executor, verification_root FROM runs INDEXED BY ix_runs_created WHERE session_id = :session"
+)
 _QUEUED = f"""SELECT {", ".join(f"r.{name}" for name in Run._fields)} FROM runs r INDEXED BY ix_runs_open
     JOIN audit_events b ON b.session_id = r.session_id AND b.seq = 1
     JOIN audit_events e ON e.session_id = r.session_id AND e.seq = r.state_seq
@@ -46,9 +48,9 @@ def states(connection: sqlite3.Connection, session: str) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(_STATES, {"session": session})}
 
 
-def executors(connection: sqlite3.Connection, session: str) -> list[str]:
-    """Who executed the runs of a session, in the words of the record."""
-    return [row[0] for row in connection.execute(_EXECUTORS, {"session": session})]
+def executors(connection: sqlite3.Connection, session: str) -> list[tuple[str, str]]:
+    """Who executed the runs of a session, in the words of the record, and in which project."""
+    return connection.execute(_EXECUTORS, {"session": session}).fetchall()
 
 
 def queued(

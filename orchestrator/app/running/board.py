@@ -8,8 +8,12 @@ Source: seed 000, INV-3, INV-4 and INV-6.
 
 from __future__ import annotations
 
+import os
+import shlex
+from collections.abc import Callable
 from typing import Any
 
+from orchestrator.app import hiding
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import views
 from orchestrator.core import masking
@@ -28,6 +32,8 @@ _COPIED = (
     "session_id", "prompt", "task_type", "provider", "model", "retry_of", "error_code", "error_reason",
     "blocked_reason", "files_modified_count", "started_at", "ended_at",
 )  # fmt: skip
+_HIDDEN = "…"
+_REASONS = ("error_reason", "blocked_reason")
 _FILE = ("path", "change", "exists")
 
 
@@ -119,6 +125,7 @@ def _row(run: Run, shown: Answer) -> Answer:
         "task_group_id": run.session_id,
         "status": run.state.upper(),
         **{name: shown[name] for name in _COPIED},
+        **{name: _without_places(run, shown[name]) for name in _REASONS},
         # Behind the kind stand paths.
         "executor": shown["executor"].partition(":")[0],
         "created_at": run.queued_at,
@@ -129,15 +136,60 @@ def _row(run: Run, shown: Answer) -> Answer:
     }
 
 
-def without_places(context: Context, session: str, steps: list[Answer]) -> list[Answer]:
-    """Steps of a session as a timeline tells them, with the kinds of executors alone: behind these stand paths."""
-    known = [name for name in run_board.executors(context.connection, session) if ":" in name]
+def _without_places(run: Run, text: str | None) -> str | None:
+    """What is said of a run without where its project and the program of its executor lie."""
+    return text if text is None else hiding.without_places(text, _places(run.executor, run.verification_root), None)
+
+
+def _places(executor: str, root: str) -> dict[str, str]:
+    template = executor.partition(":")[2]
+    try:
+        program = (shlex.split(template) or [""])[0]
+    except ValueError:
+        program = template.partition(" ")[0]
+    # Which program it is helps who reads it; where it lies does not.
+    own = {program: f"{_HIDDEN}/{os.path.basename(program)}"} if os.path.isabs(program) else {}
+    return {root: _HIDDEN, **own}
+
+
+def without_places(context: Context, session: str | None, found: Any) -> Any:
+    """What is told of a session, without where its projects and the programs of executors lie.
+
+    Of an executor the kind alone is told: behind it stands a path.
+
+    Args:
+        session: the session; None where each part of what is told names its own.
+        found: an answer, or a part of one.
+    """
+    if session is None:
+        parts = {name: value for name, value in found.items() if isinstance(value, list)}
+        return {**found, **{name: [_own(context, each) for each in value] for name, value in parts.items()}}
+    executed = run_board.executors(context.connection, session)
+    known = [name for name, _ in executed if ":" in name]
     # A secret in it may have been masked where it was written down.
-    for name in sorted({form for each in known for form in (each, masking.mask(each))}, key=len, reverse=True):
-        kind = name.partition(":")[0]
-        for told in (told for step in steps for told in (step, *step["wrote"])):
-            told["text"] = told["text"].replace(name, kind)
-    return steps
+    forms = sorted({form for each in known for form in (each, masking.mask(each))}, key=len, reverse=True)
+    places = {place: word for each in executed for place, word in _places(*each).items()}
+
+    def told(text: str) -> str:
+        for name in forms:
+            text = text.replace(name, name.partition(":")[0])
+        return hiding.without_places(text, places, None)
+
+    return _each(found, told) if executed else found
+
+
+def _own(context: Context, part: Any) -> Any:
+    session = part.get("session_id") if isinstance(part, dict) else None
+    return part if session is None else without_places(context, session, part)
+
+
+def _each(found: Any, told: Callable[[str], str]) -> Any:
+    """An answer with each text in it told."""
+    if isinstance(found, str):
+        return told(found)
+    if isinstance(found, dict):
+        return {name: _each(value, told) for name, value in found.items()}
+    return [_each(value, told) for value in found] if isinstance(found, list | tuple) else found
 
 
 def next_try(context: Context, run: Run) -> str | None:
@@ -151,4 +203,6 @@ def detail(context: Context, run: Run) -> Answer:
     shown = views.run_row(context, run)
     events = views.run_log(context, run.session_id, run.id, known=shown)["events"]
     told = views.told(context, run, shown)
-    return {**_row(run, shown), "output": told["output"], "why": told["why"], "events": events}
+    why = _without_places(run, told["why"])
+    events = [{**each, "text": _without_places(run, each["text"])} for each in events]
+    return {**_row(run, shown), "output": told["output"], "why": why, "events": events}

@@ -164,7 +164,9 @@ class Desk:
         try:
             self._refuse_unready(run)
         except OrchestratorError as problem:
-            why = f"{problem.message} {problem.suggestion}".strip()
+            advice = problem.suggestion
+            said = advice if advice.startswith("orchestrator ") else advice[:1].upper() + advice[1:]
+            why = f"{problem.message} {said}".strip()
             self._hold(run, states.FAILED, why, states.ERROR, problem.code)
 
     def _refuse_unready(self, run: Run) -> None:

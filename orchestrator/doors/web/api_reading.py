@@ -24,6 +24,10 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 Since = Annotated[str | None, Query(max_length=300)]
 Seq = Annotated[int | None, Query(ge=0, le=2**53)]
 Name = Annotated[str | None, Query(max_length=300)]
+_OF_RUNS = frozenset(
+    ("audit decisions", "audit timeline", "blocker list", "group show", "group list", "inbox", "status", "task show")
+)
+"""What tells of runs, in words that may name places."""
 
 
 def ask(context: Context, words: str, **given: Any) -> Answer:
@@ -32,8 +36,8 @@ def ask(context: Context, words: str, **given: Any) -> Answer:
     bound = arguments.complete(context, words, arguments.bind(words, known))
     found = operations.call(context, words, **bound)
     found.pop("exit_code", None)
-    if words == "audit timeline":
-        found["events"] = board.without_places(context, bound["session_id"], found["events"])
+    if words in _OF_RUNS:
+        found = board.without_places(context, bound.get("session_id"), found)
     shown: Answer = found if masking.is_plain(found) else masking.mask_value(found)
     return shown
 

@@ -57,10 +57,12 @@ class Web:
         base: the test's own folder.
         database: an initialised one, to be copied.
         steps: what the executor plays, as `orchestrator.runner.executors.scripted` reads it.
+        executor: another one.
     """
 
     def __init__(
-        self, base: pathlib.Path, database: pathlib.Path, *, steps: str = "[]", reading: bool = True, links: bool = True
+        self, base: pathlib.Path, database: pathlib.Path, *, steps: str = "[]", executor: str | None = None,
+        reading: bool = True, links: bool = True,
     ) -> None:
         self.database = base / "orchestrator.db"
         self.project = set_up(base / "project")
@@ -70,7 +72,8 @@ class Web:
         self._context = bootstrap.open_context(str(self.database), write=True, door="test")
         self.faults: list[Exception] = []
         self.service = bootstrap.open_service(
-            database=str(self.database), executor=f"scripted:{script}", environment={}, tell=self.faults.append
+            database=str(self.database), executor=executor or f"scripted:{script}", environment={},
+            tell=self.faults.append,
         )
         self.access = Access(TOKEN, reading=reading, links=links)
         self.app = application.create(self.service, self.access, hosts=(HOST,))

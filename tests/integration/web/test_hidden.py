@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 
 import pytest
 
@@ -36,6 +37,23 @@ def test_what_was_typed_comes_back_as_it_was_typed(web: Web) -> None:
     web.come_in()
     done = web.send(f"/questions/{id}", f"/questions/{id}", decision="maybe", note="a\u202eb")
     assert (done.status, "a\u202eb</textarea>" in done.text) == (400, True)
+
+
+def test_a_program_that_is_not_there_is_named_without_its_place(make: Make, tmp_path: pathlib.Path) -> None:
+    place = tmp_path / "hidden place" / "agent.sh"
+    web = make(executor=f"command:'{place}' {{prompt}}")
+    web.serve_runs()
+    id = story.run(web, story.READ, until="ERROR")
+    told = json.loads(web.get(f"/api/tasks/{id}").text)
+    assert told["error_reason"] == "There is no program …/agent.sh. Install it, or give the path of another program"
+    ((question,),) = web.rows("SELECT id FROM questions")
+    places = ("", "/timeline", "/status", "/decisions")
+    api = [f"/api/tasks/{id}", "/api/inbox", "/api/task-groups", *(f"/api/sessions/chat{each}" for each in places)]
+    pages = ("/", "/sessions/chat", "/sessions/chat/groups/chat", f"/tasks/{id}", f"/questions/{question}")
+    assert "There is no program …/agent.sh." in web.get(f"/questions/{question}").text
+    for path in (*api, *pages):
+        shown = web.get(path).text
+        assert ("hidden place" in shown, str(tmp_path) in shown) == (False, False), path
 
 
 def test_a_program_is_not_told_where_an_executor_lies(make: Make) -> None:
