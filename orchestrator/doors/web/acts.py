@@ -15,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from orchestrator.doors.web import cancelling, pages
 from orchestrator.doors.web.callers import Fields, Serving, Writing
 from orchestrator.doors.web.failures import log, told
+from orchestrator.doors.web.once import Once
 from orchestrator.doors.web.rendering import segment
 from orchestrator.errors import OrchestratorError
 
@@ -54,6 +55,12 @@ def _tried(
     return RedirectResponse(place, 303)
 
 
+def _once(request: Request, fields: dict[str, str], act: Callable[[], str]) -> Callable[[], str]:
+    """An act that a form begins once, however often it is sent."""
+    sent: Once = request.app.state.once
+    return lambda: sent.do(request.url.path, fields, act)
+
+
 @router.post("/questions/{id}")
 def answer(request: Request, id: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
     """Answer a question by the button that was pressed."""
@@ -81,9 +88,11 @@ def reply(request: Request, id: str, fields: Fields, serving: Serving, caller: W
 @router.post("/tasks/{id}/retry")
 def retry(request: Request, id: str, fields: Fields, serving: Serving, caller: Writing) -> Response:
     """Try a task again."""
-    return _tried(
-        fields, lambda: f"/tasks/{serving.retry(id, caller)['task_id']}", lambda **more: pages.task(request, id, **more)
-    )
+
+    def act() -> str:
+        return f"/tasks/{serving.retry(id, caller)['task_id']}"
+
+    return _tried(fields, _once(request, fields, act), lambda **more: pages.task(request, id, **more))
 
 
 @router.post("/tasks/{id}/cancel")
@@ -131,4 +140,4 @@ def chat(request: Request, project: str, fields: Fields, serving: Serving, calle
     def page(**more: Any) -> Response:
         return pages.projects_page(request, at=project, **more)
 
-    return _tried(fields, act, page)
+    return _tried(fields, _once(request, fields, act), page)

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from orchestrator.app.running.serving import Service
 from orchestrator.doors.web import acts, api, api_reading, assets, entering, events, failures, pages
 from orchestrator.doors.web.access import Access
+from orchestrator.doors.web.once import Once
 
 MAX_BODY = 1024 * 1024
 """Bytes of a request's body at most."""
@@ -66,7 +67,7 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
         title="orchestrator", summary="Runs, sessions and questions of one database.", version="1", lifespan=life,
         redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None, max_body_size=MAX_BODY,
     )
-    app.state.service, app.state.access = service, access
+    app.state.service, app.state.access, app.state.once = service, access, Once()
     for part in (api, api_reading, events, assets, entering, pages, acts):
         app.include_router(part.router)
     app.state.handle = failures.install(app, pages.failure)

@@ -25,7 +25,7 @@ from orchestrator.app.context import Answer, Context
 from orchestrator.core import masking, visible
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.core.running import advice
-from orchestrator.doors.web import assets, callers
+from orchestrator.doors.web import assets, callers, once
 from orchestrator.doors.web.access import VISIT_S
 from orchestrator.doors.web.api_reading import ask
 from orchestrator.doors.web.bodies import MAX_TEXT
@@ -105,7 +105,7 @@ def _environment() -> jinja2.Environment:
     )  # fmt: skip
     filters = (when, asis, tone, words, role, fate, tongue, segment, advice.on_a_page)
     made.filters |= {each.__name__: each for each in filters}
-    made.globals |= {"asset": assets.address, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
+    made.globals |= {"asset": assets.address, "form_mark": once.mark, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made
 
 

@@ -18,7 +18,7 @@ from orchestrator.doors.web.application import MAX_BODY
 from orchestrator.doors.web.bodies import MAX_TEXT
 from orchestrator.errors import OrchestratorError, UsageError
 from tests.integration.web import story
-from tests.integration.web.asgi import TOKEN, Web
+from tests.integration.web.asgi import TOKEN, Page, Web
 from tests.integration.web.conftest import Make
 
 
@@ -373,6 +373,43 @@ def test_a_chat_that_says_nothing_is_refused_in_its_project(inside: Web) -> None
     assert (done.status, "A chat needs something to say." in done.text) == (400, True)
     lost = inside.send("/projects", "/projects/P99/chat", content="my words")
     assert (lost.status, "my words</textarea>" in lost.text) == (404, True)
+
+
+def once(page: Page) -> str:
+    """The mark of the first form of a page that begins something."""
+    found = re.search(r'name="once" value="([^"]+)"', page.text)
+    assert found is not None
+    return found[1]
+
+
+def test_a_chat_that_is_sent_twice_begins_one_task(running: Web) -> None:
+    running.service.add_project(str(running.project), "portal")
+    page = running.get("/projects")
+    say = {"csrf": page.csrf, "once": once(page), "content": story.READ, "session_id": "twice"}
+    first, second = (running.post("/projects/portal/chat", **say) for _ in range(2))
+    assert (first.status, first.headers["location"]) == (303, second.headers["location"])
+    assert running.rows("SELECT count(*) FROM runs") == [(1,)]
+    other = running.post("/projects/portal/chat", **{**say, "content": f"{story.READ} again"})
+    anew = running.post("/projects/portal/chat", **{**say, "once": once(running.get("/projects"))})
+    assert len({each.headers["location"] for each in (first, other, anew)}) == 3
+
+
+def test_a_form_that_was_refused_may_be_sent_again(running: Web) -> None:
+    page = running.get("/projects")
+    say = {"csrf": page.csrf, "once": "its mark", "content": story.READ}
+    assert running.post("/projects/portal/chat", **say).status == 404
+    running.service.add_project(str(running.project), "portal")
+    assert running.post("/projects/portal/chat", **say).status == 303
+
+
+def test_a_task_that_is_tried_again_twice_by_one_form_is_tried_once(make: Make) -> None:
+    web = make(steps=json.dumps([{"when": "", "status": "ERROR", "output": "", "error": "no", "repeat": True}]))
+    web.serve_runs()
+    web.come_in()
+    id = story.run(web, story.READ, until="ERROR")
+    page = web.get(f"/tasks/{id}")
+    places = {web.post(f"/tasks/{id}/retry", csrf=page.csrf, once=once(page)).headers["location"] for _ in range(2)}
+    assert (len(places), web.rows("SELECT count(*) FROM runs")) == (1, [(2,)])
 
 
 def test_what_is_said_on_a_page_stands_in_the_record_with_whose_page_it_was(web: Web) -> None:

@@ -8,7 +8,9 @@
     (field) => field.type !== "hidden" && !field.readOnly &&
       (field === document.activeElement || (field.defaultValue !== undefined && field.value !== field.defaultValue)));
 
-  const keep = () => regions(document).forEach((region) => seen.set(region.id, region.innerHTML));
+  // Each form that begins something has another mark each time it is drawn; that changes nothing.
+  const drawn = (region) => region.innerHTML.replace(/name="once" value="[^"]*"/g, "");
+  const keep = () => regions(document).forEach((region) => seen.set(region.id, drawn(region)));
 
   function put(region, fresh) {
     const open = new Set([...region.querySelectorAll("details[open]")].map((each) => each.id));
@@ -32,9 +34,9 @@
     let held = false;
     for (const region of regions(document)) {
       const fresh = page.getElementById(region.id);
-      if (!fresh || seen.get(region.id) === fresh.innerHTML) continue;
+      if (!fresh || seen.get(region.id) === drawn(fresh)) continue;
       if (typing(region)) { held = true; continue; }
-      seen.set(region.id, fresh.innerHTML);
+      seen.set(region.id, drawn(fresh));
       put(region, fresh);
       if (region.id === "graph") reveal();
       changed = true;

@@ -1,0 +1,60 @@
+"""Forms that begin something: one that is sent twice begins it once, and both lead to what was begun.
+
+A page draws each such form with a mark of its own. What was sent with it is remembered as long as its visit can last,
+in memory as the visit itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+
+FIELD = "once"
+"""The form's field that holds its mark."""
+MOST = 1000
+"""Forms that are remembered; the oldest make room."""
+
+
+class _Sent:
+    """One form: whoever sends it again waits until it is done."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.place: str | None = None
+
+
+class Once:
+    """What was sent through the pages of a server."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._forms: dict[str, _Sent] = {}
+
+    def do(self, path: str, fields: Mapping[str, str], act: Callable[[], str]) -> str:
+        """Do what a form asks for, or lead to where the same form has led already.
+
+        Args:
+            path: to which it was sent.
+            fields: all that it holds; one with another text is another one, also where a browser went back to it.
+            act: does it, and returns where to go on; where it raises, nothing was done, and it may be tried again.
+        """
+        if not fields.get(FIELD):
+            return act()
+        key = hashlib.sha256(json.dumps([path, sorted(fields.items())]).encode()).hexdigest()
+        with self._lock:
+            sent = self._forms.pop(key, None) or _Sent()
+            self._forms[key] = sent
+            while len(self._forms) > MOST:
+                del self._forms[next(iter(self._forms))]
+        with sent.lock:
+            if sent.place is None:
+                sent.place = act()
+            return sent.place
+
+
+def mark() -> str:
+    """The mark of a form that is drawn."""
+    return secrets.token_urlsafe(12)
