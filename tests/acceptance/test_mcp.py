@@ -276,6 +276,7 @@ def test_a_resource_that_there_is_not_is_an_error_with_its_code(served: Server, 
         ("get_next_action", {"task": "Q"}, "NOT_PERMITTED", {}),
         ("handoff", {"group_id": "A", "turn": 99}, "UNKNOWN_ID", {"kind": "handoff"}),
         ("list_decisions", {"session_id": "S9"}, "UNKNOWN_SESSION", {}),
+        ("list_decisions", {"limit": -3}, "USAGE", {}),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )  # fmt: skip

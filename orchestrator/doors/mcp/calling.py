@@ -216,6 +216,6 @@ def _worded(tool: Tool, problem: Exception) -> Exception:
     if isinstance(problem, UsageError):
         if problem.message.startswith(tool.words):
             problem.message = tool.name + problem.message.removeprefix(tool.words)
-        if problem.suggestion.endswith(_HELP):
+        if not problem.suggestion or problem.suggestion.endswith(_HELP):
             problem.suggestion = _takes(tool)
     return problem
