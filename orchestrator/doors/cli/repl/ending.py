@@ -30,8 +30,8 @@ def greet(desk: Desk, teller: Teller, given: Given) -> None:
 
     Source: seed 001, Properties 32 and 40.
     """
-    notices, warnings = flags.notices(), [*desk.project.warnings, *desk.warnings, *bootstrap.end_lost_runs(desk)]
-    notices, warnings = flags.notices(), [*desk.project.warnings, *desk.warnings, *given.warnings]
+    notices = flags.notices()
+    warnings = [*desk.project.warnings, *desk.warnings, *given.warnings, *bootstrap.end_lost_runs(desk)]
     root = desk.project.root
     first = [f"PROJECT_PATH={root}"] if given.arguments.get("print_project_path") else []
     document = {"project": root, "notices": notices, "warnings": warnings}
