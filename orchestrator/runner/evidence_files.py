@@ -43,6 +43,20 @@ def session_folder(project: str | os.PathLike[str], session_id: str) -> Path:
     return durable.own_folder(project, OWN_FOLDER, "sessions", session_id)
 
 
+def has_files(project: str | os.PathLike[str], session_id: str) -> bool:
+    """Whether a session of that id has left anything in the project. Nothing is made.
+
+    Raises:
+        UsageError: INVALID_ID.
+    """
+    names.check_id("session", session_id)
+    folder = Path(project, OWN_FOLDER, "sessions", session_id)
+    try:
+        return any(folder.iterdir())
+    except OSError:
+        return False
+
+
 def raw_file(project: str | os.PathLike[str], session_id: str, operation_id: str) -> Path:
     """Where an operation's output is to be written while it runs; the folder is there, the file is not.
 

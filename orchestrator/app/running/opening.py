@@ -25,7 +25,8 @@ def begin(desk: Desk, id: str | None = None) -> Answer:
         id: its id; one made of the time where left out.
 
     Raises:
-        UsageError: INVALID_ID. Refused: ALREADY_EXISTS; E101, E103. InvalidInput: E104, E105. EnvironmentProblem:
+        UsageError: INVALID_ID. Refused: ALREADY_EXISTS; NOT_PERMITTED, the project has files of another database's
+            session of that id; E101, E103. InvalidInput: E104, E105. EnvironmentProblem:
             OUTPUT_FAILED, the project cannot be written.
     """
     settings = desk.settings
@@ -37,6 +38,9 @@ def begin(desk: Desk, id: str | None = None) -> Answer:
 
 
 def _begun(desk: Desk, id: str) -> Answer:
+    if _is_anothers(desk, id):
+        what = f"The project keeps files of another session {names.shown(id)}, which this database does not know."
+        raise Refused("NOT_PERMITTED", what, f"Give another id, or move .orchestrator/sessions/{id} away")
     evidence_files.session_folder(desk.project.root, id)
     return sessions.create(desk.context, id=id, kind="chat", goal="", by=MANAGER)
 
@@ -46,11 +50,19 @@ def _begun_anew(desk: Desk) -> tuple[str, Answer]:
     number = writing.milliseconds(desk.context.clock())
     while True:
         id = f"chat-{number}"
-        if desk.context.reader.session(id) is None:
+        if not _is_anothers(desk, id) and desk.context.reader.session(id) is None:
             evidence_files.session_folder(desk.project.root, id)
             with contextlib.suppress(sessions.Taken):
                 return id, sessions.begin_chat(desk.context, id=id)
         number += 1
+
+
+def _is_anothers(desk: Desk, id: str) -> bool:
+    """Whether the project has files of a session of that id which the database does not have, as another one may.
+
+    The folder is looked at first: a session is recorded before its first file is written.
+    """
+    return evidence_files.has_files(desk.project.root, id) and desk.context.reader.session(id) is None
 
 
 def join(desk: Desk, id: str) -> None:

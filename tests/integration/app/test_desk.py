@@ -15,7 +15,7 @@ import pytest
 
 from orchestrator import bootstrap
 from orchestrator.app import human, operations
-from orchestrator.app.running import driver, starting
+from orchestrator.app.running import driver, opening, starting
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import config, report
 from orchestrator.errors import EnvironmentProblem, Refused
@@ -355,6 +355,24 @@ def test_a_project_that_cannot_be_written_any_more_keeps_no_session_open(tmp_pat
     status = at.context.connection.execute("SELECT status FROM sessions WHERE kind = 'chat'").fetchone()
     state = at.context.connection.execute("SELECT state FROM runs WHERE id = ?", (queued["id"],)).fetchone()
     assert (problem.value.code, status, state, at.session_id) == ("OUTPUT_FAILED", ("ended",), ("cancelled",), None)
+
+
+def test_files_of_another_databases_session_are_mixed_with_nobody_elses(tmp_path: pathlib.Path) -> None:
+    first, at = desk(tmp_path, {"status": "COMPLETE", "output": "done"}), "2030-01-01T00:00:00.000000Z"
+    first.context.clock = lambda: at
+    first.start()
+    done(first, "read nothing")
+    first.close()
+    other = bootstrap.open_desk(
+        executor=f"scripted:{tmp_path / 'script.json'}", project_mode="fixed", project_root=first.project.root,
+        database=str(tmp_path / "other.db"), environment={},
+    )  # fmt: skip
+    other.context.clock = lambda: at
+    with pytest.raises(Refused) as refused:
+        opening.begin(other, "chat-1893456000000")
+    other.start()
+    assert (refused.value.code, other.session_id) == ("NOT_PERMITTED", "chat-1893456000001")
+    assert refused.value.suggestion == "Give another id, or move .orchestrator/sessions/chat-1893456000000 away"
 
 
 def test_sessions_that_are_begun_within_one_millisecond_have_ids_of_their_own(tmp_path: pathlib.Path) -> None:

@@ -9,6 +9,7 @@ from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
 Answer = dict[str, Any]
+NO_SESSION = "No session here; those that have ended are listed with --all."
 
 
 def sessions(answer: Answer) -> list[str]:
@@ -17,7 +18,7 @@ def sessions(answer: Answer) -> list[str]:
         (each["id"], each["status"], each["outcome"], each["awaited_role"], each["created_at"], each["goal"])
         for each in answer["sessions"]
     ]
-    return _listed(answer, ("SESSION", "STATUS", "OUTCOME", "AWAITS", "CREATED", "GOAL"), rows, "No session.")
+    return _listed(answer, ("SESSION", "STATUS", "OUTCOME", "AWAITS", "CREATED", "GOAL"), rows, NO_SESSION)
 
 
 def groups(answer: Answer) -> list[str]:
