@@ -185,6 +185,8 @@ def set_action(work: Work) -> Answer:
         _check_status(work, row, status, agent, _reason(given))
     if actual is not None and row["operator"] is None:
         raise UsageError("USAGE", f"Criterion {row['id']} measures nothing.", "Leave out --actual")
+    if actual is not None and (why := rules.unfit_actual(row["metric"], actual)):
+        raise UsageError("USAGE", f"The actual value cannot be so: {why}.", "Repeat with another --actual")
     if proof is not None:
         _check_evidence(work, row, proof, agent)
     _write(work, row, agent)
@@ -196,14 +198,14 @@ def _check_status(work: Work, row: Row, status: str, agent: Agent, reason: str) 
         human.require(work, agent, f"Setting criterion {row['id']} to {status} as {agent.id}")
     elif agent.role != MANAGER:
         raise Refused(
-            "NOT_PERMITTED", f"{agent.id} is {agent.role}; what is met or deferred is the project manager's to say.",
+            "NOT_PERMITTED", f"{agent.id} may not say whether a criterion is met or deferred; the project manager may.",
             "Repeat with --by project_manager",
         )
     if status == "met" and (row["operator"] or row["command"]):
         how = "its recorded value" if row["operator"] else "its command"
         raise Refused(
             "CRITERION_COMPUTED", f"Criterion {row['id']} is decided by {how}; nobody sets it as met.",
-            "Record the value with --actual N" if row["operator"] else "orchestrator validate SESSION",
+            "Record the value with --actual N" if row["operator"] else f"orchestrator validate {work.step.chain}",
         )
     if not reason:
         message = f"Setting a criterion to {status} needs a reason."

@@ -25,7 +25,7 @@ _MAY_FALL_BELOW_ZERO = (
     "balance", "change", "delta", "diff", "difference", "drift", "gain", "growth", "offset", "skew", "temperature",
     "trend",
 )  # fmt: skip
-"""Words of a metric that is no amount: its target may be negative."""
+"""Words of a metric that is no amount: its target and its values may be negative."""
 
 
 def number(text: str | None) -> Decimal | None:
@@ -41,14 +41,25 @@ def unfit_target(metric: str, operator: str, target: str) -> str | None:
         return f"the operator must be one of {', '.join(OPERATORS)}"
     if value is None:
         return f"the target must be a decimal number, not {target!r}"
-    words = re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", metric).lower())
-    below = value < 0 or (value == 0 and operator == "lt")
-    if below and not set(words) & set(_MAY_FALL_BELOW_ZERO):
-        return (
-            f"{metric} {SIGNS[operator]} {target} makes no sense for an amount, which is never below zero; a metric"
-            " that can be is named a change, difference or the like"
-        )
+    if _amount(metric) and (value < 0 or (value == 0 and operator == "lt")):
+        return f"{metric} {SIGNS[operator]} {target} makes no sense for {_AN_AMOUNT}"
     return None
+
+
+def unfit_actual(metric: str, actual: str) -> str | None:
+    """Why a measured value cannot be one of its metric, or None where it can; the value is a decimal number."""
+    value = number(actual)
+    if value is not None and value < 0 and _amount(metric):
+        return f"{metric} = {actual} makes no sense for {_AN_AMOUNT}"
+    return None
+
+
+_AN_AMOUNT = "an amount, which is never below zero; a metric that can be is named a change, difference or the like"
+
+
+def _amount(metric: str) -> bool:
+    words = re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", metric).lower())
+    return not set(words) & set(_MAY_FALL_BELOW_ZERO)
 
 
 def computed(criterion: Criterion) -> bool:
@@ -88,6 +99,8 @@ def compare(criterion: Criterion) -> Iterator[Line]:
     wanted = f"{criterion.metric} {SIGNS[criterion.operator or 'eq']} {criterion.target}"
     if actual is None or target is None:
         yield ("error", criterion.id, f"is not met: no value is recorded for {wanted}", _record(criterion))
+    elif why := unfit_actual(criterion.metric or "", str(criterion.actual)):
+        yield ("error", criterion.id, f"is not met: {why}", _record(criterion))
     elif not OPERATORS[criterion.operator or "eq"](actual, target):
         yield ("error", criterion.id, f"is not met: {criterion.actual} is not {wanted}", _record(criterion))
     else:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
 import pytest
 
 from orchestrator.app import arguments, operations
+from orchestrator.doors.cli import text
 from orchestrator.errors import OrchestratorError, UsageError
 from orchestrator.runner import commands
 from tests.integration.app.table import SESSION, Answer, Table
@@ -268,6 +270,35 @@ def test_a_value_that_is_no_number_is_refused(actual: str) -> None:
     with pytest.raises(UsageError):
         scope.set(actual=actual)
     assert scope.column("actual") is None
+
+
+def test_an_amount_below_zero_is_no_value() -> None:
+    scope = Scope()
+    scope.add(metric="open_bugs", operator="le", target="0")
+    with pytest.raises(UsageError, match="open_bugs = -1 makes no sense for an amount"):
+        scope.set(actual="-1")
+    scope.add("C2", metric="latency_change", operator="le", target="-10")
+    assert (scope.column("actual"), scope.set("C2", actual="-12")["criterion"]["actual"]) == (None, "-12")
+
+
+def test_the_list_says_what_decides_as_a_shell_takes_it_and_whether_a_value_is_enough() -> None:
+    scope = Scope()
+    scope.add(command=("sh", "-c", "exit 5"))
+    for id, actual in (("C2", None), ("C3", "79.99"), ("C4", "80")):
+        scope.add(id, **MEASURE)
+        if actual:
+            scope.set(id, actual=actual)
+    lines = text.render("criterion list", scope.do("criterion list", session_id=SESSION)).splitlines()[1:]
+    assert [line.split("  ")[2].strip() for line in map(_one_gap, lines)] == [
+        "sh -c 'exit 5'",
+        "coverage >= 80 (no value yet)",
+        "coverage >= 80 (79.99, not met)",
+        "coverage >= 80 (80, met)",
+    ]
+
+
+def _one_gap(line: str) -> str:
+    return re.sub(" {2,}", "  ", line)
 
 
 def test_a_value_is_recorded_by_whoever_measured_it_and_each_one_stays_on_record() -> None:

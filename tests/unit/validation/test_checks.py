@@ -235,6 +235,23 @@ def test_a_target_fits_its_metric(metric: str, operator: str, target: str, fits:
     assert (criteria.unfit_target(metric, operator, target) is None) is fits
 
 
+@pytest.mark.parametrize(
+    ("metric", "actual", "fits"),
+    [
+        ("open_bugs", "-1", False),
+        ("latency_ms", "-0.001", False),
+        ("open_bugs", "0", True),
+        ("open_bugs", "-0", True),
+        ("latency_change_percent", "-12", True),
+        ("sizeDelta", "-3", True),
+    ],
+)
+def test_a_measured_amount_is_never_below_zero(metric: str, actual: str, fits: bool) -> None:
+    measured = MEASURED._replace(metric=metric, operator="le", target="0", actual=actual)
+    (line,) = criteria.compare(measured)
+    assert (criteria.unfit_actual(metric, actual) is None, line[0]) == (fits, "info" if fits else "error")
+
+
 def test_the_command_of_a_criterion_is_shown_as_a_shell_takes_it() -> None:
     criterion = COMMANDED._replace(command=("sh", "-c", "make check; exit 5"))
     ((_, _, _, hint),) = criteria.judge(criterion, Ran("C1", 5, "exit 5"))

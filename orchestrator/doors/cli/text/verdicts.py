@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core import names
+from orchestrator.core.validation import criteria as rules
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -11,7 +13,6 @@ Answer = dict[str, Any]
 
 _LEVELS = {"error": "ERROR", "warning": "warning", "info": "info"}
 _ORDER = tuple(_LEVELS)
-_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "eq": "="}
 
 
 def verdict(answer: Answer) -> list[str]:
@@ -26,7 +27,7 @@ def _standing(answer: Answer) -> list[str]:
     fields = (
         ("Completes", ", ".join(answer["completes"]) or None),
         ("Recorded", answer.get("report_id") or "nothing, this was a dry run"),
-        ("Head", answer["head"]),
+        ("Judged", f"the record up to {answer['head']}"),
         ("Evidence", ", ".join(answer.get("evidence") or ()) or None),
         ("Next", _next(decision) if decision else None),
     )
@@ -68,8 +69,16 @@ def _state(row: Answer) -> str:
 def _measure(row: Answer) -> str:
     parts = []
     if row["operator"]:
-        value = row["actual"] if row["actual"] is not None else "no value yet"
-        parts.append(f"{row['metric']} {_SIGNS[row['operator']]} {row['target']} ({value})")
+        parts.append(f"{row['metric']} {rules.SIGNS[row['operator']]} {row['target']} ({_value(row)})")
     if row["command"]:
-        parts.append(" ".join(row["command"]))
+        parts.append(" ".join(map(names.word, row["command"])))
     return ", ".join(parts) or "the project manager"
+
+
+def _value(row: Answer) -> str:
+    """What was measured, and what the validator will say of it."""
+    actual, target = rules.number(row["actual"]), rules.number(row["target"])
+    if actual is None or target is None:
+        return "no value yet"
+    meets = rules.OPERATORS[row["operator"]](actual, target) and not rules.unfit_actual(row["metric"], row["actual"])
+    return f"{row['actual']}, {'met' if meets else 'not met'}"
