@@ -30,6 +30,8 @@ _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 _BUSY, _LOCKED, _PROTOCOL = 5, 6, 15
 _PERM, _READONLY, _READONLY_DBMOVED = 3, 8, 1032
 _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 10, 11, 13, 14, 26
+_UNKNOWN_FORMAT = "unsupported file format"
+"""What SQLite says of a header that no version of it wrote; its code is that of every wrong statement."""
 _IOERR_WRITES = frozenset((778, 1034, 1290, 1546, 4618, 4874))
 """IOERR of write, fsync, folder fsync, truncate, opening and sizing the -shm file: there is no room, in practice."""
 
@@ -276,7 +278,7 @@ def translate(error: sqlite3.Error, path: str | pathlib.Path) -> errors.Orchestr
         return problems.read_only(name)
     if code == _FULL or extended in _IOERR_WRITES:
         return problems.disk_full(name)
-    if code in (_CORRUPT, _NOTADB, _IOERR):
+    if code in (_CORRUPT, _NOTADB, _IOERR) or str(error) == _UNKNOWN_FORMAT:
         return problems.corrupt(name, str(error))
     return problems.no_database(name, "cannot be opened") if code == _CANTOPEN else None
 

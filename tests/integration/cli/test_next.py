@@ -140,6 +140,13 @@ class TestClaims:
         for words, answer in (("claim", claimed), ("heartbeat", beat), ("release", released)):
             assert well_shaped(f"task {words}", answer)
 
+    def test_a_person_can_read_the_claims_token(self, run: Run, ask: Ask, lines: Lines) -> None:
+        lines(TASK)
+        told = run("task", "claim", "-s", "S1", "--agent-id", "developer").stdout.decode()
+        token = told.rpartition("--claim-token ")[2].strip()
+        beat = ask("task", "heartbeat", "T", "-s", "S1", "--by", "developer", "--claim-token", token)
+        assert (beat["success"], beat["claim"]["token"]) == (True, token)
+
     def test_nothing_to_claim_is_a_negative_answer(self, run: Run, ask: Ask) -> None:
         done = run("task", "claim", "-s", "S1", "--agent-id", "developer")
         assert (done.returncode, done.stdout) == (1, b"Nothing to claim: No task is pending.\n")

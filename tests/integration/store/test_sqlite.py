@@ -210,6 +210,15 @@ def test_a_file_that_is_no_database_is_corrupt(tmp_path: pathlib.Path, write: bo
     assert path.read_bytes() == before
 
 
+def test_a_header_that_no_version_wrote_is_corrupt(database: pathlib.Path) -> None:
+    with database.open("r+b") as file:
+        file.seek(44)
+        file.write((9).to_bytes(4, "big"))
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        write_text(sqlite.connect(database, write=True))
+    assert (caught.value.code, caught.value.suggestion) == ("CORRUPT", f"orchestrator doctor --db {database}")
+
+
 def test_a_cut_off_file_is_corrupt_when_it_is_used(database: pathlib.Path) -> None:
     whole = database.read_bytes()
     database.write_bytes(whole[: len(whole) // 2])

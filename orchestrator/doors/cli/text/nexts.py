@@ -57,4 +57,5 @@ def claim(answer: Answer) -> list[str]:
     lines = [visible(f"{first}, claimed by {held['holder']} until {held['until']}.")]
     if answer.get("taken_over_from"):
         lines.append(visible(f"It was taken over from {answer['taken_over_from']}."))
-    return [*lines, *layout.fields((("Token", held["token"]),))]
+    # Not "Token: ...", which is masked as a secret; it is none, only the claim's name.
+    return [*lines, visible(f"The claim is called {held['token']}: --claim-token {held['token']}")]
