@@ -20,6 +20,8 @@ LAST_DECISIONS = 5
 _LOADED = """SELECT e.input FROM workflow_versions v JOIN audit_events e ON e.session_id = '@store' AND e.seq = v.seq
     WHERE v.id = :id AND e.kind = 'workflow load'"""
 _DECISION = re.compile(r"[DR]([1-9][0-9]{0,15})(?:\.([1-9][0-9]{0,8}))?")
+_LISTED = {"B": "audit blockers", "E": "audit timeline", "Q": "inbox", "X": "audit refusals"}
+"""Where ids are listed that are none of a decision, by their first letter."""
 _REPORT_COLUMNS = (
     "id", "role", "raw_role", "response_status", "raw_status", "agent_id", "effect", "turn", "turn_assumed", "summary",
     "reported_at",
@@ -133,16 +135,36 @@ def _group_sentences(row: Row, answer: Answer, reason: str) -> list[str]:
     sentences = [_standing(row, answer["awaited"], reason)]
     if answer["grandfathered"]:
         sentences.append("It was completed before it was imported; nothing here proves it.")
-    else:
-        sentences += [f"{part['part']} is not met: {part['reason']}." for part in answer["unmet"]]
+    elif row["status"] == "deferred_external":
+        sentences.append(_deferred(answer["blockers"]))
+    elif row["status"] != "cancelled":
+        sentences += _path_sentences(row["status"], answer)
     sentences += [f"Its import found (text, no proof): {each['text']}." for each in answer["import_findings"]]
     waits = [dependency for dependency in answer["depends_on"] if not dependency["satisfied"]]
     sentences += [f"It depends on group {each['id']}, which is {each['status']}." for each in waits]
     if answer["path_valid"] and row["status"] == "in_progress":
         sentences.append("Its completion path is valid.")
     elif answer["awaiting_confirmation"]:
-        sentences.append("Everything is met but the project manager's confirmation.")
+        command = f"orchestrator route project_manager BAZINGA --session-id {answer['session_id']}"
+        given = f"{command} --acknowledge {row['id']}=REASON"
+        sentences.append(f"Everything is met but the project manager's confirmation: `{given}`.")
     return sentences
+
+
+def _path_sentences(status: str, answer: Answer) -> list[str]:
+    """What a completed group rests on, else what a group lacks."""
+    lacks = [f"{part['part']} is not met: {part['reason']}." for part in answer["unmet"]]
+    if status != "completed":
+        return lacks
+    rests = [f"{part['part']} is met: {part['reason']}." for part in answer["path"] if part["met"]]
+    taken = "The project manager acknowledged it as it is, which stands for what is not met."
+    return [*rests, *lacks, *([taken] if lacks and answer["pm_path"] else [])]
+
+
+def _deferred(blockers: list[Row]) -> str:
+    outside = [f"{each['external_dependency']} (blocker {each['id']})" for each in blockers if each["external"]]
+    waits = f"It waits for {', '.join(outside)}, outside the project" if outside else "It waits"
+    return f"{waits}; the session ends only when a project manager's BAZINGA acknowledges it by name."
 
 
 def _standing(row: Row, awaited: Answer | None, reason: str) -> str:
@@ -191,7 +213,10 @@ def _consequences(context: Context, row: Row) -> list[Answer]:
 
 def _unknown(id: str) -> Refused:
     message = f"There is no group and no decision {names.shown(id)}."
-    return Refused("UNKNOWN_ID", message, "orchestrator audit decisions", kind="decision")
+    session, _, short = id.rpartition(":")
+    command = _LISTED.get(short[:1], "audit decisions")
+    where = f" --session-id {session}" if names.ID_PATTERN.fullmatch(session) else ""
+    return Refused("UNKNOWN_ID", message, f"orchestrator {command}{where}", kind="decision")
 
 
 def _transition(context: Context, row: Row, report: Row) -> Answer | None:

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator import resources
 from tests.integration.app.desk import Desk
+from tests.integration.app.table import SESSION, Table
 
 
 @pytest.fixture
@@ -74,8 +75,67 @@ def test_a_finished_group_says_who_finished_it(desk: Desk) -> None:
     answer = desk.call("why", id="A", session_id="S1")
     assert (answer["unmet"], answer["awaited"]) == ([], None)
     assert answer["sentences"] == [
-        f"Group A is completed since {desk.clock()}, by system:router (the completion path is valid)."
+        f"Group A is completed since {desk.clock()}, by system:router (the completion path is valid).",
+        "approved is met: given by APPROVED, report S1:R6.",
+        "tested is met: passed by PASS, report S1:R5.",
+        "merged is met: done by MERGE_SUCCESS, report S1:R7.",
+        "unblocked is met: nothing stands in the way.",
+        "reviewed is met: no review is mandatory.",
+        "confirmed is met: the group was never blocked.",
     ]
+
+
+def test_a_cancelled_group_says_nothing_of_what_it_lacks() -> None:
+    table = Table("A")
+    table.move("A", "cancelled")
+    sentences = table.do("why", id="A", session_id=SESSION)["sentences"]
+    assert [sentence.partition(" since")[0] for sentence in sentences] == ["Group A is cancelled"]
+
+
+def test_a_group_that_the_manager_took_as_it_is_says_what_is_met_and_what_is_not() -> None:
+    table = Table("A", plan=True)
+    table.says("developer", "READY_FOR_QA", "A")
+    table.says("project_manager", "BAZINGA", acknowledge={"A": "good enough"}, interrupt=True)
+    table.move("A", "completed")
+    sentences = table.do("why", id="A", session_id=SESSION)["sentences"]
+    assert sentences[1:] == [
+        "unblocked is met: nothing stands in the way.",
+        "reviewed is met: no review is mandatory.",
+        "confirmed is met: the group was never blocked.",
+        "approved is not met: never approved: the last report that counts is READY_FOR_QA, report S1:R4.",
+        "tested is not met: quality assurance has not answered READY_FOR_QA, report S1:R4.",
+        "merged is not met: nothing was merged.",
+        "The project manager acknowledged it as it is, which stands for what is not met.",
+    ]
+
+
+def test_a_deferred_group_says_what_it_waits_for_and_not_what_it_lacks() -> None:
+    table = Table("A")
+    blocker = table.mark_external("A")
+    table.move("A", "deferred_external")
+    answer = table.do("why", id="A", session_id=SESSION)
+    assert answer["sentences"][1:] == [
+        f"It waits for the hospital's IT (blocker {blocker}), outside the project; the session ends only when a project"
+        " manager's BAZINGA acknowledges it by name."
+    ]
+    assert [part["part"] for part in answer["unmet"]][:1] == ["approved"]
+
+
+@pytest.mark.parametrize(
+    ("id_", "command"),
+    [
+        ("S1:B5", "orchestrator audit blockers --session-id S1"),
+        ("S1:X5", "orchestrator audit refusals --session-id S1"),
+        ("S1:E5", "orchestrator audit timeline --session-id S1"),
+        ("S1:Q5", "orchestrator inbox --session-id S1"),
+        ("S1:D99", "orchestrator audit decisions --session-id S1"),
+        ("S 1:Z", "orchestrator audit decisions"),
+    ],
+)
+def test_an_id_that_is_no_decisions_is_sent_to_the_list_that_it_stands_in(
+    blocked: Desk, id_: str, command: str
+) -> None:
+    assert blocked.refused("why", id=id_, session_id="S1").suggestion == command
 
 
 def test_a_group_that_lacks_its_confirmation_says_so(desk: Desk) -> None:
@@ -83,7 +143,10 @@ def test_a_group_that_lacks_its_confirmation_says_so(desk: Desk) -> None:
     desk.report("developer READY_FOR_QA,qa_expert BLOCKED,tech_lead UNBLOCKING_GUIDANCE,qa_expert PASS", "A")
     desk.report("tech_lead APPROVED,developer MERGE_SUCCESS", "A")
     answer = desk.call("why", id="A", session_id="S1")
-    assert answer["sentences"][-1] == "Everything is met but the project manager's confirmation."
+    assert answer["sentences"][-1] == (
+        "Everything is met but the project manager's confirmation: `orchestrator route project_manager BAZINGA"
+        " --session-id S1 --acknowledge A=REASON`."
+    )
     assert answer["awaited"]["decision_id"] == "S1:D9"
 
 

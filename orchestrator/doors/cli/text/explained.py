@@ -19,7 +19,9 @@ def why(answer: Answer) -> list[str]:
         return lines + layout.section("Last changes", [_change(each) for each in reversed(answer["changes"])])
     lines += layout.section("Open blockers", [groups.blocker(each) for each in answer["blockers"]])
     newest_last = list(reversed(answer["decisions"]))
-    return lines + layout.section("Last decisions", lists.decision_lines(newest_last))
+    lines += layout.section("Last decisions", lists.decision_lines(newest_last))
+    told = f"orchestrator audit timeline --session-id {answer['session_id']} --group-id {answer['group_id']}"
+    return lines + layout.section("All that happened to it", [told])
 
 
 def _change(row: Answer) -> str:
