@@ -22,8 +22,8 @@ ORDERS = ("asc", "desc")
 STORE_NAME = "store"
 """What people call the chain of the store."""
 _CHUNK = 200
-_SPEAKING = ("route", "refusal")
-"""Kinds of steps whose rows say by themselves what was called."""
+_SPEAKING = "route"
+"""The call that its rows tell of by themselves, whether it was done or refused."""
 
 
 class Filter(NamedTuple):
@@ -230,25 +230,34 @@ def _named_group(event: Row) -> str | None:
 
 def _event(event: Row, told: list[telling.Told]) -> Row:
     shown = {name: value for name, value in event.items() if name != "input"} | {"via": _via(event)}
-    called = None if event["kind"] in _SPEAKING and told and not shown["via"] else _called(event)
+    called = None if _call(event)[0] == _SPEAKING and told and not shown["via"] else _called(event)
     sentences = [*([called] if called else []), *(each.text for each in told)]
     return {**shown, "called": called, "wrote": [each.shown() for each in told], "text": "; ".join(sentences)}
 
 
 def _via(event: Row) -> str | None:
     """By what the caller of a step was let in, where its event says so; a refused call is kept within its event."""
+    found = _call(event)[1].get(VIA)
+    return found if isinstance(found, str) else None
+
+
+def _call(event: Row) -> tuple[str, dict[str, Any]]:
+    """What was called and with what; the event of a refusal keeps within it what was refused."""
     given = strictjson.stored(event["input"])
-    kept = given.get("input") if event["kind"] == "refusal" else given
-    return kept.get(VIA) if isinstance(kept, dict) else None
+    if event["kind"] != "refusal":
+        return event["kind"], given
+    kept = given.get("input")
+    return str(given.get("call") or "refusal"), kept if isinstance(kept, dict) else {}
 
 
 def _called(event: Row) -> str:
     """What was called, by whom, on what: with the things that it names, and the words that say what they are."""
-    given, via = strictjson.stored(event["input"]), _via(event)
+    (call, given), via = _call(event), _via(event)
     named = _first(given, "id", "group_id", "name")
     on, waits, words = _first(given, "on"), given.get("depends_on"), _first(given, "title", "text", "goal")
     parts = (
         f"{event['actor'] or 'somebody'}: {event['kind']} {named}".rstrip(),
+        f"{event['actor'] or 'somebody'}{f' with {via}' if via else ''}: {call} {named}".rstrip(),
         f" on {on}" if on else "",
         f", depends on {', '.join(map(str, waits))}" if isinstance(waits, list) and waits else "",
         f" ({words})" if words else "",

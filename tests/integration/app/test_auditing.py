@@ -154,6 +154,13 @@ class TestTimeline:
         assert "the project manager acknowledged A: seen" in told
         assert [text for text in told if text.startswith("refused developer READY_FOR_QA on A: OUT_OF_TURN, ")] != []
 
+    def test_a_refused_command_is_named_with_what_it_was_called_on(self, desk: Desk) -> None:
+        desk.planned("S1", "A")
+        desk.refused("group set-status", id="A", session_id="S1", status="completed", by="developer", reason="x")
+        event = read(desk, "audit timeline")[-1]
+        assert event["called"] == "developer: group set-status A"
+        assert event["text"].startswith("developer: group set-status A; refused developer completed on A: ")
+
     def test_it_tells_of_external_marks_also_of_those_that_were_taken_back(self) -> None:
         table = Table("A")
         blocker = table.mark_external("A")
