@@ -76,9 +76,10 @@ def _each(found: tuple[Finding, ...], level: str, hint: str = "") -> Iterator[Li
 def confirmed_last(snapshot: Snapshot) -> Iterator[Line]:
     """The project manager's confirmation is the last word."""
     if snapshot.confirmation_seq is None or snapshot.confirmation_seq != snapshot.last_manager_seq:
-        said = snapshot.last_manager_status or "nothing"
+        said = snapshot.last_manager_status
         yield _error(
-            "project_manager", f"the project manager's last report is {said}, not a confirmation",
+            "project_manager",
+            f"the project manager's last report is {said}, not a confirmation" if said else "nothing was reported yet",
             f"orchestrator route project_manager BAZINGA --session-id {snapshot.session}",
         )
         return
@@ -91,7 +92,8 @@ def confirmed_last(snapshot: Snapshot) -> Iterator[Line]:
 def all_groups_settled(snapshot: Snapshot) -> Iterator[Line]:
     """Every group is in a state that is fine; the rule is never "none is open"."""
     if not snapshot.groups:
-        yield _error(snapshot.session, "the session has no group", "orchestrator group create")
+        way = f"orchestrator group create ID --session-id {snapshot.session}"
+        yield _error(snapshot.session, "the session has no group", way)
     elif not snapshot.group("completed") and not snapshot.completes():
         yield _error(snapshot.session, "nothing is completed", f"orchestrator status {snapshot.session}")
     for group in snapshot.groups:
@@ -101,6 +103,10 @@ def all_groups_settled(snapshot: Snapshot) -> Iterator[Line]:
             yield ("warning", group.id, f"{_on_word(group)}; an ACCEPT completes it", _why(snapshot, group))
             continue
         yield _error(group.id, _where(group), _why(snapshot, group))
+
+
+def _criterion(snapshot: Snapshot) -> str:
+    return f"orchestrator criterion add ID --session-id {snapshot.session} --text TEXT"
 
 
 def _why(snapshot: Snapshot, group: Group) -> str:
@@ -192,7 +198,7 @@ def nothing_open(snapshot: Snapshot) -> Iterator[Line]:
 def criteria_met(snapshot: Snapshot) -> Iterator[Line]:
     """Every success criterion is met with evidence, or deferred with an acknowledgement."""
     if not snapshot.criteria:
-        yield ("warning", snapshot.session, "the session has no success criteria", "orchestrator criterion add")
+        yield ("warning", snapshot.session, "the session has no success criteria", _criterion(snapshot))
     for criterion in snapshot.criteria:
         yield from criteria.stands(criterion)
     yield from _each(snapshot.scope_changes, "info")

@@ -112,7 +112,7 @@ def test_the_criteria_are_told_to_people(project: Project) -> None:
     done = project.run("criterion", "set", "C1", "-s", "S1", "--actual", "79", "--by", "qa_expert", "--reason", "x")
     assert done.stdout.decode() == "Criterion C1 of S1 is open: covered\n"
     listed = project.run("criterion", "list", "-s", "S1").stdout.decode()
-    assert "coverage >= 80.5 (79)" in listed
+    assert "coverage >= 80.5 (79, not met)" in listed
     assert "pytest -q" in listed
     refused = project.run("criterion", "set", "C1", "-s", "S1", "--status", "met", *PM)
     assert (refused.returncode, b"CRITERION_COMPUTED" in refused.stderr) == (3, True)
