@@ -323,6 +323,7 @@ def _choice(name: str, choices: tuple[str, ...]) -> Check:
                 f"Use one of: {', '.join(choices)}",
                 did_you_mean=near,
                 choices=list(choices),
+                _named=name,
             )
 
     return check
@@ -331,7 +332,8 @@ def _choice(name: str, choices: tuple[str, ...]) -> Check:
 def _range(name: str, least: int, most: int) -> Check:
     def check(value: object) -> None:
         if isinstance(value, int) and not least <= value <= most:
-            raise UsageError("USAGE", f"{name} must be from {least} to {most}, not {names.shown(value)}.", "")
+            message = f"{name} must be from {least} to {most}, not {names.shown(value)}."
+            raise UsageError("USAGE", message, f"Repeat with a number from {least} to {most}", _named=name)
 
     return check
 

@@ -20,7 +20,9 @@ _OF_BLOCKERS = {
     "agent": "Only what this role or agent opened or resolved.",
     "status": "Only what is open, or resolved.",
 }
+_NAMED = argument("session", "The session.", target="session_id", required=False)
 FILTERS = (
+    _NAMED._replace(help="The session; `store` is what belongs to none."),
     SESSION._replace(help=f"{SESSION.help} `store` is what belongs to none."),
     GROUP,
     option("agent", "Only what this role or agent did or was sent to do."),
@@ -29,7 +31,7 @@ FILTERS = (
     UNTIL,
     option("order", "By step.", choices=("asc", "desc")),
 )
-OF_RECORD = (SESSION, *FILTERS[1:])
+OF_RECORD = (_NAMED, SESSION, *FILTERS[2:])
 """The same for what every session has and the store has not."""
 BLOCKER_FILTERS = tuple(
     each._replace(help=_OF_BLOCKERS[each.name]) if each.name in _OF_BLOCKERS else each for each in OF_RECORD
@@ -41,40 +43,40 @@ COMMANDS = {
         Command(
             "audit decisions",
             "List decisions: who was sent where, by which rule.",
-            "orchestrator audit decisions -s S1 -g A --limit 20",
+            "orchestrator audit decisions S1 -g A --limit 20",
             FILTERS,
         ),
         Command(
             "audit timeline",
             "List all that happened, in the order of the record.",
-            "orchestrator audit timeline -s S1 --since 40",
+            "orchestrator audit timeline S1 --since 40",
             FILTERS,
         ),
         Command(
             "audit refusals",
             "List what was refused: who tried what, and why not.",
-            "orchestrator audit refusals -s S1 --agent orchestrator",
+            "orchestrator audit refusals S1 --agent orchestrator",
             FILTERS,
         ),
         Command(
             "audit blockers",
             "List open and resolved blockers: who opened and resolved each, how, and how long it stands or stood.",
-            "orchestrator audit blockers -s S1 --status open",
+            "orchestrator audit blockers S1 --status open",
             BLOCKER_FILTERS,
         ),
         Command(
             "audit gaps",
             "List where the record is not whole: reports without decisions, spawns without reports, groups moved"
             " without cause. Exit 1 where any is listed.",
-            "orchestrator audit gaps -s S1",
+            "orchestrator audit gaps S1",
             OF_RECORD,
         ),
         Command(
             "audit stats",
             "Count a session: reports by agent and status, rework, time in each role, escalations, refusals, and usage"
             """ where reports give it in their details: {"usage": {"input_tokens": N, "output_tokens": N}}.""",
-            "orchestrator audit stats -s S1 --json",
-            (SESSION, GROUP, SINCE, UNTIL),
+            "orchestrator audit stats S1 --json",
+            (_NAMED, SESSION, GROUP, SINCE, UNTIL),
         ),
         Command(
             "audit query",

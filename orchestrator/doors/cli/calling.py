@@ -74,13 +74,16 @@ def _free_or_tell(context: Any, *, writes: bool) -> None:
 
 
 def _spelt(words: str, problem: UsageError) -> UsageError:
-    """The problem with missing parameters as they are written on the command line."""
-    missing = problem.data.get("_missing")
-    if missing:
+    """The problem with parameters as they are written on the command line."""
+    missing, named = problem.data.get("_missing"), problem.data.get("_named")
+    if missing or named:
         from orchestrator.doors.cli import main, values
 
         spelt = {each.key: values.spelt(each) for each in reversed(main.find(words).parameters)}
-        problem.message = f"{words} needs {', '.join(spelt.get(name, name) for name in missing)}."
+        if missing:
+            problem.message = f"{words} needs {', '.join(spelt.get(name, name) for name in missing)}."
+        if named:
+            problem.message = spelt.get(named, named) + problem.message.removeprefix(named)
     return problem
 
 

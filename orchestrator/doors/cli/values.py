@@ -40,7 +40,7 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
         if parameter.name in values:
             value = _READERS[parameter.kind](parameter, values[parameter.name])
             if parameter.choices:
-                checks.check_choice(parameter.name, value, parameter.choices)
+                checks.check_choice(spelt(parameter), value, parameter.choices)
             agree(arguments, parameter.key, value, f"{spelt(parameter)} and another argument")
     for parameter in command.parameters:
         if parameter.variable and environment.get(parameter.variable):

@@ -214,3 +214,31 @@ def test_interrupting_a_query_ends_it_as_any_other_call(script: pathlib.Path, da
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, b"Traceback" in err) == (130, b"", False)
     assert err.startswith(b"error INTERRUPTED: ")
+
+
+@pytest.mark.usefixtures("blocked")
+@pytest.mark.parametrize("words", ["timeline", "decisions", "refusals", "blockers", "gaps", "stats"])
+def test_the_session_may_be_named_without_an_option(words: str, ask: Ask, lines: Lines) -> None:
+    lines(("session create", {"id": "S2"}))
+    named, dashed, other = ask("audit", words, "S1"), ask("audit", words, "-s", "S1"), ask("audit", words, "S2")
+    assert (named["_exit"], other["_exit"]) == (0, 0)
+    assert words in ("refusals", "gaps") or named != other
+    for timed in ("blockers", "measured_at", "stats"):
+        assert (timed in named) is (timed in dashed)
+        named.pop(timed, None), dashed.pop(timed, None)
+    assert named == dashed
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("audit", "timeline", "--limit", "0"), "--limit must be from 1 to 100000, not 0."),
+        (("audit", "timeline", "--order", "up"), "--order must be asc or desc, not 'up'."),
+        (("validate", "S1", "--command-timeout", "0"), "--command-timeout must be from 1 to 86400, not 0."),
+        (("group", "set-status", "A", "--reason", "x"), "Missing argument 'STATUS'."),
+    ],
+)
+def test_what_a_value_may_be_is_told_by_the_name_that_was_typed(run: Run, words: tuple[str, ...], message: str) -> None:
+    done = run(*words)
+    first, way = done.stderr.decode().splitlines()
+    assert (done.returncode, first, way.startswith("try: ")) == (64, f"error USAGE: {message}", True)
