@@ -36,7 +36,7 @@ REORDERED = "IMPORT_REORDERED"
 HEADER, AGENT, EVENT, FILE, PART, END = "format", "agent", "event", "file", "part", "end"
 _MEMBERS = {1: (AGENT, EVENT, END), 2: (AGENT, EVENT, FILE, PART, END)}
 EVENT_MEMBERS = ("chain", "seq", "kind", "actor", "channel", "at", "input", "rows", "prev_hash", "hash")
-_AGAIN = "orchestrator audit export SESSION --output FILE, where the session is, and import that file"
+_AGAIN = "Where the session is: orchestrator audit export SESSION --output FILE; then import that file"
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -214,7 +214,7 @@ def _recorded(line: Line) -> Recorded:
         wrong("IMPORT_FOREIGN", "this is no event", line.number)
     if "masked" in given:
         what = f"step {given['seq']} is masked, and cannot be told again"
-        wrong("IMPORT_MASKED", what, line.number, "orchestrator audit export SESSION --unmasked, where the session is")
+        wrong("IMPORT_MASKED", what, line.number, "Where the session is: orchestrator audit export SESSION --unmasked")
     values = [given[name] for name in members]
     rules = given.get("rules_version")
     if any(type(value) is not kind for value, kind in zip(values, _TYPES, strict=True)) or type(rules) not in (

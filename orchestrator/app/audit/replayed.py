@@ -178,7 +178,7 @@ def sentences(answer: Answer) -> Iterator[str]:
         yield f"{what}: every decision and every row is as recorded."
     else:
         other = f", {answer['engine_changed']} of them made by other rules" if answer["engine_changed"] else ""
-        yield f"{what}: {answer['count']} differences{other}."
+        yield f"{what}: {answer['count']} {'difference' if answer['count'] == 1 else 'differences'}{other}."
     for each in answer["differences"]:
         mark = "engine_changed " if each["engine_changed"] else ""
         columns = f" ({', '.join(each['columns'])})" if each["columns"] else ""

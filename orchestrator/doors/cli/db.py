@@ -59,7 +59,8 @@ def _findings(answer: dict[str, Any]) -> str:
             names = ", ".join(row["subject"] for row in alike[1:])
             lines.append(f"  and {len(alike) - 1} more of this kind: {shapes.visible(names)}")
         lines.append(f"  try: {shapes.visible(first['suggestion'])}")
-    lines.append("Nothing is wrong." if answer["ok"] else "Something is wrong.")
+    warnings = f" but what is warned of ({len(rows)})" if answer["ok"] and rows else ""
+    lines.append(f"Nothing is wrong{warnings}." if answer["ok"] else "Something is wrong.")
     return "\n".join(lines)
 
 

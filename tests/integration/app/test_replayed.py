@@ -166,6 +166,13 @@ def test_events_that_cannot_be_told_stop_nothing(sql: str) -> None:
     assert any(each["table"] == "audit_events" for each in answer["differences"])
 
 
+def test_one_difference_is_told_as_one() -> None:
+    context = played()
+    tamper(context, "UPDATE agent_reports SET summary = 'forged' WHERE seq = (SELECT max(seq) FROM agent_reports)")
+    answer = replayed.replay(context, session_id="S1")
+    assert (answer["count"], next(replayed.sentences(answer)).rpartition(": ")[2]) == (1, "1 difference.")
+
+
 def test_the_list_of_differences_is_bounded_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replayed, "SHOWN", 3)
     context = played()

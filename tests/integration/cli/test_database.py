@@ -48,6 +48,16 @@ def test_a_missing_trigger_is_found_and_repaired(used: pathlib.Path, ask: Ask, r
     assert ask("audit", "timeline", "-s", "store", "--order", "desc", "--limit", "1")["events"][0]["kind"] == "repair"
 
 
+def test_what_is_only_warned_of_is_not_called_nothing(used: pathlib.Path, run: Run) -> None:
+    connection = sqlite3.connect(used)
+    connection.execute("CREATE VIEW easy AS SELECT 1")
+    connection.close()
+    checked = run("db", "check")
+    assert (checked.returncode, checked.stdout.decode().splitlines()[-1]) == (
+        0, "Nothing is wrong but what is warned of (1).",
+    )  # fmt: skip
+
+
 def test_init_says_in_one_line_how_many_warnings_a_named_workflow_has(run: Run, tmp_path: pathlib.Path) -> None:
     named = ("init", "--workflow", str(AGENTS.parent / "workflow" / "transitions.json"))
     answer = json.loads(run(*named, "--json", ORCHESTRATOR_DB=str(tmp_path / "new.db")).stdout)

@@ -194,3 +194,15 @@ def test_a_batch_knows_the_step_by_its_short_name(worked: Run) -> None:
     line = {"op": "group show", "args": {"id": "A", "session_id": "S1", "at": 4}}
     answer = json.loads(worked("batch", stdin=json.dumps(line).encode()).stdout)
     assert (answer["exit_code"], answer["as_of"]["seq"]) == (0, 4)
+
+
+def test_what_mends_a_cut_export_is_done_where_the_session_is_and_not_in_the_new_database(
+    worked: Run, tmp_path: pathlib.Path
+) -> None:
+    whole = exported(worked, tmp_path / "s1.jsonl").read_text()
+    (tmp_path / "cut.jsonl").write_text("".join(whole.splitlines(keepends=True)[:-1]))
+    done = worked("audit", "import", str(tmp_path / "cut.jsonl"), "--db", str(tmp_path / "new.db"))
+    assert (done.returncode, done.stderr.decode().splitlines()[1]) == (
+        4,
+        "try: Where the session is: orchestrator audit export SESSION --output FILE; then import that file",
+    )
