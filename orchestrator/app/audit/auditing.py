@@ -256,8 +256,7 @@ def _called(event: Row) -> str:
     named = _first(given, "id", "group_id", "name")
     on, waits, words = _first(given, "on"), given.get("depends_on"), _first(given, "title", "text", "goal")
     parts = (
-        f"{event['actor'] or 'somebody'}: {event['kind']} {named}".rstrip(),
-        f"{event['actor'] or 'somebody'}{f' with {via}' if via else ''}: {call} {named}".rstrip(),
+        f"{event['actor'] or 'somebody'}: {call} {named}".rstrip(),
         f" on {on}" if on else "",
         f", depends on {', '.join(map(str, waits))}" if isinstance(waits, list) and waits else "",
         f" ({words})" if words else "",

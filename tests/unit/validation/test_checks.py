@@ -262,12 +262,15 @@ def test_a_word_of_a_command_that_cannot_be_shown_is_spelt() -> None:
     criterion = COMMANDED._replace(command=("sh", "-c", "make\nexit 5"))
     ((_, _, _, hint),) = criteria.judge(criterion, Ran("C1", 5, "exit 5"))
     assert hint == "sh -c $'make\\x0aexit 5'"
+
+
 def test_what_a_session_lacks_is_named_with_a_command_that_names_the_session() -> None:
     found = checks.validate(GOOD._replace(groups=(), criteria=())).checks
     assert {line.id: line.hint for line in found if line.subject == "S1"} == {
         "V02": "orchestrator group create ID --session-id S1",
         "V08": "orchestrator criterion add ID --session-id S1 --text TEXT",
     }
+
 
 def test_a_manager_who_has_said_nothing_is_told_as_such() -> None:
     silent = GOOD._replace(confirmation_seq=None, last_manager_seq=None, last_manager_status=None)
