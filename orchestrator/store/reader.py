@@ -79,6 +79,8 @@ AWAITING_MANAGER = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_
     WHERE g.session_id = :session AND g.awaited_role = 'project_manager' ORDER BY g.created_seq"""
 HELD = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_held
     WHERE g.session_id = :session AND g.held IS NOT NULL ORDER BY g.held_seq, g.id"""
+IDLE = """SELECT id FROM task_groups WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NULL
+    ORDER BY created_seq"""
 PATH = """SELECT approved_met, merged_met, valid, awaiting_confirmation, missing FROM completion_paths
     WHERE session_id = :session AND group_id = :group"""
 _RUNNING = """FROM task_groups INDEXED BY ix_task_groups_running WHERE session_id = :session

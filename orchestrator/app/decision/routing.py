@@ -26,7 +26,7 @@ from orchestrator.core.routing.facts import (
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.store import constants
-from orchestrator.store.reader import Opening
+from orchestrator.store.reader import IDLE, Opening
 
 OWN_COUNTS = ("approve", "merge", "test_pass")
 """Effects whose loop-guard counts fall only at an answered question."""
@@ -375,11 +375,7 @@ def _await_manager_again(work: Work, decision: Decision, applied: consequences.A
     """After a report of the project manager every group in progress that awaits nobody awaits them again, by name."""
     sends = decision.target.agent is not None and decision.target.action != "spawn_batch"
     sent = applied.waiting.id if applied.waiting and sends else None
-    idle = work.context.connection.execute(
-        "SELECT id FROM task_groups WHERE session_id = :session AND status = 'in_progress' AND awaited_role IS NULL"
-        " ORDER BY created_seq",
-        {"session": work.step.chain},
-    ).fetchall()
+    idle = work.context.connection.execute(IDLE, {"session": work.step.chain}).fetchall()
     again = [group for (id_,) in idle if id_ != sent and (group := work.group(id_))]
     for group in again:
         spawning.await_manager(work, group)

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from orchestrator.app.proof.proving_state import Key, Marks, State, others
+from orchestrator.app.proof.proving_state import Marks, State
 from orchestrator.app.proof.proving_world import BELOW, SESSION, Limit, Move, Op, World, answer, report
+from orchestrator.app.proving_state import Marks, State
+from orchestrator.app.proving_world import BELOW, SESSION, Limit, Move, Op, World, answer, report
 from orchestrator.core import questions
 from orchestrator.core.routing import admission, rules
 from orchestrator.core.routing.facts import MANAGER, PERSON
@@ -151,11 +153,10 @@ def moves(world: World, state: State, setting: Setting) -> Iterator[Move]:
 
 
 class AtWork(NamedTuple):
-    """A group that is passed from agent to agent, all that may move it, and the key of everything else."""
+    """A group that is passed from agent to agent, and all that may move it."""
 
     group: str
     moves: tuple[Move, ...]
-    others: Key
 
     def has(self, state: State) -> bool:
         """Whether an agent has it in a state."""
@@ -177,7 +178,7 @@ def working(world: World, state: State, setting: Setting) -> AtWork | None:
         found = list(_of_awaited(workflow, state, m, setting))
         for transition in statuses(workflow, MANAGER, setting):
             found += _of_manager_in(workflow, state, m, transition, setting)
-        return AtWork(m.id, tuple(found), others(state, m.id))
+        return AtWork(m.id, tuple(found))
     return None
 
 

@@ -6,10 +6,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
+from orchestrator.app import proving_memory, proving_moves, proving_state
 from orchestrator.app.proof import proving_moves, proving_state
 from orchestrator.app.proof.proving_moves import SMALL, AtWork, Setting
-from orchestrator.app.proof.proving_state import Fault, Key, State
+from orchestrator.app.proof.proving_state import Fault, Key
 from orchestrator.app.proof.proving_world import Move, World
+from orchestrator.app.proving_memory import Memory, Outcome
+from orchestrator.app.proving_moves import SMALL, AtWork, Setting
+from orchestrator.app.proving_state import Fault, Key, Place
+from orchestrator.app.proving_world import Move, World
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 
@@ -29,6 +34,7 @@ class Node(NamedTuple):
     move: Move | None
     depth: int
     good: bool
+    place: Place
 
 
 class Finding(NamedTuple):
@@ -39,6 +45,14 @@ class Finding(NamedTuple):
     cause: str
 
 
+AGAIN = 200
+"""Of so many outcomes that are remembered, one is made again."""
+
+
+class _Contradiction(Exception):
+    """What was remembered is not what happens."""
+
+
 class Search:
     """What was searched: nodes in the order in which they were reached, and where those that were expanded lead.
 
@@ -47,11 +61,16 @@ class Search:
             `proving_moves.working`).
     """
 
-    def __init__(self, world: World, setting: Setting, *, reduced: bool = True) -> None:
+    def __init__(self, world: World, setting: Setting, *, reduced: bool = True, remembers: bool = True) -> None:
         self.world = world
         self.setting = setting
         self.reduced = reduced and setting.reach == SMALL
+        # What is whole in the eyes of every move is never met again.
+        self.remembers = remembers and len(setting.groups) > 1
         self.alike = setting.alike()
+        self._forget()
+
+    def _forget(self) -> None:
         self.nodes: list[Node] = []
         self.numbers: dict[Key, int] = {}
         self.edges: dict[int, list[Edge]] = {}
@@ -59,13 +78,24 @@ class Search:
         self.broken: set[int] = set()
         self.complete = False
         self.cut: str | None = None
-        self._seen: State | None = None
+        self.made = 0
+        self.recalled = 0
+        self._memory = Memory()
+        self._stands: int | None = None
+        self._said: set[str] = set()
 
     def run(self, states: int, seconds: float) -> None:
         """Search as far as so many states or seconds allow."""
         until = time.monotonic() + seconds
-        state = self._begin()
-        queue = deque([self._reach(state, None, None)])
+        try:
+            self._run(states, until)
+        except _Contradiction:
+            self.remembers = False
+            self._forget()
+            self._run(states, until)
+
+    def _run(self, states: int, until: float) -> None:
+        queue = deque([self._reach(self._begin(), None, None)])
         while queue and len(self.nodes) < states and time.monotonic() < until:
             number = queue.popleft()
             queue.extend(self._expand(number))
@@ -82,25 +112,24 @@ class Search:
         depths = [node.depth for number, node in enumerate(self.nodes) if number not in self.edges]
         return min(depths) if depths else max(node.depth for node in self.nodes)
 
-    def _begin(self) -> State:
+    def _begin(self) -> Place:
         self.world.go([])
         for op in self.setting.beginning():
             code = self.world.advance(Move(op))
             if code is not None:
                 raise AssertionError(f"{op.line()} is refused with {code}")
         self.start = list(self.world.path)
-        return proving_state.read(self.world)
+        return proving_state.place(proving_state.read(self.world))
 
-    def _reach(self, state: State, parent: int | None, move: Move | None) -> int:
-        key = proving_state.key(state, self.alike)
+    def _reach(self, place: Place, parent: int | None, move: Move | None) -> int:
+        key = place.key(self.alike)
         self.numbers[key] = len(self.nodes)
         depth = 0 if parent is None else self.nodes[parent].depth + 1
-        self.nodes.append(Node(key, parent, move, depth, state.good))
+        self.nodes.append(Node(key, parent, move, depth, place.state.good, place))
         return self.numbers[key]
 
     def _expand(self, number: int) -> Iterator[int]:
-        self.world.go(self.moves_to(number))
-        state = proving_state.read(self.world)
+        state = self.nodes[number].place.state
         edges = self.edges[number] = list[Edge]()
         if state.final:
             return
@@ -126,38 +155,83 @@ class Search:
         """
         new: list[int] = []
         alone = True
+        place = self.nodes[number].place
         for move in at_work.moves:
-            self._seen = None
             reached = self._try(number, move, edges)
             if reached is not None:
                 new.append(reached)
-            if self._seen is not None and at_work.has(self._seen):
-                alone &= proving_state.others(self._seen, at_work.group) == at_work.others
+            outcome = self._outcome(number, move)
+            if outcome.session is not None and at_work.has(outcome.lead(place).state):
+                alone &= outcome.rest == place.rest and {each.marks.id for each in outcome.changed} <= {at_work.group}
         return new, alone
 
     def _try(self, number: int, move: Move, edges: list[Edge]) -> int | None:
         """Make one move; the number of the state that it leads to, if that is new and worth going on from."""
+        outcome = self._outcome(number, move)
+        if outcome.refused:
+            return None
+        if outcome.faults:
+            self._note(number, move, outcome.faults)
+            self.broken.add(number)
+            return None
+        place = outcome.lead(self.nodes[number].place)
+        known = self.numbers.get(place.key(self.alike))
+        reached = self._reach(place, number, move) if known is None else known
+        edges.append(Edge(move, reached))
+        return reached if known is None else None
+
+    def _outcome(self, number: int, move: Move) -> Outcome:
+        """What a move leads to: what is remembered of it, else what it does."""
+        place = self.nodes[number].place
+        known = self._memory.recall(place, move) if self.remembers else None
+        if known is not None:
+            self.recalled += 1
+            if self.recalled % AGAIN == 0 and not self._make(number, move).alike(known, place):
+                raise _Contradiction
+            return known
+        self.made += 1
+        known = self._make(number, move)
+        if self.remembers:
+            self._memory.keep(place, move, known, self._level(place, move, known))
+        return known
+
+    def _level(self, place: Place, move: Move, made: Outcome) -> int:
+        """How much of the other groups a move that was made just now looked at."""
+        if made.faults:
+            return proving_memory.ALL
+        level = proving_memory.level(self._said, move)
+        if level != proving_memory.OWN or made.refused:
+            return level
+        # What must hold of the session counts groups with agents, and looks at who could start in a free slot.
+        before = [place.state.groups[each.place] for each in made.changed]
+        alike = all(m.running and each.marks.running for m, each in zip(before, made.changed, strict=True))
+        return level if alike and made.rest == place.rest else proving_memory.level(self.world.connection.said, move)
+
+    def _make(self, number: int, move: Move) -> Outcome:
+        """Make one move in the database."""
+        before = self.nodes[number].place
+        if self._stands != number:
+            self.world.go(self.moves_to(number))
+            self._stands = number
+            if proving_state.place(proving_state.read(self.world))[1:] != before[1:]:
+                raise _Contradiction
+        said = self.world.connection.said
+        said.clear()
         try:
-            if self.world.attempt(move) is not None:
-                return None
+            refused = self.world.attempt(move) is not None
+            self._said = set(said)
+            if refused:
+                return proving_memory.REFUSED
         except OrchestratorError:
             raise
         except Exception as error:
-            self.broken.add(number)
-            self._note(number, move, [Fault("crash", f"{type(error).__name__}: {error}")])
-            return None
-        state = self._seen = proving_state.read(self.world)
-        known = self.numbers.get(proving_state.key(state, self.alike))
-        # A known state too: what an invariant says may rest on more than what goes on from here.
+            self._said = set(said)
+            return proving_memory.REFUSED._replace(faults=(Fault("crash", f"{type(error).__name__}: {error}"),))
+        state = proving_state.read(self.world)
+        # Of a known state too: what an invariant says may rest on more than what goes on from here.
         wrong = proving_state.faults(self.world, state)
         self.world.undo()
-        if wrong:
-            self._note(number, move, wrong)
-            self.broken.add(number)
-            return None
-        reached = self._reach(state, number, move) if known is None else known
-        edges.append(Edge(move, reached))
-        return reached if known is None else None
+        return proving_memory.outcome(before, proving_state.place(state), move, wrong)
 
     def _note(self, number: int, move: Move, wrong: Iterable[Fault]) -> None:
         cause = cause_of(move)

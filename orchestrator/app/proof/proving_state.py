@@ -31,8 +31,7 @@ class Marks(NamedTuple):
     awaited_action: str | None
     turn: int | None
     held: str | None
-    held_seq: int | None
-    held_part: int | None
+    rank: int | None
     senior: int
     builder: str | None
     base: int
@@ -62,8 +61,10 @@ class Marks(NamedTuple):
         return self.awaited_role not in (None, MANAGER, PERSON) and self.held is None
 
 
+_RANK = """CASE WHEN g.held IS NOT NULL THEN (SELECT count(*) FROM task_groups h WHERE h.session_id = g.session_id
+    AND h.held IS NOT NULL AND (h.held_seq, h.held_part) < (g.held_seq, g.held_part)) END"""
 _GROUPS = f"""SELECT g.id, g.status, g.kind, g.security_sensitive, g.awaited_role, g.awaited_agent_id, g.awaited_action,
-    g.turn, g.held, g.held_seq, g.held_part, g.senior, g.builder_role, m.base_seq, m.standing_seq, m.standing_effect,
+    g.turn, g.held, {_RANK}, g.senior, g.builder_role, m.base_seq, m.standing_seq, m.standing_effect,
     (SELECT r.role FROM agent_reports r WHERE r.session_id = g.session_id AND r.seq = m.standing_seq AND r.part = 1),
     m.merge_seq, m.submit_test_seq, m.submit_review_seq, m.test_pass_seq, m.test_fail_seq, m.passed_seq, m.qa_seq,
     m.qa_answer_seq, m.qa_answer_effect, m.tech_lead_seq, m.mandatory_seq, m.blocker_seq, m.resolved_seq, m.confirm_seq,
@@ -119,34 +120,46 @@ def read(world: World) -> State:
     )
 
 
-def key(state: State, alike: dict[str, int]) -> Key:
-    """The key of a state.
+class Place(NamedTuple):
+    """A state with the keys of its groups, in their order of creation, and the key of all the rest."""
 
-    Args:
-        alike: a number for each group; groups with the same number may change places.
-    """
+    state: State
+    groups: tuple[Key, ...]
+    rest: Key
+
+    def key(self, alike: dict[str, int]) -> Key:
+        """The key of the state.
+
+        Args:
+            alike: a number for each group; groups with the same number may change places.
+        """
+        numbers = [alike.get(m.id, -1) for m in self.state.groups]
+        groups = sorted(((number, *own) for number, own in zip(numbers, self.groups, strict=True)), key=repr)
+        return (*self.rest[:5], tuple(groups), *self.rest[5:])
+
+
+def place(state: State) -> Place:
+    """A state with its keys."""
     session = state.session
-    held = sorted((m.held_seq or 0, m.held_part or 0) for m in state.groups if m.held)
-    groups = sorted(((alike.get(m.id, -1), *_group(state, m, held)) for m in state.groups), key=repr)
-    return (session.status, session.planned, session.awaited_role, session.awaited_action, session.held,
-            tuple(groups), state.questions, state.edges)
+    rest = (session.status, session.planned, session.awaited_role, session.awaited_action, session.held,
+            state.questions, state.edges)  # fmt: skip
+    return Place(state, tuple(_group(state, m) for m in state.groups), rest)
 
 
-def others(state: State, group: str) -> Key:
-    """The key of all of a state but one group, which keeps its place among those that are held."""
-    return key(state._replace(groups=tuple(m for m in state.groups if m.id != group)), {})
+def key(state: State, alike: dict[str, int]) -> Key:
+    """The key of a state, as `Place.key` has it."""
+    return place(state).key(alike)
 
 
-def _group(state: State, m: Marks, held: list[tuple[int, int]]) -> Key:
+def _group(state: State, m: Marks) -> Key:
     if m.status == "cancelled":
         return (m.status,)
     lasting = (m.status, m.senior, m.builder, m.blocker is not None, _owes(m, m.mandatory))
     if m.status == "completed":
         return lasting
-    rank = held.index((m.held_seq or 0, m.held_part or 0)) if m.held else None
     # Of actions deciding asks only whether a merge was ordered, and whether the manager was only named.
     action = m.awaited_action if m.awaited_action in ("spawn_merge", "wait", None) else "spawn"
-    waits = (m.awaited_role, action, m.held, rank, m.turn is None)
+    waits = (m.awaited_role, action, m.held, m.rank, m.turn is None)
     return (*lasting, *waits, *path(m), state.blockers.get(m.id, ()))
 
 

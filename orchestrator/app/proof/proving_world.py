@@ -136,7 +136,7 @@ class World:
     """
 
     def __init__(self, content: str, agent_texts: dict[str, str], *, exact: bool = False) -> None:
-        connection = memory.connect()
+        connection = self.connection = memory.watched()
         self.context = Context(
             connection, path=":memory:", clock=lambda: AT, door="python", channel="process", deadline_s=1.0
         )
@@ -149,7 +149,8 @@ class World:
         self.reader.rules = self.version.workflow.rules
         self.exact = exact
         self.path: list[Move] = []
-        self._family: tuple[Move, ...] | None = None
+        self._stack: list[Move | None] = []
+        """For each savepoint that stays open, lowest first, the move behind it; None where several follow."""
         self._execute("BEGIN")
 
     def attempt(self, move: Move) -> str | None:
@@ -171,6 +172,9 @@ class World:
 
     def advance(self, move: Move) -> str | None:
         """Make a move for good, until `go` leads elsewhere; the code of the refusal."""
+        if not self._stack or self._stack[-1] is not None:
+            self._execute("SAVEPOINT attempt")
+            self._stack.append(None)
         named = self._named(move)
         code = self.attempt(named)
         if code is None:
@@ -188,30 +192,29 @@ class World:
     def go(self, path: Sequence[Move]) -> None:
         """Stand where a list of moves leads, from the beginning, all of which are accepted.
 
-        Where the last list differed in its last move only, that one alone is made again.
+        One savepoint stays open for each move, so that only what differs from the last list is made again.
         """
-        if self._family is None or not _same(self._family, path[:-1]):
-            self._execute("ROLLBACK")
-            self._execute("BEGIN")
-            self.path.clear()
-            for move in path[:-1]:
-                self._again(move)
-            # Only one savepoint stays open: what is kept for several grows with every move under them.
-            self._execute("SAVEPOINT family")
-            self._family = tuple(path[:-1])
-        else:
-            self._execute("ROLLBACK TO family")
-            del self.path[len(self._family) :]
-        for move in path[-1:]:
+        shared = 0
+        for made, move in zip(self._stack, path, strict=False):
+            if made is not move:
+                break
+            shared += 1
+        for _ in self._stack[shared:]:
+            self.undo()
+        del self._stack[shared:], self.path[shared:]
+        for move in path[shared:]:
             self._again(move)
 
     def _again(self, move: Move) -> None:
-        code = self.advance(move)
+        named = self._named(move)
+        code = self.attempt(named)
         if code is not None:
             raise AssertionError(f"{move.op.line()} was accepted once and is refused with {code}")
+        self._stack.append(move)
+        self.path.append(named)
 
     def _execute(self, sql: str) -> None:
-        self.context.connection.execute(sql)
+        self.connection.execute(sql)
 
     def _perform(self, move: Move) -> None:
         self.reader.limit = None if self.exact else move.limit
@@ -225,11 +228,7 @@ class World:
         # Of an event that is never committed only the number and the place in the chain matter.
         head = hashlib.sha256(step.prev_hash).digest()
         event = (SESSION, step.seq, words, actor, "process", AT, "{}", "{}", step.prev_hash, head)
-        self.context.connection.execute(_EVENT, event)
-
-
-def _same(one: Sequence[Move], other: Sequence[Move]) -> bool:
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+        self.connection.execute(_EVENT, event)
 
 
 @functools.cache
