@@ -12,7 +12,7 @@ import pytest
 from orchestrator import resources, testing
 from orchestrator.app import arguments, operations
 from orchestrator.app.context import Context
-from orchestrator.app.proof import proving, proving_moves, proving_search, proving_state, proving_world
+from orchestrator.app.proof import proving, proving_memory, proving_moves, proving_search, proving_state, proving_world
 from orchestrator.app.proof.proving_moves import LEAN, PLAIN, SMALL, WIDE, Setting
 from orchestrator.app.proof.proving_search import Search
 from orchestrator.app.proof.proving_world import BELOW, Move, World
@@ -119,6 +119,20 @@ def test_a_sound_workflow_is_proven_for_two_groups(setting: Setting) -> None:
     assert (searched.cut, searched.open, searched.whole) == (None, 0, searched.depth)
 
 
+@pytest.mark.parametrize(
+    ("content", "setting"),
+    [
+        pytest.param(small(), TWO_OF_THREE._replace(blockers=0), id="nobody is blocked"),
+        pytest.param(small(), TWO_OF_THREE._replace(blockers=1), id="one is blocked", marks=pytest.mark.slow),
+        pytest.param(shipped(), proving.CONFIGURATIONS[7], id="the shipped workflow", marks=pytest.mark.slow),
+    ],
+)
+def test_a_sound_workflow_is_proven_for_three_groups(content: str, setting: Setting) -> None:
+    proof = prove(content, setting, seconds=600)
+    assert (proof.counterexamples, proof.complete) == ((), True)
+    assert proof.configurations[0].groups == 3
+
+
 def test_nothing_is_found_in_the_first_states_of_three_groups() -> None:
     proof = proving.prove(small(), {}, settings=(TWO_OF_THREE,), states=600)
     assert (proof.counterexamples, proof.ok, proof.states >= 600) == ((), True, True)
@@ -155,6 +169,54 @@ def test_what_is_not_tried_between_agents_leads_nowhere_else(setting: Setting) -
     # With one slot no two groups are on their way at once, so nothing is left out.
     assert (len(reduced.nodes) < len(whole.nodes)) == (setting.name != "one slot")
     assert {*reduced.findings} == {*whole.findings} == set()
+
+
+def searched(content: str, setting: Setting, states: int, *, remembers: bool) -> Search:
+    """A search of so many states."""
+    search = Search(World(content, {}), setting, remembers=remembers)
+    search.run(states=states, seconds=600)
+    return search
+
+
+def graph(search: Search) -> Any:
+    """All that a search found: its states in order, where each leads, and what is wrong where."""
+    edges = {source: [(edge.move, edge.target) for edge in edges] for source, edges in search.edges.items()}
+    found = [(place, finding.moves) for place, finding in search.findings.items()]
+    return [node.key for node in search.nodes], edges, found, search.broken
+
+
+FAULTY = small(
+    status("developer", "READY_FOR_REVIEW", next_agent="developer", action="spawn_merge", effect="approve"),
+    status("tech_lead", "UNBLOCKING_GUIDANCE", next_agent=None, action="validate_then_end"),
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "setting", "states"),
+    [
+        pytest.param(small(), TWO_OF_THREE, 200, id="three groups, two slots"),
+        pytest.param(FAULTY, TWO, 200, id="two groups under a faulty workflow"),
+        pytest.param(small(), ROW, 10_000, id="a row, whole", marks=pytest.mark.slow),
+        pytest.param(small(), TWO, 10_000, id="two groups, whole", marks=pytest.mark.slow),
+        pytest.param(shipped(), ROW, 10_000, id="the shipped workflow, a row, whole", marks=pytest.mark.slow),
+        pytest.param(shipped(), proving.CONFIGURATIONS[8], 1500, id="three unlike groups", marks=pytest.mark.slow),
+    ],
+)
+def test_what_is_remembered_is_what_happens(content: str, setting: Setting, states: int) -> None:
+    """Made once or made every time, the same moves lead to the same states, and the same faults are found."""
+    remembered, made = (searched(content, setting, states, remembers=each) for each in (True, False))
+    assert graph(remembered) == graph(made)
+    assert (remembered.remembers, remembered.recalled > remembered.made / 2, made.recalled) == (True, True, 0)
+    assert remembered.findings or content is not FAULTY
+
+
+def test_a_search_whose_memory_is_wrong_begins_anew_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here it looks at nothing of other groups, whatever was read of them."""
+    made = searched(small(), TWO_OF_THREE, 60, remembers=False)
+    monkeypatch.setattr(proving_memory, "level", lambda *given: proving_memory.OWN)
+    monkeypatch.setattr(proving_search, "AGAIN", 1)
+    search = searched(small(), TWO_OF_THREE, 60, remembers=True)
+    assert (search.remembers, graph(search)) == (False, graph(made))
 
 
 @pytest.mark.parametrize("reach", [SMALL, LEAN])

@@ -14,8 +14,9 @@ cut, within the depth that it says. What is found is tried again with exact coun
 
 Sessions of two and three groups are searched with few reports (`small`), so that the search comes to its end: groups
 that nothing but their ids tells apart change places, and a group that agents pass on to each other is gone on with
-alone, since nobody else can tell with which of them it is. More reports, and more of what may happen, are searched when
-that is asked for.
+alone, since nobody else can tell with which of them it is. A move is made with the real use cases once for all that it
+looks at, and what it did is remembered for all states in which that is the same (`proving_memory`). More reports, and
+more of what may happen, are searched when that is asked for.
 
 Source: seed 004, Proposed Solution 1 (routing comes from the transitions file)
 """
@@ -34,7 +35,7 @@ from orchestrator.app.proof.proving_state import Fault
 from orchestrator.app.proof.proving_world import Move, Op, World
 from orchestrator.core.tuples import NamedTuple
 
-DEFAULT_SECONDS = 300
+DEFAULT_SECONDS = 1800
 DEFAULT_STATES = 200_000
 GROUPS = (1, 2, 3)
 
@@ -116,10 +117,10 @@ CONFIGURATIONS: tuple[Setting, ...] = (
     Setting("a security and a research group", (_group("A", security_sensitive=True), _group("B", kind="research")),
             reach=SMALL),
     Setting("three groups, two slots", (_A, _B, _C), slots=2, reach=SMALL, blockers=1),
-    Setting("three groups in a row", (_A, _ON_A, _ON_B), reach=SMALL, blockers=1),
     Setting("three groups, two slots, security, research, a dependency",
             (_group("A", kind="research"), _group("B", security_sensitive=True), _group("C", depends_on=["A"])),
             slots=2, reach=SMALL, blockers=1),
+    Setting("three groups in a row", (_A, _ON_A, _ON_B), reach=SMALL, blockers=1),
 )  # fmt: skip
 """What is searched, smallest first."""
 

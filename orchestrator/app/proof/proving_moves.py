@@ -13,8 +13,6 @@ from typing import Any
 
 from orchestrator.app.proof.proving_state import Marks, State
 from orchestrator.app.proof.proving_world import BELOW, SESSION, Limit, Move, Op, World, answer, report
-from orchestrator.app.proving_state import Marks, State
-from orchestrator.app.proving_world import BELOW, SESSION, Limit, Move, Op, World, answer, report
 from orchestrator.core import questions
 from orchestrator.core.routing import admission, rules
 from orchestrator.core.routing.facts import MANAGER, PERSON
@@ -119,10 +117,15 @@ def _small(workflow: Workflow, role: str) -> list[Transition]:
     return list({each.effect: each for each in lean[::-1]}.values())[::-1]
 
 
+_STATUSES: dict[tuple[str, str, str], list[Transition]] = {}
+
+
 def statuses(workflow: Workflow, role: str, setting: Setting) -> list[Transition]:
     """The transitions of a role that are tried under a setting."""
-    chosen = {SMALL: _small, LEAN: _lean}.get(setting.reach, alphabet)
-    return chosen(workflow, role)
+    key = (workflow.hash, role, setting.reach)
+    if key not in _STATUSES:
+        _STATUSES[key] = {SMALL: _small, LEAN: _lean}.get(setting.reach, alphabet)(workflow, role)
+    return _STATUSES[key]
 
 
 def tried(workflow: Workflow, setting: Setting) -> dict[str, list[str]]:

@@ -6,15 +6,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from orchestrator.app import proving_memory, proving_moves, proving_state
-from orchestrator.app.proof import proving_moves, proving_state
+from orchestrator.app.proof import proving_memory, proving_moves, proving_state
+from orchestrator.app.proof.proving_memory import Memory, Outcome
 from orchestrator.app.proof.proving_moves import SMALL, AtWork, Setting
-from orchestrator.app.proof.proving_state import Fault, Key
+from orchestrator.app.proof.proving_state import Fault, Key, Place
 from orchestrator.app.proof.proving_world import Move, World
-from orchestrator.app.proving_memory import Memory, Outcome
-from orchestrator.app.proving_moves import SMALL, AtWork, Setting
-from orchestrator.app.proving_state import Fault, Key, Place
-from orchestrator.app.proving_world import Move, World
+from orchestrator.core.routing import fanout
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 
@@ -192,20 +189,10 @@ class Search:
         self.made += 1
         known = self._make(number, move)
         if self.remembers:
-            self._memory.keep(place, move, known, self._level(place, move, known))
+            limit = fanout.limit(self.world.version.workflow, place.state.session)
+            level = proving_memory.level(self._said, place, move, known, limit)
+            self._memory.keep(place, move, known, level)
         return known
-
-    def _level(self, place: Place, move: Move, made: Outcome) -> int:
-        """How much of the other groups a move that was made just now looked at."""
-        if made.faults:
-            return proving_memory.ALL
-        level = proving_memory.level(self._said, move)
-        if level != proving_memory.OWN or made.refused:
-            return level
-        # What must hold of the session counts groups with agents, and looks at who could start in a free slot.
-        before = [place.state.groups[each.place] for each in made.changed]
-        alike = all(m.running and each.marks.running for m, each in zip(before, made.changed, strict=True))
-        return level if alike and made.rest == place.rest else proving_memory.level(self.world.connection.said, move)
 
     def _make(self, number: int, move: Move) -> Outcome:
         """Make one move in the database."""

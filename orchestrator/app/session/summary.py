@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.core.routing.facts import MANAGER, Path
 from orchestrator.store.reader import Reader
 
-_KINDS = """SELECT g.id, g.status, g.awaited_role, g.held,
+KINDS = """SELECT g.id, g.status, g.awaited_role, g.held,
     EXISTS (SELECT 1 FROM blockers b INDEXED BY ix_blockers_open
         WHERE b.session_id = g.session_id AND b.group_id = g.id AND b.resolved_seq IS NULL),
     (SELECT t.status FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
@@ -28,7 +28,7 @@ def kinds(reader: Reader, session: str) -> Kinds:
         name: []
         for name in ("completed", "deferred_external", "cancelled", "awaiting_confirmation", "in_progress", "pending")
     }
-    for row in reader.connection.execute(_KINDS, {"session": session}):
+    for row in reader.connection.execute(KINDS, {"session": session}):
         id_, status, awaited, held, blocked, dependency = row
         entry: dict[str, Any] = {"group_id": id_}
         if status == "pending":

@@ -214,7 +214,7 @@ COMMANDS = {
                 _AGENTS,
                 flag("strict", "What the agent files and the workflow differ in is an error."),
                 flag("prove", "Search what can happen in small sessions for a state that must not be."),
-                option("seconds", "With --prove: how long at most; 300 where left out.", kind=INTEGER, metavar="N"),
+                option("seconds", "With --prove: how long at most; 1800 where left out.", kind=INTEGER, metavar="N"),
                 flag("thorough", "With --prove: search what takes minutes to hours, too; say --seconds."),
                 option("format", "How it is printed.", choices=("text", "json", "sarif")),
             ),

@@ -21,13 +21,15 @@ again. Where one of them says otherwise, the search begins anew and carries noth
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
-from orchestrator.app.proving_state import Fault, Key, Marks, Place, State
-from orchestrator.app.proving_world import ANSWER, Move
+from orchestrator.app.proof.proving_state import Fault, Key, Marks, Place, State
+from orchestrator.app.proof.proving_world import ANSWER, Move
+from orchestrator.app.session import summary
 from orchestrator.core.routing.facts import MANAGER, PERSON, Session
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import reader
+from orchestrator.store import queries, reader
 
 WAITS, PATH = slice(5, 10), 10
 """Where in the key of a group that is in progress it says who is awaited, and where its path begins."""
@@ -148,24 +150,64 @@ class Memory:
 
 
 OWN, COUNTED, ALL = 0, 1, 2
+"""How much of the other groups an outcome rests on: nothing, in which of the counted states each is, or all above."""
 _ELSEWHERE = re.compile("task_groups|completion_paths|group_dependencies|group_marks|group_reasons")
-_OWN = frozenset((reader.OPENING, reader.GROUP))
+_OWN = frozenset((reader.OPENING, reader.GROUP, queries.GROUP))
+_TOLD = frozenset((summary.KINDS, reader.PATH, queries.DEPENDENTS))
+"""What answers say of other groups, and nothing rests on. (Where the group's own path matters, its chain is read.)"""
 _COUNTED = frozenset((reader.BOARD, reader.HELD, reader.IDLE, reader.AWAITING_MANAGER))
+_STARTS = frozenset((reader.PENDING, reader.OPEN_DEPENDENCIES))
 
 
-def level(said: set[str], move: Move) -> int:
-    """How much of the other groups statements look at."""
-    if "acknowledge" in move.op.arguments or not ("group_id" in move.op.arguments or "id" in move.op.arguments):
+def level(said: Iterable[str], place: Place, move: Move, made: Outcome, limit: int) -> int:
+    """How much of the other groups an outcome rests on.
+
+    Args:
+        said: the statements that the move was made with.
+        limit: the most groups that run at a time.
+    """
+    about = _about(place, move)
+    if about is None or made.faults:
         return ALL
+    counted = _COUNTED | _STARTS if _starts_nothing(place, about, made, limit) else _COUNTED
     found = OWN
     for sql in said:
-        if sql in _COUNTED:
+        if sql in counted:
             found = COUNTED
-        elif sql in _OWN or not _ELSEWHERE.search(sql) or sql.startswith('SELECT "session_id"'):
+        elif sql in _OWN or sql in _TOLD or not _ELSEWHERE.search(sql) or sql.startswith('SELECT "session_id"'):
             continue
-        elif not sql.startswith("UPDATE task_groups") or '"status"' in sql:
+        elif not sql.startswith("UPDATE task_groups") or ('"status"' in sql and counted is _COUNTED):
             return ALL
+    if found == OWN and not made.refused and not _keeps_running(place, made):
+        # What must hold of the session counts groups with agents.
+        return COUNTED if counted is not _COUNTED else ALL
     return found
+
+
+def _keeps_running(place: Place, made: Outcome) -> bool:
+    before = [place.state.groups[each.place] for each in made.changed]
+    alike = all(m.running and each.marks.running for m, each in zip(before, made.changed, strict=True))
+    return alike and made.rest == place.rest
+
+
+def _starts_nothing(place: Place, about: str, made: Outcome, limit: int) -> bool:
+    """Whether a move can start no other group, whatever is pending.
+
+    Nothing could start before it, or the state before would have broken an invariant. So it takes a free slot where
+    there was none, or a group that satisfies its dependents where it did not, to start one.
+    """
+    if made.refused or made.rest[:2] != place.rest[:2] or place.rest[0] != "active" or not place.rest[1]:
+        return False
+    before = next(m for m in place.state.groups if m.id == about)
+    after = next((each for each in made.changed if each.marks.id == about), None)
+    if after is None or before.status == "pending" or after.key[0] == "completed" or any(
+        m.held for m in place.state.groups
+    ):
+        return False
+    if after.key[0] == "in_progress" and after.key[PATH]:
+        return False
+    free = sum(m.running for m in place.state.groups) < limit
+    return free or after.marks.running or not before.running
 
 
 def _name(move: Move) -> Key:
@@ -214,6 +256,13 @@ def _seen(place: Place, about: str | None, whole: set[int], at: int) -> Key:
         elif m.status != "in_progress":
             found.append(m.status)
         else:
-            linked = at == ALL and (about is None or any(m.id in edge for edge in place.state.edges))
-            found.append((_role(m), m.awaited_action == "wait", linked and key[PATH] and (key[3:5], key[PATH:])))
+            approved = at == ALL and key[PATH] and _matters(m, key, place, about)
+            found.append((_role(m), m.awaited_action == "wait", approved and (key[3:5], key[PATH:])))
     return tuple(found)
+
+
+def _matters(m: Marks, key: Key, place: Place, about: str | None) -> bool:
+    """Whether the path of an approved group may matter for a move that is not about it."""
+    if any(m.id in edge for edge in place.state.edges):
+        return True
+    return about is None and bool(m.kind == "research" or key[PATH + 1])
