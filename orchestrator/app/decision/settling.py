@@ -81,7 +81,8 @@ def batch(work: Work, session: Session, version: Version, starts: tuple[fanout.S
 
 def batch_rules(starts: tuple[fanout.Start, ...]) -> tuple[Fired, ...]:
     """What fired in a batch: itself, and what chose an agent other than the developer."""
-    fired = [Fired("batch", f"{len(starts)} pending groups take free slots: {', '.join(s.group.id for s in starts)}")]
+    what = "pending group takes a free slot" if len(starts) == 1 else "pending groups take free slots"
+    fired = [Fired("batch", f"{len(starts)} {what}: {', '.join(s.group.id for s in starts)}")]
     for start in starts:
         for reason in start.reasons:
             name, _, text = reason.partition(": ")

@@ -41,6 +41,15 @@ def test_planning_fills_the_slots_by_priority_and_then_creation() -> None:
     assert table.running() == ["b", "c", "e"]
 
 
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(1, "1 pending group takes a free slot: A"), (2, "2 pending groups take free slots: A, B")],
+)
+def test_a_batch_says_which_groups_take_slots(count: int, said: str) -> None:
+    answer = slots(count, "A", "B", plan=False).plan()
+    assert [rule["reason"] for rule in answer["rules"] if rule["name"] == "batch"] == [said]
+
+
 def test_each_group_of_a_batch_gets_its_agent_model_turn_and_hand_off() -> None:
     table = Table()
     table.group("plain")
