@@ -46,6 +46,10 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "it tells two reasons apart that both say yes, and the reason is told elsewhere",
     ),
     (
+        r"part:completion_paths:\d+ kind = 'code' is 1",
+        "nothing but code has a merge that stands",
+    ),
+    (
         r"guard:app\.audit\.peers:\d+ _exists in import_action",
         "the import looks before its step as well; the step looks again for another import between the two",
     ),

@@ -88,6 +88,62 @@ def test_a_confirmation_before_the_last_resolution_is_none(book: ledger.Ledger) 
     assert book.part("confirmed") == (1, "confirmed", confirmed)
 
 
+BY_THE_MANAGER = pytest.mark.parametrize(
+    ("effect", "acknowledge", "why"),
+    [pytest.param("confirm", (), "confirmed", id="BAZINGA"), ("continue", ("G", "I"), "acknowledged")],
+)
+"""The two ways in which the project manager confirms."""
+
+
+@BY_THE_MANAGER
+def test_a_confirmation_while_a_blocker_is_open_is_none(
+    book: ledger.Ledger, effect: str, acknowledge: tuple[str, ...], why: str
+) -> None:
+    book.group("I")
+    once_blocked(book)
+    book.block()
+    book.report("project_manager", effect, None, acknowledge=acknowledge)
+    assert book.part("confirmed")[:2] == (0, "not_confirmed")
+
+
+@BY_THE_MANAGER
+def test_a_confirmation_before_a_new_approval_was_merged_is_none(
+    book: ledger.Ledger, effect: str, acknowledge: tuple[str, ...], why: str
+) -> None:
+    book.group("I")
+    once_blocked(book)
+    book.reports(("tech_lead", "reject"), ("tech_lead", "approve"))
+    book.report("project_manager", effect, None, acknowledge=acknowledge)
+    assert book.part("confirmed")[:2] == (0, "not_confirmed")
+
+
+@BY_THE_MANAGER
+def test_an_unfinished_test_is_confirmed_where_nothing_was_ever_blocked(
+    book: ledger.Ledger, effect: str, acknowledge: tuple[str, ...], why: str
+) -> None:
+    book.group("I")
+    book.reports(("developer", "submit_test"), ("qa_expert", "inconclusive"))
+    book.reports(("tech_lead", "approve"), ("developer", "merge"))
+    assert book.part("confirmed") == (0, "not_confirmed", None)
+    confirmed = book.report("project_manager", effect, None, acknowledge=acknowledge)
+    assert book.part("confirmed") == (1, why, confirmed)
+
+
+@BY_THE_MANAGER
+def test_research_is_confirmed_after_its_approval_alone(
+    book: ledger.Ledger, effect: str, acknowledge: tuple[str, ...], why: str
+) -> None:
+    book.group("I", kind="research")
+    book.resolve(book.block("I"))
+    book.report("investigator", "progress", "I")
+    book.report("project_manager", effect, None, acknowledge=acknowledge)
+    assert book.part("confirmed", "I")[:2] == (0, "not_confirmed")
+    book.report("tech_lead", "approve", "I")
+    assert book.part("confirmed", "I")[:2] == (0, "not_confirmed")
+    confirmed = book.report("project_manager", effect, None, acknowledge=acknowledge)
+    assert book.part("confirmed", "I") == (1, why, confirmed)
+
+
 # --- research and chat
 
 
@@ -128,7 +184,69 @@ def test_a_chat_group_is_closed_and_never_completed_by_this_path(book: ledger.Le
     assert [book.part(name, "C") for name in guards_path.PARTS] == [(0, "chat", None)] * len(guards_path.PARTS)
 
 
+# --- what is missing
+
+QA = (("developer", "submit_test"), ("qa_expert", "test_pass"))
+LACKING = {
+    "approved": lambda book: None,
+    "tested": lambda book: book.reports(QA[0], ("tech_lead", "approve"), ("developer", "merge"), group="X"),
+    "merged": lambda book: book.reports(*QA, ("tech_lead", "approve"), group="X"),
+    "unblocked": lambda book: (merged(book, "X"), book.ask("X")),
+    "reviewed": lambda book: (merged(book, "X"), book.decide("X", mandatory_review=True)),
+}
+"""What leaves a group without one part alone; a research group, where only that one can lack the approval alone."""
+
+
+@pytest.mark.parametrize("part", LACKING)
+def test_each_part_alone_keeps_the_chain_from_being_whole(book: ledger.Ledger, part: str) -> None:
+    book.group("X", kind="research" if part == "approved" else "code")
+    LACKING[part](book)
+    path = book.path("X")
+    lacking = [each for each in guards_path.PARTS if not book.part(each, "X")[0]]
+    assert (lacking, path["chain"], path["valid"], path["missing"]) == ([part], 0, 0, part)
+
+
+def test_a_lacking_confirmation_keeps_the_chain_from_being_whole(book: ledger.Ledger) -> None:
+    once_blocked(book)
+    path = book.path()
+    assert (path["chain"], path["valid"], path["missing"]) == (0, 0, "confirmed")
+
+
+@pytest.mark.parametrize("part", LACKING)
+def test_what_lacks_another_part_as_well_does_not_await_its_confirmation(book: ledger.Ledger, part: str) -> None:
+    book.group("X", kind="research" if part == "approved" else "code")
+    book.resolve(book.block("X"))
+    LACKING[part](book)
+    path = book.path("X")
+    lacking = [each for each in guards_path.PARTS if not book.part(each, "X")[0]]
+    assert (lacking, path["awaiting_confirmation"]) == ([part, "confirmed"], 0)
+
+
 # --- the project manager's own path
+
+
+def manager_path(book: ledger.Ledger) -> tuple[int, int]:
+    """Whether the path of its own is there, and whether any is."""
+    path = book.path()
+    return path["pm_path"], path["valid"]
+
+
+@pytest.mark.parametrize(
+    ("role", "effect"),
+    [
+        ("developer", "progress"),
+        ("developer", "merge"),
+        ("tech_lead", "reject"),
+        ("project_manager", "none"),
+        ("project_manager", "rework"),
+    ],
+)
+def test_what_was_reported_of_the_group_before_does_not_hinder_the_path(
+    book: ledger.Ledger, role: str, effect: str
+) -> None:
+    book.report(role, effect)
+    book.report("project_manager", "confirm", None, acknowledge=("G",))
+    assert manager_path(book) == (1, 1)
 
 
 def test_a_bazinga_that_acknowledges_the_group_is_a_path_of_its_own(book: ledger.Ledger) -> None:
@@ -144,7 +262,7 @@ def test_no_other_report_of_the_project_manager_is_a_path(
 ) -> None:
     book.group("H")
     book.report("project_manager", effect, None, acknowledge=acknowledge)
-    assert book.path()["pm_path"] == 0
+    assert manager_path(book) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +278,7 @@ def test_no_other_report_of_the_project_manager_is_a_path(
 def test_a_later_report_of_the_group_ends_the_path(book: ledger.Ledger, role: str, effect: str) -> None:
     book.report("project_manager", "confirm", None, acknowledge=("G",))
     book.report(role, effect)
-    assert book.path()["pm_path"] == 0
+    assert manager_path(book) == (0, 0)
 
 
 def test_later_reports_of_others_leave_the_path(book: ledger.Ledger) -> None:
@@ -168,21 +286,21 @@ def test_later_reports_of_others_leave_the_path(book: ledger.Ledger) -> None:
     book.report("project_manager", "confirm", None, acknowledge=("G",))
     book.report("developer", "block", "H")
     book.report("project_manager", "continue", None)
-    assert book.path()["pm_path"] == 1
+    assert manager_path(book) == (1, 1)
 
 
 def test_only_the_last_bazinga_counts(book: ledger.Ledger) -> None:
     book.report("project_manager", "confirm", None, acknowledge=("G",))
     book.report("project_manager", "confirm", None)
-    assert book.path()["pm_path"] == 0
+    assert manager_path(book) == (0, 0)
 
 
 def test_the_path_needs_an_unblocked_group(book: ledger.Ledger) -> None:
     blocker = book.block()
     book.report("project_manager", "confirm", None, acknowledge=("G",))
-    assert book.path()["pm_path"] == 0
+    assert manager_path(book) == (0, 0)
     book.resolve(blocker)
-    assert book.path()["pm_path"] == 1
+    assert manager_path(book) == (1, 1)
 
 
 def test_reopening_ends_the_path(book: ledger.Ledger) -> None:

@@ -280,6 +280,28 @@ def test_what_is_waited_for_has_its_tasks_done(book: ledger.Ledger, tasks: list[
 
 
 @pytest.mark.parametrize("other", ["S0", "S2"])
+def test_the_step_of_a_dependency_is_the_one_of_its_own_session(
+    book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    book.group("D")
+    depended = book.depend("G", "D")
+    ledger.begin_another_session(book, monkeypatch, other)
+    for group in ("G", "D"):
+        book.group(group)
+    book.depend("G", "D")
+    monkeypatch.undo()
+    assert book.part("unblocked") == (0, "dependency", depended)
+
+
+def test_the_step_of_a_dependency_that_was_dropped_and_added_again_is_the_newer_one(book: ledger.Ledger) -> None:
+    book.group("D")
+    book.depend("G", "D")
+    book.undepend("G", "D")
+    again = book.depend("G", "D")
+    assert book.part("unblocked") == (0, "dependency", again)
+
+
+@pytest.mark.parametrize("other", ["S0", "S2"])
 @pytest.mark.parametrize("settled", [True, False])
 def test_whether_a_group_is_settled_is_asked_in_its_own_session(
     book: ledger.Ledger, monkeypatch: pytest.MonkeyPatch, settled: bool, other: str
