@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,9 @@ from orchestrator.errors import InvalidInput, OrchestratorError
 from orchestrator.store import reader
 from orchestrator.store.reader import Opening, Reader
 
+LONG = pytest.mark.skipif(
+    os.environ.get("ORCHESTRATOR_LONG_DRILLS") != "1", reason="takes minutes: ORCHESTRATOR_LONG_DRILLS=1"
+)
 Document = dict[str, Any]
 Change = Callable[[Document], object]
 
@@ -123,8 +127,8 @@ def test_a_sound_workflow_is_proven_for_two_groups(setting: Setting) -> None:
     ("content", "setting"),
     [
         pytest.param(small(), TWO_OF_THREE._replace(blockers=0), id="nobody is blocked"),
-        pytest.param(small(), TWO_OF_THREE._replace(blockers=1), id="one is blocked", marks=pytest.mark.slow),
-        pytest.param(shipped(), proving.CONFIGURATIONS[7], id="the shipped workflow", marks=pytest.mark.slow),
+        pytest.param(small(), TWO_OF_THREE._replace(blockers=1), id="one is blocked", marks=LONG),
+        pytest.param(shipped(), proving.CONFIGURATIONS[7], id="the shipped workflow", marks=LONG),
     ],
 )
 def test_a_sound_workflow_is_proven_for_three_groups(content: str, setting: Setting) -> None:
@@ -196,10 +200,10 @@ FAULTY = small(
     [
         pytest.param(small(), TWO_OF_THREE, 200, id="three groups, two slots"),
         pytest.param(FAULTY, TWO, 200, id="two groups under a faulty workflow"),
-        pytest.param(small(), ROW, 10_000, id="a row, whole", marks=pytest.mark.slow),
-        pytest.param(small(), TWO, 10_000, id="two groups, whole", marks=pytest.mark.slow),
-        pytest.param(shipped(), ROW, 10_000, id="the shipped workflow, a row, whole", marks=pytest.mark.slow),
-        pytest.param(shipped(), proving.CONFIGURATIONS[8], 1500, id="three unlike groups", marks=pytest.mark.slow),
+        pytest.param(small(), ROW, 10_000, id="a row, whole", marks=LONG),
+        pytest.param(small(), TWO, 10_000, id="two groups, whole", marks=LONG),
+        pytest.param(shipped(), ROW, 10_000, id="the shipped workflow, a row, whole", marks=LONG),
+        pytest.param(shipped(), proving.CONFIGURATIONS[8], 1500, id="three unlike groups", marks=LONG),
     ],
 )
 def test_what_is_remembered_is_what_happens(content: str, setting: Setting, states: int) -> None:
