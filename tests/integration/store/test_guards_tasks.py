@@ -98,6 +98,7 @@ def test_no_move_of_the_systems_is_written_by_hand(filled: Board, old: str, new:
         run(filled, *move(old, new, more=LEAVE if old == "blocked" else ""))
 
 
+REMOVED = "UPDATE task_dependencies SET removed_seq = 900, removed_by = 'dev-1', removed_reason = 'moot'"
 ATTACKS: list[tuple[str, list[str], str]] = [
     ("begin with an open dependency", move("waiting", "in_progress"), "DEPENDENCIES_OPEN"),
     ("begin in nobody's hands", [*move("todo", "in_progress", more=", assignee = NULL")], "NOT_PERMITTED"),
@@ -150,6 +151,10 @@ ATTACKS: list[tuple[str, list[str], str]] = [
     ("lose a dependency", ["DELETE FROM task_dependencies"], "NEVER_DELETED"),
     ("depend on another", ["UPDATE task_dependencies SET depends_on_id = 'done'"], "NEVER_CHANGED"),
     ("have half a removal", ["UPDATE task_dependencies SET removed_by = 'dev-1'"], "NEVER_CHANGED"),
+    ("take a removal back", [REMOVED,
+     "UPDATE task_dependencies SET removed_seq = NULL, removed_by = NULL, removed_reason = NULL"], "NEVER_CHANGED"),
+    ("be removed again", [REMOVED,
+     "UPDATE task_dependencies SET removed_seq = 901"], "NEVER_CHANGED"),
     ("wait for who waits", ["INSERT INTO task_dependencies (session_id, task_id, depends_on_id, seq)"
      " VALUES ('S1', 'todo', 'waiting', 900)"], "DEPENDENCY_CYCLE"),
     ("wait once it has begun", ["INSERT INTO task_dependencies (session_id, task_id, depends_on_id, seq)"
