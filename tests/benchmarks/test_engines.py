@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pathlib
 import re
 import sys
@@ -41,5 +42,8 @@ def test_the_engines_are_pinned_with_hashes(package: str) -> None:
 
 
 @pytest.mark.parametrize("each", engines.ENGINES, ids=lambda each: each.name.split()[0])
-def test_the_program_of_an_engine_is_python(each: Engine) -> None:
-    compile(each.program, each.name, "exec")
+def test_the_program_of_an_engine_imports_that_engine_alone(each: Engine) -> None:
+    found = [node for node in ast.walk(ast.parse(each.program)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = {node.module or "" if isinstance(node, ast.ImportFrom) else node.names[0].name for node in found}
+    roots = {module.partition(".")[0] for module in modules}
+    assert roots - sys.stdlib_module_names == {each.name.split()[0].lower()}
