@@ -11,11 +11,12 @@ import pathlib
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tests.mutants import catalogue, hosting, reach, redundant, table
 from tests.mutants.catalogue import Mutant
 from tests.mutants.hosting import Outcome, Trial
+from tests.mutants.journal import Journal
 from tests.mutants.table import Verdict
 
 RESULTS = pathlib.Path(__file__).with_name("RESULTS.md")
@@ -72,12 +73,8 @@ def progress(text: str) -> None:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def trials(mutants: Sequence[Mutant], tests: Sequence[str] | None) -> list[Trial]:
-    """What to run against each mutant; where there is no record, the program as it is comes first."""
-    if tests:
-        return [Trial("", None), *(Trial(mutant.name, None) for mutant in mutants)]
-    progress("recording which tests reach what ...")
-    known = reach.recorded()
+def trials(mutants: Sequence[Mutant], known: reach.Reach) -> list[Trial]:
+    """What to run against each mutant."""
     for test in known.failing:
         print(f"left out, as it fails without a mutant: {test}", flush=True)
     before = table.noticed(RESULTS)
@@ -102,13 +99,35 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Verdic
     Raises:
         SystemExit: the chosen tests fail without a mutant, so that they prove nothing.
     """
+    if options.tests:
+        # There is no record of these tests: the program as it is comes first.
+        tried = [Trial("", None), *(Trial(mutant.name, None) for mutant in mutants)]
+        return heard(mutants, tried, options, lambda *_: None)
+    progress("recording which tests reach what ...")
+    known = reach.recorded()
+    journal = Journal(known.verdicts)
+    left = [mutant for mutant in mutants if journal.of(mutant) is None]
+    if len(left) < len(mutants):
+        print(f"{len(mutants) - len(left)} of {len(mutants)} are known from before", flush=True)
+    new = {verdict.mutant: verdict for verdict in heard(left, trials(left, known), options, journal.add)}
+    earlier = ((mutant, journal.of(mutant)) for mutant in mutants)
+    return [new[mutant] if outcome is None else weighed(Verdict(mutant, outcome)) for mutant, outcome in earlier]
+
+
+def heard(
+    mutants: Sequence[Mutant],
+    tried: Sequence[Trial],
+    options: argparse.Namespace,
+    keep: Callable[[Mutant, Outcome], None],
+) -> list[Verdict]:
+    """What becomes of the trials, as `judge` says."""
     by_name = {mutant.name: mutant for mutant in mutants}
-    tried = trials(mutants, options.tests)
     found: dict[int, Verdict] = {}
 
     def told(place: int, outcome: Outcome) -> None:
         name = tried[place].name
         if name:
+            keep(by_name[name], outcome)
             found[place] = weighed(Verdict(by_name[name], outcome))
             progress("")
             if outcome.word != hosting.KILLED:
@@ -117,7 +136,8 @@ def judge(mutants: Sequence[Mutant], options: argparse.Namespace) -> list[Verdic
             raise hosting.Stop(f"without a mutant: {': '.join(outcome)}")
         progress(f"{len(found)} of {len(mutants)} {name}")
 
-    hosting.run(tried, told, files=options.tests or (), jobs=options.jobs, timeout=options.timeout)
+    if mutants:
+        hosting.run(tried, told, files=options.tests or (), jobs=options.jobs, timeout=options.timeout)
     progress("")
     return [found[place] for place in sorted(found)]
 

@@ -61,9 +61,7 @@ class Reach:
 def pytest_configure(config: pytest.Config) -> None:
     """Set up what is wanted."""
     phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
-    hypothesis.settings.register_profile(
-        "mutants", deadline=None, max_examples=EXAMPLES, phases=phases, database=None
-    )
+    hypothesis.settings.register_profile("mutants", deadline=None, max_examples=EXAMPLES, phases=phases, database=None)
     hypothesis.settings.load_profile("mutants")
     if RESULT in os.environ:
         config.pluginmanager.register(Reach())

@@ -9,7 +9,7 @@ import pathlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import coverage
 
@@ -19,6 +19,8 @@ from tests.mutants.catalogue import ROOT, Mutant
 KEPT = ROOT / ".mutants"
 SOURCES = ("orchestrator", "migrations", "workflow", "agents", "tests/unit", "tests/integration", "tests/acceptance")
 """What the record is about: where these have changed, it is made anew."""
+JUDGES = tuple(f"tests/mutants/{name}.py" for name in ("catalogue", "altering", "sqltext", "hosting", "plugin"))
+"""What a verdict depends on besides: where these have changed, every mutant is tried anew."""
 TESTS = (
     "tests/unit",
     "tests/integration/app",
@@ -26,7 +28,10 @@ TESTS = (
     "tests/integration/web",
     "tests/integration/test_python_interface.py",
     "tests/acceptance/test_replay.py",
-    *(f"tests/integration/store/test_{name}*.py" for name in ("guards", "attacks", "completion", "path_properties")),
+    *(
+        f"tests/integration/store/test_{name}*.py"
+        for name in ("guards", "attacks", "completion", "path_properties", "migrate")
+    ),
 )
 STORE = ("tests/integration/store/", "tests/integration/app/test_criteria.py")
 """Tests that meet statements of the database; of these it is not recorded which."""
@@ -39,9 +44,13 @@ BY_TEXT = (
 
 
 class Reach:
-    """The tests that pass without a mutant, and the lines that each of them executes."""
+    """The tests that pass without a mutant, and the lines that each of them executes.
 
-    def __init__(self, data: pathlib.Path, answers: pathlib.Path) -> None:
+    verdicts: where to keep what is found out from it.
+    """
+
+    def __init__(self, data: pathlib.Path, answers: pathlib.Path, verdicts: pathlib.Path) -> None:
+        self.verdicts = verdicts
         answer = json.loads(answers.read_text("utf-8"))
         self.failing: list[str] = answer["failed"]
         self.seconds: dict[str, float] = answer["passed"]
@@ -76,15 +85,16 @@ def _distance(test: str, words: tuple[str, ...]) -> int:
 
 def recorded() -> Reach:
     """What the tests reach: as it was recorded of these very sources, else recorded now, which takes minutes."""
-    key = _fingerprint()
+    key = _fingerprint(SOURCES)
     data, answers = KEPT / f"{key}.coverage", KEPT / f"{key}.json"
+    verdicts = KEPT / f"{key}-{_fingerprint(JUDGES)}.verdicts"
     if not (data.exists() and answers.exists()):
         KEPT.mkdir(exist_ok=True)
         (KEPT / ".gitignore").write_text("*\n", "utf-8")
-        for old in (*KEPT.glob("*.coverage"), *KEPT.glob("*.json")):
+        for old in KEPT.glob("[!.]*"):
             old.unlink()
         _record(data, answers)
-    return Reach(data, answers)
+    return Reach(data, answers, verdicts)
 
 
 def _record(data: pathlib.Path, answers: pathlib.Path) -> None:
@@ -104,16 +114,16 @@ def _record(data: pathlib.Path, answers: pathlib.Path) -> None:
         raise SystemExit(f"the tests did not run:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def _fingerprint() -> str:
+def _fingerprint(places: Sequence[str]) -> str:
     digest = hashlib.sha256(repr(TESTS).encode())
-    for file in _sources():
+    for file in _files(places):
         digest.update(file.relative_to(ROOT).as_posix().encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _sources() -> Iterator[pathlib.Path]:
-    for place in SOURCES:
-        for file in sorted((ROOT / place).rglob("*")):
+def _files(places: Sequence[str]) -> Iterator[pathlib.Path]:
+    for place in (ROOT / place for place in places):
+        for file in sorted(place.rglob("*")) if place.is_dir() else (place,):
             if file.is_file() and "__pycache__" not in file.parts:
                 yield file

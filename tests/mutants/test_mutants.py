@@ -19,6 +19,7 @@ from tests.mutants import __main__ as mutants
 from tests.mutants import catalogue, hosting, redundant, sqltext, table
 from tests.mutants.catalogue import Mutant
 from tests.mutants.hosting import Outcome
+from tests.mutants.journal import Journal
 from tests.mutants.table import Verdict
 
 RAISED = re.compile(r"^ +raise (?:errors\.)?(?:Refused|InvalidInput|UsageError)\(", re.MULTILINE)
@@ -211,6 +212,19 @@ def test_tests_that_fail_anyway_prove_nothing(tmp_path: pathlib.Path) -> None:
     done = run("-m", "tests.mutants", "--name", "rule:0:*", "--tests", str(failing))
     assert (done.stdout, done.returncode) == ("", 1)
     assert done.stderr.startswith("without a mutant: killed: ")
+
+
+def test_what_is_certain_is_kept_for_a_run_that_goes_on_with_it(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "kept"
+    outcomes = [Outcome(word, "t", "no") for word in (hosting.KILLED, hosting.SURVIVED, hosting.HUNG, hosting.BROKEN)]
+    of_them = [Mutant(f"guard:app.a:{line}", "A in a") for line in range(len(outcomes))]
+    for mutant, outcome in zip(of_them, outcomes, strict=True):
+        Journal(file).add(mutant, outcome)
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write('["guard:app.a:2", "A in')
+    kept = Journal(file)
+    assert [kept.of(mutant) for mutant in of_them] == [*outcomes[:2], None, None]
+    assert kept.of(Mutant("guard:app.a:0", "B in a")) is None
 
 
 def test_results_are_counted_by_kind_and_written_section_by_section(tmp_path: pathlib.Path) -> None:

@@ -148,8 +148,8 @@ class Loop:
                     told = None
                     self._tell(Over("what is queued is executed again"))
             except Exception as fault:
-                # The database may be gone for a while; the loop outlives that, and says it once.
-                if told != (told := repr(fault)):
+                # The database may be gone for a while; the loop outlives that, and says it once, in whatever words.
+                if told != (told := getattr(fault, "code", None) or repr(fault)):
                     self._tell(fault)
             self._woken.wait(LOOK_S)
             self._woken.clear()

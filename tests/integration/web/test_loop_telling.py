@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the application needs the extra `web`")
 
+from orchestrator import errors
 from orchestrator.app.running import loop
 from tests.integration.web.asgi import Web
 
@@ -24,11 +26,13 @@ def test_a_fault_is_told_once_then_what_changes_then_its_end(web: Web, monkeypat
     monkeypatch.setattr(loop, "LOOK_S", 0.01)
     looks = 0
     look = loop.Loop._look
+    between_looks = threading.Lock()
 
     def counted(self: loop.Loop) -> None:
         nonlocal looks
-        looks += 1
-        look(self)
+        with between_looks:
+            looks += 1
+            look(self)
 
     def looked(more: int = 5) -> None:
         goal = looks + more
@@ -39,14 +43,17 @@ def test_a_fault_is_told_once_then_what_changes_then_its_end(web: Web, monkeypat
     kept = web.database.with_name("kept")
     steps = []
     for _ in range(2):
-        web.database.rename(kept)
+        with between_looks:
+            web.database.rename(kept)
         looked()
         steps.append([type(fault).__name__ for fault in web.faults])
-        web.database.write_text("no database, " * 200)
+        with between_looks:
+            web.database.write_text("no database, " * 200)
         looked()
         steps.append([getattr(fault, "code", "") for fault in web.faults])
-        web.database.unlink()
-        kept.rename(web.database)
+        with between_looks:
+            web.database.unlink()
+            kept.rename(web.database)
         looked()
         steps.append([type(fault).__name__ for fault in web.faults])
         web.faults.clear()
@@ -54,3 +61,19 @@ def test_a_fault_is_told_once_then_what_changes_then_its_end(web: Web, monkeypat
         ["EnvironmentProblem"], ["NO_DATABASE", "CORRUPT"], ["EnvironmentProblem", "EnvironmentProblem", "Over"]
     ]  # fmt: skip
     assert steps == once * 2
+
+
+def test_a_fault_that_is_told_in_other_words_is_no_other_fault(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy, broken = (errors.EnvironmentProblem(code, "") for code in ("BUSY", "CORRUPT"))
+    faults = [busy, errors.EnvironmentProblem("BUSY", "Still."), broken, ValueError("a"), ValueError("b"), busy]
+    waiting = iter(faults)
+
+    def failing(_: loop.Loop) -> None:
+        for fault in waiting:
+            raise fault
+
+    monkeypatch.setattr(loop, "LOOK_S", 0.01)
+    monkeypatch.setattr(loop.Loop, "_look", failing)
+    web.serve_runs()
+    wait_for(lambda: any(isinstance(fault, loop.Over) for fault in web.faults))
+    assert web.faults[:-1] == [faults[0], *faults[2:]]
