@@ -234,7 +234,9 @@ def open_service(
     variables = os.environ if environment is None else environment
     flags = _flags(executor, executor_timeout_ms, progress_timeout_ms, provider, model, interactive=True)
     executors = _executors(variables)
-    executors(executor, provider)
+    state = executors(executor, provider).is_available()
+    help_ = state.suggestion or ""
+    lacking = None if state.available else f"{state.reason} {help_[:1].upper()}{help_[1:]}".rstrip()
 
     def opened(write: bool) -> Context:
         return open_context(
@@ -247,7 +249,7 @@ def open_service(
         return desk.Desk(lambda: context, place, flags, executors, variables=variables)
 
     opened(True).connection.close()
-    return serving.Service(Pool(opened), desk_on, tell)
+    return serving.Service(Pool(opened), desk_on, tell, lacking)
 
 
 def _flags(

@@ -37,9 +37,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
-LOADED_LATE = ()
-"""What the servers load at the first request."""
-
 Completed = subprocess.CompletedProcess[str]
 Command = Callable[..., Completed]
 
@@ -64,7 +61,7 @@ def clean_environment() -> dict[str, str]:
 @pytest.fixture(scope="session")
 def forked(script: pathlib.Path) -> Iterator[forks.Forks]:
     """The process of which most calls are forks."""
-    made = forks.Forks(script, clean_environment(), (forks.PRODUCT, *LOADED_LATE))
+    made = forks.Forks(script, clean_environment(), (forks.PRODUCT,))
     yield made
     made.close()
 

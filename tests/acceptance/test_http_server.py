@@ -17,6 +17,7 @@ import fastapi
 import httpx
 import pytest
 
+from orchestrator.doors.cli.serve import LACKING
 from tests.acceptance import replhouse
 from tests.acceptance.replhouse import DEADLINE_S
 from tests.acceptance.webhouse import SLEEPS, STEPS, WebHouse, wait_for
@@ -158,7 +159,7 @@ def test_beyond_loopback_the_link_alone_lets_nobody_in(web: WebHouse) -> None:
     token = web.base / "token"
     token.write_text("0123456789abcdef\n")
     token.chmod(0o600)
-    server = web.serve("--host", "0.0.0.0", "--token-file", str(token))  # noqa: S104 - is reached by loopback
+    server = web.serve("--host", "0.0.0.0", "--token-file", str(token), steps=())  # noqa: S104 - reached by loopback
     assert ["beyond loopback" in said for said in server.told["warnings"]] == [True]
     link = f"/open/{server.told['link'].rpartition('/')[2]}"
     with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=DEADLINE_S) as browser:
@@ -201,7 +202,31 @@ def test_a_token_that_other_users_may_read_is_warned_of(web: WebHouse, mode: int
     token.write_text("0123456789abcdef\n")
     token.chmod(mode)
     warning = f"Other users of this machine may open the file of --token-file (mode {mode:04o})"
-    assert [warning in each for each in web.serve("--token-file", str(token)).told["warnings"]] == [True] * warns
+    told = web.serve("--token-file", str(token), steps=()).told["warnings"]
+    assert [warning in each for each in told] == [True] * warns
+
+
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [
+        pytest.param("missing.sh", "There is no program {}. Install it, or give the path", id="none"),
+        pytest.param("forbidden.sh", "{} may not be executed. Allow it with: chmod +x {}", id="not executable"),
+        pytest.param("folder", "{} is a folder, and no program. Name the program itself", id="a folder"),
+        pytest.param("agent.sh", None, id="there"),
+    ],
+)
+def test_an_executor_that_cannot_be_called_is_told_of_at_the_start(
+    web: WebHouse, program: str, why: str | None
+) -> None:
+    for name, mode in (("forbidden.sh", 0o600), ("agent.sh", 0o700)):
+        (web.base / name).write_text("#!/bin/sh\n")
+        (web.base / name).chmod(mode)
+    (web.base / "folder").mkdir()
+    path = str(web.base / program)
+    server = web.serve("--executor", f"command:{path}")
+    begins = [f"{LACKING} {why.format(path, path)}"] if why else []
+    assert [told[: len(said)] for told, said in zip(server.told["warnings"], begins, strict=True)] == begins
+    assert server.open.get("/api/health").status_code == 200
 
 
 def test_the_token_stands_nowhere(installed_web: WebHouse) -> None:
@@ -335,19 +360,23 @@ def test_two_servers_on_one_database_execute_each_run_once(web: WebHouse) -> Non
 
 
 def test_what_it_prints_to_a_person_names_link_and_token(web: WebHouse, script: pathlib.Path) -> None:
+    """Also, where nobody named an executor and that of the provider is not installed, how to install it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(replhouse.OWN)}
+    kept["PATH"] = str(web.base)
     process = subprocess.Popen(
         [sys.executable, str(script), "serve", "--db", str(web.database), "--port", "0"], env=kept, cwd=web.base,
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     with process:
         assert process.stdout is not None
-        lines = [process.stdout.readline().rstrip("\n") for _ in range(4)]
+        lines = [process.stdout.readline().rstrip("\n") for _ in range(5)]
         process.terminate()
     url = lines[0].removeprefix("Listening on ")
     assert url.startswith("http://127.0.0.1:")
     assert lines[1].startswith(f"A person comes in once by {url}/open/")
-    assert lines[2].startswith("Scripts write with: Authorization: Bearer ")
-    assert (lines[3], process.returncode) == ("Ctrl-C ends it.", 0)
+    way = "Install it with: npm install -g @anthropic-ai/claude-code"
+    assert lines[2] == f"{LACKING} There is no program claude. {way}"
+    assert lines[3].startswith("Scripts write with: Authorization: Bearer ")
+    assert (lines[4], process.returncode) == ("Ctrl-C ends it.", 0)
 
 

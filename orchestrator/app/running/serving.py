@@ -51,10 +51,12 @@ class Service:
     Attributes:
         pool: lends contexts.
         loop: executes what is queued.
+        lacking: why no new task could be executed when it was opened, and what helps; None where one could.
     """
 
-    def __init__(self, pool: Pool, open_desk: OpenDesk, tell: Tell) -> None:
+    def __init__(self, pool: Pool, open_desk: OpenDesk, tell: Tell, lacking: str | None = None) -> None:
         self.pool = pool
+        self.lacking = lacking
         self._open_desk = open_desk
         self._tell = tell
         self.loop = Loop(pool, self._desk_of, tell)

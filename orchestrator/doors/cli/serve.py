@@ -24,6 +24,8 @@ BEYOND = (
     " comes in by the link is asked for the server's too. Put TLS in front of it."
 )
 """What is said of a server that others than this machine can reach."""
+LACKING = "No task can be executed yet, so that each will fail."
+"""What is said first where there is no executor; why, and what helps, follows."""
 
 
 def _serve(given: Given) -> Result:
@@ -101,7 +103,8 @@ class _Teller:
         self._again = True
 
     def _warnings(self, listening: Any) -> list[str]:
-        return [*([] if listening.local else [BEYOND]), *self._given]
+        lacking = [f"{LACKING} {listening.lacking}"] if listening.lacking else []
+        return [*([] if listening.local else [BEYOND]), *lacking, *self._given]
 
     def _lines(self, listening: Any, link: str | None) -> list[str]:
         if self._again:

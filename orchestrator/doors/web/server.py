@@ -47,7 +47,8 @@ class Listening(NamedTuple):
     """A server that accepts calls.
 
     url: its address. link: the code of the one-time link. token: the scripts' token, where it was made for this server.
-    db: the path of its database. local: whether it listens on loopback alone.
+    db: the path of its database. local: whether it listens on loopback alone. lacking: why no task can be executed as
+    things stand, and what helps; None where one can.
     """
 
     url: str
@@ -55,6 +56,7 @@ class Listening(NamedTuple):
     token: str | None
     db: str
     local: bool
+    lacking: str | None
 
 
 def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
@@ -89,7 +91,7 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     shown = token if settings.token is None else None
 
     def link() -> None:
-        tell(Listening(server.url, access.new_link(), shown, path, local))
+        tell(Listening(server.url, access.new_link(), shown, path, local, service.lacking))
 
     app.state.link_used = link
     server.listening = link
