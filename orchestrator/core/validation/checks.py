@@ -80,12 +80,12 @@ def confirmed_last(snapshot: Snapshot) -> Iterator[Line]:
         yield _error(
             "project_manager",
             f"the project manager's last report is {said}, not a confirmation" if said else "nothing was reported yet",
-            f"orchestrator route project_manager BAZINGA --session-id {snapshot.session}",
+            _confirm(snapshot),
         )
         return
     for finding in snapshot.reports_after:
         late = f"{finding.text} came after the confirmation"
-        yield _error(finding.subject, late, "The project manager confirms again")
+        yield _error(finding.subject, late, _confirm(snapshot))
 
 
 @check("V02")
@@ -113,10 +113,22 @@ def _why(snapshot: Snapshot, group: Group) -> str:
     return f"orchestrator why {group.id} --session-id {snapshot.session}"
 
 
-def _acknowledge(snapshot: Snapshot, group: Group) -> str:
-    return (
-        f"orchestrator route project_manager BAZINGA --session-id {snapshot.session} --acknowledge {group.id}=REASON"
-    )
+def _confirm(snapshot: Snapshot) -> str:
+    """The confirmation that is wanted. Only the last one counts, so that it names every group that needs a word."""
+    named = "".join(f" --acknowledge {group.id}=REASON" for group in snapshot.groups if _needs_word(group))
+    return f"orchestrator route project_manager BAZINGA --session-id {snapshot.session}{named}"
+
+
+def _needs_word(group: Group) -> bool:
+    """Whether the last confirmation has to name a group."""
+    if group.status in ("deferred_external", "cancelled", "pending"):
+        return group.status == "deferred_external"
+    return _unconfirmed(group) or (group.pm_path and not group.chain)
+
+
+def _unconfirmed(group: Group) -> bool:
+    """Whether a group was blocked, and the project manager has not spoken for it since."""
+    return group.ever_blocked and not (group.grandfathered or group.confirmed or group.pm_path)
 
 
 def _on_word(group: Group) -> str:
@@ -157,11 +169,9 @@ def blocked_work_was_resolved(snapshot: Snapshot) -> Iterator[Line]:
             continue
         if not group.unblocked:
             yield _error(group.id, "was blocked, and its blockers are not all resolved", _why(snapshot, group))
-        if not (group.confirmed or group.pm_path):
-            yield _error(
-                group.id, "was blocked, and the project manager has not confirmed it since",
-                _acknowledge(snapshot, group),
-            )
+        if _unconfirmed(group):
+            confirm = _confirm(snapshot)
+            yield _error(group.id, "was blocked, and the project manager has not confirmed it since", confirm)
 
 
 @check("V05")
@@ -169,10 +179,8 @@ def deferrals_acknowledged(snapshot: Snapshot) -> Iterator[Line]:
     """Every deferred group is acknowledged by name in the last confirmation; cancelled ones have reasons."""
     for group in snapshot.group("deferred_external"):
         if not group.acknowledged:
-            yield _error(
-                group.id, "is deferred, and the last confirmation does not acknowledge it",
-                _acknowledge(snapshot, group),
-            )
+            confirm = _confirm(snapshot)
+            yield _error(group.id, "is deferred, and the last confirmation does not acknowledge it", confirm)
         else:
             yield ("info", group.id, f"deferred, acknowledged: {group.acknowledged}", "")
     for group in snapshot.group("cancelled"):

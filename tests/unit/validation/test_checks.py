@@ -121,6 +121,33 @@ ROWS: tuple[Row, ...] = (
 )  # fmt: skip
 
 
+def test_the_one_confirmation_that_is_suggested_names_every_group_that_needs_a_word() -> None:
+    """As only the last one counts, two that name one group each would never be enough."""
+    groups = {
+        "CHAIN": GROUP,
+        "UNCONFIRMED": GROUP._replace(ever_blocked=True, confirmed=False),
+        "CONFIRMED": GROUP._replace(ever_blocked=True),
+        "DEFERRED": GROUP._replace(status="deferred_external"),
+        "KNOWN": GROUP._replace(status="deferred_external", acknowledged="no environment"),
+        "WORD": GROUP._replace(status="in_progress", chain=False, pm_path=True, acknowledged="my word"),
+        "DROPPED": GROUP._replace(status="cancelled", ever_blocked=True, confirmed=False, reason="no more"),
+        "LATER": GROUP._replace(status="pending", ever_blocked=True, confirmed=False),
+        "IMPORTED": GROUP._replace(ever_blocked=True, confirmed=False, grandfathered=True),
+    }
+    snapshot = GOOD._replace(
+        groups=tuple(group._replace(id=id) for id, group in groups.items()), last_manager_status="REWORK",
+        last_manager_seq=None, reports_after=FOUND,
+    )  # fmt: skip
+    named = " ".join(f"--acknowledge {id}=REASON" for id in ("UNCONFIRMED", "DEFERRED", "KNOWN", "WORD"))
+    confirm = f"orchestrator route project_manager BAZINGA --session-id {snapshot.session} {named}"
+    verdict = checks.validate(snapshot)
+    of = [(line.id, line.subject, line.hint) for line in verdict.checks if line.id in ("V04", "V05") and line.hint]
+    assert of == [("V04", "UNCONFIRMED", confirm), ("V05", "DEFERRED", confirm)]
+    late = snapshot._replace(confirmation_seq=1, last_manager_seq=1)
+    hints = {line.hint for each in (snapshot, late) for line in checks.validate(each).checks if line.id == "V01"}
+    assert hints == {confirm}
+
+
 @pytest.mark.parametrize(
     ("check", "changes", "said"), [(row[0], *row[2:]) for row in ROWS], ids=[f"{row[0]} {row[1]}" for row in ROWS]
 )
