@@ -79,6 +79,9 @@ def own_folder(root: str | os.PathLike[str], *names: str) -> Path:
         EnvironmentProblem: OUTPUT_FAILED.
     """
     path = Path(root)
+    if not path.is_dir():
+        message = f"The folder {path} does not exist, so that nothing is written in it."
+        raise EnvironmentProblem("OUTPUT_FAILED", message, "See who has removed it", path=str(path))
     for name in names:
         path = path / name
         with failing(str(path)):

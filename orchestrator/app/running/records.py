@@ -5,6 +5,7 @@ Source: seed 001, Properties 7, 18, 21, 26, 30 and 33.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -211,13 +212,13 @@ def _write_log(
 
 
 def save(context: Context, session: str, id: str) -> None:
-    """Write the log of a run that has ended, as the database has it.
+    """Write the log of a run that has ended, as the database has it, unless its project is gone.
 
     Raises:
         EnvironmentProblem: OUTPUT_FAILED.
     """
     run = run_reader.run(context.connection, session, id)
-    if run is not None and run.ended_at is not None:
+    if run is not None and run.ended_at is not None and os.path.isdir(run.verification_root):
         events = run_reader.events(context.connection, session, run.id)
         _save(context, run, events, run_reader.files(context.connection, session, run.id))
 

@@ -357,6 +357,26 @@ def test_a_project_that_cannot_be_written_any_more_keeps_no_session_open(tmp_pat
     assert (problem.value.code, status, state, at.session_id) == ("OUTPUT_FAILED", ("ended",), ("cancelled",), None)
 
 
+def test_an_executor_that_removes_the_project_has_failed_and_a_person_is_asked(tmp_path: pathlib.Path) -> None:
+    """The record says what happened; there is no place for a log or a report any more, and nothing makes the folder."""
+    root = desk(tmp_path).project.root
+    remover = tmp_path / "remover.sh"
+    remover.write_text('#!/bin/sh\nrm -rf "$PWD"\necho done\n')
+    remover.chmod(0o700)
+    at = bootstrap.open_desk(
+        executor=f"command:{remover}", project_mode="fixed", project_root=root, database=str(tmp_path / "o.db"),
+        environment=dict(os.environ),
+    )  # fmt: skip
+    ended = done(at, "create a.md")
+    assert (ended["state"], ended["error_reason"]) == ("error", f"The project {root} does not exist.")
+    with pytest.raises(EnvironmentProblem) as problem:
+        at.close()
+    status = at.context.connection.execute("SELECT status FROM sessions WHERE kind = 'chat'").fetchone()
+    said = f"The folder {root} does not exist, so that nothing is written in it."
+    assert (problem.value.code, problem.value.message, at.session_id) == ("OUTPUT_FAILED", said, None)
+    assert (status, pathlib.Path(root).exists()) == (("active",), False)
+
+
 def test_files_of_another_databases_session_are_mixed_with_nobody_elses(tmp_path: pathlib.Path) -> None:
     first, at = desk(tmp_path, {"status": "COMPLETE", "output": "done"}), "2030-01-01T00:00:00.000000Z"
     first.context.clock = lambda: at
