@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from pathlib import Path
@@ -12,6 +13,8 @@ from orchestrator.store import problems, sqlite
 
 FOLDER = "backups"
 _BUSY = (5, 6)
+_STAMP = r"\d{4}-\d\d-\d\dT\d{6}(\.\d+)?Z"
+"""A moment, as `beside` writes it into a name."""
 
 
 def copy(path: str | Path, target: str | Path, deadline: float = sqlite.DEADLINE_S) -> Path:
@@ -48,6 +51,14 @@ def beside(path: str, version: int, at: str) -> Path:
     name = f"{source.stem}-v{version}-{stamp}"
     candidates = (folder / f"{name}{suffix}.db" for suffix in ("", *(f"-{number}" for number in range(2, 1000))))
     return next(each for each in candidates if not each.exists())
+
+
+def of(path: str) -> list[Path]:
+    """The copies that upgrades of a database made, the newest last; those of a neighbour are told apart by name."""
+    source = Path(path)
+    name = re.compile(rf"{re.escape(source.stem)}-v\d+-{_STAMP}(-\d+)?\.db")
+    found = [each for each in (source.parent / FOLDER).glob("*.db") if name.fullmatch(each.name)]
+    return sorted(found, key=lambda each: each.stat().st_mtime)
 
 
 def _reserve(real: str) -> None:

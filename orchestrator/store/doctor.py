@@ -174,7 +174,7 @@ def _with_cure(problem: errors.OrchestratorError, real: str, facts: dict[str, st
 
 
 def _restore(real: str) -> str:
-    copies = sorted((Path(real).parent / backup.FOLDER).glob("*.db"), key=lambda each: each.stat().st_mtime)
+    copies = backup.of(real)
     if not copies:
         return f"put a copy of yours in its place, and keep {problems.quoted(real)} and its -wal for an expert"
     file = problems.quoted(real)

@@ -16,6 +16,7 @@ from orchestrator.core.routing.facts import (
 )
 from orchestrator.core.workflow.model import Workflow
 
+_MARKED = 'Give --details \'{"external": true, "external_dependency": "what is missing, and whose it is"}\''
 SENIOR_COMPLEXITY = 7
 """From this complexity on (1 to 10) a group is built by the senior engineer."""
 
@@ -46,9 +47,28 @@ def refuse(case: Case) -> Refusal | None:
         return _refuse_deferral(case)
     if is_external_guidance(case):
         return _refuse_external(case)
+    if case.transition.effect == "guide" and (wrong := _half_external(case)):
+        return wrong
     if returns(case) and returning_blocker(case) is None:
         kind = "external blocker" if case.transition.effect == "resume" else "blocker"
         return _nothing_blocked(case, f"has no open {kind}, so there is nobody to return to")
+    return None
+
+
+def _half_external(case: Case) -> Refusal | None:
+    """Guidance that seems to mean something outside the project and does not say so would lift the blocker instead."""
+    details = case.report.details
+    marked = details.get("external")
+    if marked is not None and not isinstance(marked, bool):
+        return Refusal(
+            "DEFERRAL_INCOMPLETE", f"external must be true or false, not {names.shown(marked)}.", _MARKED, {}
+        )
+    if marked is None and details.get("external_dependency") is not None:
+        return Refusal(
+            "DEFERRAL_INCOMPLETE",
+            "Guidance that names a dependency outside the project must be marked external, else it lifts the blocker.",
+            f'{_MARKED}, or "external": false', {},
+        )
     return None
 
 
@@ -58,7 +78,7 @@ def _refuse_external(case: Case) -> Refusal | None:
         return Refusal(
             "DEFERRAL_INCOMPLETE",
             "Guidance marked external must name the dependency outside the project.",
-            'Give --details \'{"external": true, "external_dependency": "what is missing, and whose it is"}\'',
+            _MARKED,
             {},
         )
     if newest(case, external=False) is None and newest(case, external=True) is None:

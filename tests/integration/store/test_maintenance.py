@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from orchestrator import errors
-from orchestrator.store import constants, declared, doctor, guards_tables, maintenance, problems, sqlite, step
+from orchestrator.store import backup, constants, declared, doctor, guards_tables, maintenance, problems, sqlite, step
 from tests.integration.store.conftest import AT, Start, Unprivileged
 
 Damage = Callable[[sqlite3.Connection], object]
@@ -203,11 +203,25 @@ def test_a_corrupt_file_is_reported_and_kept(database: pathlib.Path, damage: Cal
     assert listing(database.parent) == before
 
 
-def test_the_cure_of_a_corrupt_file_is_the_newest_copy(database: pathlib.Path) -> None:
-    copy = maintenance.backup(database, database.parent / "backups" / "b.db")
+def cure(database: pathlib.Path) -> str:
+    (found,) = {finding.suggestion for finding in report(database).findings if finding.id == "CORRUPT"}
+    return found
+
+
+def test_the_cure_of_a_corrupt_file_is_the_newest_copy_of_it(database: pathlib.Path) -> None:
+    """Copies of other databases lie beside it, and later ones; those would put another record in its place."""
+    older, newer = (maintenance.backup(database, backup.beside(str(database), 8, AT)) for _ in range(2))
+    for name in ("b.db", f"{database.stem}2-v8-2026-11-28T120000.000000Z.db", f"{database.stem}-v8-more-v8-x.db"):
+        maintenance.backup(database, database.parent / "backups" / name)
+    os.utime(older, (1, 1))
     cut(database)
-    cures = {finding.suggestion for finding in report(database).findings if finding.id == "CORRUPT"}
-    assert cures == {f"cp {database} {database}.broken && cp {copy} {database}"}
+    assert (cure(database), older.exists()) == (f"cp {database} {database}.broken && cp {newer} {database}", True)
+
+
+def test_where_only_other_databases_have_copies_none_is_proposed(database: pathlib.Path) -> None:
+    maintenance.backup(database, database.parent / "backups" / f"{database.stem}2-v8-2026-11-28T120000.000000Z.db")
+    cut(database)
+    assert cure(database).startswith("put a copy of yours in its place")
 
 
 def test_a_repair_creates_again_what_is_broken_and_leaves_an_event(database: pathlib.Path) -> None:

@@ -354,6 +354,15 @@ def test_starting_an_agent_without_a_group_is_refused_but_for_an_investigation()
         pytest.param({"external": True, "external_dependency": ""}, (blocker(),), "DEFERRAL_INCOMPLETE", id="empty"),
         pytest.param({"external": True, "external_dependency": "  "}, (blocker(),), "DEFERRAL_INCOMPLETE", id="blank"),
         pytest.param({"external": True, "external_dependency": 7}, (blocker(),), "DEFERRAL_INCOMPLETE", id="no text"),
+        *(
+            pytest.param({**EXTERNAL, "external": marked}, (blocker(),), "DEFERRAL_INCOMPLETE", id=f"marked {marked!r}")
+            for marked in ("true", "True", "yes", "", 1, 0, 1.0, [True], {})
+        ),
+        pytest.param({"external": "false"}, (blocker(),), "DEFERRAL_INCOMPLETE", id="a word, and no dependency"),
+        pytest.param({"external_dependency": "the vendor"}, (blocker(),), "DEFERRAL_INCOMPLETE", id="not marked"),
+        pytest.param({**EXTERNAL, "external": None}, (blocker(),), "DEFERRAL_INCOMPLETE", id="marked with nothing"),
+        pytest.param({**EXTERNAL, "external": False}, (blocker(),), None, id="marked as none"),
+        pytest.param({"external": None, "external_dependency": None}, (blocker(),), None, id="neither"),
         pytest.param(EXTERNAL, (), "NOTHING_BLOCKED", id="nothing open"),
         pytest.param(EXTERNAL, (blocker(),), None, id="complete"),
         pytest.param(EXTERNAL, (blocker(external=1),), None, id="external already"),
