@@ -161,17 +161,16 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
             "Repeat with --session-id ID",
             sessions=found[:20],
         )
+    if not operations.OPERATIONS[words].writes:
+        raise no_session_open("orchestrator session list --all")
     refusal = no_session_open()
-    if operations.OPERATIONS[words].writes:
-        _record(context, words, given, refusal)
+    _record(context, words, given, refusal)
     raise refusal
 
 
-def no_session_open() -> Refused:
-    """The refusal of a call that needs a session, names none, and could not mean one."""
-    return Refused(
-        "UNKNOWN_SESSION", "No session is open and none was named.", "orchestrator session create ID", sessions=[]
-    )
+def no_session_open(way: str = "orchestrator session create ID --goal TEXT") -> Refused:
+    """The refusal of a call that needs a session, names none, and could not mean one; what is read may have ended."""
+    return Refused("UNKNOWN_SESSION", "No session is open and none was named.", way, sessions=[])
 
 
 def _record(context: Context, words: str, given: dict[str, Any], refusal: Refused) -> None:

@@ -24,6 +24,7 @@ TERMINAL, TOKEN = "terminal", "token"
 TOKEN_MARK = "orchestrator-human-"  # noqa: S105 - what every token begins with, so that one that leaks is known
 TOKEN_BYTES = 32
 WAYS = "A person repeats it at a terminal, or with --human-token-file FILE"
+IN_THEIR_NAME = "A person repeats it in their own name (--by user), at a terminal or with --human-token-file FILE"
 _FAULTS = {
     "no_terminal": "stdin and stderr are no terminal, where a person could confirm it",
     "agent": "the environment is an agent's (CLAUDECODE or ORCHESTRATOR_AGENT is set)",
@@ -132,7 +133,7 @@ def require(work: Work, agent: Agent, what: str) -> str:
         Refused: HUMAN_REQUIRED, with the reason.
     """
     if agent.kind != "human":
-        raise refusal(what, f"{agent.id} is no person")
+        raise refusal(what, f"{agent.id} is no person", IN_THEIR_NAME)
     if not is_person(work, agent.id):
         raise refusal(what, _fault(work.context, agent.id))
     return str(work.context.spoken)
@@ -149,10 +150,10 @@ def refuse_bad_token(work: Work) -> None:
         raise refusal("Acting with a token", _fault(work.context, ""))
 
 
-def refusal(what: str, why: str | None = None) -> Refused:
+def refusal(what: str, why: str | None = None, way: str = WAYS) -> Refused:
     """The refusal of what only a person may do, where no human channel stands behind the call."""
     reason = why or "a name alone proves no person"
-    return Refused("HUMAN_REQUIRED", f"{what} is a person's to do; {reason}.", WAYS)
+    return Refused("HUMAN_REQUIRED", f"{what} is a person's to do; {reason}.", way)
 
 
 def _fault(context: Context, agent_id: str) -> str | None:

@@ -104,7 +104,7 @@ def _check_move(work: Work, group: Group, to: str, agent: Agent, reason: str) ->
     if agent.role not in movers and not (person and movers):
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} ({agent.role}) may not move a group from {group.status} to {to}.",
-            f"May: {', '.join(movers) or 'the router alone'}",
+            f"It is done by {', or '.join((*movers, 'a person')) if movers else 'the router alone'}",
         )
     if not reason:
         what = f"Moving group {group.id} to {to} needs a reason."

@@ -1,4 +1,4 @@
-"""Where a successor goes on: the newest point at which work stopped in the middle.
+"""Where a successor goes on: the newest point at which work stopped in the middle; how what was paused goes on.
 
 Source: seed 003, Current Metadata Schema Analysis (resume point tracking)
 """
@@ -29,3 +29,8 @@ def shape(row: Row) -> dict[str, Any]:
     done = row["phases_completed"]
     names = ("stage", "phases_completed", "phases_total", "handoff_path")
     return {"seq": row["seq"], **{name: row[name] for name in names}, "phase": None if done is None else done + 1}
+
+
+def command(session: str) -> str:
+    """The call by which a paused session goes on."""
+    return f"orchestrator session resume {session} --by project_manager --reason TEXT"

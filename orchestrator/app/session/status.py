@@ -12,7 +12,7 @@ from orchestrator import errors
 from orchestrator.app import reading
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
-from orchestrator.app.session import summary
+from orchestrator.app.session import resuming, summary
 from orchestrator.core import handoff
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.core.tuples import NamedTuple
@@ -209,8 +209,8 @@ def _next(seen: Snapshot, spawns: list[Answer], state: str) -> list[str]:
     """What goes on from here: commands, and the questions that wait for a person."""
     session = seen.session["id"]
     commands = [f"orchestrator inbox --session-id {session}"] if seen.questions else []
-    if state == PAUSED:
-        commands.append(f"orchestrator session resume {session}")
+    if state == PAUSED and not any(question["group_id"] is None for question in seen.questions):
+        commands.append(resuming.command(session))
     if seen.session["awaited_role"] == VALIDATOR:
         commands.append(f"orchestrator validate {session}")
     for spawn in spawns:

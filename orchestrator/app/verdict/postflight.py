@@ -89,8 +89,7 @@ def _resume(context: Context, session: Row, group_id: str | None) -> list[Answer
 
 
 def _paused(session_id: str) -> Answer:
-    command = f"orchestrator session resume {session_id} --by project_manager --reason TEXT"
-    return {"group_id": None, "agent": None, "agent_id": None, "turn": None, "command": command,
+    return {"group_id": None, "agent": None, "agent_id": None, "turn": None, "command": resuming.command(session_id),
             "report_command": None, **_point(None)}  # fmt: skip
 
 

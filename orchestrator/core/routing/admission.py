@@ -225,7 +225,7 @@ def _stale(report: Report, turn: int | None) -> Refusal:
     open_ = f"the open turn is {turn}" if turn else "no turn is open"
     return Refusal(
         "STALE_TURN",
-        f"Turn {report.turn} is over; {open_}. A late answer moves nothing.",
+        f"Turn {report.turn} is not open; {open_}. An answer to another turn moves nothing.",
         "Discard the answer",
         {"turn": turn},
     )

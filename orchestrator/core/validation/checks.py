@@ -123,7 +123,8 @@ def _needs_word(group: Group) -> bool:
     """Whether the last confirmation has to name a group."""
     if group.status in ("deferred_external", "cancelled", "pending"):
         return group.status == "deferred_external"
-    return _unconfirmed(group) or (group.pm_path and not group.chain)
+    # What stands open first has to be resolved: a word lifts no blocker.
+    return (_unconfirmed(group) and group.unblocked) or (group.pm_path and not group.chain)
 
 
 def _unconfirmed(group: Group) -> bool:
@@ -170,8 +171,8 @@ def blocked_work_was_resolved(snapshot: Snapshot) -> Iterator[Line]:
         if not group.unblocked:
             yield _error(group.id, "was blocked, and its blockers are not all resolved", _why(snapshot, group))
         if _unconfirmed(group):
-            confirm = _confirm(snapshot)
-            yield _error(group.id, "was blocked, and the project manager has not confirmed it since", confirm)
+            way = _confirm(snapshot) if group.unblocked else _why(snapshot, group)
+            yield _error(group.id, "was blocked, and the project manager has not confirmed it since", way)
 
 
 @check("V05")
@@ -199,7 +200,7 @@ def record_is_whole(snapshot: Snapshot) -> Iterator[Line]:
 def nothing_open(snapshot: Snapshot) -> Iterator[Line]:
     """No blocker is open outside deferred groups, and no question."""
     yield from _each(snapshot.open_blockers, "error", f"orchestrator status {snapshot.session}")
-    yield from _each(snapshot.open_questions, "error", f"orchestrator status {snapshot.session}")
+    yield from _each(snapshot.open_questions, "error", f"orchestrator inbox --session-id {snapshot.session}")
 
 
 @check("V08")

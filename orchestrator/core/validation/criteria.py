@@ -115,7 +115,8 @@ def judge(criterion: Criterion, ran: Ran | None) -> Iterator[Line]:
     elif ran.status is None:
         yield ("error", criterion.id, f"its command did not succeed: {ran.why}", command)
     elif ran.status != 0:
-        why = " (pytest: no tests were collected)" if ran.status == 5 else ""
+        pytest = any("pytest" in word for word in criterion.command or ())
+        why = " (pytest: no tests were collected)" if ran.status == 5 and pytest else ""
         yield ("error", criterion.id, f"its command ended with {ran.status}{why}", command)
     else:
         yield ("info", criterion.id, f"its command ended with 0: {command}", "")

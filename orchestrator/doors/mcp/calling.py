@@ -82,7 +82,8 @@ class Caller:
         agent = acting.require_agent(context, self.settings.agent_id)
         if agent.kind == "human":
             # Nothing proves a person here, so that every act would be refused.
-            raise human.refusal(f"Acting as {agent.id}", "an MCP server acts for an agent, and proves no person")
+            why = "an MCP server acts for an agent, and proves no person"
+            raise human.refusal(f"Acting as {agent.id}", why, "Name an agent: orchestrator agent list")
         acting.refuse_program(agent)
 
     def _open(self, write: bool) -> Context:

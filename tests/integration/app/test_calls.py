@@ -81,6 +81,11 @@ def test_a_call_is_told_which_of_its_words_is_wrong(desk: Desk, words: str, give
 def test_a_session_that_is_left_out_has_to_be_the_only_one(desk: Desk) -> None:
     problem = refused(desk, "group list")
     assert (problem.code, problem.message) == ("UNKNOWN_SESSION", "No session is open and none was named.")
+    # What is read may have ended; what is changed needs a session that has not.
+    ways = [refused(desk, words, **given).suggestion for words, given in (
+        ("audit timeline", {}), ("why", {"id": "A"}), ("group create", {"id": "A", "name": "n"}),
+    )]  # fmt: skip
+    assert ways == ["orchestrator session list --all"] * 2 + ["orchestrator session create ID --goal TEXT"]
     desk.session("S1")
     assert call(desk, "group list")["groups"] == []
     desk.session("S2")

@@ -142,7 +142,9 @@ class TestWhatAPersonDoes:
 def test_an_agent_is_no_person_even_at_a_terminal(by: str) -> None:
     table = planned()
     with table.person():
-        assert table.refusal("session end", id="S1", by=by, reason="r").code == "HUMAN_REQUIRED"
+        problem = table.refusal("session end", id="S1", by=by, reason="r")
+    # To type the same again would be refused again.
+    assert (problem.code, problem.suggestion) == ("HUMAN_REQUIRED", human.IN_THEIR_NAME)
 
 
 def test_loosening_stays_a_person_s_where_a_manager_sits_at_a_terminal() -> None:

@@ -106,7 +106,15 @@ def test_a_paused_session_says_how_it_goes_on(desk: Desk) -> None:
     desk.call("session pause", id="S1", by="project_manager", reason="lunch")
     answer = desk.call("status", session_id="S1")
     assert (answer["state"], answer["exit_code"]) == ("paused", 0)
-    assert "orchestrator session resume S1" in answer["next"]
+    assert "orchestrator session resume S1 --by project_manager --reason TEXT" in answer["next"]
+
+
+def test_a_session_that_is_paused_by_a_question_goes_on_by_its_answer_alone(desk: Desk) -> None:
+    desk.planned("S1", "A")
+    desk.report("project_manager NEEDS_CLARIFICATION", summary="which colour?")
+    status = desk.context.connection.execute("SELECT status FROM sessions WHERE id = 'S1'").fetchone()
+    commands = desk.call("status", session_id="S1")["next"]
+    assert (status, [each for each in commands if "resume" in each]) == (("paused",), [])
 
 
 def test_an_ended_session_is_at_rest(desk: Desk) -> None:

@@ -155,7 +155,10 @@ def test_without_a_session_the_open_ones_are_a_table(desk: Desk) -> None:
 def test_an_empty_store_says_what_to_do(tmp_path: pathlib.Path) -> None:
     (tmp_path / "empty").mkdir()
     empty = Desk(tmp_path / "empty")
-    assert lines(empty, "status") == ["No session is open.", "orchestrator session create ID --goal TEXT"]
+    assert lines(empty, "status") == [
+        "No session is open.", "orchestrator session create ID --goal TEXT",
+        "orchestrator session list --all shows those that have ended.",
+    ]  # fmt: skip
     assert lines(empty, "session list") == ["No session here; those that have ended are listed with --all."]
     empty.session("S1")
     assert lines(empty, "group list", session_id="S1") == ["No group."]

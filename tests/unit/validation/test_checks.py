@@ -127,6 +127,7 @@ def test_the_one_confirmation_that_is_suggested_names_every_group_that_needs_a_w
         "CHAIN": GROUP,
         "UNCONFIRMED": GROUP._replace(ever_blocked=True, confirmed=False),
         "CONFIRMED": GROUP._replace(ever_blocked=True),
+        "BLOCKED": GROUP._replace(ever_blocked=True, confirmed=False, unblocked=False),
         "DEFERRED": GROUP._replace(status="deferred_external"),
         "KNOWN": GROUP._replace(status="deferred_external", acknowledged="no environment"),
         "WORD": GROUP._replace(status="in_progress", chain=False, pm_path=True, acknowledged="my word"),
@@ -142,7 +143,10 @@ def test_the_one_confirmation_that_is_suggested_names_every_group_that_needs_a_w
     confirm = f"orchestrator route project_manager BAZINGA --session-id {snapshot.session} {named}"
     verdict = checks.validate(snapshot)
     of = [(line.id, line.subject, line.hint) for line in verdict.checks if line.id in ("V04", "V05") and line.hint]
-    assert of == [("V04", "UNCONFIRMED", confirm), ("V05", "DEFERRED", confirm)]
+    why = f"orchestrator why BLOCKED --session-id {snapshot.session}"
+    assert of == [
+        ("V04", "UNCONFIRMED", confirm), ("V04", "BLOCKED", why), ("V04", "BLOCKED", why), ("V05", "DEFERRED", confirm),
+    ]  # fmt: skip
     late = snapshot._replace(confirmation_seq=1, last_manager_seq=1)
     hints = {line.hint for each in (snapshot, late) for line in checks.validate(each).checks if line.id == "V01"}
     assert hints == {confirm}
@@ -260,6 +264,20 @@ def test_what_is_no_number_is_none(text: str | None) -> None:
 )
 def test_a_target_fits_its_metric(metric: str, operator: str, target: str, fits: bool) -> None:
     assert (criteria.unfit_target(metric, operator, target) is None) is fits
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "why"),
+    [
+        (("pytest", "-q"), 5, "its command ended with 5 (pytest: no tests were collected)"),
+        ((".venv/bin/python", "-m", "pytest"), 5, "its command ended with 5 (pytest: no tests were collected)"),
+        (("sh", "-c", "exit 5"), 5, "its command ended with 5"),
+        (("pytest", "-q"), 1, "its command ended with 1"),
+    ],
+)
+def test_what_5_means_is_said_of_pytest_alone(command: tuple[str, ...], status: int, why: str) -> None:
+    ((_, _, said, _),) = criteria.judge(COMMANDED._replace(command=command), Ran("C1", status, f"exit {status}"))
+    assert said == why
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,10 @@ def _causes(answer: Answer) -> list[str]:
 
 def _overview(sessions: list[Answer]) -> list[str]:
     if not sessions:
-        return ["No session is open.", "orchestrator session create ID --goal TEXT"]
+        return [
+            "No session is open.", "orchestrator session create ID --goal TEXT",
+            "orchestrator session list --all shows those that have ended.",
+        ]  # fmt: skip
     rows = [
         (each["session"]["id"], _STATES[each["state"]], progress(each["progress"]), each["goal"]) for each in sessions
     ]
