@@ -9,6 +9,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 
+from orchestrator.core import strictjson
 from orchestrator.store import findings, guards_tables, maintenance
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.findings import Finding, Found
@@ -22,7 +23,9 @@ _HIDDEN = r"""SELECT type, name FROM sqlite_master
     OR (name = :mark AND type <> 'table') ORDER BY type, name"""
 _FOREIGN = "SCHEMA_FOREIGN"
 _MARK_ALTERED = "TABLE_ALTERED"
-_REPAIRS = """SELECT seq, actor, at FROM audit_events WHERE session_id = :chain AND kind = :kind ORDER BY seq"""
+_SHOWN = 5
+"""How many of the parts that were made anew a sentence names; the event names all."""
+_REPAIRS = """SELECT seq, actor, at, input FROM audit_events WHERE session_id = :chain AND kind = :kind ORDER BY seq"""
 
 
 def compare(connection: sqlite3.Connection, found: Found) -> None:
@@ -54,9 +57,22 @@ def repairs(connection: sqlite3.Connection) -> list[tuple[int, str]]:
     """The steps in which triggers, views or indexes were made anew, each with a sentence."""
     given = {"chain": STORE_CHAIN, "kind": maintenance.REPAIR_EVENT}
     return [
-        (seq, f"Step {seq} of the store: triggers, views or indexes were made anew by {actor} at {at}.")
-        for seq, actor, at in connection.execute(_REPAIRS, given)
+        (seq, f"Step {seq} of the store: triggers, views or indexes were made anew by {actor} at {at}{_parts(text)}.")
+        for seq, actor, at, text in connection.execute(_REPAIRS, given)
     ]
+
+
+def _parts(text: str) -> str:
+    """What a repair made anew, as far as its event can be read."""
+    try:
+        given = strictjson.stored(text)
+    except ValueError:
+        # Altered since, which is a finding of its own.
+        return ""
+    found = given.get("found") if isinstance(given, dict) else None
+    names = [*found] if isinstance(found, dict) else []
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f": {', '.join(names[:_SHOWN])}{more}" if names else ""
 
 
 def _mark(connection: sqlite3.Connection) -> Iterator[Finding]:

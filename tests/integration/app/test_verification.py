@@ -227,9 +227,32 @@ def test_a_repair_is_mentioned_by_every_later_verification(path: pathlib.Path) -
         assert answer["ok"]
         assert [each["message"] for each in answer["notes"]] == [
             f"Step {answer['notes'][0]['seq']} of the store: triggers, views or indexes were made anew by system:router"
-            f" at {story.AT}."
+            f" at {story.AT}: trigger agent_reports_are_never_changed."
         ]
         assert "made anew" in text.render("audit verify", answer)
+
+
+@pytest.mark.parametrize("input_", ["no JSON", "[1]", '{"found": 7}', "{}"])
+def test_a_repair_whose_event_was_altered_is_mentioned_all_the_same(path: pathlib.Path, input_: str) -> None:
+    with sqlite3.connect(path) as raw:
+        raw.execute("DROP TRIGGER agent_reports_are_never_changed")
+    raw.close()
+    maintenance.repair(path, story.AT, "system:router")
+    with forging.unguarded(path) as raw:
+        raw.execute("UPDATE audit_events SET input = ? WHERE kind = 'repair'", (input_,))
+    answer = verify(path)
+    assert (answer["ok"], [each["message"].endswith(f"at {story.AT}.") for each in answer["notes"]]) == (False, [True])
+
+
+def test_a_repair_of_much_is_told_in_few_words(path: pathlib.Path) -> None:
+    with sqlite3.connect(path) as raw:
+        names = [row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")]
+        for name in names[:7]:
+            raw.execute(f"DROP TRIGGER {name}")
+    raw.close()
+    maintenance.repair(path, story.AT, "system:router")
+    (note,) = verify(path)["notes"]
+    assert (note["message"].count("trigger "), note["message"].endswith(" and 2 more.")) == (5, True)
 
 
 # Evidence and texts
