@@ -8,6 +8,7 @@ Source: seed 004, Problem Statement.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 from orchestrator.app import operations, setup
 from orchestrator.app.context import Answer, Context
+from orchestrator.core import names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import outsider
@@ -26,7 +28,7 @@ GROUPS = {
     "NUR-E2E": "Nurse end-to-end tests",
     "E2E-RX": "Prescription end-to-end tests",
 }
-DEPENDENCY = "the hospital's test environment, run by its IT department"
+DEPENDENCY = "the test environment, run by the hospital IT department"
 
 
 class Step(NamedTuple):
@@ -47,8 +49,8 @@ class Played(NamedTuple):
 
 
 def _report(say: str, role: str, status: str, group: str | None = None, **more: Any) -> Step:
-    arguments = {"session_id": SESSION, "current_agent": role, "status": status, **more}
-    return Step(say, "route", {**arguments, "group_id": group} if group else arguments)
+    on = {"group_id": group} if group else {}
+    return Step(say, "route", {"session_id": SESSION, "current_agent": role, "status": status, **on, **more})
 
 
 def _completed_by(agent: str, group: str) -> Step:
@@ -172,18 +174,19 @@ def _command(step: Step) -> str:
     session = given.pop("session_id", None)
     if step.words == "validate":
         words.append(str(session))
-    acknowledged = given.pop("acknowledge", {})
-    words += [word for id_, why in acknowledged.items() for word in ("--acknowledge", _quoted(f"{id_}={why}"))]
-    names = {"group_id": "-g", "by": "--by", "reason": "--reason"}
     for name, value in given.items():
-        if name in names:
-            words += [names[name], _quoted(value)]
+        flag = "-g" if name == "group_id" else f"--{name}"
+        words += [word for each in _values(value) for word in (flag, *each)]
     return f"orchestrator {' '.join(words)}"
 
 
-def _quoted(value: object) -> str:
-    text = str(value)
-    return f"'{text}'" if " " in text else text
+def _values(value: Any) -> list[list[str]]:
+    """The words behind a flag, once for each time that it is given: none where it only says that something is so."""
+    if value is True:
+        return [[]]
+    if isinstance(value, dict) and all(isinstance(each, str) for each in value.values()):
+        return [[names.word(f"{key}={each}")] for key, each in value.items()]
+    return [[names.word(json.dumps(value) if isinstance(value, dict) else value)]]
 
 
 def _result(answer: Answer) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from orchestrator.doors.cli import catalogue, main
+from tests.conftest import Command
 from tests.integration.cli.conftest import Ask, Lines, Run
 from tests.integration.cli.test_refusals import ROWS
 
@@ -46,6 +47,19 @@ def test_every_command_of_an_answer_exists(name: str, lines: Lines) -> None:
     found = list(commands(answers))
     assert found != []
     assert [command for command in found if not exists(command)] == []
+
+
+def test_the_commands_of_the_demonstration_do_what_it_shows(command: Command, tmp_path: pathlib.Path) -> None:
+    """Whoever copies them into a shell, one after the other, gets the same answers."""
+    told = json.loads(command("demo", "--json").stdout)["steps"]
+    assert command("init").returncode == 0
+    shown = [step for step in told if step["command"].startswith("orchestrator ")]
+    assert len(shown) == len(told) - 1
+    answers = [json.loads(command(*shlex.split(step["command"])[1:], "--json").stdout) for step in shown]
+    kept = ("code", "action", "next_agent", "blockers_opened", "blockers_resolved", "completed", "verdict", "completes")
+    assert [[answer.get(name) for name in kept] for answer in answers] == [
+        [step["answer"].get(name) for name in kept] for step in shown
+    ]
 
 
 @pytest.mark.parametrize("words", catalogue.COMMANDS)
