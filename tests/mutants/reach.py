@@ -28,10 +28,7 @@ TESTS = (
     "tests/integration/web",
     "tests/integration/test_python_interface.py",
     "tests/acceptance/test_replay.py",
-    *(
-        f"tests/integration/store/test_{name}*.py"
-        for name in ("guards", "attacks", "completion", "path_properties", "migrate")
-    ),
+    *(f"tests/integration/store/test_{name}*.py" for name in ("guards", "attacks", "completion", "path_properties")),
 )
 STORE = ("tests/integration/store/", "tests/integration/app/test_criteria.py")
 """Tests that meet statements of the database; of these it is not recorded which."""

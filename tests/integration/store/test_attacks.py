@@ -269,3 +269,18 @@ def test_reading_needs_no_permission(file: pathlib.Path) -> None:
     found = connection.execute("SELECT group_id, missing FROM completion_paths ORDER BY group_id").fetchall()
     connection.close()
     assert found == [("G", "approved"), ("MERGED", "confirmed")]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO alembic_version VALUES ('9999')",
+        "UPDATE alembic_version SET version_num = '0001'",
+        "DELETE FROM alembic_version",
+    ],
+)
+def test_a_stranger_writes_no_version(database: pathlib.Path, statement: str) -> None:
+    raw = sqlite3.connect(database)
+    with pytest.raises(sqlite3.OperationalError, match="no such function: orchestrator_write"):
+        raw.execute(statement)
+    raw.close()

@@ -127,21 +127,6 @@ def test_from_empty_the_migrations_make_what_is_declared(template: pathlib.Path)
         assert migrated[key] == sql, MIGRATE
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "INSERT INTO alembic_version VALUES ('9999')",
-        "UPDATE alembic_version SET version_num = '0001'",
-        "DELETE FROM alembic_version",
-    ],
-)
-def test_a_stranger_writes_no_version(database: pathlib.Path, statement: str) -> None:
-    raw = sqlite3.connect(database)
-    with pytest.raises(sqlite3.OperationalError, match="no such function: orchestrator_write"):
-        raw.execute(statement)
-    raw.close()
-
-
 def test_a_published_version_is_never_edited(repository: pathlib.Path) -> None:
     text = (repository / "migrations" / "versions" / "0001_initial.sql").read_bytes()
     assert hashlib.sha256(text).hexdigest() == FIRST, "write a further migration instead"
