@@ -115,7 +115,7 @@ def test_a_sound_workflow_is_proven_state_by_state(setting: Setting) -> None:
     assert (proof.counterexamples, proof.ok, proof.complete) == ((), True, True)
 
 
-@pytest.mark.parametrize("setting", [TWO, ROW], ids=lambda setting: setting.name)
+@pytest.mark.parametrize("setting", [TWO, pytest.param(ROW, marks=LONG)], ids=lambda setting: setting.name)
 def test_a_sound_workflow_is_proven_for_two_groups(setting: Setting) -> None:
     proof = prove(small(), setting, seconds=300)
     assert (proof.counterexamples, proof.complete) == ((), True)
@@ -435,16 +435,16 @@ def test_two_ways_to_one_state_go_on_alike(setting: Setting) -> None:
     """The numbers of steps that a key leaves out change nothing of what follows."""
     world = World(shipped(), {})
     search = Search(world, setting)
-    search.run(states=400, seconds=20)
+    search.run(states=200, seconds=60)
     compared = 0
-    for source, edges in list(search.edges.items())[::5]:
-        for move, target in edges[::7]:
+    for source, edges in list(search.edges.items())[::3]:
+        for move, target in edges[::4]:
             if search.nodes[target].good or search.nodes[target].parent == source:
                 continue
             other = successors(world, search, [*search.moves_to(source), move])
             assert successors(world, search, search.moves_to(target)) == other, move
             compared += 1
-            if compared == 40:
+            if compared == 15:
                 return
     assert compared > 10
 
