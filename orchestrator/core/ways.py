@@ -1,6 +1,8 @@
-"""By what a caller over HTTP was let in: as the record has it, and as people read it."""
+"""Who came, and by what a caller over HTTP was let in: as the record has it, and as people read it."""
 
 from __future__ import annotations
+
+from orchestrator.core import names
 
 SERVER_TOKEN = "the server's token"  # noqa: S105 - the name of a way
 _PAGE, _TOKEN = "a page of ", "the token of "
@@ -28,3 +30,17 @@ def told(way: str, actor: str | None) -> str:
             person = way.removeprefix(start)
             return f", {by}" if person == actor else f", for {person} {by}"
     return f", for a script with {way}"
+
+
+def tried(actor: str | None, role: str | None) -> str:
+    """Who tried something, and as whom where that is not plain from their name: `bob as project_manager`.
+
+    Args:
+        actor: who called, as they named themselves.
+        role: the role that they claimed to report in, if any.
+    """
+    if not actor or not role:
+        return actor or role or "somebody"
+    # The instance of a role has the role's name before the `@`; short names of roles are names of the role.
+    plain = role == actor or role == names.role_name(actor.partition("@")[0])
+    return actor if plain else f"{actor} as {role}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.decision import turns
+from orchestrator.core import ways
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -144,7 +145,7 @@ def _import_finding(row: Row) -> Told:
 
 def _refusal(row: Row) -> Told:
     tried = f" {row['status']}" if row["status"] else ""
-    who = row["role"] or row["actor"] or "somebody"
+    who = ways.tried(row["actor"], row["role"])
     text = f"refused {who}{tried}{_on(row['group_id'])}: {row['code']}, {row['detail']}"
     return Told("refusal", row["id"], row["group_id"], text, (row["role"], row["actor"]), row["status"])
 

@@ -161,6 +161,14 @@ class TestTimeline:
         assert event["called"] == "developer: group set-status A"
         assert event["text"].startswith("developer: group set-status A; refused developer completed on A: ")
 
+    def test_who_poses_as_another_role_is_named(self, desk: Desk) -> None:
+        desk.call("agent register", id="bob", role="developer", parent="tech_lead")
+        desk.session("S1", "A")
+        desk.refused(
+            "route", session_id="S1", current_agent="project_manager", status="PLANNING_COMPLETE", agent_id="bob"
+        )
+        assert read(desk, "audit timeline")[-1]["text"].startswith("refused bob as project_manager PLANNING_COMPLETE: ")
+
     def test_it_tells_of_external_marks_also_of_those_that_were_taken_back(self) -> None:
         table = Table("A")
         blocker = table.mark_external("A")

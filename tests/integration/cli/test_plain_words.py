@@ -68,3 +68,9 @@ def test_one_group_is_one_group(run: Run, lines: Lines) -> None:
 def test_a_testing_mode_is_set_on_the_session_that_is_named(words: tuple[str, ...], run: Run) -> None:
     shown = text(run, "session", "testing-mode", *words, "--by", "project_manager", "--reason", "release")
     assert shown[0].startswith("Session S1 is active (testing full")
+
+
+def test_a_refusal_names_who_tried_and_as_whom(run: Run, lines: Lines) -> None:
+    lines(("agent register", {"id": "bob", "role": "developer", "parent": "tech_lead"}))
+    assert run("route", "pm", "PLANNING_COMPLETE", "--agent-id", "bob").returncode == 3
+    assert "  bob as project_manager  " in text(run, "audit", "refusals", "-s", "S1")[-1]

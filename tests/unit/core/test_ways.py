@@ -25,3 +25,20 @@ def test_a_step_says_for_whom_it_was_done(way: str, actor: str | None, said: str
 def test_the_record_keeps_the_words_that_it_has() -> None:
     told = (ways.SERVER_TOKEN, ways.page_of("alice"), ways.token_of("alice"))
     assert told == ("the server's token", "a page of alice", "the token of alice")
+
+
+@pytest.mark.parametrize(
+    ("actor", "role", "expected"),
+    [
+        pytest.param("bob", "project_manager", "bob as project_manager", id="poses as another role"),
+        pytest.param("bob", None, "bob", id="claims no role"),
+        pytest.param("developer", "developer", "developer", id="a role by its own name"),
+        pytest.param("pm", "project_manager", "pm", id="a short name says the role"),
+        pytest.param("developer@S1:A", "developer", "developer@S1:A", id="an instance says its role"),
+        pytest.param("developer@S1:A", "tech_lead", "developer@S1:A as tech_lead", id="an instance of another role"),
+        pytest.param(None, "developer", "developer", id="nobody named"),
+        pytest.param("", None, "somebody", id="nothing known"),
+    ],
+)
+def test_who_tried_is_told_with_the_role_that_they_claimed(actor: str | None, role: str | None, expected: str) -> None:
+    assert ways.tried(actor, role) == expected

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from orchestrator.core import ways
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -70,8 +71,8 @@ def _sent(decision: Answer) -> str:
 def refusals(answer: Answer) -> list[str]:
     """The answer of `audit refusals`."""
     rows = [
-        (each["id"], each["refused_at"], each["role"] or each["actor"], each["status"], each["group_id"], each["code"],
-         each["detail"])
+        (each["id"], each["refused_at"], ways.tried(each["actor"], each["role"]), each["status"], each["group_id"],
+         each["code"], each["detail"])
         for each in answer["refusals"]
     ]  # fmt: skip
     headers = ("REFUSAL", "AT", "WHO", "STATUS", "GROUP", "CODE", "DETAIL")
