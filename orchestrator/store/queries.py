@@ -112,7 +112,21 @@ ROLE_TEXT = """SELECT content FROM agent_files WHERE workflow_version_id = :vers
 _SPAN = "session_id = :session AND seq > :since AND seq <= :until"
 
 STEP_ROWS: dict[str, str] = {
-    "report": f"SELECT * FROM agent_reports WHERE {_SPAN} ORDER BY seq, part",
+    # With the turn that the project manager took from another role, on which nothing was decided since it was given.
+    "report": """SELECT r.*, CASE WHEN r.role = 'project_manager' AND r.group_id IS NOT NULL AND (
+            SELECT json_extract(e.input, '$.interrupt') FROM audit_events e
+            WHERE e.session_id = r.session_id AND e.seq = r.seq
+        ) THEN (
+            SELECT CASE WHEN a.role <> 'project_manager' AND NOT EXISTS (
+                SELECT 1 FROM router_decisions d INDEXED BY idx_router_decisions_session
+                WHERE d.session_id = h.session_id AND d.group_id = h.group_id AND d.seq > h.turn AND d.seq < r.seq
+            ) THEN 'turn ' || h.turn || ' of ' || h.agent_id END
+            FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1 JOIN agents a ON a.id = h.agent_id
+            WHERE h.session_id = r.session_id AND h.group_id = r.group_id AND h.turn < r.seq
+            ORDER BY h.turn DESC LIMIT 1
+        ) END AS interrupted
+        FROM agent_reports r WHERE r.session_id = :session AND r.seq > :since AND r.seq <= :until
+        ORDER BY r.seq, r.part""",
     "acknowledgement": f"SELECT * FROM acknowledgements WHERE {_SPAN} ORDER BY seq, part",
     "decision": f"SELECT * FROM router_decisions WHERE {_SPAN} ORDER BY seq, part",
     "status_change": f"""SELECT c.*, CASE WHEN c.entity IN ('task', 'task_claim') THEN

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.app import paging
 from orchestrator.app.context import VIA, Answer, Context
 from orchestrator.app.decision import turns
-from orchestrator.core import strictjson, ways
+from orchestrator.core import names, strictjson, ways
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 from orchestrator.store import queries
@@ -24,6 +24,8 @@ STORE_NAME = "store"
 _CHUNK = 200
 _SPEAKING = "route"
 """The call that its rows tell of by themselves, whether it was done or refused."""
+_WORDS = ("reason", "note", "summary")
+"""Where a caller says why, or what."""
 
 
 class Filter(NamedTuple):
@@ -131,7 +133,8 @@ def timeline(
 
     Returns:
         `events`: kind, actor, channel, at, seq, `via` (by what its caller was let in, where it says
-            so), `called` (the command in words; null where what it wrote says it),
+            so), `called` (the command in words, with the reason or note that nothing which it wrote has; null where
+            what it wrote says it),
         `wrote` [{what, id, group_id, text}] and `text`, both together; `has_more`,
         `next_since`, in descending order `next_until`.
 
@@ -230,7 +233,9 @@ def _named_group(event: Row) -> str | None:
 
 def _event(event: Row, told: list[telling.Told]) -> Row:
     shown = {name: value for name, value in event.items() if name != "input"} | {"via": _via(event)}
-    called = None if _call(event)[0] == _SPEAKING and told and not shown["via"] else _called(event)
+    unsaid = _unsaid(event, told)
+    silent = _call(event)[0] == _SPEAKING and told and not shown["via"] and not unsaid
+    called = None if silent else _called(event) + (f": {unsaid}" if unsaid else "")
     sentences = [*([called] if called else []), *(each.text for each in told)]
     return {**shown, "called": called, "wrote": [each.shown() for each in told], "text": "; ".join(sentences)}
 
@@ -263,6 +268,25 @@ def _called(event: Row) -> str:
         ways.told(via, event["actor"]) if via else "",
     )
     return "".join(parts)
+
+
+def _unsaid(event: Row, told: list[telling.Told]) -> str:
+    """Why a caller called, or what they reported, as far as no row of the step says it."""
+    given = _call(event)[1]
+    acknowledged = given.get("acknowledge")
+    words = [given.get(name) for name in _WORDS]
+    words += acknowledged.values() if isinstance(acknowledged, dict) else ()
+    found = dict.fromkeys(names.said(each) for each in words if isinstance(each, str))
+    return "; ".join(each for each in found if each and not any(_ends_with(row.text, each) for row in told))
+
+
+def _ends_with(text: str, words: str) -> bool:
+    """Whether a sentence ends with these words, behind a colon or in brackets."""
+    for closing in ("", ")"):
+        rest = text.strip().removesuffix(f"{words}{closing}")
+        if rest != text.strip() and rest.rstrip().endswith((":", "(")):
+            return True
+    return False
 
 
 def _first(given: dict[str, Any], *names: str) -> str:

@@ -81,7 +81,9 @@ def _more(text: str | None) -> str:
 
 
 def _report(row: Row) -> Told:
-    text = f"{row['agent_id']} reported {row['response_status']}{_on(row['group_id'])}{_more(row['summary'])}"
+    taken = f", interrupting {row['interrupted']}" if row["interrupted"] else ""
+    said = f"{row['response_status']}{_on(row['group_id'])}{taken}{_more(row['summary'])}"
+    text = f"{row['agent_id']} reported {said}"
     return Told("report", row["id"], row["group_id"], text, (row["role"], row["agent_id"]), row["response_status"])
 
 
@@ -129,7 +131,8 @@ def _question_asked(row: Row) -> Told:
 
 def _question_closed(row: Row) -> Told:
     through = f" through {row['channel']}" if row["channel"] else ""
-    text = f"question {row['id']} closed by {row['closed_by']}{through}{_more(row['answer'])}"
+    note = f" ({row['note']})" if row["note"] else ""
+    text = f"question {row['id']} closed by {row['closed_by']}{through}{_more(row['answer'])}{note}"
     return Told("question_closed", row["id"], row["group_id"], text, (row["closed_by"],))
 
 

@@ -158,8 +158,8 @@ class TestTimeline:
         desk.planned("S1", "A")
         desk.refused("group set-status", id="A", session_id="S1", status="completed", by="developer", reason="x")
         event = read(desk, "audit timeline")[-1]
-        assert event["called"] == "developer: group set-status A"
-        assert event["text"].startswith("developer: group set-status A; refused developer completed on A: ")
+        assert event["called"] == "developer: group set-status A: x"
+        assert event["text"].startswith("developer: group set-status A: x; refused developer completed on A: ")
 
     def test_who_poses_as_another_role_is_named(self, desk: Desk) -> None:
         desk.call("agent register", id="bob", role="developer", parent="tech_lead")
