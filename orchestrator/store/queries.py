@@ -90,6 +90,12 @@ STEP_DECISIONS = """SELECT * FROM router_decisions INDEXED BY sqlite_autoindex_r
     WHERE session_id = :session AND seq = :seq ORDER BY part"""
 LAST_DECISIONS = """SELECT * FROM router_decisions INDEXED BY idx_router_decisions_session
     WHERE session_id = :session AND group_id = :group ORDER BY rowid DESC LIMIT :limit"""
+LAST_TURNS = """SELECT turn FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1
+    WHERE session_id = :session AND group_id = :group ORDER BY turn DESC LIMIT :limit"""
+LAST_CONFIRMED = """SELECT r.id, r.response_status, k.reason
+    FROM acknowledgements k INDEXED BY ix_acknowledgements_group
+    JOIN agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1 ON r.session_id = k.session_id AND r.seq = k.seq
+    WHERE k.session_id = :session AND k.group_id = :group AND r.effect = 'confirm' ORDER BY k.seq DESC LIMIT 1"""
 LAST_CHANGES = """SELECT seq, from_status, to_status, changed_by, changed_at, reason, cause
     FROM status_changes INDEXED BY ix_status_changes_entity
     WHERE session_id = :session AND entity = :entity AND entity_id = :id ORDER BY seq DESC, part DESC LIMIT :limit"""

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from orchestrator.app import reading
-from orchestrator.app.audit import telling
+from orchestrator.app.audit import about_groups, telling
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
 from orchestrator.core import names, strictjson
@@ -81,8 +81,7 @@ def _neither(context: Context, session_id: str, id: str) -> Refused:
 def _group(context: Context, session_id: str, row: Row) -> Answer:
     reader, key = context.reader, {"session": session_id, "group": row["id"]}
     path, parts = reading.path(reader, session_id, row["id"])
-    last = queries.rows(reader, queries.LAST_DECISIONS, **key, limit=LAST_DECISIONS)
-    decisions = [turns.decision_shape(decision) for decision in last]
+    newest = queries.row(reader, queries.LAST_DECISIONS, **key, limit=1)
     open_blockers = [b for b in queries.rows(reader, queries.BLOCKERS, **key) if b["resolved_seq"] is None]
     answer: Answer = {
         "success": True,
@@ -90,7 +89,7 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
         "session_id": session_id,
         "group_id": row["id"],
         "status": row["status"],
-        "awaited": _awaited(context, session_id, row, decisions),
+        "awaited": _awaited(context, session_id, row, newest),
         "path": parts,
         "unmet": [part for part in parts if not part["met"]],
         "path_valid": bool(path.get("valid")),
@@ -98,24 +97,24 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
         "awaiting_confirmation": bool(path.get("awaiting_confirmation")),
         "blockers": open_blockers,
         "depends_on": reading.depends_on(reader, session_id, row["id"]),
-        "decisions": decisions,
+        "decisions": about_groups.decisions(reader, session_id, row["id"], LAST_DECISIONS),
         **reading.imported(reader, session_id, row["id"]),
     }
-    sentences = _group_sentences(row, answer, _reason(context, session_id, row["id"]))
+    sentences = _group_sentences(context, row, answer)
     if task_reader.task(context.connection, session_id, row["id"]) is not None:
         command = f"orchestrator task show {row['id']} --session-id {session_id}"
         sentences.append(f"A task is called {row['id']} too: {command}")
     return answer | {"sentences": sentences}
 
 
-def _awaited(context: Context, session_id: str, row: Row, decisions: list[Row]) -> Answer | None:
+def _awaited(context: Context, session_id: str, row: Row, newest: Row | None) -> Answer | None:
     """Whom the group awaits, with the id of the decision that said so."""
     waiting = reading.awaited(row)
     if waiting is None:
         return None
     seq, part = row["held_seq"] or row["turn"], row["held_part"]
     if seq is None:
-        return {**waiting, "decision_id": decisions[0]["id"] if decisions else None}
+        return {**waiting, "decision_id": newest["id"] if newest else None}
     given = turns.spawn(context.reader, session_id, row["id"], seq)
     if given is not None:
         return {**waiting, "decision_id": given[0]["id"]}
@@ -131,19 +130,22 @@ def _reason(context: Context, session_id: str, group: str) -> str:
     return found["reason"] if found else ""
 
 
-def _group_sentences(row: Row, answer: Answer, reason: str) -> list[str]:
-    sentences = [_standing(row, answer["awaited"], reason)]
+def _group_sentences(context: Context, row: Row, answer: Answer) -> list[str]:
+    key = (context.reader, answer["session_id"], row["id"])
+    back = about_groups.came_back(*key) if answer["awaited"] else None
+    taken = about_groups.taken_as_it_is(*key) if answer["pm_path"] and answer["unmet"] else ""
+    sentences = [_standing(row, answer["awaited"], _reason(context, *key[1:])), *([back] if back else [])]
     if answer["grandfathered"]:
         sentences.append("It was completed before it was imported; nothing here proves it.")
     elif row["status"] == "deferred_external":
         sentences.append(_deferred(answer["blockers"]))
     elif row["status"] != "cancelled":
-        sentences += _path_sentences(row["status"], answer)
+        sentences += _path_sentences(row["status"], answer, taken)
     sentences += [f"Its import found (text, no proof): {each['text']}." for each in answer["import_findings"]]
     waits = [dependency for dependency in answer["depends_on"] if not dependency["satisfied"]]
     sentences += [f"It depends on group {each['id']}, which is {each['status']}." for each in waits]
     if answer["path_valid"] and row["status"] == "in_progress":
-        sentences.append("Its completion path is valid.")
+        sentences.append(_valid(answer["session_id"], taken))
     elif answer["awaiting_confirmation"]:
         command = f"orchestrator route project_manager BAZINGA --session-id {answer['session_id']}"
         given = f"{command} --acknowledge {row['id']}=REASON"
@@ -151,14 +153,20 @@ def _group_sentences(row: Row, answer: Answer, reason: str) -> list[str]:
     return sentences
 
 
-def _path_sentences(status: str, answer: Answer) -> list[str]:
+def _valid(session: str, taken: str) -> str:
+    if not taken:
+        return "Its completion path is valid."
+    completes = f"a verdict of ACCEPT completes it: `orchestrator validate {session}`"
+    return f"{taken}: its completion path is valid, and {completes}."
+
+
+def _path_sentences(status: str, answer: Answer, taken: str) -> list[str]:
     """What a completed group rests on, else what a group lacks."""
     lacks = [f"{part['part']} is not met: {part['reason']}." for part in answer["unmet"]]
     if status != "completed":
         return lacks
     rests = [f"{part['part']} is met: {part['reason']}." for part in answer["path"] if part["met"]]
-    taken = "The project manager acknowledged it as it is, which stands for what is not met."
-    return [*rests, *lacks, *([taken] if lacks and answer["pm_path"] else [])]
+    return [*rests, *lacks, *([f"{taken}."] if taken else [])]
 
 
 def _deferred(blockers: list[Row]) -> str:
