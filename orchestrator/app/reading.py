@@ -92,11 +92,14 @@ def groups(
         since: the step after which the page begins.
 
     Returns:
-        `groups`, `has_more`, `next_since`.
+        `groups`, each with its `doubt` where it is completed and no chain of reports proves it, `has_more`,
+        `next_since`.
 
     Raises:
         Refused: UNKNOWN_SESSION.
     """
+    from orchestrator.app.session import doubtful
+
     context.require_session(session_id)
 
     def fetch(most: int) -> list[Row]:
@@ -104,7 +107,11 @@ def groups(
             context.reader, queries.GROUPS, session=session_id, status=status, since=paging.seq_or(since, 0), limit=most
         )
 
-    return paging.listed("groups", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=group_shape)
+    def shape(row: Row) -> Row:
+        doubt = doubtful.of(context.reader, session_id, row["id"]) if row["status"] == "completed" else None
+        return {**group_shape(row), "doubt": doubt.kind if doubt else None}
+
+    return paging.listed("groups", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=shape)
 
 
 def group(context: Context, *, id: str, session_id: str, at_seq: int | None = None) -> Answer:

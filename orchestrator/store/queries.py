@@ -42,6 +42,13 @@ GROUPS = """SELECT * FROM task_groups WHERE session_id = :session AND created_se
 DEPENDS_ON = """SELECT d.depends_on AS id, t.status
     FROM group_dependencies d JOIN task_groups t ON t.session_id = d.session_id AND t.id = d.depends_on
     WHERE d.session_id = :session AND d.group_id = :group AND d.removed_seq IS NULL ORDER BY d.seq, d.depends_on"""
+_UNPROVEN = """SELECT p.group_id, EXISTS (
+        SELECT 1 FROM grandfathered_groups f JOIN task_groups t ON t.session_id = f.session_id AND t.id = f.group_id
+        WHERE f.session_id = p.session_id AND f.group_id = p.group_id AND t.status_seq = f.seq
+    ), p.pm_path, p.missing FROM completion_paths p
+    WHERE p.session_id = :session AND p.status = 'completed' AND p.kind <> 'chat' AND p.chain = 0"""
+UNPROVEN = _UNPROVEN
+UNPROVEN_GROUP = f"{_UNPROVEN} AND p.group_id = :group"
 # Asked for one group at a time: for a group that another row names, SQLite would look at every path there is.
 AWAITS_CONFIRMATION = """SELECT awaiting_confirmation FROM completion_paths
     WHERE session_id = :session AND group_id = :group"""

@@ -12,7 +12,7 @@ from orchestrator import errors
 from orchestrator.app import reading
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
-from orchestrator.app.session import resuming, summary
+from orchestrator.app.session import doubtful, resuming, summary
 from orchestrator.core import handoff
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.core.tuples import NamedTuple
@@ -135,9 +135,10 @@ def _state(seen: Snapshot) -> str:
 
 def _details(context: Context, seen: Snapshot, now: str) -> Answer:
     kinds = summary.kinds(context.reader, seen.session["id"])
+    doubts = doubtful.in_session(context.reader, seen.session["id"]) if kinds["completed"] else {}
     entries = {entry["group_id"]: {**entry, "kind": kind} for kind, found in kinds.items() for entry in found}
     return {
-        "groups": [_group(seen, row, entries[row["id"]], now) for row in seen.groups],
+        "groups": [_group(seen, row, entries[row["id"]], doubts.get(row["id"]), now) for row in seen.groups],
         "causes": summary.causes(kinds) if not any(_works(row) for row in seen.groups) else [],
     }
 
@@ -147,7 +148,7 @@ def _works(row: Row) -> bool:
     return row["awaited_role"] not in (None, MANAGER) and row["held"] is None
 
 
-def _group(seen: Snapshot, row: Row, entry: dict[str, Any], now: str) -> Answer:
+def _group(seen: Snapshot, row: Row, entry: dict[str, Any], doubt: doubtful.Doubt | None, now: str) -> Answer:
     return {
         "id": row["id"],
         "name": row["name"],
@@ -158,7 +159,8 @@ def _group(seen: Snapshot, row: Row, entry: dict[str, Any], now: str) -> Answer:
         "overdue": _overdue(seen.session, row, now),
         "awaiting_confirmation": entry["kind"] == "awaiting_confirmation",
         "cause": entry.get("cause"),
-        "missing": entry.get("missing"),
+        "missing": doubt.missing if doubt else entry.get("missing"),
+        "doubt": doubt.kind if doubt else None,
         "rework": reading.revisions(row),
         "blockers": [blocker["id"] for blocker in seen.blockers if blocker["group_id"] == row["id"]],
     }

@@ -205,6 +205,15 @@ class Group(Changed, Waiting):
     iterations: int
 
 
+class ListedGroup(Group):
+    """A group in a list; `doubt` says why it is completed though no chain proves it.
+
+    One of grandfathered, pm_path (on the project manager's word), path_missing (no path is valid any more).
+    """
+
+    doubt: str | None
+
+
 class Counters(TypedDict):
     """How often a group's work came back."""
 
@@ -274,6 +283,7 @@ class GroupStanding(TypedDict):
     awaiting_confirmation: bool
     cause: str | None
     missing: str | None
+    doubt: str | None
     rework: int
     blockers: list[str]
 

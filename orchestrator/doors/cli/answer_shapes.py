@@ -18,6 +18,7 @@ from orchestrator.doors.cli.answer_parts import (
     Group,
     GroupStanding,
     GroupWithAll,
+    ListedGroup,
     Part,
     Problem,
     Routed,
@@ -133,7 +134,7 @@ class GroupShow(Past):
 class Groups(Page):
     """`group list`."""
 
-    groups: list[Group]
+    groups: list[ListedGroup]
 
 
 class OneCriterion(Written):

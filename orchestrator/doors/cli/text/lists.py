@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.core import ways
-from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text import layout, standing
 from orchestrator.doors.cli.text.layout import visible
 
 Answer = dict[str, Any]
@@ -25,10 +25,12 @@ def sessions(answer: Answer) -> list[str]:
 def groups(answer: Answer) -> list[str]:
     """The answer of `group list`."""
     rows = [
-        (each["id"], each["status"], each["kind"], each["priority"], each["awaited_role"], each["turn"], each["name"])
+        (each["id"], each["status"], each["kind"], each["priority"], each["awaited_role"], each["turn"],
+         standing.doubt(each), each["name"])
         for each in answer["groups"]
     ]
-    return _listed(answer, ("GROUP", "STATUS", "KIND", "PRIORITY", "AWAITS", "TURN", "NAME"), rows, "No group.")
+    headers = ("GROUP", "STATUS", "KIND", "PRIORITY", "AWAITS", "TURN", "NOTE", "NAME")
+    return _listed(answer, headers, rows, "No group.")
 
 
 def agents(answer: Answer) -> list[str]:

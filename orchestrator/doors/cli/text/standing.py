@@ -36,6 +36,13 @@ _NOTES = {
 }
 
 
+_DOUBTS = {
+    "grandfathered": "imported as completed, not proven",
+    "pm_path": "on the project manager's word alone",
+    "path_missing": "no valid path any more",
+}
+
+
 def status(answer: Answer) -> list[str]:
     """The answer of `status`: one session, or every open one in a table."""
     if "sessions" in answer:
@@ -127,8 +134,15 @@ def _note(group: Answer) -> str:
     notes += [f"blocked by {', '.join(group['blockers'])}"] if group["blockers"] else []
     cause = group["cause"]
     notes += [_NOTES[cause]] if cause in _NOTES else []
+    notes += [doubt(group)] if group["doubt"] else []
     notes += [f"came back {layout.times(group['rework'])}"] if group["rework"] else []
     return ", ".join(notes)
+
+
+def doubt(group: Answer) -> str:
+    """Why a completed group is not proven; nothing where it is, or is not completed."""
+    missing = f": {group['missing']} is not met" if group.get("missing") else ""
+    return f"{_DOUBTS[group['doubt']]}{missing}" if group["doubt"] else ""
 
 
 def _spawn(spawn: Answer) -> list[str]:

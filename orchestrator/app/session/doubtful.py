@@ -1,0 +1,38 @@
+"""Completed groups that a chain of reports does not prove, and why they count as completed all the same. Read-only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.store import queries
+from orchestrator.store.reader import Reader
+
+GRANDFATHERED, PM_PATH, PATH_MISSING = "grandfathered", "pm_path", "path_missing"
+
+
+class Doubt(NamedTuple):
+    """Why a completed group is not proven: its kind, and the first part that is not met where no path is valid."""
+
+    kind: str
+    missing: str | None
+
+
+def in_session(reader: Reader, session: str) -> dict[str, Doubt]:
+    """Every completed group of a session that has no chain, in one statement."""
+    return _found(reader, queries.UNPROVEN, session=session)
+
+
+def of(reader: Reader, session: str, group: str) -> Doubt | None:
+    """The doubt about one group, if there is any."""
+    return _found(reader, queries.UNPROVEN_GROUP, session=session, group=group).get(group)
+
+
+def _found(reader: Reader, sql: str, **key: Any) -> dict[str, Doubt]:
+    return {id_: _doubt(*facts) for id_, *facts in reader.connection.execute(sql, key)}
+
+
+def _doubt(imported: int, manager: int, missing: str | None) -> Doubt:
+    if imported:
+        return Doubt(GRANDFATHERED, None)
+    return Doubt(PM_PATH, None) if manager else Doubt(PATH_MISSING, missing)
