@@ -9,6 +9,7 @@ from orchestrator import bootstrap
 from orchestrator.app import maintenance
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, argument, flag
+from orchestrator.doors.cli.text import layout
 
 
 def _path(given: Given) -> str:
@@ -52,24 +53,26 @@ def _findings(answer: dict[str, Any]) -> str:
         lines.append(shapes.everything(answer["facts"]))
     if answer.get("repaired"):
         lines.append(f"Made anew: {shapes.visible(answer['repaired'])}")
-    for alike in _alike(rows):
-        first = alike[0]
-        lines.append(f"{first['severity']} {first['id']}: {shapes.visible(first['message'])}")
-        if alike[1:]:
-            names = ", ".join(row["subject"] for row in alike[1:])
-            lines.append(f"  and {len(alike) - 1} more of this kind: {shapes.visible(names)}")
-        lines.append(f"  try: {shapes.visible(first['suggestion'])}")
+    for alike in layout.alike(rows, lambda row: (row["severity"], row["id"], row["suggestion"])):
+        lines += _kind(alike)
     warnings = f" but what is warned of ({len(rows)})" if answer["ok"] and rows else ""
     lines.append(f"Nothing is wrong{warnings}." if answer["ok"] else "Something is wrong.")
     return "\n".join(lines)
 
 
-def _alike(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """The findings by what they are and what mends them, in the order of the first of each kind."""
-    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for row in rows:
-        found.setdefault((row["severity"], row["id"], row["suggestion"]), []).append(row)
-    return list(found.values())
+def _kind(alike: list[dict[str, Any]]) -> list[str]:
+    """Findings that are the same and that the same mends: the first in words, of the others the first few names."""
+    first = alike[0]
+    # SQLite tells of all the damage that it sees at once, a line for each page.
+    said, *rest = first["message"].splitlines() or [""]
+    left = len(rest) - layout.FEW
+    return [
+        f"{first['severity']} {first['id']}: {shapes.visible(said)}",
+        *(f"  {shapes.visible(line)}" for line in rest[: layout.FEW]),
+        *([f"  and {layout.counted(left, 'more line')}: repeat with --json"] if left > 0 else []),
+        *layout.others([row["subject"] for row in alike[1:]]),
+        f"  try: {shapes.visible(first['suggestion'])}",
+    ]
 
 
 def _moved(answer: dict[str, Any]) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.core import visible as spelling
 
+LONG = 400
+"""Characters of one value that are shown where much else is."""
+Row = dict[str, Any]
 INDENT = "  "
 NOTHING = "-"
+FEW = 3
+"""How many of a kind are named one by one; --json names all."""
 
 
 def visible(value: object) -> str:
@@ -67,6 +72,30 @@ def awaited(waiting: Mapping[str, Any] | None) -> str | None:
     turn = f", turn {waiting['turn']}" if waiting["turn"] else ""
     held = f", held: {waiting['held']}" if waiting["held"] else ""
     return f"{waiting['role']} ({waiting['agent_id']}), {waiting['action']}{turn}, since {waiting['since']}{held}"
+
+
+def cut(text: str) -> str:
+    """A text that would fill the screen, cut; --json has all of it."""
+    return text if len(text) <= LONG else f"{text[: LONG - 3]}..."
+
+
+def few(names: Sequence[object]) -> str:
+    """The first of some names, and how many there are besides."""
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(visible(name) for name in names[:FEW]) + more
+
+
+def alike(rows: Iterable[Row], kind: Callable[[Row], object]) -> list[list[Row]]:
+    """Rows by what they are, in the order of the first of each kind."""
+    found: dict[object, list[Row]] = {}
+    for row in rows:
+        found.setdefault(kind(row), []).append(row)
+    return list(found.values())
+
+
+def others(names: Sequence[object]) -> list[str]:
+    """The line that stands for the others of a kind of which the first was told; nothing where there are none."""
+    return [f"{INDENT}and {len(names)} more of this kind: {few(names)}"] if names else []
 
 
 def counted(count: int, name: str) -> str:

@@ -104,7 +104,8 @@ def _verdict(found: Answer | None) -> str | None:
     if found is None:
         return None
     since = "" if found["fresh"] else " (things have happened since)"
-    return f"{found['verdict']} at {found['at']}, {found['id']}{since}: {found['reason']}"
+    reason = layout.cut(found["reason"])
+    return f"{found['verdict']} at {found['at']}, {found['id']}{since}: {reason}"
 
 
 def progress(found: Answer) -> str:

@@ -17,9 +17,32 @@ _ORDER = tuple(_LEVELS)
 
 def verdict(answer: Answer) -> list[str]:
     """The answer of `validate`: the verdict, then every line of every check, the errors first."""
-    lines = [visible(f"{answer['verdict']}: {answer['reason']}"), *_standing(answer)]
+    lines = [visible(f"{answer['verdict']}: {_reason(answer)}"), *_standing(answer)]
     checks = sorted(answer["checks"], key=lambda check: _ORDER.index(check["level"]))
-    return lines + layout.section("Checks", [line for check in checks for line in _check(check)])
+    return lines + layout.section("Checks", [line for alike in layout.alike(checks, _kind) for line in _checks(alike)])
+
+
+def _reason(answer: Answer) -> str:
+    """The reason, in which a check that failed over many things names the first few."""
+    failed = layout.alike((check for check in answer["checks"] if check["level"] == "error"), lambda check: check["id"])
+    if max((len(alike) for alike in failed), default=0) <= layout.FEW:
+        return str(answer["reason"])
+    named = ((alike[0]["id"], list(dict.fromkeys(check["subject"] for check in alike))) for alike in failed)
+    return ", ".join(f"{id_} ({layout.few(subjects)})" for id_, subjects in named)
+
+
+def _kind(check: Answer) -> tuple[str, ...]:
+    """What lines of one kind have in common: all but what they are about."""
+    return check["id"], check["level"], check["message"].replace(check["subject"], ""), check["hint"]
+
+
+def _checks(alike: list[Answer]) -> list[str]:
+    """The lines of one kind: each where they are few, else the first and the names of some."""
+    if len(alike) <= layout.FEW:
+        return [line for check in alike for line in _check(check)]
+    line, *hint = _check(alike[0])
+    others = layout.others([check["subject"] for check in alike[1:]])
+    return [line, *(f"{layout.INDENT * 5}{other}" for other in others), *hint]
 
 
 def _standing(answer: Answer) -> list[str]:

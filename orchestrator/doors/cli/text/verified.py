@@ -16,7 +16,8 @@ _SHOWN_AS = "store"
 def verified(answer: Answer) -> list[str]:
     """The answer of `audit verify`."""
     lines = [_verdict(answer), *layout.fields((("Head", answer["head"]),))]
-    lines += layout.section("Findings", [line for each in answer["findings"] for line in _finding(each)])
+    kinds = layout.alike(answer["findings"], _kind)
+    lines += layout.section("Findings", [line for alike in kinds for line in _findings(alike)])
     if answer["has_more"]:
         listed = len(answer["findings"])
         lines += ["", f"{listed} of {answer['total']} are listed: repeat with --limit {answer['total']}"]
@@ -37,14 +38,29 @@ def _called(session: str) -> str:
     return "the store" if session == _STORE else f"session {session}"
 
 
-def _finding(each: Answer) -> list[str]:
+def _kind(each: Answer) -> tuple[str, ...]:
+    """What findings of one kind have in common: all but what they are about."""
+    return each["code"], each["message"].replace(each["subject"], ""), each["suggestion"]
+
+
+def _findings(alike: list[Answer]) -> list[str]:
+    """Findings of one kind: each where they are few, else the first and the names of some; what to do once."""
+    told = alike if len(alike) <= layout.FEW else alike[:1]
+    rest = layout.others([_place(each) for each in alike[len(told) :]])
+    return [*map(_finding, told), *rest, visible(f"{layout.INDENT}try: {alike[0]['suggestion']}")]
+
+
+def _finding(each: Answer) -> str:
+    return visible(f"{each['code']} {_place(each)}: {each['message']}")
+
+
+def _place(each: Answer) -> str:
     where = [
         _called(each["session_id"]) if each["session_id"] else "",
         f"step {each['seq']}" if each["seq"] is not None else "",
         each["table"] or "",
     ]
-    place = ", ".join(filter(None, where)) or each["subject"]
-    return [visible(f"{each['code']} {place}: {each['message']}"), visible(f"{layout.INDENT}try: {each['suggestion']}")]
+    return ", ".join(filter(None, where)) or str(each["subject"])
 
 
 def heads(answer: Answer) -> list[str]:
