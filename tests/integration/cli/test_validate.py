@@ -110,7 +110,7 @@ def test_the_criteria_are_told_to_people(project: Project) -> None:
                "--target", "80.5", *PM)  # fmt: skip
     project.command("C2", "pytest", "-q")
     done = project.run("criterion", "set", "C1", "-s", "S1", "--actual", "79", "--by", "qa_expert", "--reason", "x")
-    assert done.stdout.decode() == "Criterion C1 of S1 is open: covered\n"
+    assert done.stdout.decode() == "Criterion C1 of S1 is open: covered\nMeasured: coverage >= 80.5 (79, not met)\n"
     listed = project.run("criterion", "list", "-s", "S1").stdout.decode()
     assert "coverage >= 80.5 (79, not met)" in listed
     assert "pytest -q" in listed

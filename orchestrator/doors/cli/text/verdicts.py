@@ -82,7 +82,9 @@ def criterion(answer: Answer) -> list[str]:
     """The answer of a command that adds or changes a criterion."""
     row = answer["criterion"]
     repeated = " (recorded before)" if answer.get("repeated") else ""
-    return [visible(f"Criterion {row['id']} of {row['session_id']} is {_state(row)}{repeated}: {row['text']}")]
+    first = visible(f"Criterion {row['id']} of {row['session_id']} is {_state(row)}{repeated}: {row['text']}")
+    measured = _measure(row) if row["operator"] and row["removed_seq"] is None else None
+    return [first, *layout.fields((("Measured", measured),))]
 
 
 def _state(row: Answer) -> str:
