@@ -7,6 +7,13 @@ from typing import Any
 
 PARTS = ("approved", "tested", "merged", "unblocked", "reviewed", "confirmed")
 REQUIRED = "tech_lead APPROVED + MERGE_SUCCESS, or project_manager BAZINGA acknowledging the group"
+GRANDFATHERED, PM_PATH, PATH_MISSING = "grandfathered", "pm_path", "path_missing"
+DOUBTS = {
+    GRANDFATHERED: "imported as completed, not proven",
+    PM_PATH: "on the project manager's word alone",
+    PATH_MISSING: "no valid path any more",
+}
+"""Why a completed group has no chain, in words."""
 _RESEARCH = ("approved", "unblocked", "confirmed")
 
 _CHAT = "a chat group is closed with its session and has no completion path"

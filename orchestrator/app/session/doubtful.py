@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core import completion
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries
 from orchestrator.store.reader import Reader
 
-GRANDFATHERED, PM_PATH, PATH_MISSING = "grandfathered", "pm_path", "path_missing"
-
 
 class Doubt(NamedTuple):
-    """Why a completed group is not proven: its kind, and the first part that is not met where no path is valid."""
+    """Why a completed group is not proven.
+
+    kind: one of `completion.DOUBTS`.
+    missing: the first part that is not met, where no path is valid.
+    """
 
     kind: str
     missing: str | None
@@ -34,5 +37,5 @@ def _found(reader: Reader, sql: str, **key: Any) -> dict[str, Doubt]:
 
 def _doubt(imported: int, manager: int, missing: str | None) -> Doubt:
     if imported:
-        return Doubt(GRANDFATHERED, None)
-    return Doubt(PM_PATH, None) if manager else Doubt(PATH_MISSING, missing)
+        return Doubt(completion.GRANDFATHERED, None)
+    return Doubt(completion.PM_PATH, None) if manager else Doubt(completion.PATH_MISSING, missing)

@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, Response
 from orchestrator.app import inbox
 from orchestrator.app.audit import live
 from orchestrator.app.context import Answer, Context
-from orchestrator.core import masking, visible
+from orchestrator.core import completion, masking, visible
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.core.running import advice
 from orchestrator.doors.web import assets, callers, once
@@ -65,6 +65,11 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def doubt(name: str) -> str:
+    """Why a completed group is not proven, as words."""
+    return completion.DOUBTS[name]
+
+
 def role(name: str) -> str:
     """A role as words; that of people is nobody's in particular."""
     return "a person" if name == PERSON else words(name)
@@ -103,7 +108,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, auto_reload=False, finalize=_visible,
     )  # fmt: skip
-    filters = (when, asis, tone, words, role, fate, tongue, segment, advice.on_a_page)
+    filters = (when, asis, tone, words, doubt, role, fate, tongue, segment, advice.on_a_page)
     made.filters |= {each.__name__: each for each in filters}
     made.globals |= {"asset": assets.address, "form_mark": once.mark, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made

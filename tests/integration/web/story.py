@@ -54,6 +54,17 @@ def blocked(web: Web, session: str = "blocked") -> None:
     )  # fmt: skip
 
 
+def taken_as_it_is(web: Web, session: str = "taken") -> None:
+    """A session whose group was completed on the project manager's word."""
+    web.call("session create", id=session, goal="Ship it")
+    web.call("group create", id="A", session_id=session, name="First group")
+    given = {"session_id": session, "current_agent": "project_manager"}
+    web.call("route", status="PLANNING_COMPLETE", **given)
+    web.call("route", status="BAZINGA", acknowledge={"A": "good enough"}, **given)
+    given = {"session_id": session, "by": "project_manager", "reason": "as it is"}
+    web.call("group set-status", id="A", status="completed", **given)
+
+
 def run(web: Web, content: str, session: str = "chat", until: str = "AWAITING_RESPONSE") -> str:
     """Say something in the project, and wait until its run is in a state; the run's id."""
     web.service.add_project(str(web.project), "portal")

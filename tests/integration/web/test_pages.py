@@ -322,3 +322,9 @@ def test_every_template_escapes_and_misses_nothing_silently() -> None:
     assert [name for name, text in texts.items() if "|safe" in text or "autoescape" in text] == []
     inline = re.compile(r"<style|\son\w+=|\sstyle=|javascript:|https?://")
     assert [name for name, text in texts.items() if inline.search(text)] == []
+
+
+def test_a_completed_group_that_nothing_proves_says_so(make: Make) -> None:
+    web = make()
+    story.taken_as_it_is(web)
+    assert "on the project manager&#39;s word alone" in web.get("/sessions/taken").text

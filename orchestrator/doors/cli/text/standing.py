@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core import completion
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -33,13 +34,6 @@ _NOTES = {
     "held": "held back",
     "waiting_on_deferred": "depends on a deferred group",
     "waiting_on_cancelled": "depends on a cancelled group",
-}
-
-
-_DOUBTS = {
-    "grandfathered": "imported as completed, not proven",
-    "pm_path": "on the project manager's word alone",
-    "path_missing": "no valid path any more",
 }
 
 
@@ -143,7 +137,7 @@ def _note(group: Answer) -> str:
 def doubt(group: Answer) -> str:
     """Why a completed group is not proven; nothing where it is, or is not completed."""
     missing = f": {group['missing']} is not met" if group.get("missing") else ""
-    return f"{_DOUBTS[group['doubt']]}{missing}" if group["doubt"] else ""
+    return f"{completion.DOUBTS[group['doubt']]}{missing}" if group["doubt"] else ""
 
 
 def _spawn(spawn: Answer) -> list[str]:
