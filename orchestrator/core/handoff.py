@@ -76,6 +76,19 @@ def command(session_id: str, group_id: str | None, turn: int) -> str:
     return f"orchestrator handoff{group} --turn {turn} --session-id {session_id}"
 
 
+def place(decision: dict[str, Any]) -> str:
+    """Where the agent that a decision starts is to act, in words; empty where the decision names no group.
+
+    A decision on a report in one group may call the project manager for the whole session, or start other groups.
+    """
+    if not decision["group_id"] or decision["action"] == "spawn_batch":
+        return ""
+    spawns = decision.get("spawns") or ()
+    if spawns and spawns[0]["group_id"] is None:
+        return " for the session"
+    return f" on {decision['group_id']}"
+
+
 def report_command(session_id: str, group_id: str | None, role: str, turn: int) -> str:
     """The exact command that the agent's answer is reported with."""
     group = f" --group-id {group_id}" if group_id else ""

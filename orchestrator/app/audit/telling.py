@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.decision import turns
-from orchestrator.core import ways
+from orchestrator.core import handoff, ways
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -55,12 +55,12 @@ def decided(decision: Row) -> str:
     spawns = decision["spawns"]
     if decision["action"] == "spawn_batch" and spawns:
         return "start " + ", ".join(f"{spawn['agent']} on {spawn['group_id']}" for spawn in spawns)
-    group = f" on {decision['group_id']}" if decision["group_id"] else ""
+    where = handoff.place(decision)
     if decision["next_agent"] is None or decision["action"] == "wait":
         whom = f" for {decision['next_agent']}" if decision["next_agent"] else ""
         reason = f" ({decision['reason']})" if decision["reason"] else ""
-        return f"{decision['action']}{whom}{group}{reason}"
-    return f"{decision['action']} {decision['next_agent']}{group}"
+        return f"{decision['action']}{whom}{where}{reason}"
+    return f"{decision['action']} {decision['next_agent']}{where}"
 
 
 def _on(group: str | None) -> str:

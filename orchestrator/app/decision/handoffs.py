@@ -88,8 +88,16 @@ def _frozen(context: Context, session_id: str, group_id: str | None, turn: int |
         scope = f"group {group_id}" if group_id else f"session {session_id} as a whole"
         which = "no hand-off yet" if turn is None else f"no hand-off of turn {turn}"
         message = f"There is {which} for {scope}."
-        raise Refused("UNKNOWN_ID", message, f"orchestrator status {session_id}", kind="handoff")
+        raise Refused("UNKNOWN_ID", message, _elsewhere(context, key, turn), kind="handoff")
     return frozen
+
+
+def _elsewhere(context: Context, key: dict[str, Any], turn: int | None) -> str:
+    """The command that shows the hand-off of a turn which is the session's and not the group's; else its status."""
+    session = key["session"]
+    turn = None if turn is None else paging.seq_or(turn, 0)
+    found = turn and queries.row(context.reader, queries.HANDOFF, session=session, group="", turn=turn)
+    return handoffs.command(session, None, int(turn)) if turn and found else f"orchestrator status {session}"
 
 
 def _filled(context: Context, session: Row, group: Row | None, document: dict[str, Any]) -> Answer:

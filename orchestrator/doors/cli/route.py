@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.core import names
+from orchestrator.core import handoff, names
 from orchestrator.doors.cli import calling, values
 from orchestrator.doors.cli.options import (
     DOCUMENT,
@@ -127,8 +127,8 @@ _SHOWN = (
 def _where(answer: dict[str, Any]) -> str:
     from orchestrator.doors.cli import shapes
 
-    group, turn = answer.get("group_id"), answer.get("turn")
-    place = f" on {shapes.visible(group)}" if group else ""
+    turn, place = answer.get("turn"), handoff.place(answer)
+    place = place and shapes.visible(place)
     return f"{place}, turn {turn}" if turn is not None else place
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core import handoff
 from orchestrator.doors.cli.text.layout import visible
 
 Answer = dict[str, Any]
@@ -62,6 +63,5 @@ def _decided(decision: Answer) -> str:
         starts = [f"{each['agent']} on {each['group_id']}, turn {each['turn']}" for each in decision["spawns"]]
         return f"{decision['action']} {'; '.join(starts)} ({rules})"
     person = "a person" if decision["action"] == "pause_for_user" else "nobody"
-    group_id, turn = decision["group_id"], decision.get("turn")
-    on = f" on {group_id}" if group_id else ""
-    return f"{decision['action']} {decision['next_agent'] or person}{on}{f', turn {turn}' if turn else ''} ({rules})"
+    turn, where = decision.get("turn"), handoff.place(decision)
+    return f"{decision['action']} {decision['next_agent'] or person}{where}{f', turn {turn}' if turn else ''} ({rules})"
