@@ -246,7 +246,8 @@ def _spread(work: Work, version: Version, record: spawning.Record) -> spawning.R
     if group is not None:
         if completed := completing.complete(work, [group.id]):
             record.extras["completed"] = list(completed)
-        consequences.await_completion(work, group.id, record.extras)
+        fired = consequences.await_completion(work, group.id, record.extras)
+        record = record._replace(rules=(*record.rules, *fired))
     work.step.flush()
     if target.action == "validate_then_end":
         spawning.await_validator(work)

@@ -104,6 +104,16 @@ def parts(
     return [_part(row, part, statuses or {}, approved_before) for part in needed(row["kind"])]
 
 
+def lacking(group: str, awaited: str, found: list[dict[str, Any]]) -> str:
+    """Whom a group that is not completed awaits, and each part of its path that is not met, in words."""
+    return f"group {group} is not completed and awaits {awaited}: {'; '.join(unmet(found)) or 'every part is met'}"
+
+
+def unmet(found: list[dict[str, Any]]) -> list[str]:
+    """Each part of a path that is not met, and why, as a phrase."""
+    return [f"{part['part']} is not met, {part['reason']}" for part in found if not part["met"]]
+
+
 def reports(row: Mapping[str, Any]) -> list[int]:
     """The seqs of the reports that the parts of a path rest on or fail by, in order, each once."""
     rested = [part for part in needed(row["kind"]) if _names_report(part, row[f"{part}_why"])] if row else []

@@ -77,16 +77,16 @@ def command(session_id: str, group_id: str | None, turn: int) -> str:
 
 
 def place(decision: dict[str, Any]) -> str:
-    """Where the agent that a decision starts is to act, in words; empty where the decision names no group.
+    """Where the agent that a decision starts is to act, or which groups are left to the project manager, in words.
 
     A decision on a report in one group may call the project manager for the whole session, or start other groups.
     """
+    spawns, left = decision.get("spawns"), decision.get("awaiting_manager")
+    if left and not decision["next_agent"]:
+        return f"; {', '.join(left)} {'awaits' if len(left) == 1 else 'await'} project_manager"
     if not decision["group_id"] or decision["action"] == "spawn_batch":
         return ""
-    spawns = decision.get("spawns") or ()
-    if spawns and spawns[0]["group_id"] is None:
-        return " for the session"
-    return f" on {decision['group_id']}"
+    return " for the session" if spawns and spawns[0]["group_id"] is None else f" on {decision['group_id']}"
 
 
 def report_command(session_id: str, group_id: str | None, role: str, turn: int) -> str:

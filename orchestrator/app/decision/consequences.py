@@ -14,7 +14,7 @@ from orchestrator.app.decision import changes, settling, spawning
 from orchestrator.app.decision import metadata as meta
 from orchestrator.app.session import groups, moving
 from orchestrator.app.verdict import completing
-from orchestrator.core import exactjson, names, strictjson
+from orchestrator.core import completion, exactjson, names, strictjson
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -26,6 +26,7 @@ from orchestrator.core.routing.facts import (
     VALIDATOR,
     Case,
     Decision,
+    Fired,
     Group,
     Path,
     Target,
@@ -51,6 +52,7 @@ class Applied(NamedTuple):
     group: Group | None
     waiting: Group | None
     extras: Answer
+    rules: tuple[Fired, ...] = ()
 
 
 def write_report(work: Work, case: Case, agent: str) -> Written:
@@ -225,11 +227,12 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
     _by_effect(work, case, group, agent, extras)
     if decision.question is not None:
         extras["question_id"] = _ask(work, case, decision, agent, written, waiting)
+    fired: tuple[Fired, ...] = ()
     if group is not None and group.id not in written.completed and decision.target.action == "check_phase":
-        await_completion(work, group.id, extras)
+        fired = await_completion(work, group.id, extras)
     if group is not None:
         extras["group_status"] = work.moved.get(group.id, group.status)
-    return Applied(group, waiting, extras)
+    return Applied(group, waiting, extras, fired)
 
 
 def _in_files(work: Work) -> Answer:
@@ -279,11 +282,17 @@ def resumes(case: Case) -> bool:
     return case.report.stop is not None and case.report.stop.status == "partial"
 
 
-def await_completion(work: Work, group_id: str, extras: Answer) -> None:
-    """A merged (or, in research, approved) group that is not completed awaits the project manager, never nobody."""
+def await_completion(work: Work, group_id: str, extras: Answer) -> tuple[Fired, ...]:
+    """A merged (or, in research, approved) group that is not completed awaits the project manager, never nobody.
+
+    Returns:
+        What the decision gives as its reason: whom the group awaits, and each part of its path that is not met.
+    """
     group = work.group(group_id)
     if group is None or group.status != "in_progress":
-        return
+        return ()
     spawning.await_manager(work, group)
     extras["path"] = completing.parts(work, group_id)
+    extras["awaiting_manager"] = [group_id]
     work.unsettled = True
+    return (Fired("completion", completion.lacking(group_id, MANAGER, extras["path"])),)

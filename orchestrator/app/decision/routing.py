@@ -332,7 +332,7 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
         work.step.flush()
     applied = consequences.apply(work, case, decision, agent, written)
     if case.report.role == MANAGER:
-        applied.extras.update(_await_manager_again(work, decision, applied))
+        _await_manager_again(work, decision, applied)
     record = _record(work, version, case, decision, applied)
     if applied.group is case.group and not (written.opened or written.resolved or decision.marks_external):
         record = record._replace(blockers=case.facts.blockers)
@@ -357,7 +357,7 @@ def _record(
         group=group,
         target=decision.target,
         cause="report",
-        rules=decision.rules,
+        rules=(*decision.rules, *applied.rules),
         include_context=decision.include_context,
         model=decision.model,
         extras={**decision.extras, **applied.extras},
@@ -371,7 +371,7 @@ def _record(
     return record
 
 
-def _await_manager_again(work: Work, decision: Decision, applied: consequences.Applied) -> Answer:
+def _await_manager_again(work: Work, decision: Decision, applied: consequences.Applied) -> None:
     """After a report of the project manager every group in progress that awaits nobody awaits them again, by name."""
     sends = decision.target.agent is not None and decision.target.action != "spawn_batch"
     sent = applied.waiting.id if applied.waiting and sends else None
@@ -379,7 +379,8 @@ def _await_manager_again(work: Work, decision: Decision, applied: consequences.A
     again = [group for (id_,) in idle if id_ != sent and (group := work.group(id_))]
     for group in again:
         spawning.await_manager(work, group)
-    return {"awaiting_manager": [group.id for group in again]} if again else {}
+    if again:
+        applied.extras["awaiting_manager"] = [*applied.extras.get("awaiting_manager", ()), *(g.id for g in again)]
 
 
 def _finish(work: Work, case: Case, answer: Answer) -> None:

@@ -10,11 +10,15 @@ from orchestrator.store.reader import Reader
 
 
 def decision_shape(row: Row) -> Row:
-    """A decision's row with its rules parsed, and whom it started in place of the whole answer."""
+    """A decision's row with its rules parsed; in place of the whole answer whom it started, and what it left open.
+
+    `awaiting_manager` are the groups that were left to the project manager, and `path` the parts of one that was
+    merged and is not completed.
+    """
     answer = strictjson.stored(row["answer"])
     shown = {name: value for name, value in row.items() if name != "answer"}
-    rules = strictjson.stored(row["rules"])
-    return {**shown, "rules": rules, "reason": answer.get("reason"), "spawns": answer.get("spawns", [])}
+    lists = {name: answer.get(name, []) for name in ("spawns", "awaiting_manager", "path")}
+    return {**shown, "rules": strictjson.stored(row["rules"]), "reason": answer.get("reason"), **lists}
 
 
 def spawn(reader: Reader, session: str, group: str | None, turn: int) -> tuple[Row, Answer] | None:

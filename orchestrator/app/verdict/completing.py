@@ -6,7 +6,6 @@ from typing import Any
 
 from orchestrator.app.context import Work
 from orchestrator.app.decision import changes
-from orchestrator.core import completion
 from orchestrator.core.routing.facts import ROUTER
 from orchestrator.store.reader import Reader
 
@@ -51,4 +50,7 @@ def path(reader: Reader, session: str, group: str) -> dict[str, Any]:
 
 def parts(work: Work, group: str) -> list[dict[str, Any]]:
     """Each part of the group's path in words: what, met or not, why, by which report."""
-    return completion.parts(path(work.reader, work.step.chain, group))
+    # Most merges complete their group, and need no words.
+    from orchestrator.app import reading
+
+    return reading.path(work.reader, work.step.chain, group)[1]

@@ -93,6 +93,8 @@ class Routed(TypedDict):
     completed: NotRequired[list[str]]
     groups: NotRequired[dict[str, Any]]
     causes: NotRequired[list[str]]
+    path: NotRequired[list[Part]]
+    awaiting_manager: NotRequired[list[str]]
     followed_by: NotRequired[list[dict[str, Any]]]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -42,7 +42,6 @@ class Answered(Answer, Routed):
     """`answer`: the decision that follows."""
 
     task_id: NotRequired[str]
-    path: NotRequired[list[dict[str, Any]]]
 
 
 class Enrolment(TypedDict):

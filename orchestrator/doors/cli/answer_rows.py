@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from orchestrator.doors.cli.answer_parts import Rule, Spawn
+from orchestrator.doors.cli.answer_parts import Part, Rule, Spawn
 
 
 class DecisionRow(TypedDict):
@@ -28,6 +28,8 @@ class DecisionRow(TypedDict):
     handoff_hash: str | None
     reason: str | None
     spawns: list[Spawn]
+    awaiting_manager: list[str]
+    path: list[Part]
 
 
 class Told(TypedDict):

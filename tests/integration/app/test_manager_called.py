@@ -33,7 +33,7 @@ class TestWhereTheManagerIsCalled:
         assert told(table, table.confirmable("A")) == [
             "spawn: project_manager for the session, turn 7",
             "Decided: spawn project_manager for the session.",
-            "decision S1:D7: spawn project_manager for the session by phase_check",
+            "decision S1:D7: spawn project_manager for the session by completion, phase_check",
         ]
 
     def test_after_a_deferral_it_is_not_on_the_group_that_was_put_aside(self) -> None:
@@ -82,3 +82,61 @@ def test_who_asks_a_group_for_the_session_s_turn_is_told_where_it_is(turn: int, 
     with pytest.raises(Refused) as caught:
         table.do("handoff", session_id=SESSION, group_id="A", turn=turn)
     assert (caught.value.code, caught.value.suggestion) == ("UNKNOWN_ID", suggested)
+
+
+LACKS = (
+    "group A is not completed and awaits project_manager: tested is not met, no test passed after FAIL, report S1:R6"
+)
+
+
+class TestAMergeThatDoesNotCompleteItsGroup:
+    """The decision lists what is missing, wherever it is read, and names who is awaited."""
+
+    @pytest.fixture
+    def table(self) -> Table:
+        return Table("A", "B", plan=True)
+
+    @pytest.fixture
+    def merged(self, table: Table) -> Answer:
+        """Approved past a failed test, and merged, while another group is at work."""
+        table.says("developer", "READY_FOR_QA", "A")
+        table.says("qa_expert", "FAIL", "A")
+        table.says("developer", "READY_FOR_REVIEW", "A")
+        table.says("tech_lead", "APPROVED", "A")
+        return table.says("developer", "MERGE_SUCCESS", "A")
+
+    def test_the_answer_says_who_is_awaited_and_what_is_missing(self, merged: Answer) -> None:
+        assert merged["awaiting_manager"] == ["A"]
+        shown = route.show(merged).splitlines()
+        assert shown[0] == "wait: nobody; A awaits project_manager"
+        assert f"  rule completion: {LACKS}" in shown
+
+    def test_the_record_says_it(self, table: Table, merged: Answer) -> None:
+        (row,) = table.do("audit decisions", session_id=SESSION, since=merged["seq"] - 1)["decisions"]
+        assert row["rules"] == [{"name": "completion", "reason": LACKS}]
+        assert [part["part"] for part in row["path"] if not part["met"]] == ["tested"]
+        assert row["awaiting_manager"] == ["A"]
+
+    def test_why_and_the_timeline_say_it(self, table: Table, merged: Answer) -> None:
+        sentences = table.do("why", id=merged["decision_id"])["sentences"]
+        assert f"Rule completion fired: {LACKS}." in sentences
+        assert "No rule changed it." not in sentences
+        assert told(table, merged)[1:] == [
+            "Decided: wait; A awaits project_manager (groups_running).",
+            f"decision {merged['decision_id']}: wait; A awaits project_manager (groups_running) by completion",
+        ]
+
+    def test_a_held_start_is_still_on_its_group(self) -> None:
+        table = Table("A", "B", mode="simple", plan=True)
+        table.confirmable("A")
+        answer = table.says("project_manager", "REWORK", "A", summary="the figures are wrong")
+        assert route.show(answer).splitlines()[0] == "wait: developer on A"
+
+    def test_a_merge_that_completes_its_group_lists_nothing(self, table: Table) -> None:
+        answer = table.complete("B")
+        assert (answer["rules"], "path" in answer, "awaiting_manager" in answer) == ([], False, False)
+
+    def test_a_report_of_the_manager_leaves_both_groups_to_them_by_name(self, table: Table, merged: Answer) -> None:
+        table.confirmable("B")
+        answer = table.says("project_manager", "CONTINUE")
+        assert answer["awaiting_manager"] == ["A", "B"]
