@@ -105,6 +105,11 @@ def _no_work(facts: Facts) -> Reply | None:
 
 
 def _nothing(facts: Facts, why: str) -> Reply:
+    turns = " ".join(words.turn(facts, each) for each in facts.turns())
+    if turns:
+        # No task, but work all the same.
+        sentence = f"{turns} Then ask again by {words.again(facts)}."
+        return Reply("no_work", "needs_task", sentence, {"why": f"{why} {turns}"})
     return Reply("no_work", "needs_task", f"{why} Ask again later by {words.again(facts)}.", {"why": why})
 
 

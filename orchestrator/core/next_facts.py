@@ -46,6 +46,13 @@ class Worker(NamedTuple):
     role: str
 
 
+class Turn(NamedTuple):
+    """An open turn that the asker was started for; of the session as a whole where no group is named."""
+
+    number: int
+    group_id: str | None = None
+
+
 class Notice(NamedTuple):
     """A blocker of a task below a manager, which the manager has not seen."""
 
@@ -90,6 +97,7 @@ class Facts(NamedTuple):
         be done, for it looks at the whole session.
     describe: what the walk has found, by its name there.
     elsewhere: a task of the asker's beside the main task that can go on; asked only when the main task waits.
+    turns: the turns that the asker answers with a report; asked only when it has no task to go on with.
     person: the only registered person in service; None where there is no such one.
     dropper: who may drop what one depends on, the asker where that is possible.
     """
@@ -115,6 +123,7 @@ class Facts(NamedTuple):
     describe: Callable[[str], Root] = lambda name: Root("task", name, name, IN_PROGRESS)
 
     elsewhere: Callable[[], str | None] = lambda: None
+    turns: Callable[[], tuple[Turn, ...]] = lambda: ()
     person: Callable[[], str | None] = lambda: None
     dropper: Callable[[str, str], str] = lambda task, dependency: "project_manager"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orchestrator.core.next_facts import Barrier, Facts, Item, Payload
+from orchestrator.core import handoff
+from orchestrator.core.next_facts import Barrier, Facts, Item, Payload, Turn
 from orchestrator.core.tasks import Task
 
 UNKNOWN = "unknown"
@@ -68,6 +69,13 @@ def listed(names: Iterable[str]) -> str:
     every = list(names)
     more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
     return ", ".join(every[:_NAMED]) + more
+
+
+def turn(facts: Facts, open_: Turn) -> str:
+    """That a turn is the asker's, and the command that says what it is about."""
+    where = f" on group {open_.group_id}" if open_.group_id else ""
+    read = handoff.command(facts.session_id, open_.group_id, open_.number)
+    return f"Turn {open_.number}{where} is open and yours: read `{read}`, do what it says, and report it."
 
 
 def set_status(facts: Facts, task: str, status: str, more: str = "") -> str:

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 
 from orchestrator.core import strictjson, tasks
-from orchestrator.core.next_facts import Notice, Question, Worker
+from orchestrator.core.next_facts import Notice, Question, Turn, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.tasks import Task
 from orchestrator.core.tuples import NamedTuple
@@ -24,6 +24,12 @@ MAIN = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_assignee
     WHERE t.assignee = :agent AND t.status = :status AND t.session_id = :session
     AND NOT EXISTS (SELECT 1 FROM tasks p WHERE p.session_id = t.session_id AND p.id = t.parent_id
         AND p.assignee = :agent AND p.status IN ('in_progress', 'blocked'))"""
+# A group that only names the project manager has given out no turn of its own.
+TURNS = """SELECT turn, NULL FROM sessions WHERE id = :session AND awaited_role = :role AND turn IS NOT NULL
+        AND :agent IN (awaited_agent_id, awaited_role)
+    UNION ALL SELECT * FROM (SELECT turn, id FROM task_groups INDEXED BY ix_task_groups_awaited
+        WHERE session_id = :session AND awaited_role = :role AND turn IS NOT NULL
+        AND awaited_action <> 'wait' AND :agent IN (awaited_agent_id, awaited_role) ORDER BY created_seq)"""
 COUNTS = """SELECT status, count(*) FROM tasks INDEXED BY ix_tasks_parent
     WHERE session_id = :session AND parent_id = :task GROUP BY status"""
 OF_STATUS = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_parent
@@ -279,3 +285,9 @@ def added_by(connection: sqlite3.Connection, session: str, task: str, dependency
     """Who let a task wait for another one; None where nobody is on record."""
     row = connection.execute(ADDED_BY, {"session": session, "task": task, "dependency": dependency}).fetchone()
     return row[0] if row else None
+
+
+def turns(connection: sqlite3.Connection, session: str, agent: Standing) -> list[Turn]:
+    """The open turns that an agent was started for; all of its role's for the agent that stands for that."""
+    key = {"session": session, "role": agent.role, "agent": agent.id}
+    return [Turn(*row) for row in connection.execute(TURNS, key)]

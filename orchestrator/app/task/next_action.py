@@ -14,7 +14,7 @@ from orchestrator.app.context import Answer, Context, Work
 from orchestrator.app.task import next_waits
 from orchestrator.core import next_action as rules
 from orchestrator.core import permissions, tasks
-from orchestrator.core.next_facts import Barrier, Facts, Item, Worker
+from orchestrator.core.next_facts import Barrier, Facts, Item, Turn, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.routing.facts import Session
 from orchestrator.core.tasks import Task
@@ -26,6 +26,8 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 _LOOKED_AT = 20
 """How many other tasks of an agent that waits are looked at, to see whether one can go on."""
+_TURNS_NAMED = 5
+"""How many open turns an agent is told of at a time: only one that stands for its role has more than one."""
 
 
 def next_action(
@@ -176,11 +178,17 @@ class _Reading:
         drop = functools.partial(next_waits.dropper, self.reader, self.session, self.asker)
         return facts._replace(
             dropper=drop, elsewhere=functools.partial(_Once(self._elsewhere).__getitem__, main),
-            person=functools.partial(next_reader.only_person, self.connection),
+            person=functools.partial(next_reader.only_person, self.connection), turns=self._turns,
         )  # fmt: skip
 
     def _status(self) -> str:
         return self.sessions[self.session].status
+
+    def _turns(self) -> tuple[Turn, ...]:
+        """The open turns of the asker, in the order of their groups, the session's first; a few are named."""
+        if self._status() == "ended":
+            return ()
+        return tuple(next_reader.turns(self.connection, self.session, self.asker)[:_TURNS_NAMED])
 
     def _session(self, session: str) -> Session:
         found = self.reader.session(session)

@@ -135,11 +135,12 @@ def build(desk: Desk) -> Server[Any]:
         NAME,
         version=metadata.version("agent-orchestrator"),
         instructions=(
-            f"You act as agent {agent}. Call get_next_action for what to do now, and get_status when you have lost your"
-            " context. Report a turn once, with route; report a task with report_completed. A refusal is an error with"
-            " a code and a suggestion: follow it, and do not repeat the same call. Answers name commands of the command"
-            " line; behind such an answer stands which call of a tool each of them is. What is said to be done at the"
-            " command line is for whoever runs this server: tell them. A task is taken by setting it in_progress."
+            f"You act as agent {agent}. Call get_next_action for what to do now, a task or the turn"
+            " that is open, and get_status when you have lost your context. Report a turn once, with route; report a"
+            " task with report_completed. A refusal is an error with a code and a suggestion: follow it, and do not"
+            " repeat the same call. Answers name commands of the command line; behind such an answer stands which call"
+            " of a tool each of them is. What is said to be done at the command line is for whoever runs this server:"
+            " tell them. A task is taken by setting it in_progress."
         ),
         on_list_tools=desk.list_tools,
         on_call_tool=desk.call_tool,
