@@ -9,10 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.core import large, strictjson
-
-GROUPS_LISTED = 200
-"""How many groups a hand-off for a whole session names; where there are more, it counts them by status too."""
+from orchestrator.core import handoff_groups, large, strictjson
 
 _LONG_FENCE = re.compile(r"`{3,}")
 
@@ -33,6 +30,8 @@ def document(
     external: list[list[Any]] | None = None,
     groups: list[list[Any]] | None = None,
     group_counts: dict[str, int] | None = None,
+    phase_check: str | None = None,
+    causes: list[str] | None = None,
     question: str | None = None,
     resume: int | None = None,
 ) -> dict[str, Any]:
@@ -44,15 +43,18 @@ def document(
         blockers: ids of the group's open blockers, newest first.
         reports: seqs of the group's latest reports, newest first: guidance and findings.
         external: pairs of a blocker's id and the seq of the report that says what outside it waits for.
-        groups: for a session as a whole, each group's id, status and awaited role at that moment.
+        groups: for a session as a whole, each group's id, status and awaited role at that moment, why it does not
+            go on by itself, and pairs of a part of its completion path that is missing and the reason.
         question: id of the question whose answer the agent gets.
         resume: seq of the report that says where the agent goes on.
         group_counts: the number of groups by status, where `groups` does not name all of them.
+        phase_check, causes: where nothing runs, whether every group is settled, and why nothing goes on by itself.
 
     What may change later stands in the document itself; what is None is left out.
     """
     moment = {
         "external": external, "groups": groups, "group_counts": group_counts, "question": question, "resume": resume,
+        "phase_check": phase_check, "causes": causes,
     }
     return {
         "session_id": session_id,
@@ -120,6 +122,7 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
         lines += _section("Group", [", ".join(flags)])
     lines += _section("A person's answer", _answered(full.get("question")))
     lines += _section("Resume point", _resume(full.get("resume")))
+    lines += _section("Why you are called", handoff_groups.called(full))
     lines += _section("Success criteria", [_criterion(c) for c in full["criteria"]])
     lines += _section("Open blockers", [_blocker(b) for b in full["blockers"]])
     for item in full["context"]:
@@ -130,6 +133,7 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
     title = "Found by the import (read from texts of a peer; no proof)"
     lines += _section(title, [_found(each) for each in full.get("imported", ())])
     lines += _section("Groups", _groups(full))
+    lines += _section("What may follow", _next(full)) if is_open else []
     lines += _section("You may report", [f"- {s['status']}: {_one_line(s['description'])}" for s in full["statuses"]])
     if is_open:
         lines += _section("Report with", [_fence(full["report_command"])])
@@ -185,17 +189,26 @@ def _found(finding: dict[str, Any]) -> str:
 
 
 def _groups(full: dict[str, Any]) -> list[str]:
-    lines = [_group_line(group) for group in full.get("groups", ())]
+    found = full.get("groups", ())
+    lines = [line for group in found for line in _group_lines(group)]
     counts = full.get("group_counts")
     if counts:
         by_status = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        lines.append(f"- the first {len(lines)} of {sum(counts.values())}; in all: {by_status}")
+        lines.append(f"- the first {len(found)} of {sum(counts.values())}; in all: {by_status}")
     return lines
 
 
-def _group_line(group: dict[str, Any]) -> str:
+def _group_lines(group: dict[str, Any]) -> list[str]:
     awaited = f", awaits {group['awaited_role']}" if group["awaited_role"] else ""
-    return f"- {group['id']} ({_quoted(group['name'])}): {group['status']}{awaited}"
+    line = f"- {group['id']} ({_quoted(group['name'])}): {group['status']}{awaited}{handoff_groups.note(group)}"
+    return [line, *(f"  - {each['part']} is not met: {_one_line(each['reason'])}" for each in group.get("unmet", ()))]
+
+
+def _next(full: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for step in full.get("next", ()):
+        lines += [*([""] if lines else []), f"To {step['what']}:", "", _fence(step["command"])]
+    return lines
 
 
 def _moved(item: dict[str, Any]) -> list[str]:

@@ -46,7 +46,13 @@ def full(text: str = "a text", *, group: bool = True, **more: Any) -> dict[str, 
             "seq": 2, "stage": text, "phase": 3, "phases_completed": 2, "phases_total": 4, "handoff_path": text,
         },
         "reports": [told],
-        "groups": [{"id": "A", "name": text, "status": "pending", "awaited_role": None}],
+        "groups": [{
+            "id": "A", "name": text, "status": "pending", "awaited_role": None, "cause": "blocked",
+            "unmet": [{"part": "unblocked", "reason": text}],
+        }],
+        "phase_check": "attention",
+        "causes": ["blocked"],
+        "next": [{"what": "look at what blocks A", "command": "orchestrator blocker list --group-id A"}],
         "statuses": [{"status": "APPROVED", "description": text, "effect": "approve"}],
         "report_command": "orchestrator route --turn 3",
         "role_text": "# Tech lead",
@@ -79,9 +85,9 @@ def parts(markdown: str) -> list[str]:
 
 
 PARTS = [
-    "## Goal", "## Group", "## A person's answer", "## Resume point", "## Success criteria", "## Open blockers",
-    "## Context", "## Context", "## Missing context", "## Earlier reports on this group", "## Groups",
-    "## You may report", "## Report with", "## Your role",
+    "## Goal", "## Group", "## A person's answer", "## Resume point", "## Why you are called", "## Success criteria",
+    "## Open blockers", "## Context", "## Context", "## Missing context", "## Earlier reports on this group",
+    "## Groups", "## What may follow", "## You may report", "## Report with", "## Your role",
 ]  # fmt: skip
 
 
@@ -134,4 +140,4 @@ def test_a_fence_is_longer_than_any_in_the_text(text: str, fence: str) -> None:
 def test_a_turn_that_is_over_says_so_first_and_asks_for_no_report() -> None:
     markdown = handoff.render(full(), is_open=False)
     assert markdown.splitlines()[2] == "Turn 3 is over; this is what the agent was told."
-    assert parts(markdown) == [each for each in PARTS if each != "## Report with"]
+    assert parts(markdown) == [each for each in PARTS if each not in ("## What may follow", "## Report with")]

@@ -11,7 +11,7 @@ from orchestrator.app.decision import turns
 from orchestrator.app.session import resuming
 from orchestrator.app.verdict import scope
 from orchestrator.core import handoff as handoffs
-from orchestrator.core import large, strictjson
+from orchestrator.core import handoff_groups, large, strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.errors import Refused
@@ -42,7 +42,8 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
 
     Returns:
         `handoff`: the frozen document with goal, group, role text, context values, blockers, reports and groups as
-        they stood then, allowed statuses and the command to report with (None when the turn is over); `hash`, and
+        they stood then, why nothing went on by itself (`phase_check`, `causes`) and what may follow (`next`), allowed
+        statuses and the command to report with (None when the turn is over); `hash`, and
         whether document and decision still agree with it (`verified`); `open`, whether the turn is still awaited;
         `markdown`.
 
@@ -58,7 +59,7 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     is_open = session["status"] != "ended" and (group or session)["turn"] == frozen["turn"]
     full = document | _filled(context, session, group, document)
     if not is_open:
-        full["report_command"] = None
+        full |= {"report_command": None, **({"next": []} if "next" in full else {})}
     given = turns.spawn(context.reader, session_id, group_id, frozen["turn"])
     computed = hashlib.sha256(frozen["document"].encode()).hexdigest()
     return {
@@ -125,6 +126,7 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
         filled["imported"] = imported
     if "groups" in document:
         filled["groups"] = _groups(context, session["id"], document["groups"])
+        filled["next"] = handoff_groups.next_steps(document | filled)
     return filled
 
 
@@ -207,7 +209,5 @@ def _groups(context: Context, session_id: str, frozen: list[list[Any]]) -> list[
     """The groups as they stood then; their names never change."""
     rows = queries.rows(context.reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
     names = {row["id"]: row["name"] for row in rows}
-    return [
-        {"id": id_, "name": names.get(id_), "status": status, "awaited_role": awaited}
-        for id_, status, awaited in frozen
-    ]
+    found = map(handoff_groups.named, frozen)
+    return [{"id": group["id"], "name": names.get(group["id"]), **group} for group in found]

@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.app import acting
 from orchestrator.app.context import Answer, Version, Work
-from orchestrator.app.decision import changes
+from orchestrator.app.decision import calling, changes
 from orchestrator.app.session import resuming
 from orchestrator.core import exactjson, handoff
 from orchestrator.core.routing import fanout
@@ -209,7 +209,13 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     group_id, action = group and group.id, record.target.action
     blockers = record.blockers if group is record.group else None
     noted = {name: value for name, value in (("question", record.question), ("resume", record.resume)) if value}
-    hash_ = freeze(work, session, version, group_id, role, agent, action, record.include_context, blockers, noted)
+    reported = None
+    if group_id is None and role == MANAGER:
+        noted |= calling.moment(work, record.extras.get("groups"))
+        reported = record.group and record.group.id
+    hash_ = freeze(
+        work, session, version, group_id, role, agent, action, record.include_context, blockers, noted, reported
+    )
     answer["handoff"] = handoff.command(session.id, group_id, work.seq)
     answer["handoff_hash"] = hash_
     alone = ("agent_id", "model", "turn", "handoff", "handoff_hash")
@@ -246,9 +252,15 @@ def freeze(
     include_context: tuple[str, ...],
     known_blockers: tuple[Blocker, ...] | None = None,
     noted: dict[str, Any] = NOTHING,
+    reported: str | None = None,
 ) -> str:
-    """Freeze what a spawned agent gets, as references to rows that never change; return the document's hash."""
-    found, missing = context_items(work, group_id, include_context)
+    """Freeze what a spawned agent gets, as references to rows that never change; return the document's hash.
+
+    Args:
+        reported: the group of the report that led to this, where the agent is called for the session as a whole:
+            what the transition passes on was said there.
+    """
+    found, missing = context_items(work, group_id or reported, include_context)
     rows = work.context.connection.execute(
         "SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_standing WHERE session_id = :session"
         " AND group_id = :group AND effect <> 'merge'"
@@ -268,7 +280,7 @@ def freeze(
         missing_context=missing,
         blockers=[blocker.id for blocker in blockers],
         reports=[row[0] for row in rows] if group_id else [],
-        **_moment(work, group_id, role, any(blocker.external for blocker in blockers)),
+        **_moment(work, group_id, any(blocker.external for blocker in blockers)),
         **noted,
     )
     text = exactjson.exact(document)
@@ -291,7 +303,7 @@ def _open_blockers(
     return tuple(blocker._replace(external=0) for blocker in blockers)
 
 
-def _moment(work: Work, group_id: str | None, role: str, external: bool) -> dict[str, Any]:
+def _moment(work: Work, group_id: str | None, external: bool) -> dict[str, Any]:
     """What the document itself must hold, because the rows will say something else later."""
     connection, key = work.context.connection, {"session": work.step.chain, "group": group_id}
     if external:
@@ -302,20 +314,7 @@ def _moment(work: Work, group_id: str | None, role: str, external: bool) -> dict
             key,
         )
         return {"external": [list(row) for row in marked]}
-    if group_id is not None or role != MANAGER:
-        return {}
-    most = handoff.GROUPS_LISTED
-    groups = connection.execute(
-        "SELECT id, status, awaited_role FROM task_groups WHERE session_id = :session"
-        " ORDER BY created_seq, id LIMIT :most",
-        {**key, "most": most + 1},
-    ).fetchall()
-    found: dict[str, Any] = {"groups": [list(row) for row in groups[:most]]}
-    if len(groups) > most:
-        found["group_counts"] = dict(
-            connection.execute("SELECT status, count(*) FROM task_groups WHERE session_id = :session GROUP BY 1", key)
-        )
-    return found
+    return {}
 
 
 def context_items(work: Work, group_id: str | None, names: tuple[str, ...]) -> tuple[list[list[Any]], list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.core import handoff as handoffs
+from orchestrator.core import handoff_groups
 from tests.integration.app.desk import Desk
 
 Answer = dict[str, Any]
@@ -95,15 +95,14 @@ def test_the_project_manager_sees_every_group(desk: Desk) -> None:
         steps = "developer READY_FOR_QA,qa_expert PASS,tech_lead APPROVED,developer MERGE_SUCCESS"
         desk.report(steps, group)
     full = desk.call("handoff", session_id="S1")["handoff"]
-    assert full["groups"] == [
-        {"id": id_, "name": f"name of {id_}", "status": "completed", "awaited_role": None} for id_ in ("A", "B")
-    ]
+    told = {"status": "completed", "awaited_role": None, "cause": None, "unmet": []}
+    assert full["groups"] == [{"id": id_, "name": f"name of {id_}", **told} for id_ in ("A", "B")]
 
 
 def test_only_so_many_groups_are_named_and_the_rest_is_counted(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handoffs, "GROUPS_LISTED", 2)
+    monkeypatch.setattr(handoff_groups, "LISTED", 2)
     desk.session("S1", "A", "B", "C")
     desk.call("redispatch", session_id="S1", reason="the agent died")
     answer = desk.call("handoff", session_id="S1")

@@ -140,3 +140,121 @@ class TestAMergeThatDoesNotCompleteItsGroup:
         table.confirmable("B")
         answer = table.says("project_manager", "CONTINUE")
         assert answer["awaiting_manager"] == ["A", "B"]
+
+
+def handed(table: Table) -> Answer:
+    """What the project manager was handed when they were called last."""
+    return table.do("handoff", session_id=SESSION)
+
+
+def section(markdown: str, title: str) -> list[str]:
+    """The lines of one section of a hand-off, without blank ones."""
+    lines = markdown.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0].splitlines()
+    return [line for line in lines if line]
+
+
+def command(status: str, turn: int, more: str = "", group: str = "") -> str:
+    at = f" --group-id {group}" if group else ""
+    return (
+        f"orchestrator route --session-id S1{at} --current-agent project_manager --turn {turn} --status {status}{more}"
+        " --summary TEXT"
+    )
+
+
+class TestWhatTheManagerIsHanded:
+    def test_a_group_to_be_confirmed_is_named_with_the_command_that_confirms_it(self) -> None:
+        table = Table("A", plan=True)
+        turn = table.confirmable("A")["turn"]
+        answer = handed(table)
+        full, markdown = answer["handoff"], answer["markdown"]
+        (group,) = full["groups"]
+        assert (group["id"], group["cause"], group["unmet"]) == ("A", "confirmation_needed", [])
+        assert (full["phase_check"], full["causes"][0]) == ("complete", "confirmation_needed")
+        confirm = command("BAZINGA", turn, " --acknowledge A=REASON")
+        assert full["next"] == [{"what": "confirm the goal, and with it A", "command": confirm}]
+        assert "- Work is done and waits for your confirmation." in section(markdown, "Why you are called")
+        assert section(markdown, "Groups") == ['- A ("A"): in_progress, awaits project_manager, to be confirmed']
+        assert section(markdown, "What may follow") == [
+            "To confirm the goal, and with it A:", "```", confirm, "```",
+        ]  # fmt: skip
+
+    def test_what_is_missing_of_a_merged_group_is_said_part_by_part(self) -> None:
+        table = Table("A", plan=True)
+        table.says("developer", "READY_FOR_QA", "A")
+        table.says("qa_expert", "FAIL", "A")
+        table.says("developer", "READY_FOR_REVIEW", "A")
+        table.says("tech_lead", "APPROVED", "A")
+        turn = table.says("developer", "MERGE_SUCCESS", "A")["turn"]
+        answer = handed(table)
+        assert answer["handoff"]["phase_check"] == "attention"
+        assert answer["handoff"]["next"] == [
+            {"what": "send A back to its builder", "command": command("REWORK", turn, group="A")}
+        ]
+        assert section(answer["markdown"], "Groups") == [
+            '- A ("A"): in_progress, awaits project_manager, completion path not met',
+            "  - tested is not met: no test passed after FAIL, report S1:R5",
+        ]
+        assert table.says("project_manager", "REWORK", "A", turn=turn)["next_agent"] == "developer"
+
+    def test_every_kind_is_told_those_first_that_are_for_the_manager(self) -> None:
+        table = Table("DONE", "DEFERRED", "WAITS", "GONE", "SURE", plan=False)
+        table.do("group depend", id="WAITS", on="GONE", session_id=SESSION, by="project_manager", reason="its data")
+        table.plan()
+        table.complete("DONE")
+        table.defer("DEFERRED")
+        table.move("GONE", "cancelled")
+        table.confirmable("SURE")
+        answer = handed(table)
+        assert section(answer["markdown"], "Groups") == [
+            '- SURE ("SURE"): in_progress, awaits project_manager, to be confirmed',
+            '- WAITS ("WAITS"): pending, depends on a cancelled group',
+            "  - unblocked is not met: it depends on group GONE, which is not done",
+            '- DEFERRED ("DEFERRED"): deferred_external, to be acknowledged by the confirmation',
+            '- GONE ("GONE"): cancelled',
+            '- DONE ("DONE"): completed',
+        ]
+        assert [step["what"] for step in answer["handoff"]["next"]] == [
+            "confirm SURE, and go on", "let WAITS go on without the group that it depends on",
+        ]  # fmt: skip
+
+    def test_the_one_confirmation_names_what_is_deferred_too(self) -> None:
+        table = Table("A", "B", plan=True)
+        table.defer("A")
+        turn = table.confirmable("B")["turn"]
+        (step,) = handed(table)["handoff"]["next"]
+        assert step["command"] == command("BAZINGA", turn, " --acknowledge B=REASON --acknowledge A=REASON")
+
+    def test_what_was_said_with_the_merge_is_handed_on(self) -> None:
+        table = Table("A", plan=True)
+        table.approve("A")
+        table.says("developer", "MERGE_SUCCESS", "A", details={"merge_result": "commit 1f2e"})
+        full = handed(table)["handoff"]
+        given = [(each["name"], each["producer"], each["value"]) for each in full["context"]]
+        assert given == [("merge_result", "developer@S1:A", "commit 1f2e")]
+        assert full["missing_context"] == ["test_results"]
+
+    def test_it_is_told_as_it_stood_when_they_were_called(self) -> None:
+        table = Table("A", plan=True)
+        turn = table.confirmable("A")["turn"]
+        before = handed(table)
+        table.says("project_manager", "REWORK", "A", summary="look again")
+        after = table.do("handoff", session_id=SESSION, turn=turn)
+        assert (after["hash"], after["verified"], after["open"]) == (before["hash"], True, False)
+        assert after["handoff"]["groups"] == before["handoff"]["groups"]
+        assert (after["handoff"]["next"], "What may follow" in after["markdown"]) == ([], False)
+
+    def test_while_others_work_nothing_is_said_to_stand_still(self) -> None:
+        table = Table("A", "B", plan=True)
+        table.says("project_manager", "NEEDS_CLARIFICATION", summary="which one?")
+        (question,) = table.asked()
+        table.answer(question, "continue", note="the first")
+        full = handed(table)["handoff"]
+        assert ("causes" in full, [group["cause"] for group in full["groups"]]) == (False, ["running", "running"])
+
+    def test_a_replay_gives_the_same_hand_offs(self) -> None:
+        table = Table("A", "B", plan=True)
+        table.confirmable("A")
+        table.complete("B")
+        table.says("project_manager", "BAZINGA", acknowledge={"A": "the environment was there"})
+        answer = table.do("audit replay", session_id=SESSION)
+        assert (answer["equal"], answer["count"]) == (True, 0)

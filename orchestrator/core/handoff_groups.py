@@ -1,0 +1,115 @@
+"""What a hand-off for a whole session says of its groups: why the project manager is called, and what may follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+LISTED = 200
+"""How many groups a hand-off for a whole session names; where there are more, it counts them by status too."""
+KINDS = ("awaiting_confirmation", "in_progress", "pending", "deferred_external", "cancelled", "completed")
+"""The kinds of groups, those first that are for the project manager to say something about."""
+TO_ACKNOWLEDGE = "to_be_acknowledged"
+
+_PHASES = {
+    "complete": "Nothing runs: every group is completed, deferred, cancelled, or waits for your confirmation.",
+    "attention": "Nothing runs, and not every group is settled.",
+}
+_CAUSES = {
+    "confirmation_needed": "Work is done and waits for your confirmation.",
+    "path_missing": "A group is with you, and parts of its completion path are missing.",
+    "blocked": "A group is blocked.",
+    "held": "A group is held back.",
+    "waiting_on_deferred": "A group depends on one that is deferred.",
+    "waiting_on_cancelled": "A group depends on one that is cancelled.",
+    "nothing_pending": "No group is left to start.",
+    "nothing_completed": "No group is completed.",
+}
+_NOTES = {
+    "confirmation_needed": "to be confirmed",
+    "path_missing": "completion path not met",
+    "blocked": "blocked",
+    "held": "held back",
+    "waiting_on_deferred": "depends on a deferred group",
+    "waiting_on_cancelled": "depends on a cancelled group",
+    TO_ACKNOWLEDGE: "to be acknowledged by the confirmation",
+}
+_ACKNOWLEDGED = ("confirmation_needed", TO_ACKNOWLEDGE)
+
+
+def named(frozen: list[Any]) -> dict[str, Any]:
+    """A group of the frozen document, by name; one that says less than today's is filled up."""
+    id_, status, awaited, cause, unmet = [*frozen, None, []][:5]
+    told = [{"part": part, "reason": reason} for part, reason in unmet]
+    return {"id": id_, "status": status, "awaited_role": awaited, "cause": cause, "unmet": told}
+
+
+def called(full: dict[str, Any]) -> list[str]:
+    """Why the project manager is called, a sentence a line."""
+    phase = _PHASES.get(full.get("phase_check", ""))
+    causes = [_CAUSES.get(cause, cause) for cause in full.get("causes", ())]
+    return [f"- {sentence}" for sentence in ([phase] if phase else []) + causes]
+
+
+def note(group: dict[str, Any]) -> str:
+    """What a group waits for besides an agent, to be put behind its status."""
+    found = _NOTES.get(group.get("cause") or "")
+    return f", {found}" if found else ""
+
+
+def next_steps(full: dict[str, Any]) -> list[dict[str, str]]:
+    """What the project manager may do about the groups, as {what, command}; nothing where no group needs them.
+
+    Args:
+        full: the document with its groups and the role's statuses, by whose effects the commands are chosen.
+    """
+    groups = full.get("groups", ())
+    statuses: dict[str, str] = {}
+    for each in full["statuses"]:
+        statuses.setdefault(each["effect"], each["status"])
+    acknowledge = [group["id"] for group in groups if group["cause"] in _ACKNOWLEDGED]
+    settled = full.get("phase_check") == "complete"
+    found = [_confirm(full, statuses, acknowledge)] if settled else [_go_on(full, statuses, groups)]
+    found += [_about(full, statuses, group) for group in groups]
+    return [step for step in found if step is not None]
+
+
+def _confirm(full: dict[str, Any], statuses: dict[str, str], ids: list[str]) -> dict[str, str] | None:
+    what = f"confirm the goal, and with it {', '.join(ids)}" if ids else "confirm the goal"
+    return _report(full, statuses.get("confirm"), what, None, ids)
+
+
+def _go_on(full: dict[str, Any], statuses: dict[str, str], groups: Any) -> dict[str, str] | None:
+    ids = [group["id"] for group in groups if group["cause"] == "confirmation_needed"]
+    what = f"confirm {', '.join(ids)}, and go on"
+    return _report(full, statuses.get("continue"), what, None, ids) if ids else None
+
+
+def _about(full: dict[str, Any], statuses: dict[str, str], group: dict[str, Any]) -> dict[str, str] | None:
+    """What may be done about one group that does not go on by itself."""
+    cause, id_ = group["cause"], group["id"]
+    in_progress = group["status"] == "in_progress"
+    if cause == "path_missing":
+        return _report(full, statuses.get("rework"), f"send {id_} back to its builder", id_)
+    if cause == "blocked" and in_progress:
+        return _report(full, statuses.get("escalate"), f"ask the tech lead about {id_}", id_)
+    at = f"--session-id {full['session_id']}"
+    if cause == "blocked":
+        return {"what": f"look at what blocks {id_}", "command": f"orchestrator blocker list --group-id {id_} {at}"}
+    if cause in ("waiting_on_deferred", "waiting_on_cancelled"):
+        drop = f"orchestrator group undepend {id_} --on GROUP --by project_manager --reason TEXT {at}"
+        return {"what": f"let {id_} go on without the group that it depends on", "command": drop}
+    return None
+
+
+def _report(
+    full: dict[str, Any], status: str | None, what: str, group: str | None, ids: list[str] | None = None
+) -> dict[str, str] | None:
+    if status is None:
+        return None
+    at = f" --group-id {group}" if group else ""
+    named = "".join(f" --acknowledge {id_}=REASON" for id_ in ids or ())
+    command = (
+        f"orchestrator route --session-id {full['session_id']}{at} --current-agent {full['role']}"
+        f" --turn {full['turn']} --status {status}{named} --summary TEXT"
+    )
+    return {"what": what, "command": command}
