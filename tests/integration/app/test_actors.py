@@ -212,3 +212,62 @@ def test_the_event_of_a_report_names_its_agent_and_that_of_a_refusal_whom_the_ca
     table.refused(" QA ", "DONE", "A")
     events = "SELECT kind, actor FROM audit_events WHERE session_id = 'S1' ORDER BY seq DESC LIMIT 2"
     assert table.rows(events) == [("refusal", " QA "), ("route", "developer@S1:A")]
+
+
+# The project manager
+
+
+def reporters(table: Table) -> list[tuple[str, str]]:
+    """Who gave the manager's reports, as the reports and the events have it."""
+    return table.rows(
+        "SELECT r.agent_id, e.actor FROM agent_reports r JOIN audit_events e ON e.session_id = r.session_id"
+        " AND e.seq = r.seq WHERE r.role = 'project_manager' ORDER BY r.session_id, r.seq"
+    )
+
+
+MANAGER = f"{PM}@{SESSION}"
+
+
+def test_the_manager_of_a_session_is_one_actor_with_a_group_and_without() -> None:
+    table = Table("A", "B", plan=True)
+    table.says(PM, "CONTINUE")
+    table.confirmable("A")
+    table.says(PM, "REWORK", "A", summary="look again")
+    table.says(PM, "REWORK", "B", summary="start over", interrupt=True)
+    table.says(PM, "BAZINGA")
+    assert reporters(table) == [(MANAGER, MANAGER)] * 5
+    counted = table.do("audit stats", session_id=SESSION)["stats"]["agents"]
+    assert [each["agent_id"] for each in counted if each["agent_id"].startswith(PM)] == [MANAGER]
+    found = table.do("audit decisions", session_id=SESSION, agent=MANAGER)["decisions"]
+    assert [each["response_status"] for each in found] == [
+        "PLANNING_COMPLETE", "CONTINUE", "REWORK", "REWORK", "BAZINGA",
+    ]  # fmt: skip
+
+
+def test_a_manager_who_is_named_reports_under_that_name() -> None:
+    table = Table("A")
+    table.says(PM, "PLANNING_COMPLETE", agent_id=PM)
+    assert reporters(table) == [(PM, PM)]
+
+
+def test_a_deactivated_manager_reports_no_more_until_another_is_started() -> None:
+    table = Table("A")
+    retire(table, MANAGER)
+    assert table.code(PM, "PLANNING_COMPLETE") == "UNKNOWN_AGENT"
+    assert again(table, None)["agent_id"] == f"{MANAGER}.2"
+    table.plan()
+    assert reporters(table) == [(f"{MANAGER}.2", f"{MANAGER}.2")]
+
+
+def test_where_no_manager_was_started_who_stands_for_the_role_reports() -> None:
+    table = Table("A", plan=True)
+    retire(table, MANAGER)
+    table.says(PM, "CONTINUE")
+    assert reporters(table) == [(MANAGER, MANAGER), (PM, PM)]
+
+
+def test_the_manager_of_one_session_is_not_that_of_another() -> None:
+    table = Table("A", plan=True)
+    table.do("session create", id="S2")
+    table.says(PM, "PLANNING_COMPLETE", session="S2")
+    assert reporters(table) == [(MANAGER, MANAGER), (f"{PM}@S2", f"{PM}@S2")]
