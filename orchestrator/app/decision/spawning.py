@@ -54,6 +54,8 @@ class Record(NamedTuple):
     """The question whose answer this is; its note goes into the hand-off."""
     resume: int | None = None
     """The step whose report says where a successor goes on."""
+    reported: str | None = None
+    """The group whose report led to a call for the whole session, where it is not the decision's own."""
 
     @property
     def waiting(self) -> Group | None:
@@ -64,7 +66,8 @@ class Record(NamedTuple):
 def told(decision: dict[str, Any]) -> dict[str, Any]:
     """What an earlier decision told its agent besides context, for a record that starts the agent later or anew."""
     question = decision.get("question_id") if "answered" in decision else None
-    return {"question": question, "resume": (decision.get("resume") or {}).get("seq")}
+    resume = (decision.get("resume") or {}).get("seq")
+    return {"question": question, "resume": resume, "reported": decision.get("group_id")}
 
 
 def register_instance(work: Work, role: str, group: str | None, agent_id: str | None = None) -> str:
@@ -207,7 +210,7 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     reported = None
     if group_id is None and role == MANAGER:
         noted |= calling.moment(work, record.extras.get("groups"))
-        reported = record.group and record.group.id
+        reported = record.group.id if record.group else record.reported
     hash_ = freeze(
         work, session, version, group_id, role, agent, action, record.include_context, blockers, noted, reported
     )

@@ -232,6 +232,11 @@ class TestWhatTheManagerIsHanded:
         given = [(each["name"], each["producer"], each["value"]) for each in full["context"]]
         assert given == [("merge_result", "developer@S1:A", "commit 1f2e")]
         assert full["missing_context"] == ["test_results"]
+        table.do("redispatch", session_id=SESSION, reason="the agent died")
+        again = handed(table)["handoff"]
+        assert [again[name] for name in ("context", "missing_context", "causes", "groups")] == [
+            full[name] for name in ("context", "missing_context", "causes", "groups")
+        ]
 
     def test_it_is_told_as_it_stood_when_they_were_called(self) -> None:
         table = Table("A", plan=True)
