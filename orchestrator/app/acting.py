@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from orchestrator.app.context import Context, Work
-from orchestrator.core.routing.facts import MANAGER, Group
+from orchestrator.core.routing.facts import Group
 from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent
-
-_AWAITED = """SELECT awaited_agent_id FROM sessions
-    WHERE id = :session AND awaited_role = :role AND awaited_agent_id IS NOT NULL"""
 
 
 def acting_agent(work: Work, role: str, group: Group | None, given: str | None, *, stands: bool = False) -> str:
     """Who reports: the agent that the call names, else the awaited instance, else the agent whose id is the role.
-
-    The project manager is one actor in a session: where no group awaits them, their reports are by the instance that
-    the session awaits, or had started.
 
     Args:
         stands: whether the awaited instance is known to be registered and active.
@@ -32,27 +26,10 @@ def acting_agent(work: Work, role: str, group: Group | None, given: str | None, 
         return agent.id
     if group is not None and group.awaited_role == role and group.awaited_agent_id:
         return group.awaited_agent_id if stands else require_agent(work, group.awaited_agent_id).id
-    if role == MANAGER and (manager := _manager(work)):
-        return manager
     known = work.reader.agent(role)
     if known is None or not known.active:
         raise Refused("ACTOR_REQUIRED", f"No active agent stands for {role}; name one.", "Repeat with --agent-id AGENT")
     return known.id
-
-
-def instance(role: str, session: str, group: str | None) -> str:
-    """The id of a role's agent in one group; the project manager's stands for the whole session."""
-    return f"{role}@{session}:{group}" if group and role != MANAGER else f"{role}@{session}"
-
-
-def _manager(work: Work) -> str | None:
-    """The project manager's instance that the session awaits, else the one that it began with, while in service."""
-    chain = work.step.chain
-    awaited = work.reader.one(_AWAITED, session=chain, role=MANAGER)
-    if awaited is not None:
-        return require_agent(work, str(awaited[0])).id
-    known = work.reader.agent(instance(MANAGER, chain, None))
-    return known.id if known and known.active and known.role == MANAGER and known.session_id == chain else None
 
 
 def require_agent(work: Work | Context, agent_id: str) -> Agent:

@@ -70,13 +70,18 @@ def told(decision: dict[str, Any]) -> dict[str, Any]:
     return {"question": question, "resume": resume, "reported": decision.get("group_id")}
 
 
+def instance(role: str, session: str, group: str | None) -> str:
+    """The id of a role's agent in one group; the project manager's stands for the whole session."""
+    return f"{role}@{session}:{group}" if group and role != MANAGER else f"{role}@{session}"
+
+
 def register_instance(work: Work, role: str, group: str | None, agent_id: str | None = None) -> str:
     """Register the instance that a spawn names, once, under its role's agent; return its id.
 
     An instance that is deactivated is never started again: the next number stands in for it.
     """
     group = None if role == MANAGER else group
-    for agent in _candidates(agent_id, acting.instance(role, work.step.chain, group)):
+    for agent in _candidates(agent_id, instance(role, work.step.chain, group)):
         known, has_parent = work.reader.instance(agent, role)
         if known is None:
             break

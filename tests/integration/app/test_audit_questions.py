@@ -367,7 +367,7 @@ class TestStats:
         found = self.stats(worked)
         assert [(row["agent_id"], row["role"], row["reports"], row["statuses"]) for row in found["agents"]] == [
             ("developer@S1:A", "developer", 2, {"READY_FOR_QA": 2}),
-            ("project_manager@S1", "project_manager", 1, {"PLANNING_COMPLETE": 1}),
+            ("project_manager", "project_manager", 1, {"PLANNING_COMPLETE": 1}),
             ("qa_expert@S1:A", "qa_expert", 2, {"FAIL": 2}),
         ]
         assert (found["reports"], sum(row["reports"] for row in found["roles"])) == (5, 5)

@@ -143,10 +143,9 @@ def test_an_agent_is_not_put_to_rest(desk: Desk, id: str, by: str, code: str) ->
 
 
 def test_a_role_that_no_active_agent_stands_for_reports_nothing(desk: Desk) -> None:
-    desk.session("S1", "A")
-    desk.context.connection.execute("UPDATE agents SET active = 0 WHERE id = 'developer'")
-    given = {"session_id": "S1", "group_id": "A", "current_agent": "developer", "status": "READY_FOR_QA"}
-    assert desk.refused("route", **given).code == "ACTOR_REQUIRED"
+    desk.session("S1")
+    desk.context.connection.execute("UPDATE agents SET active = 0 WHERE id = 'project_manager'")
+    assert desk.refused("route", **ROUTE).code == "ACTOR_REQUIRED"
 
 
 # --- use cases that are called without the doors' own look at the words

@@ -205,7 +205,7 @@ class TestInterrupting:
         turn = table.do("group show", id="A", session_id=SESSION)["group"]["awaited"]["turn"]
         table.says(PM, "INVESTIGATION_NEEDED", "A", interrupt=True, summary=SAID)
         assert last(table, "")["wrote"][0]["text"] == (
-            f"project_manager@S1 reported INVESTIGATION_NEEDED on A, interrupting turn {turn} of developer@S1:A: {SAID}"
+            f"project_manager reported INVESTIGATION_NEEDED on A, interrupting turn {turn} of developer@S1:A: {SAID}"
         )
 
     def test_a_turn_that_was_given_anew_is_named_as_it_was_last(self) -> None:

@@ -182,7 +182,7 @@ def test_a_clarification_pauses_the_session_and_awaits_the_person() -> None:
     assert (answer["action"], answer["next_agent"]) == ("pause_for_user", None)
     assert table.session() == ("paused", "user")
     assert table.rows("SELECT kind, text, group_id, asked_by FROM questions") == [
-        ("clarification", "Which API?", None, "project_manager@S1")
+        ("clarification", "Which API?", None, "project_manager")
     ]
 
 
