@@ -25,7 +25,7 @@ def depend(
     id: str,
     on: str,
     session_id: str,
-    by: str | None = MANAGER,
+    by: str | None = None,
     reason: str = "",
     auto_unblock: bool = False,
     request_id: str | None = None,
@@ -36,6 +36,7 @@ def depend(
     Args:
         id: the task that waits.
         on: the task that must be done first.
+        by: who says so; else the awaited agent of the task's group, else project_manager.
         auto_unblock: while dependencies are open the task is blocked, and let go when the last one is done.
 
     Returns:
@@ -57,12 +58,15 @@ def undepend(
     id: str,
     on: str,
     session_id: str,
-    by: str | None = MANAGER,
+    by: str | None = None,
     reason: str = "",
     request_id: str | None = None,
     at: str | None = None,
 ) -> Answer:
     """Drop a dependency of a task: whoever added it, one above, the project manager or a person.
+
+    Args:
+        by: who does; else the awaited agent of the task's group, else project_manager.
 
     Returns:
         `task`.
@@ -197,7 +201,7 @@ def _begin(work: Work) -> tuple[Task, Agent]:
 
     session = groups.open_session(work)
     task = use_cases.require_task(work, session.id, work.call.input["id"])
-    return task, use_cases.actor(work, work.call.input.get("by"), task.group_id)
+    return task, use_cases.actor(work, use_cases.planner(work, task.group_id), task.group_id)
 
 
 def _look(task: Task) -> str:

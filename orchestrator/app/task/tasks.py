@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from orchestrator.app import acting
+from orchestrator.app import acting, human
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.session import groups
 from orchestrator.app.task import task_blocks, task_guards, task_links, task_status
 from orchestrator.app.task.task_guards import Asked, place
 from orchestrator.core import blockers, names, task_types, tasks
 from orchestrator.core.permissions import Block
-from orchestrator.core.routing.facts import MANAGER, ROUTER, Session
+from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER, VALIDATOR, Session
 from orchestrator.core.tasks import Task
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
@@ -53,7 +53,7 @@ def create(
     reason: str = "",
     depends_on: tuple[str, ...] = (),
     auto_unblock: bool = False,
-    by: str | None = MANAGER,
+    by: str | None = None,
     request_id: str | None = None,
     at: str | None = None,
 ) -> Answer:
@@ -70,7 +70,7 @@ def create(
         status: todo, backlog or blocked, which needs a reason.
         depends_on: tasks of the same session that must be done first.
         auto_unblock: while dependencies are open the task is blocked, and let go when the last one is done.
-        by: who creates it.
+        by: who creates it; else the awaited agent of its group, else project_manager.
 
     Returns:
         `task`.
@@ -112,7 +112,7 @@ def create_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
     session = groups.open_session(work)
-    agent = actor(work, given.get("by"), None)
+    agent = actor(work, planner(work, _group_asked(work, session)), None)
     if task_reader.task(work.context.connection, session.id, given["id"]) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"Session {session.id} has a task {given['id']} already; nothing changed.",
@@ -134,10 +134,17 @@ def create_action(work: Work) -> Answer:
     return answer(work, given["id"])
 
 
+def _group_asked(work: Work, session: Session) -> str | None:
+    """The group that a new task is said to belong to, whether that can be or not."""
+    given = work.call.input
+    parent = task_reader.task(work.context.connection, session.id, given["parent"]) if given.get("parent") else None
+    return given.get("group_id") or (parent.group_id if parent else session.id if session.kind == "chat" else None)
+
+
 def _place(work: Work, session: Session) -> _Place:
     given = work.call.input
     parent = require_task(work, session.id, given["parent"]) if given.get("parent") else None
-    group = given.get("group_id") or (parent.group_id if parent else session.id if session.kind == "chat" else None)
+    group = _group_asked(work, session)
     if parent is not None and parent.group_id != group:
         raise Refused(
             "DEPENDENCY_INVALID", f"Task {parent.id} belongs to group {parent.group_id or '(none)'}, and its subtasks"
@@ -322,6 +329,24 @@ def actor(work: Work, by: str | None, group: str | None) -> Agent:
     acting.refuse_outside(work, agent, group)
     task_guards.by_hand(work, agent)
     return agent
+
+
+def planner(work: Work, group: str | None) -> str:
+    """Who plans tasks: whom the call names, else the token's person, else whom the group awaits, else the manager.
+
+    A group that awaits a person or the program itself, whose name proves nothing, leaves it to the manager.
+
+    Raises:
+        Refused: UNKNOWN_AGENT, the awaited agent is deactivated; ACTOR_REQUIRED, nobody stands for the role.
+    """
+    named: str | None = work.call.input.get("by")
+    if named is None:
+        named = human.speaker(work)
+    if named is not None:
+        return named
+    found = work.group(group) if group is not None else None
+    role = found.awaited_role if found is not None else None
+    return acting.acting_agent(work, MANAGER if role in (None, PERSON, VALIDATOR) else str(role), found, None)
 
 
 def answer(work: Work, task: str) -> Answer:

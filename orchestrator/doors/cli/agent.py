@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.doors.cli.options import (
-    BY,
+    BY_MANAGER,
     CHANGE,
     HUMAN,
     INTEGER,
@@ -28,7 +28,7 @@ _REGISTER = Command(
         option("parent", "Whom it reports to; else the agent of its role.", metavar="AGENT"),
         option("kind", "Who it is. A person is registered by a person only.", choices=("ai", "human")),
         option("max_parallel_tasks", "How many tasks it may have in progress.", kind=INTEGER),
-        BY,
+        BY_MANAGER,
         HUMAN,
         REQUEST,
     ),

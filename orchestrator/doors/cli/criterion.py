@@ -5,6 +5,7 @@ from __future__ import annotations
 from orchestrator.doors.cli.options import (
     ARRAY,
     BY,
+    BY_MANAGER,
     CHANGE,
     HUMAN,
     PAGE,
@@ -34,7 +35,8 @@ _ADD = Command(
             "command", 'A program and its arguments, such as ["pytest", "-q"]; the validator runs it, without a shell.',
             kind=ARRAY, metavar="JSON-ARRAY",
         ),
-        *CHANGE,
+        BY_MANAGER,
+        *CHANGE[1:],
     ),
 )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.doors.cli import calling
 from orchestrator.doors.cli.options import (
     AT,
-    BY,
+    BY_MANAGER,
     CHANGE,
     HUMAN,
     INTEGER,
@@ -46,7 +46,7 @@ _CREATE = Command(
         option("complexity", "1 to 10; from 7 on the senior engineer builds it.", kind=INTEGER),
         option("priority", "In which order free slots are taken.", choices=("urgent", "high", "medium", "low")),
         option("depends_on", "A group that must be done first. Repeatable.", kind=WORDS, metavar="GROUP"),
-        BY,
+        BY_MANAGER,
         HUMAN,
         REQUEST,
     ),

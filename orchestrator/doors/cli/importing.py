@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.doors.cli.options import BY, HUMAN, OF_SESSION, REQUEST, Command, argument, flag
+from orchestrator.doors.cli.options import BY_MANAGER, HUMAN, OF_SESSION, REQUEST, Command, argument, flag
 
 COMMANDS = {
     "import peer": Command(
@@ -14,7 +14,7 @@ COMMANDS = {
             argument("file", "The peer's database."),
             OF_SESSION._replace(help="Only this session of the file."),
             flag("dry_run", "Show what would be imported, and record nothing.", "--dry-run"),
-            BY,
+            BY_MANAGER,
             HUMAN,
             REQUEST,
         ),

@@ -146,6 +146,8 @@ THIS_SESSION = (
 """How the commands of a session take its id."""
 GROUP = option("group_id", "The task group.", "--group-id", "-g", metavar="ID")
 BY = option("by", "Who does it: the id of a registered agent.", metavar="AGENT")
+BY_MANAGER = BY._replace(help="Who does it: the id of a registered agent; else project_manager.")
+"""The actor of what a project manager does."""
 REASON = option("reason", "Why; kept in the record.", kind=TEXT)
 REQUEST = option("request_id", "Makes the call safe to repeat: the same id answers the same.", metavar="ID")
 HUMAN = option(

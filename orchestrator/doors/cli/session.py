@@ -6,7 +6,7 @@ import os
 
 from orchestrator.doors.cli import calling, values
 from orchestrator.doors.cli.options import (
-    BY,
+    BY_MANAGER,
     CHANGE,
     INTEGER,
     LIMIT,
@@ -37,7 +37,7 @@ _CREATE = Command(
         option("goal", "What is to be reached.", kind=TEXT),
         option("turn_timeout", "Minutes after which an agent is overdue.", kind=INTEGER, metavar="MINUTES"),
         option("disabled_roles", "A role to do without. Repeatable.", "--disable-role", kind=WORDS, metavar="ROLE"),
-        BY,
+        BY_MANAGER,
         REQUEST,
     ),
 )

@@ -26,6 +26,7 @@ from orchestrator.doors.cli.options import (
 )
 
 BLOCKER_TYPES = (*blockers.TYPES, *blockers.SYNONYMS)
+_BY = BY._replace(help="Who does it: an agent's id; else the awaited agent of the task's group, else project_manager.")
 _PRIORITY = option("priority", "In which order tasks are taken up.", choices=("urgent", "high", "medium", "low"))
 
 _CREATE = Command(
@@ -45,7 +46,7 @@ _CREATE = Command(
         option("status", "What it begins as; blocked needs a reason.", choices=("backlog", "todo", "blocked")),
         option("depends_on", "A task that must be done first. Repeatable.", kind=WORDS, metavar="ID"),
         flag("auto_unblock", "Blocked while dependencies are open; let go when the last is done.", "--auto-unblock"),
-        BY,
+        _BY,
         REASON,
         HUMAN,
         REQUEST,
@@ -83,6 +84,7 @@ _ALIAS = Command(
     _set_status,
 )
 
+_PLANNED = (_BY, REASON, HUMAN, REQUEST)
 _ON = (
     argument("id", "The task that waits."),
     option("on", "The task that is waited for.", required=True, metavar="ID"),
@@ -93,14 +95,14 @@ _DEPEND = Command(
     "task depend",
     "Let a task wait for another one of its session.",
     "orchestrator task depend T2 --on T1 -s S1 --by developer",
-    (*_ON, flag("auto_unblock", "Blocked while dependencies are open; let go when the last is done."), *CHANGE),
+    (*_ON, flag("auto_unblock", "Blocked while dependencies are open; let go when the last is done."), *_PLANNED),
 )
 
 _UNDEPEND = Command(
     "task undepend",
     "Drop a dependency of a task.",
     "orchestrator task undepend T2 --on T1 -s S1 --by developer --reason 'T1 was cancelled'",
-    (*_ON, *CHANGE),
+    (*_ON, *_PLANNED),
 )
 
 _LIST = Command(

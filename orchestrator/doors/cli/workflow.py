@@ -9,7 +9,7 @@ from typing import Any
 from orchestrator.app import outcomes
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import (
-    BY,
+    BY_MANAGER,
     GROUP,
     INTEGER,
     OF_SESSION,
@@ -201,7 +201,7 @@ COMMANDS = {
             "workflow load",
             "Check a workflow file with its agent files, and make it the active version.",
             "orchestrator workflow load workflow/transitions.json --by project_manager",
-            (argument("file", "The transitions file."), _AGENTS, BY, REQUEST),
+            (argument("file", "The transitions file."), _AGENTS, BY_MANAGER, REQUEST),
             None,
             _load,
         ),

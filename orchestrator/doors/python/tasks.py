@@ -24,7 +24,7 @@ class Tasks(Caller):
         reason: str = "",
         depends_on: tuple[str, ...] = (),
         auto_unblock: bool = False,
-        by: str | None = "project_manager",
+        by: str | None = None,
         request_id: str | None = None,
     ) -> Answer:
         """Create a task.
@@ -88,7 +88,7 @@ class Tasks(Caller):
         on: str,
         *,
         session_id: str | None = None,
-        by: str | None = "project_manager",
+        by: str | None = None,
         reason: str = "",
         auto_unblock: bool = False,
         request_id: str | None = None,
@@ -114,7 +114,7 @@ class Tasks(Caller):
         on: str,
         *,
         session_id: str | None = None,
-        by: str | None = "project_manager",
+        by: str | None = None,
         reason: str = "",
         request_id: str | None = None,
     ) -> Answer:

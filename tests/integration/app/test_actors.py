@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app import human, setup
-from tests.integration.app.table import SESSION, Table, document
+from tests.integration.app.table import REVIEW, SESSION, Table, document
 
 PM = "project_manager"
 
@@ -212,3 +212,74 @@ def test_the_event_of_a_report_names_its_agent_and_that_of_a_refusal_whom_the_ca
     table.refused(" QA ", "DONE", "A")
     events = "SELECT kind, actor FROM audit_events WHERE session_id = 'S1' ORDER BY seq DESC LIMIT 2"
     assert table.rows(events) == [("refusal", " QA "), ("route", "developer@S1:A")]
+
+
+# Calls that name nobody
+
+PLANNING: dict[str, dict[str, Any]] = {
+    "task create": {"id": "N", "title": "a task", "group_id": "A"},
+    "task depend": {"id": "T", "on": "O"},
+    "task undepend": {"id": "O", "on": "W"},
+}
+"""Acts that plan tasks, each about group A."""
+
+
+def planned(*, plan: bool, owner: str = PM) -> Table:
+    table = Table("A", plan=plan)
+    for id in ("W", "O", "T"):
+        table.do("task create", id=id, title=id, group_id="A", session_id=SESSION, by=PM, assignee=owner)
+    table.do("task depend", id="O", on="W", session_id=SESSION, by=owner)
+    return table
+
+
+def acted(table: Table) -> list[tuple[Any, ...]]:
+    return table.rows("SELECT actor FROM audit_events ORDER BY seq DESC LIMIT 1")
+
+
+@pytest.mark.parametrize("words", PLANNING)
+def test_who_plans_tasks_without_a_name_is_the_awaited_agent_of_the_group(words: str) -> None:
+    table = planned(plan=True, owner="developer@S1:A")
+    table.do(words, session_id=SESSION, **PLANNING[words])
+    assert acted(table) == [("developer@S1:A",)]
+
+
+@pytest.mark.parametrize("words", ["task depend", "task undepend"])
+def test_leaving_the_name_out_allows_no_more_than_giving_it(words: str) -> None:
+    table = planned(plan=True)
+    named, unnamed = (
+        table.refusal(words, session_id=SESSION, by=by, **PLANNING[words]).code for by in ("developer@S1:A", None)
+    )
+    assert (named, unnamed) == ("NOT_PERMITTED", "NOT_PERMITTED")
+
+
+@pytest.mark.parametrize("words", PLANNING)
+def test_where_nobody_is_awaited_the_project_manager_plans(words: str) -> None:
+    table = planned(plan=False)
+    table.do(words, session_id=SESSION, **PLANNING[words])
+    assert acted(table) == [(PM,)]
+
+
+def test_a_subtask_without_a_name_is_the_awaited_agents_of_its_parents_group() -> None:
+    table = planned(plan=True, owner="developer@S1:A")
+    table.do("task create", id="N", title="a part", parent="T", session_id=SESSION)
+    assert acted(table) == [("developer@S1:A",)]
+
+
+def test_a_task_of_no_group_is_the_project_managers_where_nobody_is_named() -> None:
+    table = planned(plan=True)
+    table.do("task create", id="N", title="a task", session_id=SESSION)
+    assert acted(table) == [(PM,)]
+
+
+def test_a_group_that_awaits_a_person_leaves_planning_to_the_project_manager() -> None:
+    table = Table("A", plan=True)
+    table.says("developer", "PARTIAL", "A", metadata=REVIEW)
+    table.do("task create", id="N", title="a task", group_id="A", session_id=SESSION)
+    assert acted(table) == [(PM,)]
+
+
+def test_an_awaited_agent_out_of_service_plans_nothing() -> None:
+    table = Table("A", plan=True)
+    retire(table, "developer@S1:A")
+    refusal = table.refusal("task create", id="N", title="a task", group_id="A", session_id=SESSION)
+    assert refusal.code == "UNKNOWN_AGENT"

@@ -81,6 +81,21 @@ def test_the_gate_names_what_to_do_instead(ask: Ask) -> None:
     assert (refused["code"], refused["next"]["next_subtask"]["id"]) == ("COMPLETION_GATE", "C")
 
 
+@pytest.mark.parametrize("words", ["create", "depend", "undepend"])
+def test_help_says_who_plans_a_task_where_nobody_is_named(run: Run, words: str) -> None:
+    said = " ".join(run("task", words, "--help").stdout.decode().replace("│", " ").split())
+    assert "else the awaited agent of the task's group, else project_manager" in said
+
+
+def test_a_task_without_a_name_is_planned_by_whom_its_group_awaits(ask: Ask) -> None:
+    ask("route", "project_manager", "PLANNING_COMPLETE")
+    for task in ("T1", "T2"):
+        ask("task", "create", task, "--title", "x", "-g", "A", "--assignee", "tech_lead", "--by", "tech_lead")
+    refused = ask("task", "depend", "T2", "--on", "T1")
+    assert (refused["_exit"], refused["code"]) == (3, "NOT_PERMITTED")
+    assert ask("task", "depend", "T2", "--on", "T1", "--by", "tech_lead")["_exit"] == 0
+
+
 def test_dependencies_are_added_and_dropped(ask: Ask) -> None:
     for task in ("T1", "T2"):
         ask("task", "create", task, "--title", "x")
