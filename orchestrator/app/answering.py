@@ -14,8 +14,8 @@ from orchestrator.app.context import Answer, Call, Context, Version, Work, perfo
 from orchestrator.app.decision import changes, consequences, fanning, settling, spawning
 from orchestrator.app.session import groups
 from orchestrator.app.verdict import completing
-from orchestrator.core import names, strictjson
-from orchestrator.core.questions import ABANDONS, CLARIFICATION, DECISIONS, GOES_ON, NEEDS_NOTE, REVISES
+from orchestrator.core import names, questions, strictjson
+from orchestrator.core.questions import ABANDONS, CLARIFICATION, GOES_ON, REVISES
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.errors import Refused, UsageError
@@ -72,6 +72,7 @@ def answer_action(work: Work) -> Answer:
     session = groups.open_session(work)
     decision, note = given["decision"], names.said(given.get("note"))
     _check_fit(question, decision, note)
+    decision, note = questions.recorded(question["kind"], decision, note)
     work.actor = person.id
     _close(work, question, person, decision, note)
     version = work.context.version(session.workflow_version_id)
@@ -131,13 +132,13 @@ def _refuse_closed(question: Row) -> None:
 
 
 def _check_fit(question: Row, decision: str, note: str) -> None:
-    kind, allowed = question["kind"], DECISIONS[question["kind"]]
+    kind, allowed = question["kind"], questions.decisions(question["kind"], question["text"])
     if decision not in allowed:
         raise UsageError(
             "USAGE", f"Question {question['id']} ({kind}) is answered by {' or '.join(allowed)}, not by {decision}.",
-            f"orchestrator answer {question['id']} --decision {allowed[0]} --note TEXT", choices=list(allowed),
+            questions.command(question["id"], allowed[0], kind), choices=list(allowed),
         )
-    if not note and (decision in NEEDS_NOTE or kind in NEEDS_NOTE):
+    if not note and questions.needs_note(kind, decision):
         raise Refused(
             "REASON_REQUIRED", f"Answering question {question['id']} ({kind}) with {decision} needs a note.",
             "Repeat with --note TEXT",

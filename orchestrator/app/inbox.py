@@ -54,7 +54,7 @@ def answers(row: Row) -> list[dict[str, Any]]:
     stored = strictjson.stored(row["decision"]) if row["decision"] else {}
     role, action = (stored.get("target") or (None, "wait"))[:2]
     reporter = (stored.get("reporter") or {}).get("role")
-    effects = questions.effects(row["kind"], row["task_id"], (role, action), reporter)
+    effects = questions.effects(row["kind"], row["text"], row["task_id"], (role, action), reporter)
     return [
         {"decision": decision, "effect": effect, "command": questions.command(row["id"], decision, row["kind"])}
         for decision, effect in effects.items()

@@ -28,11 +28,44 @@ NEEDS_NOTE = (REVISE, ABANDON, CLARIFICATION, REPLY)
 """Decisions and kinds whose answer is a note, or nothing without one."""
 
 
-def effects(kind: str, task: str | None, target: tuple[str | None, str], reporter: str | None) -> dict[str, str]:
-    """What will happen for each decision of a question, in words.
+def decisions(kind: str, text: str) -> tuple[str, ...]:
+    """The decisions that a question may be answered by; a run's own yes/no question also by yes and no.
 
     Args:
         kind: the question's kind.
+        text: what it asks.
+    """
+    return (YES, NO, *DECISIONS[kind]) if kind == REPLY and _is_yes_no(text) else DECISIONS[kind]
+
+
+def _is_yes_no(text: str) -> bool:
+    from orchestrator.core.running import guard
+
+    return guard.is_yes_no(text)
+
+
+def needs_note(kind: str, decision: str) -> bool:
+    """Whether a question of a kind cannot be answered so without a note; yes and no say all themselves."""
+    return decision not in (YES, NO) and (decision in NEEDS_NOTE or kind in NEEDS_NOTE)
+
+
+def recorded(kind: str, decision: str, note: str) -> tuple[str, str]:
+    """Decision and note as they are kept: yes or no in reply to a run is the note with which it goes on.
+
+    A confirmation's no cancels what was to be done; a run that asked something is told no, and goes on with that.
+    """
+    if kind != REPLY or decision not in (YES, NO):
+        return decision, note
+    return CONTINUE, f"{decision}: {note}" if note else decision
+
+
+def effects(
+    kind: str, text: str, task: str | None, target: tuple[str | None, str], reporter: str | None
+) -> dict[str, str]:
+    """What will happen for each decision of a question, in words.
+
+    Args:
+        kind, text: the question's kind, and what it asks.
         task: the task that waits, if it is a task's question.
         target: role and action that are kept back.
         reporter: the role that reported what is asked about, if any.
@@ -49,10 +82,12 @@ def effects(kind: str, task: str | None, target: tuple[str | None, str], reporte
         goes_on, again = f"task {task} goes on", f"task {task} goes on with the note"
         stops = f"task {task} is cancelled"
     said = {CONTINUE: goes_on, YES: goes_on, REVISE: again, ABANDON: stops, NO: stops}
-    return {decision: said[decision] for decision in DECISIONS[kind]}
+    if kind == REPLY:
+        said |= {each: f"task {task} goes on with the answer {each}" for each in (YES, NO)}
+    return {decision: said[decision] for decision in decisions(kind, text)}
 
 
 def command(question: str, decision: str, kind: str) -> str:
     """The exact command that gives an answer."""
-    note = " --note TEXT" if decision in NEEDS_NOTE or kind in NEEDS_NOTE else ""
+    note = " --note TEXT" if needs_note(kind, decision) else ""
     return f"orchestrator answer {question} --decision {decision}{note}"

@@ -33,6 +33,9 @@ def answer(context: Context, runs: Sequence[Run], text: str, id: str | None) -> 
         if run.state in (states.AWAITING, states.UNFINISHED) and asked is not None and asked["closed_at"] is None:
             if asked["kind"] == questions.CONFIRMATION:
                 return run, mediating.yes_or_no(text), ""
+            word = mediating.word(text)
+            if word is not None and word in questions.decisions(asked["kind"], asked["text"]):
+                return run, word, ""
             return run, questions.CONTINUE, text.strip()
     what = f"Run {id} asks nothing." if id is not None else "No run asks anything."
     raise Refused("ILLEGAL_MOVE", what, "/tasks")

@@ -61,16 +61,21 @@ def remembered(context: Context, run: Run) -> tuple[str, str] | None:
     return (found.question, reply) if found is not None and reply is not None else None
 
 
+def word(text: str) -> str | None:
+    """The decision that a person's one word stands for, or None; words among others decide nothing."""
+    return {"yes": questions.YES, "y": questions.YES, "no": questions.NO, "n": questions.NO}.get(text.strip().lower())
+
+
 def yes_or_no(text: str) -> str:
-    """The decision that a person's word stands for; other words decide nothing.
+    """The decision that a person's word stands for.
 
     Raises:
-        UsageError: USAGE.
+        UsageError: USAGE, it is neither yes nor no.
     """
-    word = {"yes": questions.YES, "y": questions.YES, "no": questions.NO, "n": questions.NO}.get(text.strip().lower())
-    if word is None:
+    found = word(text)
+    if found is None:
         raise UsageError("USAGE", "This is answered by yes or no.", "/respond yes, or /respond no")
-    return word
+    return found
 
 
 def _pair(question: str, reply: str) -> str:

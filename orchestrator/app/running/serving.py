@@ -130,7 +130,7 @@ class Service:
             asked = _asked(context, run, question_id)
             if question_id is None:
                 _refuse_unnamed(context, run, asked["id"])
-            decision, note = _decided(asked["kind"], reply, choice)
+            decision, note = _decided(asked, reply, choice)
             desk = self._desk_of(context, run)
             with self.loop.preparing(run.session_id):
                 context.credential = caller.credential
@@ -311,7 +311,7 @@ def _refuse_unnamed(context: Context, run: Run, question: str) -> None:
         raise UsageError("USAGE", what, "Send the question_id that the task shows")
 
 
-def _decided(kind: str, reply: str | None, choice: str | None) -> tuple[str, str]:
+def _decided(asked: run_reader.Row, reply: str | None, choice: str | None) -> tuple[str, str]:
     """The decision and the note that a reply stands for.
 
     Raises:
@@ -320,11 +320,13 @@ def _decided(kind: str, reply: str | None, choice: str | None) -> tuple[str, str
     if choice is not None and choice not in (questions.YES, questions.NO):
         raise UsageError("USAGE", "A choice is yes or no.", "Send one of these")
     said = names.said(reply)
-    if kind == questions.CONFIRMATION:
+    if asked["kind"] == questions.CONFIRMATION:
         word = choice or said.lower()
         if word not in (questions.YES, questions.NO):
             raise UsageError("USAGE", "This is answered by yes or no alone.", "Send the choice yes or no")
         return word, said if choice else ""
+    if choice in questions.decisions(asked["kind"], asked["text"]):
+        return str(choice), said
     if not (said or choice):
         raise UsageError("USAGE", "A reply needs words.", "Send a reply that is not blank")
     return questions.CONTINUE, said or str(choice)

@@ -155,7 +155,7 @@ def _next(row: Answer) -> str | None:
     if question["kind"] == questions.CONTINUATION:
         go_on = f"/approve, or /continue {row['id']} in a later session, lets it go on"
         return f"/logs {row['id']} shows what is missing; {go_on}"
-    decision = questions.DECISIONS[question["kind"]][0]
+    decision = questions.decisions(question["kind"], question["text"])[0]
     return questions.command(question["id"], decision, question["kind"])
 
 

@@ -18,6 +18,9 @@ def decide(
 ) -> Answer:
     """Release or cancel the task, and record it as the decision that follows from the answer.
 
+    Args:
+        decision, note: as they are kept; the record of the decision has the word that was said.
+
     Raises:
         Refused: what the change of the task is refused with.
     """
@@ -33,14 +36,15 @@ def decide(
         done = by_run
     elif task is not None and not task.closed:
         done = _change(work, task, person, decision, note)
+    said: str = work.call.input["decision"]
     record = spawning.Record(
         current_agent=PERSON,
-        response_status=decision.upper(),
+        response_status=said.upper(),
         group=work.group(question["group_id"]) if question["group_id"] else None,
         target=Target(None, "wait"),
         cause="question",
-        rules=(Fired("question", f"question {question['id']} was answered by {person.id}: {decision}"),),
-        extras={"question_id": question["id"], "answered": decision, "task_id": task_id},
+        rules=(Fired("question", f"question {question['id']} was answered by {person.id}: {said}"),),
+        extras={"question_id": question["id"], "answered": said, "task_id": task_id},
         reason=done,
         session_level=True,
     )

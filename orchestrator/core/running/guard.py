@@ -40,6 +40,7 @@ _MARK = "?\uff1f"
 _BORDER = re.compile(f"[。\uff01\uff1f][{_CLOSERS}]*|[.!?][{_CLOSERS}]*(?=\\s|\\Z)|\n")
 _YES_NO_LINE = re.compile("\\s*YES\\s*/\\s*NO\\s*[:\uff1a]", re.IGNORECASE)
 _YES_NO_END = re.compile(r"[(\[]\s*(?:yes\s*/\s*no|y\s*/\s*n)\s*[)\]]", re.IGNORECASE)
+_YES_NO = re.compile(r"[(\[]\s*(?:yes\s*(?:/|or)\s*no|y\s*/\s*n)\s*[)\]]", re.IGNORECASE)
 _LEAD = "#>*-_• \t"
 
 
@@ -95,6 +96,14 @@ def last_question(text: str) -> str | None:
     """
     found = _found(text)
     return found[-1].text if found else None
+
+
+def is_yes_no(question: str) -> bool:
+    """Whether a question says that it is answered by yes or no: YES/NO: before it, or both words in brackets.
+
+    Source: seed 000, Implementation Requirements 3.
+    """
+    return _YES_NO_LINE.match(question) is not None or _YES_NO.search(question) is not None
 
 
 def ends_asking(text: str) -> bool:

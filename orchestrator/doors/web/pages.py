@@ -81,8 +81,8 @@ def question(request: Request, id: str, status: int = 200, **more: Any) -> Respo
     with looking(request) as look:
         found = question_views.question(look.context, id=id)["question"]
         found = board.without_places(look.context, found["session_id"], found)
-        needs = {each["decision"]: each["decision"] in questions.NEEDS_NOTE for each in found["answers"]}
-        note = {"always": found["kind"] in questions.NEEDS_NOTE, "for": [name for name in needs if needs[name]]}
+        needs = {each["decision"]: questions.needs_note(found["kind"], each["decision"]) for each in found["answers"]}
+        note = {"always": all(needs.values()), "for": [name for name in needs if needs[name]]}
         return look.page("question.html", status, title=f"Question {id}", question=found, note=note, **more)
 
 

@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, Response
 from orchestrator.app import inbox
 from orchestrator.app.audit import live
 from orchestrator.app.context import Answer, Context
-from orchestrator.core import completion, masking, visible
+from orchestrator.core import completion, masking, questions, visible
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.core.running import advice
 from orchestrator.doors.web import assets, callers, once
@@ -93,6 +93,11 @@ def segment(text: str) -> str:
     return quote(text, safe=":@")
 
 
+def by_button(question: dict[str, Any]) -> bool:
+    """Whether yes and no answer a question."""
+    return questions.YES in questions.decisions(question["kind"], question["text"])
+
+
 def asis(text: str) -> Markup:
     """A text of a form as it was typed: there, what is spelt out would be sent so."""
     return escape(text)
@@ -108,7 +113,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, auto_reload=False, finalize=_visible,
     )  # fmt: skip
-    filters = (when, asis, tone, words, doubt, role, fate, tongue, segment, advice.on_a_page)
+    filters = (when, asis, tone, words, doubt, role, fate, tongue, segment, by_button, advice.on_a_page)
     made.filters |= {each.__name__: each for each in filters}
     made.globals |= {"asset": assets.address, "form_mark": once.mark, "max_text": MAX_TEXT, "limit": f"{MAX_TEXT:,}"}
     return made

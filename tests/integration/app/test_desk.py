@@ -75,6 +75,19 @@ def test_inv6_a_question_awaits_its_answer_and_the_work_goes_on_with_it(tmp_path
     assert (log["status"], log["verified_files"][0]["path"]) == ("complete", "color.md")
 
 
+@pytest.mark.parametrize(("said", "told"), [("yes", "yes"), (" No ", "no"), ("y", "yes"), ("only docs", "only docs")])
+def test_inv6_a_yes_no_question_takes_either_word_or_other_words(tmp_path: pathlib.Path, said: str, told: str) -> None:
+    steps = (
+        {"status": "INCOMPLETE", "output": "YES/NO: May I change docs?"},
+        {"status": "COMPLETE", "output": "done", "writes": {"color.md": "blue"}, "when": f"Answer: {told}"},
+    )
+    at = desk(tmp_path, *steps, interactive=True)
+    run = done(at, "create color.md")
+    at.context.credential = human.Credential(human.TERMINAL)
+    assert at.respond(said)["state"] == "queued"
+    assert at.work(run["id"])["state"] == "complete"
+
+
 def test_inv6_a_program_is_executed_again_with_the_answer_under_the_same_id(tmp_path: pathlib.Path) -> None:
     at = desk(tmp_path, interactive=True)
     program = tmp_path / "ask.py"

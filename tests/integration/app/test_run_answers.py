@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from orchestrator import errors
 from orchestrator.app import human, operations
+from orchestrator.app.running import mediating
 from orchestrator.app.session import sessions
 from orchestrator.core import questions
-from orchestrator.core.running import continuation
-from tests.integration.app.track import CHAT, ROOT, WORK, Track, in_state, track
+from orchestrator.core.running import continuation, guard
+from tests.integration.app.track import CHAT, ROOT, WORK, Track, facts, in_state, track
 
 __all__ = ["track"]
 
@@ -115,6 +117,49 @@ def test_an_answer_puts_a_run_back_into_the_queue(track: Track, kind: str, decis
     track.start(run)
     track.finish(run)
     assert (track.state(run), track.task(run), track.run(run).started_at) == (["complete"], "done", begun)
+
+
+@pytest.mark.parametrize("text", [text for name, text in guard.QUESTIONS.items() if name != guard.IMPLEMENTATION])
+@pytest.mark.parametrize(
+    ("decision", "note", "kept"),
+    [
+        pytest.param("yes", "", "yes", id="yes"),
+        pytest.param("no", "", "no", id="no"),
+        pytest.param("no", "yes, but later", "no: yes, but later", id="no, whatever the note says"),
+    ],
+)
+def test_a_yes_no_question_of_an_executor_is_answered_by_the_decision(
+    track: Track, text: str, decision: str, note: str, kept: str
+) -> None:
+    run = track.queue()
+    track.hold(run, question=text)
+    answer = track.answer(str(track.run(run).question_id), decision, note)
+    assert (answer["answered"], answer["response_status"]) == (decision, decision.upper())
+    assert (track.questions(run), track.state(run)) == ([("reply", "continue")], ["queued"])
+    assert mediating.prompt(track.context, track.run(run)).endswith(f"Question: {text}\nAnswer: {kept}")
+
+
+def test_a_run_that_ended_asking_yes_or_no_goes_on_with_a_no(track: Track) -> None:
+    run = track.ended(facts(status="INCOMPLETE", output=guard.QUESTIONS[guard.DEFAULT]))
+    answer = track.answer(str(track.run(run).question_id), "no", "")
+    assert (track.state(run), answer["reason"].split(":")[0].endswith(f"continues {run}")) == (["incomplete"], True)
+
+
+@pytest.mark.parametrize("decision", ["yes", "no"])
+def test_what_asks_for_words_is_not_answered_by_yes_or_no(track: Track, decision: str) -> None:
+    run = track.queue()
+    track.hold(run, question="Which file?")
+    with pytest.raises(errors.UsageError, match="is answered by continue or revise or abandon") as caught:
+        track.answer(str(track.run(run).question_id), decision)
+    assert caught.value.suggestion.endswith("--decision continue --note TEXT")
+
+
+def test_the_inbox_offers_yes_and_no_where_that_is_asked(track: Track) -> None:
+    track.hold(track.queue(), question=guard.QUESTIONS[guard.DEFAULT])
+    (asked,) = operations.call(track.context, "inbox")["questions"]
+    told = [(each["decision"], each["command"].partition(each["decision"])[2]) for each in asked["answers"]]
+    assert told == [("yes", ""), ("no", ""), *((name, " --note TEXT") for name in ("continue", "revise", "abandon"))]
+    assert asked["answers"][1]["effect"].endswith("goes on with the answer no")
 
 
 @pytest.mark.parametrize("by", ["session", "answer"])

@@ -281,6 +281,11 @@ def test_two_answers_at_the_same_time_leave_one(
     assert sorted(str(each.get("code")) for each in found) == ["None", "QUESTION_CLOSED"]
 
 
+def test_the_inbox_shows_the_lines_of_a_question(run: Run) -> None:
+    run("route", "project_manager", "NEEDS_CLARIFICATION", "-s", "S1", "--summary", "which colour?\nblue or red?")
+    assert run("inbox").stdout.decode().splitlines()[1:3] == ["  which colour?", "  blue or red?"]
+
+
 def test_the_inbox_reads_well(run: Run) -> None:
     run("route", "project_manager", "NEEDS_CLARIFICATION", "-s", "S1", "--summary", "which colour?")
     shown = run("inbox").stdout.decode().splitlines()

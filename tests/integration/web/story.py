@@ -9,13 +9,16 @@ from tests.integration.web.asgi import Web
 
 ASKS = "Which glossary should I use, A or B?"
 ASKS_AGAIN = "Is the old or the new spelling right?"
+ASKS_WHETHER = "YES/NO: May I rewrite the glossary?"
 STEPS = json.dumps([
+    {"when": "whether", "status": "INCOMPLETE", "output": ASKS_WHETHER},
     {"when": "Ask", "status": "INCOMPLETE", "output": ASKS},
     {"when": "Ask", "status": "INCOMPLETE", "output": ASKS_AGAIN, "repeat": True},
     {"when": "", "status": "COMPLETE", "output": "It says: be kind.", "repeat": True},
 ])  # fmt: skip
 READ = "Read the README and tell what it says"
 ASK = "Read the glossary. Ask which one is meant"
+WHETHER = "Read the glossary and ask whether it is right"
 DANGEROUS = "Delete all files in the database folder: rm -rf data"
 
 

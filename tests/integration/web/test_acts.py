@@ -287,6 +287,43 @@ def test_a_confirmation_has_a_textarea_and_is_given_by_a_button(running: Web) ->
     assert (closed(running, asked)[2], story.state(running, id)) == ("no", "CANCELLED")
 
 
+@pytest.mark.parametrize(
+    ("fields", "kept"),
+    [
+        pytest.param({"choice": "no"}, "no", id="a button"),
+        pytest.param({"choice": "no", "reply": "yes, later"}, "no: yes, later", id="a button and a note"),
+        pytest.param({"reply": "the second half"}, "the second half", id="words alone"),
+    ],
+)
+def test_a_yes_no_question_of_a_run_is_answered_by_a_button(running: Web, fields: dict[str, str], kept: str) -> None:
+    id = story.run(running, story.WHETHER)
+    page = running.get(f"/tasks/{id}")
+    assert ("<textarea" in page.text, " required" in page.text, buttons(page.text, "choice")) == (
+        True, False, ["yes", "no"],
+    )  # fmt: skip
+    ((asked,),) = running.rows("SELECT id FROM questions")
+    assert running.post(f"/tasks/{id}/reply", csrf=page.csrf, question_id=asked, **fields).status == 303
+    assert closed(running, asked)[2:] == ("continue", kept)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kept"),
+    [
+        pytest.param({"decision": "yes"}, "yes", id="yes"),
+        pytest.param({"decision": "continue", "note": "half"}, "half", id="words"),
+    ],
+)
+def test_a_yes_no_question_of_a_run_has_the_same_buttons_on_its_own_page(
+    running: Web, fields: dict[str, str], kept: str
+) -> None:
+    story.run(running, story.WHETHER)
+    ((asked,),) = running.rows("SELECT id FROM questions")
+    page = running.get(f"/questions/{asked}")
+    assert (buttons(page.text), " required" in page.text) == (["yes", "no", "continue"], False)
+    assert running.post(f"/questions/{asked}", csrf=page.csrf, **fields).status == 303
+    assert closed(running, asked)[2:] == ("continue", kept)
+
+
 def test_a_question_of_a_run_is_answered_on_its_own_page_as_well(running: Web) -> None:
     id = story.run(running, story.ASK)
     ((asked,),) = running.rows("SELECT id FROM questions")

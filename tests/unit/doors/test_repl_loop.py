@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from orchestrator.app.running import desk as app_desk
 from orchestrator.core.running import states
 from orchestrator.doors.cli.repl import desk as port
-from orchestrator.doors.cli.repl import ending, loop, sources, speaking, telling
+from orchestrator.doors.cli.repl import ending, loop, show, sources, speaking, telling
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
 from tests.unit.doors.fake_desk import FakeDesk, outcome
@@ -193,6 +193,19 @@ def test_a_question_is_shown_with_how_it_is_answered(play: Play) -> None:
     asked = "Task task-1768282936521 asks:\n  Which file?\n  Name it.\nAnswer: /respond TEXT\n"
     assert (code, asked in out, "SUMMARY" in out[: out.index("Answer:")]) == (0, True, False)
     assert desk.calls == ["work task-001", "respond None: a.md", "work task-001", "close"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "how"),
+    [
+        ("confirmation", "Is it to be deleted?", "/respond yes, or /respond no"),
+        ("reply", "YES/NO: May I?", "/respond yes, or /respond no"),
+        ("reply", "Which file?", "/respond TEXT"),
+    ],
+)
+def test_a_question_says_by_which_words_it_is_answered(kind: str, text: str, how: str) -> None:
+    row = {"id": "task-1", "state": states.AWAITING, "question": {"id": "C1:Q2", "kind": kind, "text": text}}
+    assert show.question(row) == ["Task task-1 asks:", f"  {text}", f"Answer: {how}"]
 
 
 @pytest.mark.parametrize("line", ["/tasks", "/logs"])

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from orchestrator.core import questions
 from orchestrator.core.running import states, summary, visibility
 from orchestrator.doors.cli.repl import parsing
 from orchestrator.doors.cli.text import layout
@@ -97,7 +98,9 @@ def question(run: Row) -> list[str]:
     if not asked or run["state"] != states.AWAITING:
         return []
     head = visible(f"Task {run['id']} asks:")
-    return [head, *(layout.INDENT + line for line in layout.visible_lines(asked["text"])), "Answer: /respond TEXT"]
+    is_choice = questions.YES in questions.decisions(asked["kind"], asked["text"])
+    how = "Answer: /respond yes, or /respond no" if is_choice else "Answer: /respond TEXT"
+    return [head, *(layout.INDENT + line for line in layout.visible_lines(asked["text"])), how]
 
 
 def tasks(runs: Sequence[Row]) -> list[str]:

@@ -21,7 +21,7 @@ def question(row: Answer) -> list[str]:
     places = [row["session_id"], row["group_id"], row["task_id"]]
     where = " / ".join(str(each) for each in places if each)
     first = f"{row['id']} ({row['kind']} on {where}), asked by {row['asked_by']} at {row['asked_at']}"
-    lines = [visible(first), f"{layout.INDENT}{visible(row['text'])}"]
+    lines = [visible(first), *(layout.INDENT + line for line in layout.visible_lines(row["text"]))]
     for each in row["answers"]:
         lines.append(f"{layout.INDENT}{visible(each['decision'])}: {visible(each['effect'])}")
         lines.append(f"{layout.INDENT * 2}{visible(each['command'])}")

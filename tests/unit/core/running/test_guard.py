@@ -144,3 +144,19 @@ def test_inv1_the_guard_keeps_what_was_said(output: str, task_type: str | None, 
 @pytest.mark.parametrize("unit", ["a? ", "?", "YES/NO: a? ", "\n", ".", MARK, " ", *guard.TEMPLATES.values()])
 def test_long_texts_take_linear_time(unit: str) -> None:
     assert growth.is_even(lambda text: guard.guarded(text, None), unit, 20_000)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        *(pytest.param(guard.QUESTIONS[name], name != guard.IMPLEMENTATION, id=name) for name in guard.QUESTIONS),
+        pytest.param("yes / no: is it right?", True, id="the mark in small letters"),
+        pytest.param("Is it right? [y/N]", True, id="letters in brackets"),
+        pytest.param("Is it right (yes or no)?", True, id="words in brackets"),
+        pytest.param("Is it right?", False, id="no mark"),
+        pytest.param("Which one, A or B?", False, id="a choice"),
+        pytest.param("Does yes or no go into the file?", False, id="the words in a sentence"),
+    ],
+)
+def test_a_yes_no_question_says_so(question: str, expected: bool) -> None:
+    assert guard.is_yes_no(question) is expected
