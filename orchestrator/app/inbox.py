@@ -13,6 +13,12 @@ from orchestrator.core import questions, strictjson
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
+MOST_ERRORS = 10
+"""So many errors of a report are told."""
+MOST_SAID = 500
+"""So many characters of what an error says, or of how far the work came."""
+_OF_REPORT = ("id", "agent_id", "role", "response_status", "summary", "reported_at")
+
 COLUMNS = ("id", "session_id", "group_id", "task_id", "kind", "text", "asked_by", "asked_at")
 
 
@@ -27,8 +33,8 @@ def inbox(
         since: the id of the question after which the page begins.
 
     Returns:
-        `questions`, each with `answers`: the decisions, what each will do, and the exact command; `has_more`,
-        `next_since`.
+        `questions`, each with `answers` (the decisions, what each will do, and the exact command) and `report` (as
+        `report` gives it); `has_more`, `next_since`.
 
     Raises:
         Refused: UNKNOWN_SESSION.
@@ -41,12 +47,48 @@ def inbox(
     def fetch(most: int) -> list[Row]:
         return queries.rows(context.reader, queries.INBOX, **key, limit=most)
 
+    def entry(row: Row) -> Answer:
+        return {**{name: row[name] for name in COLUMNS}, "answers": answers(row), "report": report(context, row)}
+
     return paging.listed("questions", *paging.page(fetch, limit, "id"), "id", since, shape=entry)
 
 
-def entry(row: Row) -> Answer:
-    """An open question as a person sees it."""
-    return {**{name: row[name] for name in COLUMNS}, "answers": answers(row)}
+def report(context: Context, row: Row) -> Answer | None:
+    """The report whose step asked a question, so that nobody decides without what happened; None where none did.
+
+    Args:
+        row: the question's `session_id` and `opened_seq`.
+
+    Returns:
+        The report's columns, and of its metadata `errors` ({type, message}) and `progress` (null where it says none).
+    """
+    found = queries.row(context.reader, queries.REPORT, session=row["session_id"], seq=row["opened_seq"])
+    if found is None:
+        return None
+    stored = strictjson.stored(found["metadata"]) if found["metadata"] else {}
+    return {
+        **{name: found[name] for name in _OF_REPORT},
+        "errors": [_error(each) for each in (stored.get("errors") or [])[:MOST_ERRORS]],
+        "progress": _progress(stored.get("partial_progress")),
+    }
+
+
+def _error(each: Row) -> Answer:
+    return {"type": each["type"], "message": _cut(each.get("message")) or ""}
+
+
+def _progress(found: Row | None) -> Answer | None:
+    """How far the work came, where the report says any of it."""
+    if not found:
+        return None
+    told = {name: _cut(found.get(name)) for name in ("stage", "details")}
+    told |= {name: found.get(name) for name in ("phases_completed", "phases_total")}
+    return told if any(value is not None for value in told.values()) else None
+
+
+def _cut(text: str | None) -> str | None:
+    said = (text or "").strip()
+    return (said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}...") or None
 
 
 def answers(row: Row) -> list[dict[str, Any]]:

@@ -13,7 +13,6 @@ from orchestrator.store import queries, run_reader
 from orchestrator.store.queries import Row
 
 _COLUMNS = (*inbox.COLUMNS, "closed_at", "closed_by", "answer", "note", "channel")
-_OF_REPORT = ("id", "agent_id", "role", "response_status", "summary", "reported_at")
 
 
 def question(context: Context, *, id: str) -> Answer:
@@ -32,16 +31,10 @@ def question(context: Context, *, id: str) -> Answer:
     found = {
         **{name: row[name] for name in _COLUMNS},
         "answers": inbox.answers(row) if row["closed_seq"] is None else [],
-        "report": _report(context, row),
+        "report": inbox.report(context, row),
         "run": run_of(context, row),
     }
     return {"success": True, "question": found}
-
-
-def _report(context: Context, row: Row) -> Answer | None:
-    """The report whose step asked."""
-    found = queries.row(context.reader, queries.REPORT, session=row["session_id"], seq=row["opened_seq"])
-    return None if found is None else {name: found[name] for name in _OF_REPORT}
 
 
 def run_of(context: Context, row: Row) -> str | None:

@@ -63,19 +63,19 @@ def status(
     seen = _snapshot(context, session_id)
     now = context.clock()
     spawns = _spawns(context, seen, now)
-    answer = _head(seen) | {"spawns": spawns, "questions": _questions(seen), "verdict": seen.verdict}
+    answer = _head(seen) | {"spawns": spawns, "questions": _questions(context, seen), "verdict": seen.verdict}
     if not brief:
         answer |= _details(context, seen, now)
     return answer | {"next": _next(seen, spawns, answer["state"])}
 
 
-def _questions(seen: Snapshot) -> list[Row]:
-    """The open questions, each with the answers that it may be given."""
+def _questions(context: Context, seen: Snapshot) -> list[Row]:
+    """The open questions, each with the answers that it may be given, and with the report that asked."""
     if not seen.questions:
         return []
     from orchestrator.app import inbox
 
-    return [{**row, "answers": inbox.answers(row)} for row in seen.questions]
+    return [{**row, "answers": inbox.answers(row), "report": inbox.report(context, row)} for row in seen.questions]
 
 
 def _overview(context: Context) -> Answer:

@@ -18,6 +18,35 @@ class Choice(TypedDict):
     command: str
 
 
+class Said(TypedDict):
+    """One error of a report's metadata; a long message is cut."""
+
+    type: str
+    message: str
+
+
+class Reached(TypedDict):
+    """How far the work of a report came; long texts are cut."""
+
+    stage: str | None
+    details: str | None
+    phases_completed: int | None
+    phases_total: int | None
+
+
+class Asking(TypedDict):
+    """The report that asked a question: what happened, in its own words."""
+
+    id: str
+    agent_id: str
+    role: str
+    response_status: str
+    summary: str
+    reported_at: str
+    errors: list[Said]
+    progress: Reached | None
+
+
 class Question(TypedDict):
     """An open question as the inbox shows it."""
 
@@ -30,6 +59,7 @@ class Question(TypedDict):
     asked_by: str
     asked_at: str
     answers: list[Choice]
+    report: Asking | None
 
 
 class Inbox(Page):

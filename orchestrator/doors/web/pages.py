@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
-from orchestrator.app import projects, question_views
+from orchestrator.app import inbox, projects, question_views
 from orchestrator.app.running import board
 from orchestrator.app.verdict import verdicts
 from orchestrator.core import masking, questions, visible
@@ -153,6 +153,7 @@ def show_group(request: Request, session: str, group: str, caller: Reading) -> R
     """A group: each part of its completion path, its place in the workflow, its blockers and its decisions."""
     with looking(request, session) as look:
         found = look.ask("group show", id=group, session_id=session)["group"]
+        found["questions"] = [{**each, "report": inbox.report(look.context, each)} for each in found["questions"]]
         decisions = look.ask("audit decisions", session_id=session, group_id=group, order="desc", limit=50)
         return look.page(
             "group.html", title=f"Group {group}", group=found, decisions=decisions["decisions"],

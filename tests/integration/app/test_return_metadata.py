@@ -85,6 +85,26 @@ class TestNoFlag:
         assert table.rows("SELECT kind, text, group_id FROM questions") == [("review", text, "A")]
         assert (table.awaited("A"), table.session()[0]) == ("user", "active")
 
+    def test_who_is_asked_sees_what_happened(self) -> None:
+        table = Table("A", plan=True)
+        errors = [{"type": "mathematically_false", "message": " 1=2 ", "recoverable": False}]
+        metadata = meta("partial", errors, partial_progress=progress(done=2, total=4))
+        answer = table.says("developer", "PARTIAL", "A", metadata=metadata, summary="The lemma is false.")
+        (asked,) = table.do("inbox")["questions"]
+        told = asked["report"]
+        assert (told["id"], told["agent_id"], told["response_status"], told["summary"]) == (
+            answer["report_id"], "developer@S1:A", "PARTIAL", "The lemma is false.",
+        )  # fmt: skip
+        assert told["errors"] == [{"type": "mathematically_false", "message": "1=2"}]
+        assert (told["progress"]["phases_completed"], told["progress"]["phases_total"]) == (2, 4)
+        assert table.do("status", session_id="S1")["questions"][0]["report"] == told
+
+    def test_a_long_error_is_cut_and_many_are_left_out(self) -> None:
+        many = [{"type": "external", "message": "x" * 600, "recoverable": False}] * 12
+        table, _ = routed("PARTIAL", meta("partial", many))
+        told = table.do("inbox")["questions"][0]["report"]
+        assert ([len(each["message"]) for each in told["errors"]], told["progress"]) == ([503] * 10, None)
+
     def test_hard_and_blocked_is_routed_by_the_table_with_a_hard_blocker(self) -> None:
         table, answer = routed("BLOCKED", meta("blocked", HARD))
         assert (answer["next_agent"], answer["action"], table.count("questions")) == ("investigator", "spawn", 0)

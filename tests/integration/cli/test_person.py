@@ -286,6 +286,25 @@ def test_the_inbox_shows_the_lines_of_a_question(run: Run) -> None:
     assert run("inbox").stdout.decode().splitlines()[1:3] == ["  which colour?", "  blue or red?"]
 
 
+def test_the_inbox_says_what_was_reported(run: Run, tmp_path: pathlib.Path) -> None:
+    run("route", "project_manager", "PLANNING_COMPLETE", "-s", "S1")
+    metadata = {
+        "status": "partial", "errors": [{"type": "mathematically_false", "message": "1=2", "recoverable": False}],
+        "partial_progress": {"phases_completed": 2, "phases_total": 4},
+    }  # fmt: skip
+    (tmp_path / "metadata.json").write_text(json.dumps(metadata))
+    told = ("--summary", "The lemma\nis false.", "--metadata", str(tmp_path / "metadata.json"), "--json")
+    found = json.loads(run("route", "developer", "PARTIAL", "-g", "A", *told).stdout)
+    assert run("inbox").stdout.decode().splitlines()[1:7] == [
+        "  hard blocker without a request for review: mathematically_false",
+        f"  {found['report_id']}: developer@S1:A reported PARTIAL",
+        "    The lemma",
+        "    is false.",
+        "    mathematically_false: 1=2",
+        "    so far: phases 2 of 4",
+    ]
+
+
 def test_the_inbox_reads_well(run: Run) -> None:
     run("route", "project_manager", "NEEDS_CLARIFICATION", "-s", "S1", "--summary", "which colour?")
     shown = run("inbox").stdout.decode().splitlines()

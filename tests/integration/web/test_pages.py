@@ -328,3 +328,21 @@ def test_a_completed_group_that_nothing_proves_says_so(make: Make) -> None:
     web = make()
     story.taken_as_it_is(web)
     assert "on the project manager&#39;s word alone" in web.get("/sessions/taken").text
+
+
+@pytest.mark.parametrize("path", ["/", "/questions/{id}", "/sessions/rev", "/sessions/rev/groups/A"])
+def test_where_a_question_is_shown_its_reader_sees_what_was_reported(web: Web, path: str) -> None:
+    metadata = {
+        "status": "partial", "errors": [{"type": "mathematically_false", "message": "1=2", "recoverable": False}],
+        "partial_progress": {"phases_completed": 2, "phases_total": 4},
+    }  # fmt: skip
+    web.call("session create", id="rev", goal="Prove it")
+    web.call("group create", id="A", session_id="rev", name="First group")
+    web.call("route", session_id="rev", current_agent="project_manager", status="PLANNING_COMPLETE")
+    told = web.call(
+        "route", session_id="rev", group_id="A", current_agent="developer", status="PARTIAL", metadata=metadata,
+        summary="The lemma is false.",
+    )  # fmt: skip
+    page = web.get(path.format(id=told["question_id"]))
+    for said in ("1=2", "The lemma is false.", str(told["report_id"]), "phases 2 of 4"):
+        assert said in page.text
