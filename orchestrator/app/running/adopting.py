@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orchestrator.app.running import closing, writing
+from orchestrator.app.running import closing, earlier, writing
+from orchestrator.core.running import advice
+from orchestrator.errors import Refused
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -12,32 +14,26 @@ if TYPE_CHECKING:
     from orchestrator.app.running.desk import Desk
 
 
-def run_of(desk: Desk, id: str) -> Run:
-    """The run of an id: of the desk's session, or of another open one in the same project, which the desk then serves.
-
-    Raises:
-        Refused: as `find`.
-    """
-    found = find(desk, id)
-    if found.session_id != desk.session_id:
-        if desk.session_id is not None:
-            closing.close(desk)
-        desk.session_id = found.session_id
-    return found
+def adopt(desk: Desk, run: Run) -> None:
+    """Serve the session that a run is of from now on; what the desk's own leaves open is ended before."""
+    if run.session_id == desk.session_id:
+        return
+    if desk.session_id is not None:
+        closing.close(desk)
+    desk.session_id = run.session_id
 
 
 def find(desk: Desk, id: str) -> Run:
-    """The run of an id, of the desk's session or of another open one in the same project.
+    """The run of an id, of the desk's session or of another one in the same project; it may have ended.
 
     Raises:
-        Refused: UNKNOWN_ID; a run of another project or of a session that is ended is none that goes on here.
+        Refused: UNKNOWN_ID, there is none; E207, it is one of another project, which goes on there alone.
     """
-    connection, own = desk.context.connection, desk.session_id
-    found = run_reader.run(connection, own, id) if own is not None else None
-    if found is not None:
-        return found
-    found = run_reader.by_id(connection, id)
-    session = desk.context.reader.session(found.session_id) if found is not None else None
-    if found is None or session is None or session.status == "ended" or found.verification_root != desk.project.root:
-        raise writing.unknown(id, [run.id for run in run_reader.in_state(connection, "queued")])
+    found = earlier.run_of(desk, id)
+    if found is None:
+        own = run_reader.of_session(desk.context.connection, desk.session_id) if desk.session_id is not None else []
+        raise writing.unknown(id, [run.id for run in (*own, *run_reader.in_state(desk.context.connection, "queued"))])
+    if found.verification_root != desk.project.root:
+        what = f"Run {found.id} is one of the project {found.verification_root}, and goes on there alone."
+        raise Refused("E207", what, advice.by_hand(found.verification_root, found.id), run=found.id)
     return found

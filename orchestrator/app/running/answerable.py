@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestrator.app.context import Context
-from orchestrator.app.running import closing, mediating
+from orchestrator.app.running import closing, gone, mediating
 from orchestrator.core import questions
 from orchestrator.core.running import states
 from orchestrator.errors import Refused
@@ -59,4 +59,8 @@ def continuation(context: Context, run: Run) -> Run:
     Raises:
         Refused: E207.
     """
-    return run if run.state == states.QUEUED else closing.continuable(context, run)
+    found = run if run.state == states.QUEUED else closing.continuable(context, run)
+    session = context.reader.session(run.session_id)
+    if session is None or session.status == "ended":
+        raise Refused("E207", f"Run {run.id} cannot be continued: its session is ended.", gone.again(run), run=run.id)
+    return found

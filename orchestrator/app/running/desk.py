@@ -306,14 +306,15 @@ class Desk:
         """Answer what a run asked, as a person; it is queued again.
 
         Raises:
-            Refused: UNKNOWN_ID, ILLEGAL_MOVE (nothing is asked), HUMAN_REQUIRED. UsageError: neither yes nor no.
+            Refused: UNKNOWN_ID, E207 (of another project), ILLEGAL_MOVE (nothing is asked), HUMAN_REQUIRED. UsageError:
+                neither yes nor no.
         """
         return self._answer(*self.answerable(text, id))
 
     def answerable(self, text: str, id: str | None = None) -> tuple[Run, str, str]:
         """What `respond` would answer, with its decision and note; it refuses what that refuses whoever asks."""
         self._free()
-        runs = [self._require(id)] if id is not None else self._runs()
+        runs = [adopting.find(self, id)] if id is not None else self._runs()
         return answerable.answer(self.context, runs, text, id)
 
     def approve(self) -> Answer:
@@ -336,8 +337,8 @@ class Desk:
             Refused: UNKNOWN_ID, E207, HUMAN_REQUIRED.
         """
         run = self.continuable(id)
-        adopting.run_of(self, id)
         if run.state == states.QUEUED:
+            adopting.adopt(self, run)
             return self.take_up(run.id)
         return self._answer(run, questions.CONTINUE, "")
 
@@ -350,6 +351,7 @@ class Desk:
         answering.answer(
             self.context, id=str(run.question_id), decision=decision, note=self.stored(note), session_id=run.session_id
         )
+        adopting.adopt(self, run)
         newest = run_reader.of_task(self.context.connection, run.session_id, run.task_id)[-1]
         return self.take_up(newest.id)
 

@@ -301,9 +301,73 @@ def test_a_run_of_another_project_goes_on_nowhere_else(tmp_path: pathlib.Path) -
     first = desk(tmp_path)
     queued = first.submit("create a.md")
     other = again(tmp_path, "elsewhere")
+    for act in (other.proceed, lambda id: other.respond("blue", id)):
+        with pytest.raises(Refused) as refused:
+            act(queued["id"])
+        assert (refused.value.code, refused.value.message) == (
+            "E207", f"Run {queued['id']} is one of the project {first.project.root}, and goes on there alone.",
+        )  # fmt: skip
+        assert refused.value.suggestion.startswith(f"orchestrator repl --project {first.project.root}, then /continue ")
+
+
+def test_p16_a_run_that_is_complete_is_found_and_not_continued(tmp_path: pathlib.Path) -> None:
+    first = desk(tmp_path, {"status": "COMPLETE", "output": "done", "writes": {"a.md": "x"}})
+    run = done(first, "create a.md")
+    first.close()
+    second = again(tmp_path)
+    for id in (run["id"], run["log_id"]):
+        with pytest.raises(Refused) as refused:
+            second.proceed(id)
+        assert (refused.value.code, refused.value.message, refused.value.suggestion) == (
+            "E207", f"Run {run['id']} is complete; only unfinished work is continued.", "Start a new task",
+        )  # fmt: skip
     with pytest.raises(Refused) as refused:
-        other.proceed(queued["id"])
-    assert refused.value.code == "UNKNOWN_ID"
+        second.respond("blue", run["id"])
+    assert (refused.value.code, refused.value.message) == ("ILLEGAL_MOVE", f"Run {run['id']} asks nothing.")
+
+
+def test_p16_unfinished_work_of_an_ended_session_is_not_continued(tmp_path: pathlib.Path) -> None:
+    first = desk(tmp_path, {"status": "INCOMPLETE", "output": "not yet"})
+    run = done(first, "create a.md")
+    first.close()
+    second = again(tmp_path)
+    with pytest.raises(Refused) as refused:
+        second.proceed(run["id"])
+    assert (refused.value.code, refused.value.message.partition(":")[0]) == (
+        "E207", f"Run {run['id']} cannot be continued",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_run_of_an_earlier_session_is_answered_by_its_id(tmp_path: pathlib.Path, begun: bool) -> None:
+    steps = (
+        {"status": "COMPLETE", "output": "done", "writes": {"color.md": "blue"}, "when": "blue"},
+        {"status": "INCOMPLETE", "output": "Which color?"},
+    )
+    first = desk(tmp_path, *steps)
+    run = done(first, "create color.md")
+    first.close()
+    second = again(tmp_path)
+    if begun:
+        second.start()
+    second.context.credential = human.Credential(human.TERMINAL)
+    taken = second.respond("blue", run["id"])
+    second.context.credential = None
+    assert (taken["state"], taken["retry_of"], second.session_id) == ("queued", run["id"], run["session_id"])
+    assert second.work(taken["id"])["state"] == "complete"
+
+
+def test_who_is_nobody_answers_no_run_and_ends_no_session_by_it(tmp_path: pathlib.Path) -> None:
+    first = desk(tmp_path, {"status": "INCOMPLETE", "output": "Which color?"})
+    run = done(first, "create color.md")
+    first.close()
+    second = again(tmp_path)
+    second.start()
+    own = second.session_id
+    for act in (second.proceed, lambda id: second.respond("blue", id)):
+        with pytest.raises(Refused) as refused:
+            act(run["id"])
+        assert (refused.value.code, second.session_id) == ("HUMAN_REQUIRED", own)
 
 
 def test_p35_what_nobody_answers_ends_with_the_desk_and_has_its_log(tmp_path: pathlib.Path) -> None:
