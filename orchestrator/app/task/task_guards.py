@@ -9,6 +9,7 @@ from orchestrator.app.context import Context, Work
 from orchestrator.app.task import task_blocks
 from orchestrator.core import blockers, lifecycle_table, names, permissions, tasks
 from orchestrator.core.permissions import Block, Standing
+from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused
 from orchestrator.store import task_reader
@@ -235,11 +236,21 @@ def has_room(work: Work, task: Task, agent: str) -> None:
 
 def _waits_for(work: Work, task: Task) -> tuple[str, str]:
     connection, session = work.context.connection, work.step.chain
-    named = [f"{each.id} ({each.status})" for each in task_reader.open_dependencies(connection, session, task.id)]
+    direct = task_reader.open_dependencies(connection, session, task.id)
+    named = [f"{each.id} ({each.status})" for each in direct]
     above = task_reader.open_above(connection, session, task.id)
     named += [f"{each.id} ({each.status}), as {each.of} does" for each in above]
     named += [f"group {name}" for name in _open_groups(work, task)]
-    return f"Task {task.id} waits for {', '.join(named)}.", f"orchestrator task show {task.id}"
+    edges = [(task.id, each.id, each.status) for each in direct] + [(each.of, each.id, each.status) for each in above]
+    dead = next((edge for edge in edges if edge[2] == tasks.CANCELLED), None)
+    look = f"orchestrator task show {task.id}" if dead is None else undepend(work, dead[0], dead[1])
+    return f"Task {task.id} waits for {', '.join(named)}.", look
+
+
+def undepend(work: Work, task: str, on: str) -> str:
+    """The command that drops a dependency of which nothing will come, in the name of who always may."""
+    ends = f"{task} --on {on} --session-id {work.step.chain}"
+    return f"orchestrator task undepend {ends} --by {MANAGER} --reason TEXT"
 
 
 def _open_groups(work: Work, task: Task) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.session import groups
 from orchestrator.app.task import task_guards, task_status
@@ -40,7 +42,7 @@ def depend(
         auto_unblock: while dependencies are open the task is blocked, and let go when the last one is done.
 
     Returns:
-        `task`.
+        `task`, and `warnings` where the other one is cancelled.
 
     Raises:
         Refused: UNKNOWN_TASK, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED, ALREADY_EXISTS,
@@ -90,7 +92,18 @@ def depend_action(work: Work) -> Answer:
     check(work, task.id, on, task=task)
     work.step.insert("task_dependencies", task_id=task.id, depends_on_id=on, added_by=agent.id)
     _let_wait(work, task)
-    return _answer(work, task)
+    return _answer(work, task) | hopeless(work, task.id, [on])
+
+
+def hopeless(work: Work, id: str, on: Iterable[str]) -> Answer:
+    """What is said where a task now waits for cancelled ones, which are never done: `warnings`, or nothing."""
+    found = [task_reader.task(work.context.connection, work.step.chain, each) for each in on]
+    told = [
+        f"Task {each.id} is cancelled and will never be done, so that {id} waits until that is dropped:"
+        f" {task_guards.undepend(work, id, each.id)}"
+        for each in found if each is not None and each.status == tasks.CANCELLED
+    ]  # fmt: skip
+    return {"warnings": told} if told else {}
 
 
 def _let_wait(work: Work, task: Task) -> None:

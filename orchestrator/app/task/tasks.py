@@ -73,7 +73,7 @@ def create(
         by: who creates it; else the awaited agent of its group, else project_manager.
 
     Returns:
-        `task`.
+        `task`, and `warnings` where it depends on a cancelled one.
 
     Raises:
         Refused: SESSION_CLOSED, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED, ALREADY_EXISTS,
@@ -131,7 +131,7 @@ def create_action(work: Work) -> Answer:
     for other in on:
         task_links.check(work, given["id"], other, new=(given["id"], parent, where.group))
     _insert(work, where, on, agent, reason if blocked else None)
-    return answer(work, given["id"])
+    return answer(work, given["id"]) | task_links.hopeless(work, given["id"], on)
 
 
 def _group_asked(work: Work, session: Session) -> str | None:

@@ -126,12 +126,12 @@ def document(settings: Settings) -> dict[str, Any]:
 
 
 def refusal(problems: list[Problem]) -> InvalidInput:
-    """The error that names all problems."""
+    """The error that names all problems; what begins with a key keeps its letters."""
     sentences = "; ".join(problem.message for problem in problems[:10])
     more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
     listed = [problem._asdict() for problem in problems]
     suggestion = "Mend .claude/settings.json; nothing of it was used"
-    return InvalidInput(problems[0].code, f"{sentences[:1].upper()}{sentences[1:]}{more}.", suggestion, problems=listed)
+    return InvalidInput(problems[0].code, f"{sentences}{more}.", suggestion, problems=listed)
 
 
 def _loaded(data: bytes | str) -> object:

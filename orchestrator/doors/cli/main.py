@@ -219,10 +219,10 @@ def _problem(each: Any, said: str) -> str:
     from orchestrator.doors.cli import shapes
 
     if not isinstance(each, dict):
-        return shapes.visible(each)
+        return "" if str(each).rstrip(".") in said else shapes.visible(each)
     place, message = each.get("path", ""), str(each.get("message", ""))
     if message and message.rstrip(".") in said:
-        place, message = "" if place == "$" or place in said else place, ""
+        place, message = "" if place == "$" or place.removeprefix("$.") in said else place, ""
     identity = " ".join(str(each[key]) for key in ("severity", "id") if each.get(key))
     parts = [part for part in (identity, place, message) if part]
     return shapes.visible(": ".join(parts)) if parts else ""

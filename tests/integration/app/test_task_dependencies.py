@@ -249,3 +249,51 @@ def test_a_task_and_its_subtask_that_wait_for_the_same_are_let_go_together(board
     assert board.status("P", "C") == {"P": "blocked", "C": "blocked"}
     board.move("D", "in_progress", "done")
     assert board.status("P", "C") == {"P": "todo", "C": "todo"}
+
+
+# --- of which nothing will come
+
+
+def test_who_begins_what_waits_for_a_cancelled_task_is_told_how_to_drop_it(board: Board) -> None:
+    board.task("O")
+    board.task("T", depends_on=("O",))
+    board.move("O", "cancelled", by="project_manager", reason="no need")
+    refusal = board.refused("task set-status", id="T", status="in_progress", by="dev-1")
+    drop = "orchestrator task undepend T --on O --session-id S1 --by project_manager --reason TEXT"
+    assert (refusal.code, refusal.suggestion) == ("DEPENDENCIES_OPEN", drop)
+    board.call("task undepend", id="T", on="O", by="project_manager", reason="cancelled")
+    assert board.call("task set-status", id="T", status="in_progress", by="dev-1")["success"]
+
+
+def test_a_part_of_what_waits_for_a_cancelled_task_is_told_of_its_whole(board: Board) -> None:
+    board.task("O")
+    board.task("T", depends_on=("O",))
+    board.task("P", parent="T")
+    board.move("O", "cancelled", by="project_manager", reason="no need")
+    refusal = board.refused("task set-status", id="P", status="in_progress", by="dev-1")
+    assert refusal.suggestion.startswith("orchestrator task undepend T --on O ")
+
+
+@pytest.mark.parametrize("auto", [False, True], ids=["waiting", "to be let go by itself"])
+@pytest.mark.parametrize("words", ["task create", "task depend"])
+def test_who_lets_a_task_wait_for_a_cancelled_one_is_warned(board: Board, words: str, auto: bool) -> None:
+    board.task("O")
+    board.move("O", "cancelled", by="project_manager", reason="no need")
+    given: dict[str, Any] = {"title": "t", "depends_on": ("O",), "group_id": "A"}
+    if words == "task depend":
+        board.task("T")
+        given = {"on": "O"}
+    found = board.call(words, id="T", by="project_manager", auto_unblock=auto, **given)
+    (warning,) = found["warnings"]
+    assert warning == (
+        "Task O is cancelled and will never be done, so that T waits until that is dropped:"
+        " orchestrator task undepend T --on O --session-id S1 --by project_manager --reason TEXT"
+    )
+    freed = board.call("task undepend", id="T", on="O", by="project_manager", reason="cancelled")
+    assert freed["task"]["status"] == "todo"
+
+
+def test_who_lets_a_task_wait_for_an_open_one_is_not_warned(board: Board) -> None:
+    board.task("O")
+    board.task("T")
+    assert "warnings" not in board.call("task depend", id="T", on="O", by="project_manager")

@@ -247,6 +247,7 @@ def test_without_a_project_there_is_help_init_and_exit(play: Play) -> None:
     assert (code, out.startswith(refused * 2), desk.calls) == (1, True, ["init", "close"])
     listed = [line.split()[0] for line in out.splitlines() if line.startswith("/")]
     assert listed == ["/help", "/init", "/exit"]
+    assert ("There is no task before /init" in out, "Any other text is a task" in out) == (True, False)
     assert out.endswith("The project /projects/one is set up: .claude\nNo task in this session.\n")
 
 

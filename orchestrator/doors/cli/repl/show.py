@@ -28,7 +28,10 @@ NO_TASK = "No task in this session."
 def help_lines(names: Sequence[str]) -> list[str]:
     """The commands, and what else may be written."""
     rows = [(parsing.COMMANDS[name].form, parsing.COMMANDS[name].text) for name in names]
-    return [*layout.table(("COMMAND", ""), rows), "Any other text is a task, also where it looks like a comment."]
+    last = "Any other text is a task, also where it looks like a comment."
+    if tuple(names) == parsing.WITHOUT_PROJECT:
+        last = "There is no task before /init: this folder is no project yet."
+    return [*layout.table(("COMMAND", ""), rows), last]
 
 
 def begun(run: Row) -> list[str]:
@@ -215,7 +218,8 @@ def problem(found: OrchestratorError) -> list[str]:
     code = "" if found.code in ("USAGE", "UNKNOWN_COMMAND", "LINE_INVALID") else f"{found.code} "
     lines = [visible(f"ERROR: {code}{found.message}")]
     for each in found.data.get("problems") or ():
-        lines.append(layout.INDENT + visible(each.get("message", each) if isinstance(each, Mapping) else each))
+        told = str(each.get("message", each) if isinstance(each, Mapping) else each)
+        lines += [] if told.rstrip(".") in found.message else [layout.INDENT + visible(told)]
     return [*lines, *([visible(f"HINT: {found.suggestion}")] if found.suggestion else [])]
 
 
