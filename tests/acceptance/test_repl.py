@@ -346,22 +346,6 @@ def test_a_wrong_flag_is_exit_64(flags: tuple[str, ...], house: House) -> None:
     assert (done.code, done.out, done.err.startswith("error USAGE")) == (64, "", True)
 
 
-@pytest.mark.parametrize("command", [("repl",), ("run", "create a.md")], ids=["repl", "run"])
-@pytest.mark.parametrize(
-    "flags",
-    [
-        pytest.param(("--project-mode", "fixed"), id="fixed, and no root"),
-        pytest.param(("--project-mode", "temp", "--project", "x"), id="temporary, and a project"),
-        pytest.param(("--project-root", "x"), id="a root, and not fixed"),
-    ],
-)
-def test_flags_that_do_not_fit_each_other_are_exit_64(
-    command: tuple[str, ...], flags: tuple[str, ...], house: House
-) -> None:
-    done = house.run(*command[1:], *flags, command=command[0], place=())
-    assert (done.code, done.out, done.err.startswith("error USAGE")) == (64, "", True)
-
-
 def test_what_is_wrong_with_settings_or_a_script_is_said_once(house: House) -> None:
     settings, script = house.project / ".claude" / "settings.json", house.base / "script.json"
     kept = settings.read_text()

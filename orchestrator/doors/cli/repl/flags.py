@@ -12,7 +12,7 @@ from orchestrator.doors.cli import output, printed
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option
 from orchestrator.doors.cli.repl.desk import Desk
 from orchestrator.doors.cli.text.layout import visible
-from orchestrator.errors import EXIT_NEGATIVE, EXIT_USAGE, OrchestratorError, Refused, UsageError
+from orchestrator.errors import EXIT_NEGATIVE, OrchestratorError, Refused, UsageError
 
 NO_PROJECT = ("E101", "E103")
 _CLOCKS = ("executor_timeout", "progress_timeout")
@@ -79,26 +79,21 @@ def opened(given: Given, *, interactive: bool) -> Desk:
     """The desk that the flags describe. Whether its folder is a project is not looked at: see `is_project`.
 
     Raises:
-        OrchestratorError: the folder, the configuration, the executor or the database is not fit; of flags that do not
-            fit each other it ends with 64, as every wrong flag does.
+        OrchestratorError: the folder, the configuration, the executor or the database is not fit.
     """
     wanted = given.arguments
-    try:
-        desk = bootstrap.open_desk(
-            project=wanted.get("project"),
-            project_mode=wanted.get("project_mode"),
-            project_root=wanted.get("project_root"),
-            executor=wanted.get("executor"),
-            executor_timeout_ms=wanted.get("executor_timeout"),
-            progress_timeout_ms=wanted.get("progress_timeout"),
-            provider=wanted.get("provider"),
-            model=wanted.get("model"),
-            interactive=interactive,
-            database=given.db,
-        )
-    except UsageError as problem:
-        problem.data["_exit_code"] = EXIT_USAGE
-        raise
+    desk = bootstrap.open_desk(
+        project=wanted.get("project"),
+        project_mode=wanted.get("project_mode"),
+        project_root=wanted.get("project_root"),
+        executor=wanted.get("executor"),
+        executor_timeout_ms=wanted.get("executor_timeout"),
+        progress_timeout_ms=wanted.get("progress_timeout"),
+        provider=wanted.get("provider"),
+        model=wanted.get("model"),
+        interactive=interactive,
+        database=given.db,
+    )
     desk.tell = lambda text: output.complain(visible(text))
     return desk
 
@@ -139,9 +134,9 @@ def is_project(desk: Desk, *, interactive: bool) -> bool:
 
 
 def as_negative(problem: OrchestratorError) -> OrchestratorError:
-    """The same error, to end with 1, as whatever fails here does but for wrong flags.
+    """The same error, to end with 1, as whatever fails here does.
 
     Source: seed 001, Property 29.
     """
-    problem.data.setdefault("_exit_code", EXIT_NEGATIVE)
+    problem.data["_exit_code"] = EXIT_NEGATIVE
     return problem
