@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from orchestrator.core import names
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import durable, evidence_files, project, snapshot
+from orchestrator.runner import durable, evidence_files, opened, project, reports, snapshot
 from orchestrator.runner.snapshot import Signature
 
 FILES = ("CLAUDE.md", "settings.json", "settings.local.json")
@@ -21,9 +21,12 @@ FILES = ("CLAUDE.md", "settings.json", "settings.local.json")
 FOLDERS = ("agents", "commands", "hooks", "rules", "skills")
 """Likewise, all that lies below these."""
 
+_NOBODY: Mapping[str, Collection[str]] = {}
 _PASSING = (".partial", ".next")
 """How the names end of files that are there only while another one is written."""
-_LOGS = "/logs/task-"
+_LOGS, _EVIDENCE, _RAW = "logs/", "evidence/", "evidence/raw/"
+_KEPT = (_LOGS, _EVIDENCE, reports.JSON, reports.PAGE)
+"""What of a session's folder is written by who runs something of it, or has it open, alone."""
 _SESSIONS = f"{evidence_files.OWN_FOLDER}/sessions/"
 
 
@@ -34,6 +37,7 @@ class Look(NamedTuple):
     records: every file of the runner's sessions with its size, times and inode, which say whether it was touched.
     folder: device and inode of the runner's own folder; None where there is none.
     pointers: the content of the file that names the task that runs; None where there is none, or it cannot be read.
+    opened: the sessions that some process has open.
     """
 
     root: str
@@ -41,17 +45,18 @@ class Look(NamedTuple):
     records: Mapping[str, Signature]
     folder: tuple[int, int] | None
     pointers: bytes | None
+    opened: frozenset[str] = frozenset()
 
 
 def look(root: str) -> Look:
     """Look at the settings and records of a project."""
-    pointers = _pointers(root)
+    pointers, open_ = _pointers(root), opened.sessions(root)
     records = {path: found for path in _files(root, _SESSIONS.rstrip("/")) if (found := _signature(root, path))}
     try:
         own = os.lstat(os.path.join(root, evidence_files.OWN_FOLDER))
     except OSError:
-        return Look(root, _settings(root), records, None, pointers)
-    return Look(root, _settings(root), records, (own.st_dev, own.st_ino), pointers)
+        return Look(root, _settings(root), records, None, pointers, open_)
+    return Look(root, _settings(root), records, (own.st_dev, own.st_ino), pointers, open_)
 
 
 def _pointers(root: str) -> bytes | None:
@@ -71,29 +76,65 @@ def _settings(root: str) -> dict[str, str | None]:
     return found
 
 
+class _Writers(NamedTuple):
+    """Who may write into sessions meanwhile.
+
+    session: the one in which one run works, and nobody else. working: other runs by session. opened: sessions.
+    """
+
+    session: str
+    working: Mapping[str, Collection[str]]
+    opened: Collection[str]
+
+    def may_write(self, path: str) -> bool:
+        """Whether somebody may make, change or pack this file of the runner's records."""
+        other, _, inner = path.removeprefix(_SESSIONS).partition("/")
+        runs = self.working.get(other, ())
+        if inner.startswith(_RAW):
+            return other != self.session and any(inner.startswith(f"{_RAW}{run}-") for run in runs)
+        if inner.startswith(_EVIDENCE):
+            return other != self.session and bool(runs)
+        return bool(runs) or (other != self.session and other in self.opened)
+
+
 def differences(
-    before: Look, after: Look, session: str, expired: float, others: Collection[str] = ()
+    before: Look, after: Look, session: str, expired: float, others: Collection[str] = (),
+    working: Mapping[str, Collection[str]] = _NOBODY,
 ) -> tuple[str, ...]:
     """What was done to settings and records between two looks, in words, in order of paths.
 
-    Other processes work in sessions of their own meanwhile: what these add and write there is none of it.
+    Other processes work in sessions of their own meanwhile: what these add and write there is none of it. A session in
+    which nothing runs, and which nobody has open, stays as it is.
 
     Args:
         session: the one in which nobody else works.
         expired: seconds since the epoch; the evidence of others that was recorded before that may be deleted.
         others: runs of other processes in the project, which write down that they began or ended.
+        working: by session, the other runs that were under way, or were ended, at any time in between.
     """
     found = [f"{evidence_files.OWN_FOLDER} (replaced)"] if before.folder not in (None, after.folder) else []
     found += _of_settings(before.settings, after.settings)
     found += _of_pointers(before.pointers, after.pointers, others)
+    writers = _Writers(session, working, before.opened | after.opened)
     for path, known in sorted(before.records.items()):
         now = after.records.get(path)
         if now is None:
-            if f"{path}.gz" not in after.records and not _may_expire(before, after, path, session, expired):
+            packed = f"{path}.gz" in after.records and writers.may_write(path)
+            if not packed and not _may_expire(before, after, path, session, expired):
                 found.append(f"{_told(path)} (deleted)")
-        elif now != known and _stays(path, session):
+        elif now != known and (_is_log(path) or (_is_kept(path) and not writers.may_write(path))):
             found.append(f"{_told(path)} (changed)")
-    return tuple(found)
+    return (*found, *_added(before, after, writers))
+
+
+def _added(before: Look, after: Look, writers: _Writers) -> list[str]:
+    """The new records of sessions in which nobody works; a session that is new itself is somebody's."""
+    known = {_session(path) for path in before.records} - {writers.session}
+    return [
+        f"{_told(path)} (new)" for path in sorted(after.records.keys() - before.records.keys())
+        if _session(path) in known and _is_kept(path) and not writers.may_write(path)
+        and not (path.endswith(".gz") and path.removesuffix(".gz") in before.records)
+    ]  # fmt: skip
 
 
 def _of_settings(before: Mapping[str, str | None], after: Mapping[str, str | None]) -> list[str]:
@@ -117,9 +158,17 @@ def _of_pointers(before: bytes | None, after: bytes | None, others: Collection[s
     return [f"{path} (changed)" if before is not None else f"{path} (new)"]
 
 
-def _stays(path: str, session: str) -> bool:
-    """Whether a file stays as it is meanwhile: logs of ended runs, and all of this session, where nobody else works."""
-    return _LOGS in path or path.startswith(f"{_SESSIONS}{session}/")
+def _session(path: str) -> str:
+    return path.removeprefix(_SESSIONS).partition("/")[0]
+
+
+def _is_log(path: str) -> bool:
+    """Whether it is the log of a run that has ended, which nobody writes again."""
+    return path.removeprefix(_SESSIONS).partition("/")[2].startswith(f"{_LOGS}task-")
+
+
+def _is_kept(path: str) -> bool:
+    return path.removeprefix(_SESSIONS).partition("/")[2].startswith(_KEPT)
 
 
 def _may_expire(before: Look, after: Look, path: str, session: str, expired: float) -> bool:

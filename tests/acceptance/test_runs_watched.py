@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import signal
 import sqlite3
 import sys
@@ -184,6 +185,40 @@ def test_p1_who_touches_settings_or_records_has_completed_nothing(house: House, 
     assert kept == [("COMPLETE", "complete", None), ("INVALID", "error", "E501")]
     assert violations == [("touched_files", 0)]
     assert told in done.out.partition("FULL")[2] or told in json.dumps([log["events"] for log in house.logs()])
+
+
+EARLIER = ("evidence/raw/*", "evidence/evidence_index.json", "logs/index.json", "report.json")
+
+
+@pytest.mark.parametrize("name", EARLIER)
+def test_p21_who_rewrites_what_an_earlier_session_left_has_completed_nothing(house: House, name: str) -> None:
+    first = house.run("create first.md", command="run", executor=house.program("echo x > first.md; echo made"))
+    assert first.results == ["COMPLETE"]
+    forging = f"for f in .orchestrator/sessions/*/{name}; do echo forged > $f; done; echo x > notes.md; echo made"
+    told = f".orchestrator/sessions/*/{name} (changed)"
+    done = house.run(TASK, command="run", executor=house.program(forging))
+    assert (done.code, done.results) == (1, ["ERROR"]), done.out
+    assert re.search(re.escape(told).replace(re.escape("*"), "[^/]*"), done.whys[0]), done.whys
+
+
+def test_p21_a_loop_that_ends_beside_a_run_has_written_in_its_own_session_alone(house: House) -> None:
+    """A loop holds its session open, so that the report that it writes at its end is nobody's forgery."""
+    loop = house.start("--json", executor=house.program("echo x > first.md; echo made"))
+    assert loop.stdin is not None
+    assert loop.stdout is not None
+    loop.stdin.write(b"create first.md\nrm -rf build\n")
+    loop.stdin.flush()
+    for _ in range(4):
+        loop.stdout.readline()
+    waits = f"echo x > {house.base}/begun; while [ ! -e {house.base}/over ]; do sleep 0.02; done"
+    slow = f"{waits}; echo x > notes.md; echo made"
+    run = house.start(TASK, "--json", command="run", executor=house.program(slow))
+    appeared(house.base / "begun")
+    loop.communicate(timeout=replhouse.DEADLINE_S)
+    (house.base / "over").touch()
+    out, err = run.communicate(timeout=replhouse.DEADLINE_S)
+    assert run.returncode == 0, (out, err)
+    assert len(list(house.project.glob(".orchestrator/sessions/*/report.json"))) == 2
 
 
 OUTPUT = {

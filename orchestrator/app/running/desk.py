@@ -40,7 +40,7 @@ from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import config, providers, states, types
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused
-from orchestrator.runner import port, process, project
+from orchestrator.runner import opened, port, process, project
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -88,7 +88,7 @@ class Desk:
         self._open_context, self.find = open_context, find
         self.project = place
         self.flags = flags
-        self.session_id: str | None = None
+        self._session: tuple[str, opened.Hold] | None = None
         self.tell: Callable[[str], None] | None = None
         self._executors = executors
         self._variables = os.environ if variables is None else variables
@@ -96,6 +96,17 @@ class Desk:
         self._settings: config.Settings | None = None
         self._left_behind: list[Answer] = []
         self.secrets, self.warnings = masking.registered({key: self._variables.get(key) for key in providers.KEYS})
+
+    @property
+    def session_id(self) -> str | None:
+        """The session that is open here, which others can see."""
+        return self._session[0] if self._session is not None else None
+
+    @session_id.setter
+    def session_id(self, id: str | None) -> None:
+        before, self._session = self._session, None if id is None else (id, opened.Hold(self.project.root, id))
+        if before is not None:
+            before[1].release()
 
     @functools.cached_property
     def context(self) -> Context:

@@ -199,9 +199,9 @@ def _tampered(context: Context, job: Job, before: guarded.Look, since: neighbour
     after = guarded.look(run.verification_root)
     expired = datetime.fromisoformat(context.clock()).timestamp() - days * DAY_S
     # Asked after the look, so that whoever has written by then is on record.
-    others = neighbours.writers(context, run, since)
+    others, working = neighbours.writers(context, run, since), neighbours.working(context, run, since)
     held = job.place.tampered() if job.place is not None else ()
-    return (*guarded.differences(before, after, run.session_id, expired, others), *held)
+    return (*guarded.differences(before, after, run.session_id, expired, others, working), *held)
 
 
 def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:

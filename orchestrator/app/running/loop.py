@@ -24,7 +24,7 @@ from orchestrator.app.running import failing, records, starting, waiting, writin
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import locks, states
 from orchestrator.errors import OrchestratorError
-from orchestrator.runner import occupied, owners
+from orchestrator.runner import occupied, opened, owners
 from orchestrator.store import run_board, run_reader
 from orchestrator.store.run_reader import Run
 
@@ -207,7 +207,7 @@ class Loop:
         mine = owners.mine()
         for run in starting.running(context):
             if run.owner == mine and run.id not in self._workers:
-                with contextlib.suppress(OrchestratorError):
+                with contextlib.suppress(OrchestratorError), opened.held(run.verification_root, run.session_id):
                     starting.abandon(
                         context, session_id=run.session_id, id=run.id, owner=mine, reason="its end could not be written"
                     )

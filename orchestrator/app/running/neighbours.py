@@ -52,6 +52,19 @@ def writers(context: Context, run: Run, since: Mark) -> tuple[str, ...]:
     return tuple(id for id, each in every.items() if starting.folder(each) == root)
 
 
+def working(context: Context, run: Run, since: Mark) -> dict[str, tuple[str, ...]]:
+    """The other runs, by session, that run, or were moved by any step since a moment: what they leave is written now.
+
+    Who only has a session open says so in its folder. To be asked after the last look.
+    """
+    connection, found = context.connection, dict[str, tuple[str, ...]]()
+    moved = (run_reader.by_id(connection, id) for id in run_reader.moved_after(connection, since.number))
+    for each in (*moved, *run_reader.in_state(connection, states.RUNNING)):
+        if each is not None and each.id != run.id:
+            found[each.session_id] = (*found.get(each.session_id, ()), each.id)
+    return found
+
+
 _OPEN = (states.QUEUED, states.RUNNING, states.AWAITING)
 _SHORTLY = 200
 """Steps."""

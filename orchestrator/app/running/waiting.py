@@ -12,7 +12,7 @@ from orchestrator.app.context import Context
 from orchestrator.app.running import gone, records, starting, stuck
 from orchestrator.core.running import codes, locks, occupants
 from orchestrator.errors import OrchestratorError
-from orchestrator.runner import lost, occupied, owners
+from orchestrator.runner import lost, occupied, opened, owners
 from orchestrator.store.run_reader import Run
 
 if TYPE_CHECKING:
@@ -136,11 +136,12 @@ def free_abandoned(context: Context) -> dict[str, tuple[str, ...]]:
             left[run.id] = found.left
             continue
         try:
-            starting.abandon(
-                context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found), gone=True,
-                reason=gone.reason(run),
-            )
-            records.save(context, run.session_id, run.id)
+            with opened.held(run.verification_root, run.session_id):
+                starting.abandon(
+                    context, session_id=run.session_id, id=run.id, owner=run.owner, log=_about_lost(found), gone=True,
+                    reason=gone.reason(run),
+                )
+                records.save(context, run.session_id, run.id)
         except OrchestratorError:
             # Somebody else was faster, its session is closed, or its project is gone.
             continue

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from orchestrator.runner import guarded
+from orchestrator.runner import guarded, opened
 
 OWN, OTHER = ".orchestrator/sessions/own", ".orchestrator/sessions/other"
 OLD = time.time() - 10 * 86_400
@@ -44,10 +44,10 @@ def packed(path: str) -> Callable[[pathlib.Path], object]:
     return lambda root: (root / path).rename(root / f"{path}.gz")
 
 
-def touched(root: pathlib.Path, act: Callable[[pathlib.Path], object]) -> tuple[str, ...]:
+def touched(root: pathlib.Path, act: Callable[[pathlib.Path], object], **working: tuple[str, ...]) -> tuple[str, ...]:
     before = guarded.look(str(root))
     act(root)
-    return guarded.differences(before, guarded.look(str(root)), "own", CUT)
+    return guarded.differences(before, guarded.look(str(root)), "own", CUT, working=working)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,16 @@ def touched(root: pathlib.Path, act: Callable[[pathlib.Path], object]) -> tuple[
             gone(f"{OTHER}/evidence/evidence_index.json"), f"{OTHER}/evidence/evidence_index.json (deleted)",
             id="an index gone",
         ),
+        pytest.param(put(f"{OTHER}/evidence/raw/op.log"), f"{OTHER}/evidence/raw/op.log (changed)", id="other output"),
+        pytest.param(put(f"{OTHER}/evidence/raw/no.log"), f"{OTHER}/evidence/raw/no.log (new)", id="output of nothing"),
+        pytest.param(
+            put(f"{OTHER}/evidence/evidence_index.json"), f"{OTHER}/evidence/evidence_index.json (changed)",
+            id="another index",
+        ),
+        pytest.param(put(f"{OTHER}/logs/index.json"), f"{OTHER}/logs/index.json (changed)", id="an index of logs"),
+        pytest.param(put(f"{OTHER}/logs/task-002.json"), f"{OTHER}/logs/task-002.json (new)", id="a log of no run"),
+        pytest.param(put(f"{OTHER}/report.json"), f"{OTHER}/report.json (changed)", id="a report rewritten"),
+        pytest.param(packed(f"{OTHER}/evidence/raw/op.log"), f"{OTHER}/evidence/raw/op.log (deleted)", id="packed"),
     ],
 )  # fmt: skip
 def test_this_is_touched(root: pathlib.Path, act: Callable[[pathlib.Path], object], expected: str) -> None:
@@ -91,14 +101,68 @@ def test_a_text_of_the_same_length_with_its_old_times_is_another_text(root: path
     [
         pytest.param(put(".claude/notes.txt"), id="what says nothing to agents"),
         pytest.param(put(f"{OWN}/evidence/raw/new.log"), id="output of this run"),
-        pytest.param(put(f"{OTHER}/evidence/raw/op.log"), id="output that another process writes"),
-        pytest.param(put(f"{OTHER}/evidence/evidence_index.json"), id="an index that it writes"),
-        pytest.param(put(f"{OTHER}/logs/task-002.json"), id="a log that it writes"),
-        pytest.param(packed(f"{OTHER}/evidence/raw/op.log"), id="output that it packs"),
+        pytest.param(put(".orchestrator/sessions/new/evidence/raw/op.log"), id="a session that begins"),
+        pytest.param(put(f"{OTHER}/reports/abc"), id="what an agent reports elsewhere"),
     ],
 )
 def test_this_is_not(root: pathlib.Path, act: Callable[[pathlib.Path], object]) -> None:
+    for folder in (f"{OTHER}/reports", ".orchestrator/sessions/new/evidence/raw"):
+        (root / folder).mkdir(parents=True)
     assert touched(root, act) == ()
+
+
+WRITTEN = (
+    put(f"{OTHER}/evidence/raw/op-execute.log"), packed(f"{OTHER}/evidence/raw/op-execute.log"),
+    put(f"{OTHER}/evidence/raw/op-execute-2.log"), put(f"{OTHER}/evidence/evidence_index.json"),
+    put(f"{OTHER}/logs/index.json"), put(f"{OTHER}/logs/task-002.json"), put(f"{OTHER}/report.json"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("act", WRITTEN, ids=["output", "packs it", "a second output", "evidence", "logs", "a log",
+                                              "a report"])  # fmt: skip
+def test_a_run_under_way_writes_in_its_session(root: pathlib.Path, act: Callable[[pathlib.Path], object]) -> None:
+    (root / f"{OTHER}/evidence/raw/op-execute.log").write_text("x")
+    assert touched(root, act, other=("op",)) == ()
+    assert len(touched(root, put(f"{OTHER}/evidence/raw/op.log"), other=("op",))) == 1
+    assert len(touched(root, put(f"{OTHER}/logs/task-001.json"), other=("op",))) == 1
+
+
+HELD = {"logs/index.json": True, "logs/task-002.json": True, "report.json": True, "logs/task-001.json": False,
+        "evidence/evidence_index.json": False, "evidence/raw/op.log": False}  # fmt: skip
+
+
+@pytest.mark.parametrize("when", ["all the time", "until then", "from then on"])
+def test_who_has_a_session_open_writes_logs_and_reports_in_it_and_no_evidence(root: pathlib.Path, when: str) -> None:
+    for name, allowed in HELD.items():
+        hold = None if when == "from then on" else opened.Hold(str(root), "other")
+        before = guarded.look(str(root))
+        (root / OTHER / name).write_text("another text")
+        if hold is None:
+            hold = opened.Hold(str(root), "other")
+        elif when == "until then":
+            hold.release()
+        found = guarded.differences(before, guarded.look(str(root)), "own", CUT)
+        hold.release()
+        (root / OTHER / "logs/task-002.json").unlink(missing_ok=True)
+        assert (name, found == ()) == (name, allowed)
+
+
+def test_a_second_run_that_is_stopped_in_the_own_session_writes_its_log_there(root: pathlib.Path) -> None:
+    assert touched(root, put(f"{OWN}/logs/index.json"), own=("second",)) == ()
+    assert len(touched(root, put(f"{OWN}/evidence/evidence_index.json"), own=("second",))) == 1
+
+
+def test_several_have_a_session_open_and_the_last_lets_it_go(root: pathlib.Path) -> None:
+    first, second = opened.Hold(str(root), "other"), opened.Hold(str(root), "other")
+    first.release()
+    assert opened.sessions(str(root)) == {"other"}
+    del second
+    assert opened.sessions(str(root)) == frozenset()
+
+
+def test_a_session_without_a_folder_is_held_by_nobody(root: pathlib.Path) -> None:
+    with opened.held(str(root), "none"):
+        assert not opened.is_open(str(root), "none")
 
 
 def test_files_that_are_there_while_others_are_written_are_not_looked_at(root: pathlib.Path) -> None:
