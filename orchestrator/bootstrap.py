@@ -234,9 +234,7 @@ def open_service(
     variables = os.environ if environment is None else environment
     flags = _flags(executor, executor_timeout_ms, progress_timeout_ms, provider, model, interactive=True)
     executors = _executors(variables)
-    state = executors(executor, provider).is_available()
-    help_ = state.suggestion or ""
-    lacking = None if state.available else f"{state.reason} {help_[:1].upper()}{help_[1:]}".rstrip()
+    lacking = _lacking(executors, flags, variables)
 
     def opened(write: bool) -> Context:
         return open_context(
@@ -250,6 +248,23 @@ def open_service(
 
     opened(True).connection.close()
     return serving.Service(Pool(opened), desk_on, tell, lacking)
+
+
+def _lacking(executors: Callable[..., Any], flags: desks.Flags, variables: Mapping[str, str]) -> str | None:
+    """Why no new task could be executed, with what helps; None where one could."""
+    from orchestrator.core.running import advice, production, providers
+
+    named, selection = providers.asked(flags.executor, flags.provider, flags.model)
+    found = executors(named, selection.provider)
+    state = found.is_available()
+    if not state.available:
+        return f"{state.reason} {advice.said(state.suggestion or '')}".rstrip()
+    if named is None and found.name != production.STUB:
+        try:
+            providers.check(selection, variables)
+        except OrchestratorError as problem:
+            return f"{problem.message} {advice.said(problem.suggestion)}"
+    return None
 
 
 def _flags(

@@ -37,7 +37,7 @@ from orchestrator.app.running import (
 )
 from orchestrator.core import masking, questions
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import config, providers, states, types
+from orchestrator.core.running import advice, config, production, providers, states, types
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.runner import opened, port, process, project
@@ -87,12 +87,12 @@ class Desk:
         """
         self._open_context, self.find = open_context, find
         self.project = place
-        self.flags = flags
+        named, self.selection = providers.asked(flags.executor, flags.provider, flags.model)
+        self.flags = flags._replace(executor=named)
         self._session: tuple[str, opened.Hold] | None = None
         self.tell: Callable[[str], None] | None = None
         self._executors = executors
         self._variables = os.environ if variables is None else variables
-        self.selection = providers.Selection(providers.provider(flags.provider), flags.model)
         self._settings: config.Settings | None = None
         self._left_behind: list[Answer] = []
         self.secrets, self.warnings = masking.registered({key: self._variables.get(key) for key in providers.KEYS})
@@ -154,7 +154,7 @@ class Desk:
         selection = self.selection
         found = queueing.queue(
             self.context, session_id=session, prompt=self.stored(text), task_type=kind.type,
-            guessed=kind.guessed, executor=self.flags.executor or selection.provider, provider=selection.provider,
+            guessed=kind.guessed, executor=self.executor, provider=selection.provider,
             model=selection.model,
             root=self.project.root,
         )
@@ -175,10 +175,9 @@ class Desk:
         try:
             self._refuse_unready(run)
         except OrchestratorError as problem:
-            advice = problem.suggestion
-            said = advice if advice.startswith("orchestrator ") else advice[:1].upper() + advice[1:]
+            said = advice.said(problem.suggestion)
             why = f"{problem.message} {said}".strip()
-            self._hold(run, states.FAILED, why, states.ERROR, problem.code)
+            self._hold(run, states.FAILED, why, states.ERROR, problem.code, helps=said)
 
     def _refuse_unready(self, run: Run) -> None:
         if run.executor == run.provider:
@@ -187,6 +186,12 @@ class Desk:
         if not found.available:
             raise Refused("E503", found.reason or "The executor is not available.", found.suggestion or "")
         driver.require_tests(self.context, run, self.settings)
+
+    @property
+    def executor(self) -> str:
+        """Who executes what is queued from now on, by name: a stub that the environment asks for, or what is chosen."""
+        found = self._executors(self.flags.executor, self.selection.provider).name
+        return found if found == production.STUB else self.flags.executor or self.selection.provider
 
     def _executor_of(self, run: Run) -> port.Executor:
         """Who is on record as executing a run, whoever has queued it."""
@@ -199,11 +204,12 @@ class Desk:
 
     def _hold(
         self, run: Run, state: str, reason: str, status: str, code: str | None, question: str | None = None,
-        kind: str = questions.REPLY,
+        kind: str = questions.REPLY, helps: str = "",
     ) -> None:
         holding.hold(
             self.context, session_id=run.session_id, id=run.id, state=state, reason=reason, executor_status=status,
             code=code, question=question, kind=kind,
+            log=[{"kind": writing.ADVICE, "level": writing.FULL, "text": helps}] if helps else (),
         )
         records.save(self.context, run.session_id, run.id)
 

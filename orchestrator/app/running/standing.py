@@ -33,7 +33,7 @@ def of(desk: Desk, runs: Sequence[Answer]) -> Answer:
         "session_id": desk.session_id,
         "project": root,
         "project_mode": desk.project.mode,
-        "executor": desk.flags.executor or desk.selection.provider,
+        "executor": desk.executor,
         "provider": desk.selection.provider,
         "model": desk.selection.model,
         "tasks": len(runs),

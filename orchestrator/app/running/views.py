@@ -183,6 +183,8 @@ def _hint(run: Run, asked: Answer | None, events: Sequence[Answer]) -> str | Non
         return hints.blocked(run.blocked_reason, run.limit_name, run.timeout_ms)
     if run.state not in (states.UNFINISHED, states.FAILED):
         return None
+    if advised := [str(event["text"]) for event in events if event["kind"] == writing.ADVICE]:
+        return advised[-1]
     verdicts = [event["text"] for event in events if event["kind"] == "verdict"]
     rule = hints.rule(verdicts[-1] if verdicts else None)
     return hints.of(rule, run.state, run.error_reason, run.error_code, run.id)

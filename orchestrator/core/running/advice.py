@@ -12,6 +12,8 @@ from orchestrator.core import names
 _COMMAND = "orchestrator repl --project"
 _HAND = rf"{_COMMAND} .*?, then /continue task-\d+"
 _SERVER = "orchestrator serve goes on with it where it runs on this database; without it: "
+_PROGRAMS = ("orchestrator", "export", "unset", "chmod", "mkdir", "echo", "pip", "npm", "claude")
+"""Programs whose calls are suggested as they are typed."""
 WAITS, EXPIRED = "It waits for approval: /approve.", "The approval has expired: /approve."
 _ON_A_PAGE = (
     (re.compile(rf"{_SERVER}{_HAND}", re.DOTALL), "this server goes on with it"),
@@ -40,6 +42,11 @@ def by_a_server(root: str, run: str) -> str:
 def look(root: str, run: str) -> str:
     """What ends a run whose process is gone, as the beginning of a sentence."""
     return f"{_COMMAND} {names.word(root)}, and there /logs {run},"
+
+
+def said(suggestion: str) -> str:
+    """A suggestion as a sentence of its own; a command stays as it is typed."""
+    return suggestion if suggestion.partition(" ")[0] in _PROGRAMS else suggestion[:1].upper() + suggestion[1:]
 
 
 def on_a_page(text: str) -> str:

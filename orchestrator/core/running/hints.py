@@ -14,7 +14,7 @@ TYPE_GUESSED = (
 _READ = "/logs {id} --full shows all that the executor wrote"
 _EVIDENCE = "The evidence in .orchestrator is not whole: look who changed it, then enter the task again"
 BY_RULE: dict[str, str] = {
-    "session_other": "The executor has to name the session that ORCHESTRATOR_SESSION_ID holds, or none",
+    "session_other": "The executor's result has to name the session that ORCHESTRATOR_SESSION_ID holds",
     "foreign_artifact": "Look at what is named, remove it, and enter the task again",
     "tampered": "If you edited it yourself, enter the task again; else put it back, and trust no such executor",
     "unapproved_task": "An executor may propose subtasks, and make none: remove them, then enter the task again",

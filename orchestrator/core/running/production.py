@@ -36,10 +36,14 @@ class Start(NamedTuple):
 def decide(variables: Mapping[str, str]) -> Start:
     """What the environment asks for: ORCHESTRATOR_ENV or NODE_ENV, PM_EXECUTOR_MODE and PM_RECOVERY_SCENARIO.
 
-    Case and spaces around a value do not count. The stub needs one of the four scenarios by name.
+    Case and spaces around a value do not count. Another mode than the stub is refused: who sets one takes the executor
+    for another than it is. The stub needs one of the four scenarios by name.
     """
-    if _value(variables, MODE_VARIABLE) != STUB:
+    mode = _value(variables, MODE_VARIABLE)
+    if not mode:
         return Start()
+    if mode != STUB:
+        return Start(1, stderr=(f"[FATAL] {MODE_VARIABLE} must be {STUB}, or not set",))
     if in_production(variables):
         return Start(1, stderr=(FATAL,))
     scenario = _value(variables, SCENARIO_VARIABLE)

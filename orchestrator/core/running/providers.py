@@ -21,6 +21,7 @@ KEY_OF: dict[str, str | None] = {
 """The providers, each with the environment variable of the key that it needs."""
 KEYS = tuple(key for key in KEY_OF.values() if key is not None)
 SET, NOT_SET = "SET", "NOT SET"
+NAME_A_MODEL = "Name it with --model NAME; in a REPL, with /model NAME"
 
 
 class Selection(NamedTuple):
@@ -51,6 +52,27 @@ def provider(name: str | None) -> str:
     return name
 
 
+def asked(executor: str | None, named: str | None, name: str | None) -> tuple[str | None, Selection]:
+    """What flags ask for: the executor, None where it is the provider's own, and who is chosen.
+
+    An executor that is a provider's chooses that provider, with the key and the model that it needs. That no model is
+    named is no fault yet: one may be chosen later.
+
+    Args:
+        executor, named, name: the executor, the provider and the model, as far as they were given.
+
+    Raises:
+        Refused: E104, another provider, one that is not the executor's, or a blank model.
+    """
+    own = executor if executor in KEY_OF else None
+    chosen = provider(own if named is None else named)
+    if own is not None and chosen != own:
+        refusal = codes.refused("E104", f"The executor {own} is not of provider {chosen}.", provider=chosen)
+        refusal.suggestion = f"Leave --executor out, or repeat with --provider {own}"
+        raise refusal
+    return None if own is not None else executor, Selection(chosen, None if name is None else model(chosen, name))
+
+
 def model(of: str, name: str | None) -> str | None:
     """The model's name just as it was given; no catalogue is asked.
 
@@ -60,7 +82,10 @@ def model(of: str, name: str | None) -> str | None:
     if name is None and of == CLAUDE_CODE:
         return None
     if name is None or not name.strip():
-        raise codes.refused("E104", f"Provider {of} needs the name of a model, such as by /model NAME.", provider=of)
+        what = f"Provider {of} needs the name of a model." if name is None else "The name of the model is blank."
+        refusal = codes.refused("E104", what, provider=of)
+        refusal.suggestion = NAME_A_MODEL
+        raise refusal
     return name
 
 
@@ -93,8 +118,13 @@ def check(now: Selection, variables: Mapping[str, str]) -> None:
     key = KEY_OF[now.provider]
     if key is not None and key_state(variables, key) == NOT_SET:
         refusal = codes.refused("E503", f"{key} is {NOT_SET}, and provider {now.provider} needs it.", variable=key)
-        refusal.suggestion = f"export {key}=<your key>"
+        refusal.suggestion = setting(key)
         raise refusal
+
+
+def setting(key: str) -> str:
+    """The command that sets a key; what stands for the key is nothing that would be masked where it is shown."""
+    return f"export {key}=KEY"
 
 
 def key_state(variables: Mapping[str, str], key: str) -> str:

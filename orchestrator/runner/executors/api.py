@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any, Final
 
+from orchestrator.core.running import providers
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import environment, port, process
 from orchestrator.runner.executors import failures, network, own_result, reading
@@ -66,7 +67,8 @@ class Api:
             help_ = f"install it with: pip install 'agent-orchestrator[{name}]'"
             return port.Availability(False, "EXTRA_MISSING", f"The Python package {name} is not installed.", help_)
         if not self._variables.get(key, "").strip():
-            return port.Availability(False, "KEY_NOT_SET", f"{key} is NOT SET.", f"set it with: export {key}=YOUR_KEY")
+            help_ = f"set it with: {providers.setting(key)}"
+            return port.Availability(False, "KEY_NOT_SET", f"{key} is NOT SET.", help_)
         return port.Availability(True)
 
     def execute(
@@ -77,7 +79,7 @@ class Api:
         if not state.available:
             return failures.unavailable(task, state)
         if not (task.model or "").strip():
-            return failures.failed(task, "MODEL_MISSING", f"{self.name} needs a model (choose one with: /model NAME)")
+            return failures.failed(task, "MODEL_MISSING", f"{self.name} needs a model. {providers.NAME_A_MODEL}")
         secrets = (*task.secrets, self._variables[self._provider.key].strip())
         with tempfile.TemporaryDirectory(prefix="orchestrator-request-") as folder:
             ended = process.supervise(

@@ -46,13 +46,16 @@ def from_environment(variables: Mapping[str, str]) -> Stub | None:
 
     Raises:
         Refused: EXECUTOR_FORBIDDEN, this is production.
-        InvalidInput: RECOVERY_SCENARIO_UNKNOWN.
+        InvalidInput: RECOVERY_SCENARIO_UNKNOWN; EXECUTOR_UNKNOWN, another mode than the stub's.
     """
     start = environment.decide(variables)
     if start.scenario is not None:
         return Stub(PLAYED[start.scenario]())
     if start.exit_code is None:
         return None
+    if variables[environment.MODE_VARIABLE].strip().lower() != environment.STUB:
+        help_ = f"unset {environment.MODE_VARIABLE}"
+        raise errors.InvalidInput("EXECUTOR_UNKNOWN", start.stderr[0], help_, known=[environment.STUB])
     if environment.in_production(variables):
         help_ = f"unset {environment.MODE_VARIABLE}"
         raise errors.Refused("EXECUTOR_FORBIDDEN", environment.FATAL, help_, executor=environment.STUB)

@@ -15,7 +15,8 @@ from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import EXIT_NEGATIVE, OrchestratorError, Refused, UsageError
 
 NO_PROJECT = ("E101", "E103")
-_CLOCKS = ("executor_timeout", "progress_timeout")
+_CLOCKS = {"executor_timeout": 60_000, "progress_timeout": 30_000}
+"""The flags of clocks, each with what it is where it is left out."""
 _LONGEST_MS = 24 * 3600 * 1000
 
 FLAGS = (
@@ -41,12 +42,12 @@ def check_clocks(arguments: Mapping[str, Any]) -> None:
     Raises:
         UsageError: USAGE.
     """
-    for name in _CLOCKS:
+    for name, usual in _CLOCKS.items():
         value = arguments.get(name)
         if value is not None and not 1 <= value <= _LONGEST_MS:
             spelt = f"--{name.replace('_', '-')}"
             message = f"{spelt} must be from 1 to {_LONGEST_MS} milliseconds, not {value}."
-            raise UsageError("USAGE", message, f"{spelt} 60000")
+            raise UsageError("USAGE", message, f"{spelt} {usual}")
 
 
 def forbidden(given: Given) -> bool:

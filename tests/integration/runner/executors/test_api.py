@@ -137,7 +137,7 @@ def test_P23_a_model_must_be_chosen(
 ) -> None:
     monkeypatch.setattr(api, "is_installed", lambda package: True)
     result = api.Api(of, kits.surroundings()).execute(making.task(tmp_path, model=model))
-    expected = f"MODEL_MISSING: {of.name} needs a model (choose one with: /model NAME)"
+    expected = f"MODEL_MISSING: {of.name} needs a model. Name it with --model NAME; in a REPL, with /model NAME"
     assert (result.status, result.error) == ("ERROR", expected)
 
 
@@ -150,7 +150,7 @@ def test_P24_a_key_that_is_not_set_is_told_with_how_to_set_it(
     monkeypatch.setattr(api.process, "supervise", None)
     executor = api.Api(of, {} if value is None else {of.key: value})
     state = executor.is_available()
-    assert state == (False, "KEY_NOT_SET", f"{of.key} is NOT SET.", f"set it with: export {of.key}=YOUR_KEY")
+    assert state == (False, "KEY_NOT_SET", f"{of.key} is NOT SET.", f"set it with: export {of.key}=KEY")
     result = executor.execute(making.task(tmp_path, model="m"))
     assert result.error == f"KEY_NOT_SET: {state.reason} {state.suggestion}"
 

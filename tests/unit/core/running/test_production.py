@@ -41,6 +41,18 @@ def test_p40_without_the_mode_nothing_changes(variables: dict[str, str]) -> None
     assert production.decide(variables) == Start()
 
 
+@pytest.mark.parametrize("mode", ["bogus", "recovery_stub", "recovery-stub2"])
+@pytest.mark.parametrize("more", [{}, {"NODE_ENV": "production"}], ids=["elsewhere", "in production"])
+def test_p40_an_unknown_mode_ends_the_process(mode: str, more: dict[str, str]) -> None:
+    found = production.decide({"PM_EXECUTOR_MODE": mode} | more)
+    assert found == Start(1, stderr=("[FATAL] PM_EXECUTOR_MODE must be recovery-stub, or not set",))
+
+
+@pytest.mark.parametrize("mode", ["", "  "])
+def test_p40_a_blank_mode_is_none(mode: str) -> None:
+    assert production.decide({"PM_EXECUTOR_MODE": mode}) == Start()
+
+
 some = st.sampled_from(["", "production", "PRODUCTION ", "test", "recovery-stub", "Recovery-Stub", "error", "x"])
 names = st.sampled_from(["ORCHESTRATOR_ENV", "NODE_ENV", "PM_EXECUTOR_MODE", "PM_RECOVERY_SCENARIO"])
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core.running import providers
+from orchestrator.core import masking
+from orchestrator.core.running import codes, providers
 from orchestrator.core.running.providers import Selection
 from orchestrator.errors import Refused
 
@@ -73,7 +74,7 @@ def test_p24_without_the_key_that_is_needed_no_executor_is_called() -> None:
         providers.check(Selection("anthropic", "m"), {"OPENAI_API_KEY": "x"})
     found = (problem.value.code, problem.value.message, problem.value.suggestion)
     assert found == (
-        "E503", "ANTHROPIC_API_KEY is NOT SET, and provider anthropic needs it.", "export ANTHROPIC_API_KEY=<your key>",
+        "E503", "ANTHROPIC_API_KEY is NOT SET, and provider anthropic needs it.", "export ANTHROPIC_API_KEY=KEY",
     )  # fmt: skip
 
 
@@ -101,3 +102,38 @@ def test_p23_a_wrong_selection_calls_no_executor(chosen: Selection) -> None:
 def test_p24_nothing_of_a_key_is_told(key: str) -> None:
     told = providers.key_states({"OPENAI_API_KEY": key, "ANTHROPIC_API_KEY": key})
     assert set(told.values()) <= {"SET", "NOT SET"}
+
+
+@pytest.mark.parametrize("key", providers.KEYS)
+def test_p24_the_command_that_sets_a_key_is_shown_as_it_is_typed(key: str) -> None:
+    assert masking.mask(f"Say: {providers.setting(key)}") == f"Say: export {key}=KEY"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        pytest.param((None, None, None), (None, Selection("claude-code")), id="nothing"),
+        pytest.param(("openai", None, None), (None, Selection("openai")), id="a provider's executor chooses it"),
+        pytest.param(("openai", "openai", "m"), (None, Selection("openai", "m")), id="both"),
+        pytest.param(("command:x", "openai", None), ("command:x", Selection("openai")), id="a program"),
+    ],
+)
+def test_p23_what_flags_ask_for(
+    given: tuple[str | None, str | None, str | None], expected: tuple[str | None, Selection]
+) -> None:
+    assert providers.asked(*given) == expected
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (None, None, ""), (None, None, "  "), ("command:x", "openai", ""), ("openai", "anthropic", "m"),
+        (None, "x", None),
+    ],
+    ids=["empty", "blank", "empty with a program", "an executor of another provider", "no provider"],
+)
+def test_p23_flags_that_ask_for_nothing_that_there_is(given: tuple[str | None, str | None, str | None]) -> None:
+    with pytest.raises(Refused) as problem:
+        providers.asked(*given)
+    assert problem.value.code == "E104"
+    assert problem.value.suggestion != codes.CODES["E104"].remedy or given[1] == "x"

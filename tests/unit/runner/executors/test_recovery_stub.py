@@ -70,3 +70,9 @@ def test_P40_an_unknown_scenario_is_refused(scenario: str, suggestion: str) -> N
     with pytest.raises(errors.InvalidInput) as caught:
         recovery_stub.from_environment(ON | {"PM_RECOVERY_SCENARIO": scenario})
     assert (caught.value.code, caught.value.suggestion) == ("RECOVERY_SCENARIO_UNKNOWN", suggestion)
+
+
+def test_P40_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(errors.InvalidInput) as caught:
+        recovery_stub.from_environment({"PM_EXECUTOR_MODE": "bogus"})
+    assert (caught.value.code, caught.value.suggestion) == ("EXECUTOR_UNKNOWN", "unset PM_EXECUTOR_MODE")
