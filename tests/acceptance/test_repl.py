@@ -205,6 +205,35 @@ def test_the_task_under_way_is_written_down_until_it_ends(house: House) -> None:
     )  # fmt: skip
 
 
+HELD = {
+    "ambiguous": ("fix it", ()),
+    "not confirmed": ("rm -rf build", ()),
+    "without a model": (TASK, ("--provider", "openai")),
+    "without its program": (TASK, ("--executor", "command:/nowhere/at-all")),
+}
+
+
+@pytest.mark.parametrize(("task", "flags"), HELD.values(), ids=HELD)
+def test_p38_what_ends_before_any_executor_is_the_task_that_ended_last(
+    task: str, flags: tuple[str, ...], house: House
+) -> None:
+    house.run(TASK, command="run", executor=house.program("echo x > notes.md; echo made"))
+    house.run(task, "--type", "LIGHT_EDIT", *flags, command="run", executor=None if flags else house.scripted(MADE))
+    pointers = json.loads((house.project / ".claude" / "repl.json").read_bytes())
+    last = max(log["external_task_id"] for log in house.logs())
+    assert len(house.logs()) == 2
+    assert pointers == {"current_task_id": None, "last_task_id": last}
+
+
+def test_p38_a_terminal_task_that_is_named_as_running_is_so_no_more_when_the_next_session_begins(house: House) -> None:
+    house.run(TASK, command="run", executor=house.scripted(MADE))
+    id = house.logs()[0]["external_task_id"]
+    path = house.project / ".claude" / "repl.json"
+    path.write_text(json.dumps({"current_task_id": id, "last_task_id": None}))
+    house.run(lines=["/start"], executor=house.scripted(MADE))
+    assert json.loads(path.read_bytes()) == {"current_task_id": None, "last_task_id": id}
+
+
 def test_a_key_in_a_task_is_neither_shown_nor_kept(house: House) -> None:
     """Source: seed 001, Properties 24 and 25."""
     key = "sk-" + "a" * 40

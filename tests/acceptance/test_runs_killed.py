@@ -78,6 +78,10 @@ def test_p6_the_next_runner_ends_the_run_of_a_killed_one_and_goes_on(
     first.wait()
     with contextlib.suppress(BrokenPipeError):
         first.stdin.close()
+    named = project / ".claude" / "repl.json"
+    lost = json.loads(named.read_bytes())["current_task_id"]
+    called(script, environment, "repl", "--project", str(project), "--non-interactive", said="/start\n")
+    assert json.loads(named.read_bytes()) == {"current_task_id": None, "last_task_id": lost}
     quick = program(tmp_path, "pathlib.Path('quick.md').write_text('x'); print('made quick.md')")
     second = subprocess.run(
         repl(script, project, quick), input="/start\nCreate quick.md\n/exit\n", capture_output=True,

@@ -265,6 +265,7 @@ class Desk:
     def _free(self) -> None:
         """End what nobody executes any more, before anything is said or decided about it."""
         waiting.free_abandoned(self.context)
+        pointing.heal(self.context, self.project.root)
 
     def tasks(self) -> list[Answer]:
         """The session's runs."""

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from orchestrator.app.context import Answer
-from orchestrator.app.running import retention, writing
+from orchestrator.app.running import pointing, retention, writing
 from orchestrator.app.session import sessions
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
@@ -32,6 +32,7 @@ def begin(desk: Desk, id: str | None = None) -> Answer:
     settings = desk.settings
     chosen, answer = (id, _begun(desk, id)) if id else _begun_anew(desk)
     desk.session_id = chosen
+    pointing.heal(desk.context, desk.project.root)
     desk.choose(desk.selection)
     retention.expire(desk.context, settings, session_id=chosen, root=desk.project.root)
     return answer

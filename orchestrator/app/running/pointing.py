@@ -1,6 +1,6 @@
 """The file of a project that names the task that runs in it, and the one that ended last.
 
-It is written only while the project is held, so that it never changes under the run of another process.
+It is written only while the project is held, so that it never changes under the run of another database.
 
 Source: seed 001, Property 38.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from orchestrator.app.context import Context
 from orchestrator.core.running import states
 from orchestrator.errors import OrchestratorError
-from orchestrator.runner import project
+from orchestrator.runner import occupied, project
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
@@ -40,6 +40,35 @@ def pointed(context: Context, root: str, run: Run) -> Iterator[None]:
         told = failed or found.state == states.FAILED
         with contextlib.suppress(*([OrchestratorError] if told else [])):
             _point(root, current=None, last=run.id if over else None)
+
+
+def ended(context: Context, run: Run) -> None:
+    """Say of a run that it has ended, where no executor was called, its process is gone, or nobody answered.
+
+    While another database works in the project, the file tells of what runs there, and stays as it is.
+    """
+    root = run.verification_root
+    if not project.is_set_up(root):
+        return
+    place = occupied.Place(root, context.path, run.id)
+    try:
+        with contextlib.suppress(OrchestratorError):
+            before = project.load_pointers(root)
+            current = None if before.current_task_id == run.id else before.current_task_id
+            found = project.Pointers(current, before.last_task_id if run.ended_at is None else run.id)
+            if found != before and place.take().taken:
+                project.save_pointers(root, found)
+    finally:
+        place.leave()
+
+
+def heal(context: Context, root: str) -> None:
+    """Put right what a killed process has left: the run that is named runs no more, as the database has it."""
+    with contextlib.suppress(OrchestratorError):
+        named = project.load_pointers(root).current_task_id
+        run = run_reader.by_id(context.connection, named) if named is not None else None
+        if run is not None and run.state not in (states.QUEUED, states.RUNNING):
+            ended(context, run)
 
 
 def _point(root: str, *, current: str | None, last: str | None = None) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import finishing, lifecycle, merging, views, writing
+from orchestrator.app.running import finishing, lifecycle, merging, pointing, views, writing
 from orchestrator.core import masking, strictjson
 from orchestrator.core.running import judging, limits, states
 from orchestrator.core.running.facts import Facts
@@ -212,13 +212,14 @@ def _write_log(
 
 
 def save(context: Context, session: str, id: str) -> None:
-    """Write the log of a run that has ended, as the database has it, unless its project is gone.
+    """Write the log of a run that has ended, as the database has it, and that it ended, unless its project is gone.
 
     Raises:
         EnvironmentProblem: OUTPUT_FAILED.
     """
     run = run_reader.run(context.connection, session, id)
     if run is not None and run.ended_at is not None and os.path.isdir(run.verification_root):
+        pointing.ended(context, run)
         events = run_reader.events(context.connection, session, run.id)
         _save(context, run, events, run_reader.files(context.connection, session, run.id))
 
