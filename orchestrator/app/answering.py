@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app import human
-from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
+from orchestrator.app.context import ELSEWHERE, Answer, Call, Context, Version, Work, perform
 from orchestrator.app.decision import changes, consequences, fanning, settling, spawning
 from orchestrator.app.session import groups
 from orchestrator.app.verdict import completing
@@ -23,6 +23,8 @@ from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Agent
 
+_IDLE = "idle"
+"""Under what a step keeps that no process goes on with its session; without it the session stays as it is."""
 COUNTERS = ("qa_attempts", "tl_review_attempts", "merge_attempts", "iterations")
 """What an answer about a group sets back."""
 
@@ -58,9 +60,21 @@ def answer(
         Refused: UNKNOWN_ID {kind}, UNKNOWN_SESSION, QUESTION_CLOSED, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED,
             ACTOR_REQUIRED, UNKNOWN_AGENT. UsageError: USAGE, a decision that the question does not ask for.
     """
-    given = {"id": id, "decision": decision, "note": note, "by": by}
+    given: dict[str, Any] = {"id": id, "decision": decision, "note": note, "by": by}
     chain = session_id or id.rpartition(":Q")[0] or id
+    if _is_idle(context, chain):
+        given[ELSEWHERE] = {_IDLE: True}
     return perform(context, Call("answer", chain, by or "", given, request_id, at=at), answer_action)
+
+
+def _is_idle(context: Context, session_id: str) -> bool:
+    """Whether it is a chat that no process goes on with, so that its last answer ends it."""
+    session = context.reader.session(session_id)
+    if session is None or session.kind != "chat":
+        return False
+    from orchestrator.app.running import idle
+
+    return idle.is_idle(context, session_id)
 
 
 def answer_action(work: Work) -> Answer:
@@ -84,6 +98,10 @@ def answer_action(work: Work) -> Answer:
         found = _decide(work, session, version, question, person)
     if session.kind != "chat":
         settling.settle(work, "question", closed=question["group_id"] is None)
+    elif (given.get(ELSEWHERE) or {}).get(_IDLE):
+        from orchestrator.app.running import idle
+
+        idle.end_over(work)
     if len(work.decisions) > 1:
         found["followed_by"] = work.decisions[1:]
     return found

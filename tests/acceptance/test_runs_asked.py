@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.acceptance.replhouse import House
@@ -68,3 +70,13 @@ def test_a_wrong_clock_is_told_what_it_is_where_it_is_left_out(flag: str, usual:
     done = house.run(*ASK, flag, "0", command="run")
     assert done.code == 64
     assert f"{flag} {usual}" in done.err
+
+
+@pytest.mark.parametrize("command", ["run", "repl"])
+def test_p32_as_json_the_first_object_names_the_project_and_no_line_is_none(command: str, house: House) -> None:
+    flags = ("--json", "--print-project-path")
+    done = house.run(*ASK[: 3 * (command == "run")], *flags, command=command, executor=house.program("echo ok"))
+    objects = [json.loads(line) for line in done.out.splitlines()]
+    assert objects[0]["project"] == str(house.project)
+    told = house.run("--help", command=command, place=()).out
+    assert "with --json the first object names it as project" in " ".join(told.split())

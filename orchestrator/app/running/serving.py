@@ -131,7 +131,7 @@ class Service:
             if question_id is None:
                 _refuse_unnamed(context, run, asked["id"])
             decision, note = _decided(asked, reply, choice)
-            desk = self._desk_of(context, run)
+            desk = self._open_desk(context, run.verification_root)
             with self.loop.preparing(run.session_id):
                 context.credential = caller.credential
                 answering.answer(
@@ -139,6 +139,8 @@ class Service:
                     by=caller.person,
                 )
                 context.credential = None
+                # Opened after the answer, which ends a session that nobody has open.
+                desk.session_id = run.session_id
                 self._after_step(lambda: desk.take_up(run.id))
             self.loop.adopt(run.id)
             now = board.require(context, id)
@@ -161,12 +163,12 @@ class Service:
         given = arguments.bind("answer", {"id": id, "decision": decision, "note": note, "by": caller.person})
         with self._called(caller) as context:
             asked = question_views.question(context, id=id)["question"]
-            desk = self._desk_of(context, board.require(context, asked["run"])) if asked["run"] else None
             with self.loop.preparing(asked["session_id"]):
                 context.credential = caller.credential
                 found: Answer = operations.call(context, "answer", **given)
                 context.credential = None
-                if desk is not None:
+                if asked["run"]:
+                    desk = self._desk_of(context, board.require(context, asked["run"]))
                     # A continuation is another run than the one that asked.
                     runs = run_reader.of_task(context.connection, asked["session_id"], asked["task_id"])
                     self._after_step(lambda: desk.take_up(runs[-1].id))

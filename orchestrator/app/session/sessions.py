@@ -271,15 +271,26 @@ def end_action(work: Work) -> Answer:
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; closing a chat is the project manager's or a person's.",
             "Repeat with --by project_manager",
         )
-    from orchestrator.app.running import queueing
-
-    queueing.refuse_running(work)
-    queueing.end_all(work, by=agent.id)
-    cancelled = moving.cancel_open(work, by=agent.id, reason=reason, cause="session")
-    outcome = "closed" if chat else "abandoned"
-    changes.move_session(work, session.status, "ended", by=agent.id, reason=reason, cause="manual", outcome=outcome)
+    cancelled = close(work, by=agent.id, reason=reason, cause="manual")
     answer: Answer = {"success": True, "session": _row(work), "seq": work.seq}
     return answer if chat else {**answer, "cancelled": cancelled}
+
+
+def close(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
+    """End the step's session with all that is open in it; the groups that were cancelled.
+
+    Raises:
+        Refused: ILLEGAL_MOVE {runs}, something in it runs.
+    """
+    from orchestrator.app.running import queueing
+
+    session = work.session()
+    queueing.refuse_running(work)
+    queueing.end_all(work, by=by)
+    cancelled = moving.cancel_open(work, by=by, reason=reason, cause="session")
+    outcome = "closed" if session.kind == "chat" else "abandoned"
+    changes.move_session(work, session.status, "ended", by=by, reason=reason, cause=cause, outcome=outcome)
+    return cancelled
 
 
 def set_testing_mode(

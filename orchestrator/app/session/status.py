@@ -25,13 +25,17 @@ _FINISHED = ("completed", "deferred_external", "cancelled")
 
 
 class Snapshot(NamedTuple):
-    """A session with its groups and open questions, read once."""
+    """A session with its groups and open questions, read once.
+
+    queued: how the runs of a chat are gone on with that wait for a person.
+    """
 
     session: Row
     groups: list[Row]
     questions: list[Row]
     blockers: list[Row]
     verdict: Row | None = None
+    queued: tuple[str, ...] = ()
 
 
 def status(
@@ -90,8 +94,9 @@ def _overview(context: Context) -> Answer:
 
 def _snapshot(context: Context, session_id: str) -> Snapshot:
     reader = context.reader
+    session = reading.session_row(reader, session_id)
     return Snapshot(
-        reading.session_row(reader, session_id),
+        session,
         [
             reading.group_shape(row)
             for row in queries.rows(reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
@@ -99,7 +104,16 @@ def _snapshot(context: Context, session_id: str) -> Snapshot:
         queries.rows(reader, queries.OPEN_QUESTIONS, session=session_id),
         queries.rows(reader, queries.OPEN_BLOCKERS, session=session_id),
         queries.row(reader, queries.LAST_VERDICT, session=session_id),
+        _queued(context, session) if session["kind"] == "chat" else (),
     )
+
+
+def _queued(context: Context, session: Row) -> tuple[str, ...]:
+    from orchestrator.app.running import idle
+    from orchestrator.core.running import advice
+
+    runs = idle.queued(context, session["id"]) if session["status"] != ENDED else []
+    return tuple(advice.by_hand(run.verification_root, run.id) for run in runs)
 
 
 def _head(seen: Snapshot) -> Answer:
@@ -123,7 +137,7 @@ def _state(seen: Snapshot) -> str:
     if seen.session["status"] == ENDED:
         return ENDED
     waiting = [row for row in (seen.session, *seen.groups) if row["awaited_role"]]
-    if seen.questions or any(row["awaited_role"] == PERSON for row in waiting):
+    if seen.questions or seen.queued or any(row["awaited_role"] == PERSON for row in waiting):
         return PERSON_AWAITED
     if seen.session["status"] == PAUSED:
         return PAUSED
@@ -211,6 +225,7 @@ def _next(seen: Snapshot, spawns: list[Answer], state: str) -> list[str]:
     """What goes on from here: commands, and the questions that wait for a person."""
     session = seen.session["id"]
     commands = [f"orchestrator inbox --session-id {session}"] if seen.questions else []
+    commands += seen.queued
     if state == PAUSED and not any(question["group_id"] is None for question in seen.questions):
         commands.append(resuming.command(session))
     if seen.session["awaited_role"] == VALIDATOR:

@@ -13,6 +13,7 @@ from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
 from orchestrator.app.session import resuming
 from orchestrator.core import handoff
+from orchestrator.core.running import advice
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
@@ -80,7 +81,7 @@ def _resume(context: Context, session: Row, group_id: str | None) -> list[Answer
     open_ = [row for row in (session, *rows) if row["turn"] is not None and row["held"] is None]
     if group_id is not None:
         open_ = [row for row in open_ if row.get("session_id") and row["id"] == group_id]
-    found = []
+    found = _queued(context, session)
     for row in sorted(open_, key=lambda row: int(row["turn"])):
         group = row["id"] if "session_id" in row else None
         if turns.spawn(context.reader, session_id, group, row["turn"]) is not None:
@@ -88,8 +89,25 @@ def _resume(context: Context, session: Row, group_id: str | None) -> list[Answer
     return found
 
 
+def _queued(context: Context, session: Row) -> list[Answer]:
+    """The runs of a chat that wait for somebody who goes on with them."""
+    if session["kind"] != "chat":
+        return []
+    from orchestrator.app.running import idle
+
+    return [
+        _of_nobody(session["id"], advice.by_hand(run.verification_root, run.id))
+        for run in idle.queued(context, session["id"])
+    ]
+
+
 def _paused(session_id: str) -> Answer:
-    return {"group_id": None, "agent": None, "agent_id": None, "turn": None, "command": resuming.command(session_id),
+    return _of_nobody(None, resuming.command(session_id))
+
+
+def _of_nobody(group: str | None, command: str) -> Answer:
+    """What goes on by a command, and is no agent's turn."""
+    return {"group_id": group, "agent": None, "agent_id": None, "turn": None, "command": command,
             "report_command": None, **_point(None)}  # fmt: skip
 
 

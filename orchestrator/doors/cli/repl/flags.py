@@ -26,7 +26,10 @@ FLAGS = (
         " in --project-root (fixed), or in the current folder (cwd).", choices=("temp", "fixed", "cwd"),
     ),
     option("project_root", "The folder of a fixed project; it must exist and is never deleted.", metavar="PATH"),
-    flag("print_project_path", "Print PROJECT_PATH=PATH as the first line."),
+    flag(
+        "print_project_path", "Print PROJECT_PATH=PATH as the first line; with --json the first object names it as"
+        " project.",
+    ),
     flag("non_interactive", "Ask nobody; so it is as well where stdin is no terminal."),
     option("executor", "Who executes, such as command:PATH; the provider's own where left out.", metavar="NAME"),
     option("executor_timeout", "How long an executor may take; 60000 where left out.", kind=INTEGER, metavar="MS"),
