@@ -22,7 +22,6 @@ from orchestrator.app.running import (
     driver,
     earlier,
     failing,
-    holding,
     measuring,
     mediating,
     opening,
@@ -104,6 +103,7 @@ class Desk:
 
     @session_id.setter
     def session_id(self, id: str | None) -> None:
+        """Open another session, or none."""
         before, self._session = self._session, None if id is None else (id, opened.Hold(self.project.root, id))
         if before is not None:
             before[1].release()
@@ -177,7 +177,7 @@ class Desk:
         except OrchestratorError as problem:
             said = advice.said(problem.suggestion)
             why = f"{problem.message} {said}".strip()
-            self._hold(run, states.FAILED, why, states.ERROR, problem.code, helps=said)
+            failing.hold(self.context, run, states.FAILED, why, states.ERROR, problem.code, helps=said)
 
     def _refuse_unready(self, run: Run) -> None:
         if run.executor == run.provider:
@@ -200,18 +200,7 @@ class Desk:
     def _ask(self, run: Run, doubt: mediating.Doubt) -> None:
         state = states.AWAITING if self.flags.interactive else states.UNFINISHED
         status = states.BLOCKED if doubt.kind == questions.CONFIRMATION else states.INCOMPLETE
-        self._hold(run, state, doubt.reason, status, None, doubt.question, doubt.kind)
-
-    def _hold(
-        self, run: Run, state: str, reason: str, status: str, code: str | None, question: str | None = None,
-        kind: str = questions.REPLY, helps: str = "",
-    ) -> None:
-        holding.hold(
-            self.context, session_id=run.session_id, id=run.id, state=state, reason=reason, executor_status=status,
-            code=code, question=question, kind=kind,
-            log=[{"kind": writing.ADVICE, "level": writing.FULL, "text": helps}] if helps else (),
-        )
-        records.save(self.context, run.session_id, run.id)
+        failing.hold(self.context, run, state, doubt.reason, status, None, doubt.question, doubt.kind)
 
     def work(
         self, id: str, watch: port.Watch | None = None, cancelled: Callable[[], bool] | None = None

@@ -7,17 +7,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from orchestrator.app.context import Context
 from orchestrator.app.running import holding, records, starting, writing
+from orchestrator.core import questions
 from orchestrator.core.running import codes, states
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import owners
 from orchestrator.store import run_reader
+from orchestrator.store.run_reader import Run
 
 if TYPE_CHECKING:
     from orchestrator.app.running.desk import Desk
 
 OF_THE_PROJECT = "OUTPUT_FAILED"
 """The problem of the surroundings that is the run's own: its project cannot be written."""
+
+
+def hold(
+    context: Context, run: Run, state: str, reason: str, status: str, code: str | None, question: str | None = None,
+    kind: str = questions.REPLY, *, helps: str = "",
+) -> None:
+    """Stop a queued run that no executor is to see, with its log.
+
+    Args:
+        state, reason, status, code, question, kind: as `holding.hold` takes them.
+        helps: what helps, for the hint.
+    """
+    holding.hold(
+        context, session_id=run.session_id, id=run.id, state=state, reason=reason, executor_status=status, code=code,
+        question=question, kind=kind,
+        log=[{"kind": writing.ADVICE, "level": writing.FULL, "text": helps}] if helps else (),
+    )
+    records.save(context, run.session_id, run.id)
 
 
 def give_up(desk: Desk, id: str, problem: Exception) -> None:
