@@ -98,6 +98,10 @@ def test_no_move_of_the_systems_is_written_by_hand(filled: Board, old: str, new:
         run(filled, *move(old, new, more=LEAVE if old == "blocked" else ""))
 
 
+RESOLVED = (
+    "UPDATE blockers SET resolved_at = 't', resolved_by = 'dev-2', resolved_seq = 900, resolution = 'resolved'"
+    " WHERE task_id = 'blocked'"
+)
 REMOVED = "UPDATE task_dependencies SET removed_seq = 900, removed_by = 'dev-1', removed_reason = 'moot'"
 ATTACKS: list[tuple[str, list[str], str]] = [
     ("begin with an open dependency", move("waiting", "in_progress"), "DEPENDENCIES_OPEN"),
@@ -119,6 +123,11 @@ ATTACKS: list[tuple[str, list[str], str]] = [
     ),
     ("leave blocked with an open blocker", move("blocked", "in_progress", more=LEAVE), "UNBLOCK_NOT_PERMITTED"),
     ("be cancelled with an open blocker", move("blocked", "cancelled", more=LEAVE), "UNBLOCK_NOT_PERMITTED"),
+    (
+        "go back to the backlog, where it was not",
+        [RESOLVED, *move("blocked", "backlog", cause="release", more=LEAVE)],
+        "ILLEGAL_MOVE",
+    ),
     (
         "be blocked by nothing",
         move("in_progress", "blocked", more=", former_status = 'in_progress', blocked_reason = 'x'"),
