@@ -34,13 +34,24 @@ def main(address: str, script: str, start: dict[str, str]) -> None:
 
 def hand_over(connection: socket.socket) -> int:
     """Give the call away with all that belongs to it; return its exit code, or the negative number of its signal."""
+    process, early = 0, list[int]()
+
+    def pass_on(received: int, _: object) -> None:
+        if process:
+            os.kill(process, received)
+        else:
+            early.append(received)
+
+    # Before anything is handed over: from then on the fork speaks, and whoever hears it may send a signal.
+    for each in PASSED_ON:
+        if signal.getsignal(each) is not signal.SIG_IGN:
+            signal.signal(each, pass_on)
     question = repr([sys.argv[1:], dict(os.environ), os.getcwd()]).encode()
     socket.send_fds(connection, [len(question).to_bytes(8, "big")], [0, 1, 2])
     connection.sendall(question)
     process = number(connection)
-    for each in PASSED_ON:
-        if signal.getsignal(each) is not signal.SIG_IGN:
-            signal.signal(each, lambda received, _: os.kill(process, received))
+    for received in early:
+        os.kill(process, received)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)

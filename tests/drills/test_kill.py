@@ -18,8 +18,8 @@ from tests.drills.field import AT, LONG, SESSION
 
 pytestmark = pytest.mark.slow
 
-KILLS = 200 if LONG else 30
-EVERY = 1 if LONG else 5
+KILLS = 200 if LONG else 20
+EVERY = 1 if LONG else 8
 """At every so-manieth statement a process is killed."""
 
 
@@ -127,7 +127,7 @@ def test_an_init_killed_at_any_statement_is_made_good_by_the_next_one(tmp_path: 
         assert field.damages(path) == []
         assert counts(path) == complete
         clear(path)
-        statement += 1 if LONG else 60
+        statement += 1 if LONG else 80
     assert (ended.signal, ended.error) == (None, None)
     assert counts(path) == complete
     assert killed > 5

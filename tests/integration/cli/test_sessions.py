@@ -42,7 +42,7 @@ def test_without_an_open_session_the_way_to_one_is_named_and_the_attempt_recorde
     assert ask("init", *fresh)["success"] is True
     answer = ask("route", "developer", "PARTIAL", "-g", "A", *fresh)
     assert (answer["code"], answer["_exit"], answer["sessions"]) == ("UNKNOWN_SESSION", 3, [])
-    assert answer["suggestion"] == f"orchestrator --db {tmp_path / 'empty.db'} session create ID"
+    assert answer["suggestion"] == f"orchestrator --db {tmp_path / 'empty.db'} session create ID --goal TEXT"
     refused = ask("audit", "refusals", "-s", "@store", *fresh)["refusals"]
     assert [(row["code"], row["role"], row["group_id"]) for row in refused] == [("UNKNOWN_SESSION", "developer", "A")]
 
