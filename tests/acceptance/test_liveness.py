@@ -12,7 +12,7 @@ from tests.acceptance.exploring import Setting
 
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 WALKS, STEPS = (2000, 100) if LONG else (80, 60)
-STATES = 20_000 if LONG else 350
+STATES = 20_000 if LONG else 220
 BLOCKS = 8
 
 

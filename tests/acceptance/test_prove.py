@@ -160,7 +160,9 @@ def _on_its_way(group: tuple[Any, ...]) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "setting", [TWO, TWO._replace(name="one slot", session={"mode": "simple"})], ids=lambda setting: setting.name
+    "setting",
+    [TWO, pytest.param(TWO._replace(name="one slot", session={"mode": "simple"}), marks=LONG)],
+    ids=lambda setting: setting.name,
 )
 def test_what_is_not_tried_between_agents_leads_nowhere_else(setting: Setting) -> None:
     """Whether groups are gone on with one by one or in every order, they come to rest in the same states."""

@@ -18,7 +18,7 @@ from tests.drills import field
 pytestmark = pytest.mark.slow
 
 SESSION = field.SESSION
-ROUNDS = 100 if field.LONG else 10
+ROUNDS, PROCESSES = (100, 100) if field.LONG else (10, 40)
 
 
 @pytest.fixture
@@ -89,11 +89,11 @@ def holder(path: pathlib.Path, id: str) -> tuple[Any, ...]:
     return found
 
 
-def test_of_a_hundred_processes_one_gets_the_task(path: pathlib.Path) -> None:
+def test_of_many_processes_one_gets_the_task(path: pathlib.Path) -> None:
     add(path, "T")
-    found = at_once([claiming(path, f"dev-{number}", "T") for number in range(100)])
+    found = at_once([claiming(path, f"dev-{number}", "T") for number in range(PROCESSES)])
     status, winner, token = holder(path, "T")
-    assert Counter(each[0] for each in found) == {"won": 1, "CLAIM_LOST": 99}
+    assert Counter(each[0] for each in found) == {"won": 1, "CLAIM_LOST": PROCESSES - 1}
     assert [each for each in found if each[0] == "won"] == [["won", "T", token]]
     assert {each[1] for each in found if each[0] == "CLAIM_LOST"} == {winner}
     assert status == "in_progress"
