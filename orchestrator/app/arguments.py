@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from orchestrator.app import operations
 from orchestrator.app.argument_tables import AGENT_IDS, CHOICES, IDS, RANGES, TASK_IDS
@@ -161,11 +161,9 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
             "Repeat with --session-id ID",
             sessions=found[:20],
         )
-    if not operations.OPERATIONS[words].writes:
-        raise no_session_open("orchestrator session list --all")
-    refusal = no_session_open()
-    _record(context, words, given, refusal)
-    raise refusal
+    if operations.OPERATIONS[words].writes:
+        _refuse(context, words, given, no_session_open())
+    raise no_session_open("orchestrator session list --all")
 
 
 def no_session_open(way: str = "orchestrator session create ID --goal TEXT") -> Refused:
@@ -173,12 +171,15 @@ def no_session_open(way: str = "orchestrator session create ID --goal TEXT") -> 
     return Refused("UNKNOWN_SESSION", "No session is open and none was named.", way, sessions=[])
 
 
-def _record(context: Context, words: str, given: dict[str, Any], refusal: Refused) -> None:
+def _refuse(context: Context, words: str, given: dict[str, Any], refusal: Refused) -> NoReturn:
+    """Raise a refusal that is on record."""
+
     def refuse(work: Work) -> dict[str, Any]:
         raise refusal
 
     actor = given.get("by") or given.get("agent_id") or given.get("current_agent") or ""
     perform(context, Call(words, STORE_CHAIN, actor, given, dry_run=bool(given.get("dry_run"))), refuse)
+    raise AssertionError("a call that refuses was let through")
 
 
 def _may_be_null(words: str, name: str, parameter: Parameter) -> bool:

@@ -50,6 +50,10 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "nothing but code has a merge that stands",
     ),
     (
+        r"guard:app\.running\.answerable:\d+ Refused in continuation",
+        "what a run asks is closed with its session, so that it may not be continued anyhow; here it is said better",
+    ),
+    (
         r"guard:app\.audit\.peers:\d+ _exists in import_action",
         "the import looks before its step as well; the step looks again for another import between the two",
     ),

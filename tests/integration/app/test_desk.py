@@ -500,3 +500,12 @@ def test_sessions_that_are_begun_within_one_millisecond_have_ids_of_their_own(tm
     context = again(tmp_path).context
     assert context.connection.execute("SELECT count(*) FROM refusals").fetchone() == (0,)
     assert operations.call(context, "audit replay", session_id=f"chat-{first + 1}")["differences"] == []
+
+
+@pytest.mark.parametrize("act", ["respond", "continue"])
+def test_what_no_run_is_called_is_told_so(tmp_path: pathlib.Path, act: str) -> None:
+    at = desk(tmp_path)
+    done(at, "create a.md")
+    with pytest.raises(Refused) as problem:
+        at.respond("yes", "nowhere") if act == "respond" else at.continuable("nowhere")
+    assert problem.value.code == "UNKNOWN_ID"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import human
+from orchestrator.app import answering, human
 from orchestrator.app.context import Call, perform
 from orchestrator.app.decision import changes, settling, spawning
 from orchestrator.core import questions, strictjson
@@ -567,3 +567,10 @@ def test_a_token_serves_as_well_as_a_terminal() -> None:
         table.do("answer", id=question, decision="continue")
     assert table.rows("SELECT channel FROM questions") == [("token",)]
     assert table.rows("SELECT actor, channel FROM audit_events ORDER BY rowid DESC LIMIT 1") == [("user", "token")]
+
+
+def test_to_look_whether_an_unknown_question_can_be_answered_says_that_there_is_none() -> None:
+    table = Table("A")
+    with pytest.raises(Refused) as problem:
+        answering.look(table.context, "S1:Q99", "continue", "")
+    assert (problem.value.code, problem.value.data["kind"]) == ("UNKNOWN_ID", "question")
