@@ -43,6 +43,23 @@ def session_folder(project: str | os.PathLike[str], session_id: str) -> Path:
     return durable.own_folder(project, OWN_FOLDER, "sessions", session_id)
 
 
+def make_session_folder(root: str | os.PathLike[str], session_id: str) -> bool:
+    """Make the folder of a session; False where there is one already, whoever made it.
+
+    Raises:
+        UsageError: INVALID_ID. EnvironmentProblem: OUTPUT_FAILED, also where a link stands in its place.
+    """
+    names.check_id("session", session_id)
+    above = durable.own_folder(root, OWN_FOLDER, "sessions")
+    with durable.failing(str(above / session_id)):
+        try:
+            os.mkdir(above / session_id, durable.FOLDER_MODE)
+        except FileExistsError:
+            return False
+        durable.sync_folder(above)
+    return True
+
+
 def has_files(project: str | os.PathLike[str], session_id: str) -> bool:
     """Whether a session of that id has left anything in the project. Nothing is made.
 

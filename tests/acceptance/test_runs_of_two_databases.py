@@ -67,7 +67,7 @@ def test_p6_runs_of_two_databases_are_never_in_one_project_together(house: House
     runs = [ended(each) for each in found]
     assert [(code, [each["path"] for each in run["verified_files"]]) for code, run, _ in runs] == [
         (0, ["a.md"]), (0, ["b.md"])
-    ]  # fmt: skip
+    ], [(run["state"], run["why"]) for _, run, _ in runs]  # fmt: skip
     assert not (house.base / "met").exists()
     assert not list(house.project.glob(".orchestrator/locks/*.run"))
 

@@ -51,8 +51,8 @@ def _begun_anew(desk: Desk) -> tuple[str, Answer]:
     number = writing.milliseconds(desk.context.clock())
     while True:
         id = f"chat-{number}"
-        if not _is_anothers(desk, id) and desk.context.reader.session(id) is None:
-            evidence_files.session_folder(desk.project.root, id)
+        # Who makes the folder has the id: a process of another database may want it in the same millisecond.
+        if desk.context.reader.session(id) is None and evidence_files.make_session_folder(desk.project.root, id):
             with contextlib.suppress(sessions.Taken):
                 return id, sessions.begin_chat(desk.context, id=id)
         number += 1

@@ -15,7 +15,7 @@ import pytest
 
 from orchestrator import bootstrap
 from orchestrator.app import human, operations
-from orchestrator.app.running import driver, opening, starting
+from orchestrator.app.running import driver, opening, starting, writing
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import config, report
 from orchestrator.errors import EnvironmentProblem, Refused
@@ -509,3 +509,18 @@ def test_what_no_run_is_called_is_told_so(tmp_path: pathlib.Path, act: str) -> N
     with pytest.raises(Refused) as problem:
         at.respond("yes", "nowhere") if act == "respond" else at.continuable("nowhere")
     assert problem.value.code == "UNKNOWN_ID"
+
+
+def test_two_databases_that_begin_in_one_millisecond_take_two_ids(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither has written a file yet when the other one looks."""
+    first = desk(tmp_path)
+    second = bootstrap.open_desk(
+        executor=f"scripted:{tmp_path / 'script.json'}", project_mode="fixed", project_root=first.project.root,
+        database=str(tmp_path / "other.db"), environment={},
+    )  # fmt: skip
+    monkeypatch.setattr(writing, "milliseconds", lambda _: 7)
+    for each in (first, second):
+        opening.begin(each)
+    assert [each.session_id for each in (first, second)] == ["chat-7", "chat-8"]
