@@ -11,28 +11,29 @@ KINDS = ("awaiting_confirmation", "in_progress", "pending", "deferred_external",
 TO_ACKNOWLEDGE = "to_be_acknowledged"
 
 _PHASES = {
-    "complete": "Nothing runs: every group is completed, deferred, cancelled, or waits for your confirmation.",
+    "complete": "Nothing runs: every group is completed, deferred, cancelled, or waits to be confirmed.",
     "attention": "Nothing runs, and not every group is settled.",
 }
-_CAUSES = {
-    "confirmation_needed": "Work is done and waits for your confirmation.",
-    "path_missing": "A group is with you, and parts of its completion path are missing.",
+CAUSES = {
+    "confirmation_needed": "Work is done and waits for the project manager to confirm it.",
     "blocked": "A group is blocked.",
-    "held": "A group is held back.",
+    "held": "A group is held back: nobody is started on it yet.",
+    "path_missing": "A group is with the project manager, and parts of its completion path are missing.",
     "waiting_on_deferred": "A group depends on one that is deferred.",
     "waiting_on_cancelled": "A group depends on one that is cancelled.",
-    "nothing_pending": "No group is left to start.",
-    "nothing_completed": "No group is completed.",
 }
-_NOTES = {
+"""Why something does not go on by itself, a sentence for each cause."""
+STALLED = {"nothing_pending": "No group is left to start.", "nothing_completed": "No group is completed."}
+"""Causes that say something only where nobody is awaited, or the project manager alone."""
+NOTES = {
     "confirmation_needed": "to be confirmed",
     "path_missing": "completion path not met",
-    "blocked": "blocked",
     "held": "held back",
     "waiting_on_deferred": "depends on a deferred group",
     "waiting_on_cancelled": "depends on a cancelled group",
-    TO_ACKNOWLEDGE: "to be acknowledged by the confirmation",
 }
+"""The same of one group, in a few words."""
+_OF_A_GROUP = {**NOTES, "blocked": "blocked", TO_ACKNOWLEDGE: "to be acknowledged by the confirmation"}
 _ACKNOWLEDGED = ("confirmation_needed", TO_ACKNOWLEDGE)
 
 
@@ -46,13 +47,13 @@ def named(frozen: list[Any]) -> dict[str, Any]:
 def called(full: dict[str, Any]) -> list[str]:
     """Why the project manager is called, a sentence a line."""
     phase = _PHASES.get(full.get("phase_check", ""))
-    causes = [_CAUSES.get(cause, cause) for cause in full.get("causes", ())]
+    causes = [CAUSES.get(cause) or STALLED.get(cause) or cause for cause in full.get("causes", ())]
     return [f"- {sentence}" for sentence in ([phase] if phase else []) + causes]
 
 
 def note(group: dict[str, Any]) -> str:
     """What a group waits for besides an agent, to be put behind its status."""
-    found = _NOTES.get(group.get("cause") or "")
+    found = _OF_A_GROUP.get(group.get("cause") or "")
     return f", {found}" if found else ""
 
 

@@ -39,7 +39,6 @@ _CLOSERS = "\"'\u201d\u2019)\uff09\\]】」』*_`"
 _MARK = "?\uff1f"
 _BORDER = re.compile(f"[。\uff01\uff1f][{_CLOSERS}]*|[.!?][{_CLOSERS}]*(?=\\s|\\Z)|\n")
 _YES_NO_LINE = re.compile("\\s*YES\\s*/\\s*NO\\s*[:\uff1a]", re.IGNORECASE)
-_YES_NO_END = re.compile(r"[(\[]\s*(?:yes\s*/\s*no|y\s*/\s*n)\s*[)\]]", re.IGNORECASE)
 _YES_NO = re.compile(r"[(\[]\s*(?:yes\s*(?:/|or)\s*no|y\s*/\s*n)\s*[)\]]", re.IGNORECASE)
 _LEAD = "#>*-_• \t"
 
@@ -109,7 +108,7 @@ def is_yes_no(question: str) -> bool:
 def ends_asking(text: str) -> bool:
     """Whether the text's last word to its reader is a question."""
     found = _found(text)
-    rest = _YES_NO_END.sub("", text[found[-1].end :]) if found else "."
+    rest = _YES_NO.sub("", text[found[-1].end :]) if found else "."
     return not rest.strip(_LEAD + "\n\r" + _CLOSERS)
 
 

@@ -53,6 +53,18 @@ def newest(desk: Desk) -> str:
     return str(row[0])
 
 
+def left_asking(folder: pathlib.Path) -> tuple[Desk, dict[str, Any]]:
+    """A closed desk, and its run that asks for a color and is content with blue."""
+    at = desk(
+        folder,
+        {"status": "COMPLETE", "output": "done", "writes": {"color.md": "blue"}, "when": "blue"},
+        {"status": "INCOMPLETE", "output": "Which color?"},
+    )
+    run = done(at, "create color.md")
+    at.close()
+    return at, run
+
+
 def done(desk: Desk, text: str) -> dict[str, Any]:
     run: dict[str, Any] = desk.work(desk.submit(text)["id"])
     return run
@@ -262,13 +274,7 @@ def test_p9_a_run_that_cannot_go_on_ends_at_once(tmp_path: pathlib.Path, monkeyp
 
 
 def test_a_run_that_an_answer_queued_is_taken_up_by_the_next_desk(tmp_path: pathlib.Path) -> None:
-    steps = (
-        {"status": "COMPLETE", "output": "done", "writes": {"color.md": "blue"}, "when": "blue"},
-        {"status": "INCOMPLETE", "output": "Which color?"},
-    )
-    first = desk(tmp_path, *steps)
-    run = done(first, "create color.md")
-    first.close()
+    first, run = left_asking(tmp_path)
     context = first.context
     context.credential = human.Credential(human.TERMINAL)
     answer = operations.call(context, "answer", id=run["question"]["id"], decision="continue", note="blue")
@@ -340,13 +346,7 @@ def test_p16_unfinished_work_of_an_ended_session_is_not_continued(tmp_path: path
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_run_of_an_earlier_session_is_answered_by_its_id(tmp_path: pathlib.Path, begun: bool) -> None:
-    steps = (
-        {"status": "COMPLETE", "output": "done", "writes": {"color.md": "blue"}, "when": "blue"},
-        {"status": "INCOMPLETE", "output": "Which color?"},
-    )
-    first = desk(tmp_path, *steps)
-    run = done(first, "create color.md")
-    first.close()
+    _, run = left_asking(tmp_path)
     second = again(tmp_path)
     if begun:
         second.start()

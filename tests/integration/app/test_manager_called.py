@@ -172,7 +172,8 @@ class TestWhatTheManagerIsHanded:
         assert (full["phase_check"], full["causes"][0]) == ("complete", "confirmation_needed")
         confirm = command("BAZINGA", turn, " --acknowledge A=REASON")
         assert full["next"] == [{"what": "confirm the goal, and with it A", "command": confirm}]
-        assert "- Work is done and waits for your confirmation." in section(markdown, "Why you are called")
+        why = "- Work is done and waits for the project manager to confirm it."
+        assert why in section(markdown, "Why you are called")
         assert section(markdown, "Groups") == ['- A ("A"): in_progress, awaits project_manager, to be confirmed']
         assert section(markdown, "What may follow") == [
             "To confirm the goal, and with it A:", "```", confirm, "```",

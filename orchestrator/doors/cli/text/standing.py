@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core import completion
+from orchestrator.core.handoff_groups import CAUSES, NOTES, STALLED
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -16,24 +17,6 @@ _STATES = {
     "ended": "ended",
     "person_awaited": "a person is awaited",
     "stalled": "STALLED: nobody is awaited",
-}
-
-
-_CAUSES = {
-    "confirmation_needed": "Work is done and waits for the project manager to confirm it.",
-    "blocked": "A group is blocked.",
-    "held": "A group is held back: nobody is started on it yet.",
-    "path_missing": "A group is with the project manager, and parts of its completion path are missing.",
-    "waiting_on_deferred": "A group depends on one that is deferred.",
-    "waiting_on_cancelled": "A group depends on one that is cancelled.",
-}
-_STALLED = {"nothing_pending": "No group is left to start.", "nothing_completed": "No group is completed."}
-_NOTES = {
-    "confirmation_needed": "to be confirmed",
-    "path_missing": "completion path not met",
-    "held": "held back",
-    "waiting_on_deferred": "depends on a deferred group",
-    "waiting_on_cancelled": "depends on a cancelled group",
 }
 
 
@@ -59,8 +42,8 @@ def _shown(answer: Answer) -> set[str]:
 
 def _causes(answer: Answer) -> list[str]:
     """Why nothing goes on without the project manager, in words; a session that has just begun lacks nothing."""
-    names = [cause for cause in answer.get("causes", ()) if cause in _CAUSES or answer["stalled"]]
-    return [_CAUSES.get(name) or _STALLED.get(name) or name for name in names] if answer["state"] != "ended" else []
+    names = [cause for cause in answer.get("causes", ()) if cause in CAUSES or answer["stalled"]]
+    return [CAUSES.get(name) or STALLED.get(name) or name for name in names] if answer["state"] != "ended" else []
 
 
 def _overview(sessions: list[Answer]) -> list[str]:
@@ -128,7 +111,7 @@ def _note(group: Answer) -> str:
     notes = ["OVERDUE"] if group["overdue"] else []
     notes += [f"blocked by {', '.join(group['blockers'])}"] if group["blockers"] else []
     cause = group["cause"]
-    notes += [_NOTES[cause]] if cause in _NOTES else []
+    notes += [NOTES[cause]] if cause in NOTES else []
     notes += [doubt(group)] if group["doubt"] else []
     notes += [f"came back {layout.times(group['rework'])}"] if group["rework"] else []
     return ", ".join(notes)
