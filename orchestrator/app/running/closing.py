@@ -168,12 +168,16 @@ def _inventory(context: Context, root: str, session: str) -> Inspection:
 
 def _end(context: Context, session: str) -> None:
     """End the session, unless a person is asked in it, or another process runs something of it."""
+    if is_over(context, session):
+        sessions.end(context, id=session, by=CLOSER, reason="the session was closed")
+
+
+def is_over(context: Context, session: str) -> bool:
+    """Whether nothing of a session is asked, queued or under way any more."""
     open_ = context.reader.one(
         "SELECT 1 FROM questions WHERE session_id = :session AND closed_seq IS NULL LIMIT 1", session=session
     )
-    runs = run_reader.of_session(context.connection, session)
-    if open_ is None and all(run.ended_at is not None for run in runs):
-        sessions.end(context, id=session, by=CLOSER, reason="the session was closed")
+    return open_ is None and all(run.ended_at is not None for run in run_reader.of_session(context.connection, session))
 
 
 def _seconds(at: str) -> float:

@@ -13,8 +13,6 @@ from orchestrator.runner import opened
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
-_ASKED = "SELECT 1 FROM questions WHERE session_id = :session AND closed_seq IS NULL LIMIT 1"
-
 
 def is_idle(context: Context, session_id: str) -> bool:
     """Whether nobody goes on with a session by themselves: it was begun by a REPL or a single run that has ended.
@@ -34,9 +32,7 @@ def queued(context: Context, session_id: str) -> list[Run]:
 
 
 def end_over(work: Work) -> None:
-    """End the step's session, which is idle, if nothing of it is asked, queued or under way any more."""
-    session, connection = work.step.chain, work.context.connection
+    """End the step's session, which is idle, if it is over."""
     work.step.flush()
-    over = all(run.ended_at is not None for run in run_reader.of_session(connection, session))
-    if over and work.reader.one(_ASKED, session=session) is None:
+    if closing.is_over(work.context, work.step.chain):
         sessions.close(work, by=closing.CLOSER, reason="its last question is answered", cause="question")

@@ -47,11 +47,18 @@ class Known(NamedTuple):
 
 
 class Model:
-    """Runs by their ids in the order in which they were queued, and the tasks that somebody else had a hand in."""
+    """Runs by their ids in the order in which they were queued, and the tasks that somebody else had a hand in.
+
+    ended: sessions; as no process has one open here, an answer ends the one in which it leaves nothing open.
+    """
 
     def __init__(self) -> None:
         self.runs: dict[str, Known] = {}
         self.touched: set[tuple[str, str]] = set()
+        self.ended: set[str] = set()
+
+    def session(self, step: tuple[Any, ...]) -> str:
+        return str(step[1]) if step[0] == "queue" else self.runs[step[1]].session
 
     def of_task(self, run: str) -> list[str]:
         return [id_ for id_, each in self.runs.items() if each[:2] == self.runs[run][:2]]
@@ -157,6 +164,11 @@ _ACTS: dict[str, Any] = {
 
 def expected(track: Track, model: Model, step: tuple[Any, ...]) -> set[str | None]:
     """The codes with which a step may be answered; None alone where it has to succeed."""
+    may = _expected(track, model, step)
+    return may if model.session(step) not in model.ended else {"SESSION_CLOSED", *(may - {None})}
+
+
+def _expected(track: Track, model: Model, step: tuple[Any, ...]) -> set[str | None]:
     kind, run, *more = step
     if kind in ("queue", "meddle"):
         return {None} if kind == "queue" else {None, *TASKS}
@@ -208,6 +220,7 @@ def follow(track: Track, model: Model, step: tuple[Any, ...], answer: Any) -> No
     known = model.runs[run]
     if kind == "answer":
         _answered(track, model, run, more[0])
+        _ended(track, model, known.session)
         return
     to = {
         "start": "running", "cancel": "cancelled", "unanswered": "incomplete", "abandon": "error",
@@ -228,8 +241,18 @@ def _answered(track: Track, model: Model, run: str, decision: str) -> None:
         model.runs[new] = Known(known.session, known.task, "queued")
 
 
+def _ended(track: Track, model: Model, session: str) -> None:
+    asked = track.rows("SELECT 1 FROM questions WHERE session_id = ? AND closed_seq IS NULL", session)
+    if not asked and not any(each.state in OPEN for each in model.runs.values() if each.session == session):
+        model.ended.add(session)
+        # What is left of it is cancelled.
+        model.touched |= {each[:2] for each in model.runs.values() if each.session == session}
+
+
 def holds(track: Track, model: Model) -> None:
     """What holds after every step."""
+    ended = track.rows("SELECT id FROM sessions WHERE status = 'ended'")
+    assert {row[0] for row in ended} == model.ended
     states = track.rows("SELECT id, session_id, task_id, state FROM runs")
     assert {row[0]: row[1:] for row in states} == {id_: each[:3] for id_, each in model.runs.items()}
     assert {row[3] for row in states} <= {*OPEN, *ENDED}
