@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Transition, Workflow
 
-RULES_VERSION = 3
+RULES_VERSION = 4
 """Raised whenever deciding changes meaning, so that a replay can tell a changed engine from a changed record."""
 
 PERSON = "user"
