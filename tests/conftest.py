@@ -8,12 +8,13 @@ import pathlib
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 
 import hypothesis
 import pytest
 
 from tests import forks
+from tests.mutants import table
 
 # A busy machine is no failure of a property.
 hypothesis.settings.register_profile("project", deadline=None, print_blob=True)
@@ -35,6 +36,39 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+GUARDED = table.noticing_tests(pathlib.Path(__file__).with_name("mutants") / "RESULTS.md")
+"""The tests that fail when a guard is taken away: file below the root, then names within it."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `--fast` choose the tests of the guards, which take a minute or two instead of all of them."""
+    parser.addoption("--fast", action="store_true", help="only tests that noticed a mutant (tests/mutants/RESULTS.md)")
+
+
+def pytest_ignore_collect(collection_path: pathlib.Path, config: pytest.Config) -> bool | None:
+    """With `--fast`, read no file that has none of these tests."""
+    if not config.getoption("--fast") or collection_path.suffix != ".py":
+        return None
+    return collection_path.relative_to(config.rootpath).as_posix() not in GUARDED or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--fast`, leave the tests that noticed a mutant."""
+    if not config.getoption("--fast"):
+        return
+    chosen = guarding(item.nodeid for item in items)
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+    items[:] = [item for item in items if item.nodeid in chosen]
+
+
+def guarding(tests: Iterable[str]) -> set[str]:
+    """Those of the tests that noticed a mutant; of a function whose cases have other names by now, all cases."""
+    present = set(tests)
+    named = {f"{file}::{name}" for file, names in GUARDED.items() for name in names}
+    renamed = {test.partition("[")[0] for test in named - present}
+    return {test for test in present if test in named or test.partition("[")[0] in renamed}
 
 
 Completed = subprocess.CompletedProcess[str]

@@ -100,6 +100,16 @@ def noticed(file: pathlib.Path) -> dict[tuple[str, str], set[str]]:
     return found
 
 
+def noticing_tests(file: pathlib.Path) -> dict[str, set[str]]:
+    """The tests that noticed any mutant: for each file below `tests/`, their names as pytest writes them."""
+    found: dict[str, set[str]] = {}
+    for test in {test for tests in noticed(file).values() for test in tests}:
+        path, separator, name = test.partition("::")
+        if separator and not path.startswith("tests/**"):
+            found.setdefault(path, set()).add(name)
+    return found
+
+
 def _by_kind(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
     kinds: dict[str, list[Verdict]] = {}
     for verdict in verdicts:

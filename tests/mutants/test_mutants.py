@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,6 +17,7 @@ from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
 from orchestrator.store import guards, guards_path, guards_tables
+from tests import conftest
 from tests.mutants import __main__ as mutants
 from tests.mutants import catalogue, hosting, redundant, sqltext, table
 from tests.mutants.catalogue import Mutant
@@ -83,6 +86,35 @@ def run(*arguments: str, cwd: pathlib.Path | None = None) -> subprocess.Complete
     return subprocess.run(
         argv, cwd=cwd or catalogue.ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
+
+
+# --- what noticed them
+
+
+def test_every_test_that_noticed_a_mutant_is_there() -> None:
+    # Their names are read from the results, where a test that was renamed would be forgotten by `--fast` in silence.
+    missing = []
+    for file, names in table.noticing_tests(mutants.RESULTS).items():
+        path = catalogue.ROOT / file
+        present = set(_functions(ast.parse(path.read_text("utf-8")))) if path.exists() else set()
+        missing += [f"{file}::{name}" for name in names if name.partition("[")[0] not in present]
+    assert missing == []
+
+
+def test_a_fast_run_leaves_no_guard_out_where_a_case_was_renamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conftest, "GUARDED", {"tests/a.py": {"test_plain", "test_cases[old]", "test_more[kept]"}})
+    present = ["tests/a.py::test_plain", "tests/a.py::test_cases[new]", "tests/a.py::test_cases[other]"]
+    present += ["tests/a.py::test_more[kept]", "tests/a.py::test_more[not named]", "tests/b.py::test_plain"]
+    assert conftest.guarding(present) == set(present[:4])
+
+
+def _functions(node: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[str]:
+    """The functions of a module and its classes, as pytest writes them."""
+    for child in node.body:
+        if isinstance(child, ast.FunctionDef):
+            yield f"{prefix}{child.name}"
+        elif isinstance(child, ast.ClassDef):
+            yield from _functions(child, f"{prefix}{child.name}::")
 
 
 # --- finding them
