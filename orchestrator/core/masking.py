@@ -8,6 +8,7 @@ What takes part in every write is here and cheap: a text without any hint of a s
 
 from __future__ import annotations
 
+import binascii
 import functools
 import hashlib
 import json
@@ -16,21 +17,55 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from orchestrator.core.masking_patterns import FOLDER, HINTS, KEY_HINTS, MASKED, SHORTEST_VALUE, harmless
-
-if typing.TYPE_CHECKING:
-    from orchestrator.core.masking_machine import Machine
+from orchestrator.core.masking_patterns import (
+    FOLDER,
+    KEY_HINTS,
+    MARKS,
+    MASKED,
+    NAMES,
+    OPTION_LETTERS,
+    SHORTEST_VALUE,
+    compiled,
+    may_be_marked,
+)
 
 REDACTED = "[REDACTED]"
 MASK = "[MASKED:"
 """How every token begins."""
 
-OWN_TOKEN = re.compile(r'"claim_token":"[A-Za-z0-9][^"\\:]*:C[0-9]+(?:\.[0-9]+)?"')
+OWN_TOKEN = r'"claim_token":"[A-Za-z0-9][^"\\:]*:C[0-9]+(?:\.[0-9]+)?"'
 
-_KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS)
-_LITERALS = tuple(hint.literal for hint in HINTS if not hint.lower and hint not in KEY_HINTS and hint.head != "keep")
+UNSEEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+)
+"""Characters that no terminal shows, and that begin what it does not show."""
+
+_CONTROLS = tuple(chr(code) for code in (0x1B, *range(9), 0x0B, 0x0C, *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
+_ESCAPED = (
+    r"\\(?:x(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])|u(?:00(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])"
+    r"|034[fF]|061[cC]|11(?:5[fF]|60)|17[bB]|180|20[0-6]|3164|[fF][eE]|[fF]{2}[aA]0))"
+)
+_KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS if not hint.long)
+_MARK_LITERALS = tuple(MARKS)
+_SHORT = 4_096
 _EXAMPLE = "0x0x0x0x0x0x"
-_NAMES = tuple(hint.literal for hint in HINTS if hint.lower)
+_OPTIONS = tuple(f" -{letter}" for letter in OPTION_LETTERS)
+_NO_END = 1_024
+
+
+def is_broken(text: str) -> bool:
+    """Whether a text has characters that are not shown and could break a secret."""
+    if not text.isascii():
+        return compiled(f"[{UNSEEN}]").search(text) is not None
+    return not text.isprintable() and any(each in text for each in _CONTROLS)
+
+
+def _may_be_broken(text: str) -> bool:
+    """Whether it is broken, or a text in it that is written with escapes."""
+    return is_broken(text) or (
+        ("\\u" in text or "\\x" in text) and compiled(_ESCAPED).search(text) is not None
+    )
 
 
 def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
@@ -38,7 +73,11 @@ def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
     for literal in _KEY_LITERALS:
         if literal in text and (literal != "sk-" or _sk_begins(text)):
             return True
-    return any(secret[:SHORTEST_VALUE] in text for secret in secrets)
+    if any(secret[:SHORTEST_VALUE] in text for secret in secrets):
+        return True
+    if may_be_marked(text) and (len(text) > _SHORT or any(mark in text for mark in _MARK_LITERALS)):
+        return True
+    return _may_be_broken(text)
 
 
 def _sk_begins(text: str) -> bool:
@@ -56,9 +95,13 @@ def _sk_begins(text: str) -> bool:
 def _may_hold_secrets(text: str, secrets: Sequence[str]) -> bool:
     # Names are what most texts have, and there are fewer of them.
     lower = text.lower()
-    if any(name in lower for name in _NAMES):
+    if any(name in lower for name in NAMES):
         return True
-    return may_hold_keys(text, secrets) or any(literal in text for literal in _LITERALS)
+    if "eyJ" in text or "sig=" in lower or ("://" in text and ("@" in text or len(text) > _NO_END)):
+        return True
+    if " -" in text and any(option in text for option in _OPTIONS):
+        return True
+    return may_hold_keys(text, secrets)
 
 
 @typing.overload
@@ -76,7 +119,7 @@ def mask(text: str | None, secrets: Sequence[str] = ()) -> str | None:
     """
     if not text or not _may_hold_secrets(text, secrets):
         return text
-    return _machine(secrets, keys_only=False).feed(text, final=True)
+    return _masked(text, secrets, keys_only=False)
 
 
 @typing.overload
@@ -94,7 +137,7 @@ def mask_keys(text: str | None, secrets: Sequence[str] = ()) -> str | None:
     """
     if not text or not may_hold_keys(text, secrets):
         return text
-    return _machine(secrets, keys_only=True).feed(text, final=True)
+    return _masked(text, secrets, keys_only=True)
 
 
 def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
@@ -104,10 +147,15 @@ def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
     return text if masked == text else f"{masked}:{hashlib.sha256(whole).hexdigest()[:16]}"
 
 
-def _machine(secrets: Sequence[str], keys_only: bool) -> Machine:
+def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
+    if is_broken(text):
+        from orchestrator.core import masking_stream
+
+        stream = masking_stream.Stream(secrets, keys_only=keys_only)
+        return stream.feed(text) + stream.close()
     from orchestrator.core import masking_machine
 
-    return masking_machine.Machine(secrets, keys_only)
+    return masking_machine.Machine(secrets, keys_only).feed(text, final=True)
 
 
 def leaks(text: str | None, secrets: Sequence[str] = ()) -> bool:
@@ -193,7 +241,7 @@ def mask_event(text: str, secrets: Sequence[str] = ()) -> str:
         return text
     from orchestrator.core import masking_json
 
-    return masking_json.masked_but_for(text, OWN_TOKEN, secrets)
+    return masking_json.masked_but_for(text, compiled(OWN_TOKEN), secrets)
 
 
 def mask_named(name: str, value: str | float, secrets: Sequence[str] = ()) -> str:
@@ -217,6 +265,8 @@ def _mask_named(name: str, value: Any, secrets: Sequence[str]) -> Any:
 
 
 def _harmless(name: str, value: str) -> bool:
+    from orchestrator.core.masking_harmless import harmless
+
     return harmless(value) or (name.lower().endswith("pwd") and bool(re.match(FOLDER, value)))
 
 
@@ -252,47 +302,70 @@ def registered(values: Mapping[str, str | None]) -> tuple[tuple[str, ...], tuple
         values: each variable's value; None or blanks where it is not set.
 
     Returns:
-        The values, the longest first, also as JSON writes them; and a warning for each that is too short to be masked,
+        The values, the longest first, also as usual encoders write them; and a warning for each that is too short to be masked,
         which never holds the value.
+
+    What is masked beside a value itself: base64 of it, also in the middle of a longer text (the standard and the
+    URL-safe alphabet), hex, percent-encoding, the escapes of JSON, references of HTML. What is encoded twice,
+    compressed, encrypted, split or reversed is not known again.
 
     Source: seed 001, Property 24, 3.
     """
     stripped = {name: value.strip() for name, value in values.items() if value and value.strip()}
     long = {value for value in stripped.values() if len(value) >= SHORTEST_VALUE}
-    escaped = {json.dumps(value, ensure_ascii=ascii)[1:-1] for value in long for ascii in (False, True)}
+    written = {form for value in long for form in _forms(value)}
     warnings = tuple(
         f"{name} has fewer than {SHORTEST_VALUE} characters and is not masked, because ordinary words would be as well."
         for name, value in stripped.items()
         if len(value) < SHORTEST_VALUE
     )
-    return tuple(sorted(long | escaped, key=lambda value: (-len(value), value))), warnings
+    return tuple(sorted(long | written, key=lambda value: (-len(value), value))), warnings
 
 
-class Stream:
-    """Masks a text that comes in pieces as `mask` or `mask_keys` would mask it as a whole.
+_HTML = ({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"},
+         {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"},
+         {"&": "&#38;", "<": "&#60;", ">": "&#62;", '"': "&#34;", "'": "&#39;"},
+         {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"},
+         {"&": "&amp;", "<": "&lt;", ">": "&gt;"})  # fmt: skip
+_PERCENT_KEPT = ("-._~", "-._~/", "-._~!'()*", "-._*", "-._~!$&'()*+,;=:@/?#")
+"""What percent-encoders leave as it is beside letters and digits: of paths, components, forms and whole URLs."""
 
-    What could be the beginning of a secret is held back, and no more than some thousand characters; the rest is given
-    out at once. Each stream of a process needs one of its own.
 
-    Args:
-        secrets: registered values.
-        keys_only: as `mask_keys`, for what is stored; else as `mask`.
+def _forms(value: str) -> set[str]:
+    """How encoders write a value."""
+    data = value.encode("utf-8", "surrogatepass")
+    forms = {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (False, True)}
+    forms |= {form.replace("/", "\\/") for form in forms}
+    for hexes in ("{:02x}", "{:02X}"):
+        forms.add("".join(map(hexes.format, data)))
+        forms |= {"".join(map(f"%{hexes}".format, data)), "".join(map(f"\\x{hexes}".format, data))}
+        units = "\\u" + hexes.replace("02", "04")
+        forms |= {_escaped(value, units.format, kept) for kept in ("", "all", "html")}
+        for kept in _PERCENT_KEPT:
+            escaped = "".join(chr(each) if chr(each) in kept or _is_plain(each) else f"%{hexes}".format(each) for each in data)
+            forms |= {escaped, escaped.replace("%20", "+")}
+    forms |= {"".join(table.get(each, each) for each in value) for table in _HTML}
+    forms |= {"".join(map(reference.format, map(ord, value))) for reference in ("&#{};", "&#x{:x};", "&#x{:X};")}
+    forms |= _base64(data)
+    return {form for form in forms if len(form) >= SHORTEST_VALUE}
 
-    Source: seed 001, Property 25, 3.
-    """
 
-    def __init__(self, secrets: Sequence[str] = (), *, keys_only: bool) -> None:
-        self._machine = _machine(secrets, keys_only)
+def _is_plain(byte: int) -> bool:
+    return byte < 0x80 and chr(byte).isalnum()
 
-    def feed(self, text: str) -> str:
-        """Take the next piece; give out what is decided."""
-        return self._machine.feed(text)
 
-    def close(self, cut: bool = False) -> str:
-        """Give out the rest.
+def _escaped(value: str, escape: Callable[[int], str], kept: str) -> str:
+    """A value in JSON: with all escaped, or with what HTML gives a meaning."""
+    if kept == "html":
+        return "".join(escape(ord(each)) if each in "<>&'=" else json.dumps(each)[1:-1] for each in value)
+    return "".join(escape(ord(each)) if kept != "all" or not each.isalnum() else each for each in value)
 
-        Args:
-            cut: whether the writer was ended in the middle; then even the shortest beginning of a key at the end is
-                masked, which in a whole text would be none.
-        """
-        return self._machine.feed("", final=True, cut=cut)
+
+def _base64(data: bytes) -> set[str]:
+    """The characters that the whole of a value alone decides, wherever in the encoded text it begins."""
+    forms = set()
+    for before in range(3):
+        written = binascii.b2a_base64(bytes(before) + data, newline=False).decode()
+        whole = written[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        forms |= {whole, whole.replace("+", "-").replace("/", "_")}
+    return forms

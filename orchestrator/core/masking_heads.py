@@ -6,9 +6,11 @@ import bisect
 import re
 from collections.abc import Callable
 
+from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
-from orchestrator.core.masking_patterns import compiled, harmless
+from orchestrator.core.masking_harmless import harmless
+from orchestrator.core.masking_patterns import compiled
 from orchestrator.core.masking_runs import Ends
 from orchestrator.core.tuples import NamedTuple
 
@@ -65,6 +67,7 @@ Match = re.Match[str]
 
 _RUN_STOPS = r"[^A-Za-z0-9_-]"
 _URL_STOPS = r"[\s/?#\"'<>\\`]"
+_NUMBER_BEFORE = r"(?:\A|[^0-9])[0-9]{6,12}\Z"
 _DOTTED_STOPS = r"[^A-Za-z0-9_.-]|\.(?!\.?[A-Za-z0-9_-])"
 _SHORTEST_PART, _ENCRYPTED_WINDOW = 8, 80
 _ESCAPE_BEFORE = r"(?:\\[abfnrtv0]|\\[ux][0-9A-Fa-f]{2,4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;?]{0,16}[A-Za-z])\Z"
@@ -78,6 +81,16 @@ BLOCK_LIMIT = 16_384
 PART_LIMIT = 16_384
 """The longest first or second part of a JSON web token that is waited for."""
 _PASSWORD_LIMIT = 1_024
+_MARK_LENGTHS = sorted(set(map(len, patterns.MARKS)), reverse=True)
+_SCHEME_BEFORE = r"([^A-Za-z0-9+.-]?)([A-Za-z][A-Za-z0-9+.-]{0,30})://\Z"
+_WEB_SCHEMES = ("http", "https", "ws", "wss", "file", "git+https", "git+http")
+_HOST_CHARACTER = r"[\w$%^*~@!#?/-]"
+_HOST = (
+    r"(?:localhost|(?:[\w-]{1,63}\.){1,8}[A-Za-z]{2,24}|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?"
+)
+_LETTERS = r"(?:(?:[A-Z]?[a-z]{1,20}){1,3}|[A-Z]{1,24})\d{0,4}|\d{1,6}"
+_USER = rf"(?=.{{0,40}}\Z)(?:{_LETTERS})?(?:(?:[._+~@-]|%40)(?:{_LETTERS})){{0,5}}"
+"""The name of a user, which is no secret; what looks random is none."""
 
 
 def free(view: View, at: int, also: str = "") -> bool:
@@ -103,7 +116,7 @@ def _sk(view: View, hint: Match) -> Found:
     begun = cut and body.startswith(_KINDS_OF_KEY)
     if not begun and len(body) < _TOKEN_WINDOW and compiled(_WORDS).fullmatch(body):
         return None
-    row = patterns.ANTHROPIC if (cut and body.startswith("ant-")) or _anthropic(body) else patterns.OPENAI
+    row = kinds.ANTHROPIC if (cut and body.startswith("ant-")) or _anthropic(body) else kinds.OPENAI
     return Head(start, row, Ends(runs.RUN, _RUN_STOPS))
 
 
@@ -125,11 +138,42 @@ def token(characters: str, least: int, needed: str = "") -> Callable[[View, Matc
         enough = len(body) >= least and (not needed or compiled(needed).search(body))
         if not enough and not view.cut_at(end):
             return None
-        # What the key begins with is run over as well, and may hold other characters.
-        marks = "".join(sorted(set(hint.group()) & set("_.")))
-        return Head(hint.start(), patterns.API, Ends(runs.RUN, rf"[^{marks}{characters}]"))
+        return Head(hint.start(), kinds.API, Ends(runs.RUN, rf"[^{characters}]"))
 
     return head
+
+
+def _issued(view: View, hint: Match) -> Found:
+    """A key behind the mark of its issuer, the longest mark that ends where the hint does."""
+    for length in _MARK_LENGTHS:
+        mark = view.text[max(0, hint.end() - length) : hint.end()]
+        kind = patterns.MARKS.get(mark)
+        if kind and len(mark) == length and _is_mark(view, hint.end() - length, mark):
+            return _marked(view, hint.end() - length, mark, kind.form)
+    return None
+
+
+def _is_mark(view: View, at: int, mark: str) -> bool:
+    if mark.startswith(":"):
+        return bool(compiled(_NUMBER_BEFORE).search(view.text[max(0, at - 13) : at]))
+    return free(view, at)
+
+
+def _marked(view: View, at: int, mark: str, form: kinds.Form) -> Found:
+    body = at + len(mark)
+    start = body if mark.endswith(kinds.BEHIND) else at
+    run = compiled(rf"[{form.characters}]{{0,{_TOKEN_WINDOW}}}").match(view.text, body)
+    found = run.group() if run else ""
+    end = body + len(found)
+    if view.open(end):
+        return Pending(start)
+    enough = len(found) >= form.least and (not form.needed or compiled(form.needed).search(found))
+    if not enough and not view.cut_at(end):
+        return None
+    # The mark is run over as well, and may hold other characters.
+    others = "".join(sorted({re.escape(each) for each in mark[start - at :] if not each.isalnum()}))
+    letters = "" if "A-Za-z" in form.characters else re.escape("".join(filter(str.isalnum, mark[start - at :])))
+    return Head(start, kinds.API, Ends(runs.RUN, rf"[^{others}{letters}{form.characters}]"))
 
 
 def _block(view: View, hint: Match) -> Found:
@@ -140,13 +184,13 @@ def _block(view: View, hint: Match) -> Found:
         return Pending(start) if begun and view.open(begun.end()) else None
     stop, end = view.key_end(begin.end())
     if end > min(start + BLOCK_LIMIT, len(view.text)):
-        return Pending(start) if view.open(start + BLOCK_LIMIT) else Head(start, patterns.PRIVATE, Ends(runs.BLOCK))
+        return Pending(start) if view.open(start + BLOCK_LIMIT) else Head(start, kinds.PRIVATE, Ends(runs.BLOCK))
     several = view.text.find('"', begin.end(), stop) >= 0
     if several and view.open(end + runs.CLOSED_LENGTH):
         return Pending(start)
     if several and not _is_one(view.text, begin.end(), stop, end):
-        return Head(start, patterns.PRIVATE, Ends(runs.BLOCK))
-    return Head(start, patterns.PRIVATE, Ends(runs.FIXED, length=end - start))
+        return Head(start, kinds.PRIVATE, Ends(runs.BLOCK))
+    return Head(start, kinds.PRIVATE, Ends(runs.FIXED, length=end - start))
 
 
 def _is_one(text: str, begin: int, stop: int, end: int) -> bool:
@@ -160,7 +204,7 @@ def _jwt(view: View, hint: Match) -> Found:
     start = hint.start()
     if not free(view, start, also="_-"):
         return None
-    found = Head(start, patterns.JWT, Ends(runs.DOTTED, _DOTTED_STOPS))
+    found = Head(start, kinds.JWT, Ends(runs.DOTTED, _DOTTED_STOPS))
     first = _part(view, start)
     if view.open(first):
         return Pending(start)
@@ -190,22 +234,61 @@ def _is_web_token(view: View, first: int, second: int) -> bool:
 
 
 def _keep(view: View, hint: Match) -> Found:
-    return Head(hint.start(), patterns.KEEP, Ends(runs.FIXED, length=hint.end() - hint.start()))
+    return Head(hint.start(), kinds.KEEP, Ends(runs.FIXED, length=hint.end() - hint.start()))
 
 
 def _url(view: View, hint: Match) -> Found:
-    """The password between a user and the last `@` before the host."""
+    """The password of a URL, or the token that stands for a user, up to the last `@` before the host."""
     start = hint.end()
-    run = compiled(rf"[^\s/?#\"'<>\\`]{{0,{_PASSWORD_LIMIT}}}").match(view.text, start)
-    place = run.group() if run else ""
-    if len(place) == _PASSWORD_LIMIT:
-        return Head(start, patterns.URL, Ends(runs.RUN, _URL_STOPS))
-    if view.open(start + len(place)):
+    endless = compiled(rf"([^\s/?#\"'<>@:\[\]\\`]{{0,256}}:)[^\s/?#\"'<>\\`@]{{{_PASSWORD_LIMIT}}}").match(view.text, start)
+    if endless:
+        return Head(endless.end(1), kinds.URL, Ends(runs.RUN, _URL_STOPS))
+    run = compiled(patterns.URL_RUN).match(view.text, start, start + 2 * _PASSWORD_LIMIT)
+    end = run.end() if run else start
+    if view.open(end):
         return Pending(start)
-    password, at, _ = place.rpartition("@")
-    if not at or harmless(password):
+    scheme = compiled(_SCHEME_BEFORE).search(view.text[max(view.floor(start), start - 40) : start])
+    place = _within(view.text[start:end], scheme[1] if scheme else "")
+    # A token holds a colon that is none of the URL.
+    place = compiled(patterns.MASKED).sub(lambda found: "M" * len(found[0]), place)
+    length = _userinfo(place, (scheme[2] if scheme else "").lower())
+    user, colon, password = place[: max(length, 0)].partition(":")
+    if not user + password:
         return None
-    return Head(start, patterns.URL, Ends(runs.FIXED, length=len(password)))
+    if not compiled(_USER).fullmatch(user) and not harmless(user):
+        return Head(start, kinds.URL, Ends(runs.FIXED, length=length))
+    if harmless(password) and not compiled("[/?#@]").search(password):
+        return None
+    return Head(start + len(user + colon), kinds.URL, Ends(runs.FIXED, length=len(password)))
+
+
+def _within(run: str, opener: str) -> str:
+    """A URL without what closes the string, the link or the brackets that it stands in."""
+    if opener in ("'", '"', "`"):
+        return run.partition(opener)[0]
+    closer = {"(": ")", "[": "]", "<": ">", "{": "}"}.get(opener)
+    found = compiled(rf"\{closer}(?!{_HOST_CHARACTER})").search(run) if closer else None
+    return run[: found.start()] if found else run
+
+
+def _userinfo(place: str, scheme: str) -> int:
+    """How long the part before the last `@` of the authority is; -1 for none.
+
+    Where a path could begin a password may go on as well: what stands there decides.
+    """
+    last = place.rfind("@")
+    stop = compiled("[/?#]").search(place)
+    authority = place[: stop.start()] if stop else place
+    at = authority.rfind("@")
+    if at < 0:
+        user, colon, rest = authority.partition(":")
+        named = harmless(rest) and (rest.lower() == "port" or not rest.isalnum())
+        numbered = rest.isdigit() and (scheme in _WEB_SCHEMES or "." in user or user == "localhost")
+        return -1 if not colon or named or numbered or user.startswith("[") else last
+    if ":" not in authority[:at] or last == at:
+        return at
+    whole = compiled(_HOST).fullmatch(authority, at + 1)
+    return at if whole and not compiled(_HOST + r"(?=[/?#,]|\Z)").match(place, last + 1) else last
 
 
 def value(view: View, start: int, stops: str) -> str | Pending:
@@ -231,9 +314,8 @@ HEADS: dict[str, Callable[[View, Match], Found]] = {
     "block": _block,
     "google": token("A-Za-z0-9_-", 30),
     "amazon": token("A-Z0-9", 16),
-    "github": token("A-Za-z0-9_", 20),
     "slack": token("A-Za-z0-9-", 12, needed=r"\A[a-z]-.*[0-9]"),
-    **{begin: token(*form) for begin, form in patterns.ISSUED.items()},
+    "issued": _issued,
     "jwt": _jwt,
     "keep": _keep,
     "url": _url,

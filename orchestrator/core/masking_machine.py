@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
@@ -22,9 +23,11 @@ _CONTEXT = 320
 _CUT_VALUE = 4
 
 
-_BEGINNINGS = frozenset(
-    hint.literal[:length] for hint in patterns.HINTS if hint.first for length in range(1, len(hint.literal))
+_FIRST = (
+    *(hint.literal[:-1] for hint in patterns.HINTS if hint.first),
+    *(mark for mark in patterns.MARKS if not mark.endswith(kinds.BEHIND)),
 )
+_BEGINNINGS = frozenset(literal[:length] for literal in _FIRST for length in range(1, len(literal) + 1))
 _LONGEST_LITERAL = max(map(len, _BEGINNINGS))
 _LONGEST_TOKEN = max(map(len, patterns.TOKENS))
 _MASKED_PART = r"\[(?:M(?:A(?:S(?:K(?:E(?:D(?::[A-Z_]*)?)?)?)?)?)?)?\Z"
@@ -65,11 +68,11 @@ class _Open:
 class _Source:
     """The places of one hint in the text, one after the other; ``found`` is what the present one turned out to be."""
 
-    __slots__ = ("at", "first", "found", "head", "match", "pattern", "row", "start", "text")
+    __slots__ = ("at", "back", "first", "found", "head", "match", "pattern", "row", "start", "text")
 
     def __init__(self, hint: patterns.Hint, view: View, at: int) -> None:
         self.pattern, self.head, self.row, self.first = compiled(hint.pattern), HEADS[hint.head], hint.row, hint.first
-        self.text = view.lower if hint.lower else view.text
+        self.text, self.back = view.lower if hint.lower else view.text, hint.back
         self.seek(at)
 
     def seek(self, at: int) -> None:
@@ -101,14 +104,14 @@ class _Values(_Source):
 
     def __init__(self, pattern: str, view: View, at: int) -> None:
         self.pattern, self.head, self.text = compiled(pattern), _value, view.text
-        self.row, self.first = -1, False
+        self.row, self.first, self.back = -1, False, 0
         self.seek(at)
 
 
 def _value(view: View, match: re.Match[str]) -> Head:
     """A registered value, which is known by itself."""
     length = match.end() - match.start()
-    return Head(match.start(), patterns.REGISTERED, runs.Ends(runs.FIXED, length=length))
+    return Head(match.start(), kinds.REGISTERED, runs.Ends(runs.FIXED, length=length))
 
 
 class Machine:
@@ -144,10 +147,12 @@ class Machine:
         return "".join(out)
 
     def _advance(self, view: View) -> None:
+        marked = patterns.may_be_marked(view.text[self._look :])
         sources = [
             _Source(hint, view, self._look)
             for hint in self._hints
-            if (view.lower if hint.lower else view.text).find(hint.literal, self._look) >= 0
+            if (marked or not hint.long)
+            and (view.lower if hint.lower else view.text).find(hint.literal, self._look) >= 0
         ]
         tails = self._tails(view)
         if self._secrets:
@@ -229,14 +234,14 @@ class Machine:
     def _passed(self, head: Head, top: _Open | None, limit: int) -> bool:
         """Whether a secret lies behind, or within one of an earlier row."""
         end = head.start + head.ends.length
-        if head.row == patterns.REGISTERED:
+        if head.row == kinds.REGISTERED:
             return end <= self._at or (top is not None and top.row <= head.row and end <= limit)
-        if head.start < self._at or (top is None and head.row == patterns.KEEP):
+        if head.start < self._at or (top is None and head.row == kinds.KEEP):
             return True
         return top is not None and head.start < limit and head.row >= top.row
 
     def _begin(self, view: View, source: _Source, head: Head, top: _Open | None, limit: int) -> bool:
-        if top and top.row == head.row == patterns.REGISTERED:  # two registered values that overlap
+        if top and top.row == head.row == kinds.REGISTERED:  # two registered values that overlap
             self._put(view.text, limit)
             return self._pop()
         clipped = head.start < self._at
@@ -252,7 +257,7 @@ class Machine:
         if end <= self._at:
             return
         top = self._stack[-1] if self._stack else None
-        if top is None or top.row == patterns.KEEP:
+        if top is None or top.row == kinds.KEEP:
             self._out.append(text[self._at : end])
         elif not top.shown:
             self._out.append(patterns.TOKENS[top.row])
@@ -276,10 +281,11 @@ def _first(view: View, sources: list[_Source], limit: int) -> _Source | None:
             if source.at >= limit:
                 continue
             if source.found is None:
-                unknown = source if unknown is None or source.at < unknown.at else unknown
+                begin = source.at - source.back
+                unknown = source if unknown is None or begin < unknown.at - unknown.back else unknown
             elif best is None or (source.start, source.at) < (best.start, best.at):
                 best = source
-        if unknown is None or (best and best.start <= unknown.at):
+        if unknown is None or (best and best.start <= unknown.at - unknown.back):
             return best
         unknown.look(view)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from orchestrator.core import masking_heads as heads
+from orchestrator.core import masking_harmless as innocent
+from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core.masking_heads import Found, Head, Match, Pending, View
-from orchestrator.core.masking_patterns import compiled, harmless
+from orchestrator.core.masking_harmless import harmless
+from orchestrator.core.masking_patterns import compiled
 from orchestrator.core.masking_runs import Ends
 
 _BLANK_STOPS = r"[\s\"'`]"
@@ -21,6 +24,23 @@ _NAME = r"[A-Za-z0-9_.%-]"
 _PROSE_LENGTH = 20
 """A word of lower-case letters after `bearer` is prose up to this length."""
 _KIND_LENGTH = 16
+_SCHEME_ALONE = patterns.SCHEME.rpartition("(?:[ ")[0]
+_ELEMENT_STOPS = r"[<\r\n]|\]\]>"
+_TAG = r"<[a-z0-9_.:-]{0,64}\Z"
+_ENTRY = r"<[^<>\n]{0,64}\s(?:name|key)=[\"'][a-z0-9_.:-]{0,64}\Z"
+_BLOCK_BEGIN = r"[|>][0-9+-]{0,2}[ \t]{0,8}(?:#[^\r\n]{0,80})?(?:(?P<end>\r?\n\s{0,256})|\Z)"
+_PASSED = ("-passin ", "-passout ", "-pass ")
+_REACH = 240
+"""So far before a short option the program is looked for that it belongs to."""
+_PROGRAM = (
+    r"(?:\A|[\s;&|(`\"'/$=])("
+    + "|".join(name.replace(" ", r"\s{1,4}(?:-\S{1,40}\s{1,4}){0,4}") for name in sorted(kinds.PROGRAMS, key=len, reverse=True))
+    + r")(?:\.exe)?(?=\s)"
+)
+_COMMAND_ENDS = r"\n|[;|&]{1,2}\s"
+_MACHINE = r"(?:machine\s{1,16}\S{1,100}|default)\s{1,16}\Z"
+_SIGNATURE_LENGTH = 24
+_NO_PASSWORD = r"-?\d{1,5}:\d{1,5}(?:/[a-z]{3})?|[a-z]{1,24}(?:[_-][a-z]{1,24}){1,4}|[0-9.]{1,40}:\S{1,40}"
 
 
 def _bearer(view: View, hint: Match) -> Found:
@@ -32,9 +52,11 @@ def _bearer(view: View, hint: Match) -> Found:
         return value
     if harmless(value) or value.lower() in patterns.BEARER_WORDS or _challenge(view.text, start, value):
         return None
+    if hint.group()[-1] in "\"'`" and hint.group()[-2].isspace() and value[:1] in ("+", ".", ",", ")", "|", "%"):
+        return None
     if value.isalpha() and value.islower() and len(value) < _PROSE_LENGTH and view.text[hint.start()] == "b":
         return None
-    return Head(start, patterns.BEARER, Ends(runs.RUN, _BEARER_STOPS, marks=True))
+    return Head(start, kinds.BEARER, Ends(runs.RUN, _BEARER_STOPS, marks=True))
 
 
 def _challenge(text: str, start: int, value: str) -> bool:
@@ -48,15 +70,26 @@ def _talk(content: str) -> bool:
     if scheme and not scheme[1]:
         return all(map(harmless, content[scheme.end() :].split()))
     first, _, rest = content.strip().partition(" ")
+    if _is_made(content):
+        return True
     second = rest.split(maxsplit=1)[:1]
     if not compiled(patterns.WORD).fullmatch(first):
         return harmless(content)
     return not second or bool(compiled(rf"[a-z]+[.,:;]?|{patterns.MASKED}").fullmatch(second[0]))
 
 
+def _is_made(content: str) -> bool:
+    """Whether a cookie is put together from what code knows: `session=${id}; path=/`."""
+    parts = [part.strip().partition("=") for part in content.split(";")]
+    made = [value for _, sign, value in parts if sign and value and value != "/"]
+    return bool(made) and all(not value.isalnum() and harmless(value) for value in made)
+
+
 def _header(row: int, view: View, hint: Match, at: int) -> Found:
     """A header's value, quoted or to the end of its line; the scheme of an authorization stays readable."""
-    lead = _lead(view, hint)
+    lead = _folded_lead(view, row, _lead(view, hint))
+    if isinstance(lead, Pending):
+        return lead
     opener = compiled(patterns.OPENER).match(view.text, lead)
     if view.open(opener.end() if opener else lead) or (opener and _half_open(view, opener)):
         return Pending(lead)
@@ -67,17 +100,42 @@ def _header(row: int, view: View, hint: Match, at: int) -> Found:
     start = opener.end() if opener else lead
     if view.text.startswith("[", start) and not view.text.startswith("[MASKED:"[: len(view.text) - start], start):
         start += 1
-    content = heads.content(view, start, ends) if opener else heads.value(view, start, ends.stops)
+    content = heads.content(view, start, ends) if opener else _unfolded(view, start, ends)
     if isinstance(content, Pending):
         return content
-    if _talk(content):
+    if _talk(content) or (not opener and _is_expression(view, hint, start)):
         return None
-    scheme = compiled(patterns.SCHEME).match(view.lower, start) if row == patterns.AUTH else None
+    scheme = compiled(patterns.SCHEME).match(view.lower, start) if row == kinds.AUTH else None
     if scheme is None:
         return Head(start, row, ends)
     if not opener and not scheme[1]:
         ends = Ends(runs.RUN, _WORD_STOPS, marks=True)
     return Head(scheme.end(), row, ends)
+
+
+def _unfolded(view: View, start: int, ends: Ends) -> str | Pending:
+    """As much of a header's value as tells whether it is harmless, with its next line where it is folded."""
+    content = heads.value(view, start, ends.stops)
+    if isinstance(content, Pending):
+        return content
+    found = compiled(ends.stops).search(view.text, start, start + patterns.WINDOW + 1)
+    if found is None:
+        return content
+    end = found.start()
+    blank = compiled(runs.FOLD_BLANK).match(view.text, end)
+    if blank and blank.group() and view.open(blank.end()):
+        return Pending(start)
+    scheme = bool(compiled(_SCHEME_ALONE).fullmatch(content.lower()))
+    fold = runs.fold(view.text, start, end, scheme)
+    if not fold:
+        return content
+    rest = heads.value(view, fold, ends.stops)
+    return Pending(start) if isinstance(rest, Pending) else f"{content} {rest}"
+
+
+def _is_expression(view: View, hint: Match, start: int) -> bool:
+    """Whether code follows that reads or makes a header: `cookie = parse(header)`."""
+    return hint.group().endswith("=") and innocent.is_code(view.text[start : start + innocent.LINE].partition("\n")[0])
 
 
 def _opening(view: View, at: int) -> int:
@@ -99,25 +157,43 @@ def _before_name(view: View, at: int) -> str:
     return view.text[name - 1] if name > floor else ""
 
 
+def _is_other(view: View, at: int, start: int) -> bool:
+    """Whether the name before a colon is the user in a URL, or a variable that has to be set (`${NAME:?why}`)."""
+    signs = r"(?:://|\$\{)" if view.text[start : start + 1] in ("?", "+") else "://"
+    return bool(compiled(rf"{signs}{_NAME}{{0,{_NAME_LENGTH}}}\Z").search(_before(view, at, _NAME_LENGTH + 3)))
+
+
 def _before(view: View, at: int, length: int = 1) -> str:
     """So much of the text before a hint, in lower case, as is not masked."""
     return view.lower[max(view.floor(at), at - length) : at]
 
 
 def _authorization(view: View, hint: Match) -> Found:
-    return _header(patterns.AUTH, view, hint, hint.start())
+    return _header(kinds.AUTH, view, hint, hint.start())
 
 
 def _cookie(view: View, hint: Match) -> Found:
     before = _before(view, hint.start(), len("set-"))
-    row = patterns.SET_COOKIE if before.endswith(("set-", "set_", "set")) else patterns.COOKIE
+    row = kinds.SET_COOKIE if before.endswith(("set-", "set_", "set")) else kinds.COOKIE
     return _header(row, view, hint, hint.start())
 
 
 def _lead(view: View, hint: Match) -> int:
     """Where the value begins: after blanks, and after line ends where the name was quoted."""
-    lead = compiled(r"\*{0,3}\s{0,64}" if _is_quoted(hint) else r"\*{0,3}[ \t]{0,16}").match(view.text, hint.end())
+    blanks = r"(?:<!\[CDATA\[)?" if hint.group().endswith(">") else r"\*{0,3}[ \t]{0,16}"
+    lead = compiled(r"\*{0,3}\s{0,64}" if _is_quoted(hint) else blanks).match(view.text, hint.end())
     return lead.end() if lead else hint.end()
+
+
+def _folded_lead(view: View, row: int, lead: int) -> int | Pending:
+    """Where a header's value begins that is wholly on the next line."""
+    blank = compiled(runs.FOLD_BLANK).match(view.text, lead)
+    if not blank or not blank.group():
+        return lead
+    known = patterns.SCHEME if row == kinds.AUTH else r"[a-z0-9_.-]{1,64}="
+    if view.open(blank.end() + _KIND_LENGTH + _NAME_LENGTH):
+        return Pending(lead)
+    return blank.end() if blank.group()[-1] in " \t" and compiled(known).match(view.lower, blank.end()) else lead
 
 
 def _is_quoted(hint: Match) -> bool:
@@ -132,13 +208,13 @@ def _row(view: View, hint: Match, start: int) -> int:
     """Which kind of credential: in JSON, in an environment, or any other."""
     name = hint.group()
     if _is_quoted(hint) and name.endswith(":"):
-        return patterns.JSON
+        return kinds.JSON
     written = view.text[hint.start() : hint.end()]
     upper = (
         written.isupper() and not view.text[max(view.floor(hint.start()), hint.start() - 1) : hint.start()].islower()
     )
     direct = name.endswith("=") and not name.endswith((" =", "\t=", "==", ":=", "*=")) and start == hint.end()
-    return patterns.ENV if upper and direct and not _is_quoted(hint) else patterns.GENERIC
+    return kinds.ENV if upper and direct and not _is_quoted(hint) else kinds.GENERIC
 
 
 def _credential(view: View, hint: Match, query: bool = False, folder: bool = False) -> Found:
@@ -146,19 +222,81 @@ def _credential(view: View, hint: Match, query: bool = False, folder: bool = Fal
     start = _lead(view, hint)
     if view.open(start):
         return Pending(start)
+    if hint.group().endswith(">"):
+        return _element(view, hint, start)
     row = _row(view, hint, start)
     opener = compiled(patterns.OPENER).match(view.text, start)
     if opener:
         return _quoted_value(view, row, opener, folder)
+    if hint.group().endswith(":") and _is_other(view, hint.start(), start):
+        return None
+    if compiled(_BLOCK_BEGIN).match(view.text, start):
+        return _block_scalar(view, hint, start)
     stops = _stops(view, hint, row, query)
     value = heads.value(view, start, stops)
     if isinstance(value, Pending):
         return value
     if folder and compiled(patterns.FOLDER).match(value):
         return None
-    if not harmless(value):
+    if harmless(value):
+        return _annotated(view, hint, start, row)
+    found = _innocent(view, hint, start)
+    if found is None:
         return Head(start, row, Ends(runs.RUN, stops, marks=True))
-    return _annotated(view, hint, start, row)
+    return _annotated(view, hint, start, row) if found is True else found
+
+
+def _innocent(view: View, hint: Match, start: int) -> Pending | bool | None:
+    """Whether code or prose stands where a value could; None where a secret may."""
+    line = _line(view, start)
+    if isinstance(line, Pending):
+        return line
+    if innocent.is_code(line) or innocent.is_pattern(line.rstrip(";,)")):
+        return True
+    spoken = hint.group().endswith((":", "*")) and not _is_quoted(hint) and innocent.is_prose(line)
+    return True if spoken else None
+
+
+def _line(view: View, start: int) -> str | Pending:
+    """The rest of a line, as much as tells whether it is code or prose."""
+    end = compiled(r"[\r\n]").search(view.text, start, start + innocent.LINE)
+    if end is None and view.open(start + innocent.LINE):
+        return Pending(start)
+    return view.text[start : end.start() if end else start + innocent.LINE]
+
+
+def _element(view: View, hint: Match, start: int) -> Found:
+    """What an element of XML holds that is called so, or that has such a name or key."""
+    before = view.lower[max(view.floor(hint.start()), hint.start() - 2 * _NAME_LENGTH) : hint.start()]
+    named = compiled(_ENTRY if hint.group()[-2] in "\"'" and " " not in hint.group() else _TAG).search(before)
+    if not named:
+        return None
+    found = compiled(_ELEMENT_STOPS).search(view.text, start, start + patterns.WINDOW + 1)
+    content = view.text[start : found.start() if found else start + patterns.WINDOW + 1]
+    end = start + len(content)
+    if view.open(end + 1):
+        return Pending(start)
+    closed = len(content) > patterns.WINDOW or view.text.startswith(("</", "]]"), end)
+    if harmless(content) or not (closed or (end == len(view.text) and " " not in content)):
+        return None
+    return Head(start, kinds.GENERIC, Ends(runs.RUN, _ELEMENT_STOPS))
+
+
+def _block_scalar(view: View, hint: Match, start: int) -> Found:
+    """A value on the lines below its name, each further in: `password: |`."""
+    begin = compiled(_BLOCK_BEGIN).match(view.text, start)
+    if begin is None or not hint.group().endswith(":"):
+        return None
+    if begin["end"] is None or view.open(begin.end()):
+        return Pending(start) if view.open(begin.end()) else None
+    name = hint.start()
+    while name > view.floor(hint.start()) and compiled(_NAME).match(view.text, name - 1):
+        name -= 1
+    level = name - (view.text.rfind("\n", 0, name) + 1)
+    indent = begin.end() - (view.text.rfind("\n", 0, begin.end()) + 1)
+    if indent <= level or harmless(view.text[begin.end() : begin.end() + patterns.WINDOW].partition("\n")[0].strip()):
+        return None
+    return Head(begin.end(), kinds.GENERIC, Ends(runs.INDENTED, level=level))
 
 
 def _half_open(view: View, opener: Match) -> bool:
@@ -173,7 +311,7 @@ def _quoted_value(view: View, row: int, opener: Match, folder: bool = False) -> 
     content = heads.content(view, start, ends)
     if isinstance(content, Pending):
         return Pending(opener.start())
-    if harmless(content) or (folder and compiled(patterns.FOLDER).match(content)):
+    if harmless(content) or innocent.is_pattern(content) or (folder and compiled(patterns.FOLDER).match(content)):
         return None
     return Head(start, row, ends)
 
@@ -184,8 +322,8 @@ def _annotated(view: View, hint: Match, start: int, row: int) -> Found:
         return None
     annotation = compiled(patterns.ANNOTATION).match(view.text, start)
     if annotation is None:
-        rest = compiled(r"[A-Za-z]{1,8}[ \t]{0,16}=?").match(view.text, start)
-        return Pending(start) if rest and view.open(rest.end()) else None
+        rest = compiled(patterns.ANNOTATED).match(view.text, start)
+        return Pending(start) if rest and view.open(rest.end() + 1) else None
     lead = compiled(r"[ \t]{0,16}").match(view.text, annotation.end())
     begin = lead.end() if lead else annotation.end()
     if view.open(begin):
@@ -196,7 +334,10 @@ def _annotated(view: View, hint: Match, start: int, row: int) -> Found:
     value = heads.value(view, begin, _BLANK_STOPS)
     if isinstance(value, Pending):
         return value
-    return None if harmless(value) else Head(begin, row, Ends(runs.RUN, _BLANK_STOPS, marks=True))
+    found = True if harmless(value) else _innocent(view, hint, begin)
+    if found is None:
+        return Head(begin, row, Ends(runs.RUN, _BLANK_STOPS, marks=True))
+    return None if found is True else found
 
 
 def _stops(view: View, hint: Match, row: int, query: bool) -> str:
@@ -204,12 +345,14 @@ def _stops(view: View, hint: Match, row: int, query: bool) -> str:
     if not hint.group().endswith("="):
         return _BLANK_STOPS
     in_query = _before_name(view, hint.start()) in ("?", "&", "#", ";")
-    return _QUERY_STOPS if in_query or (query and row != patterns.ENV) else _BLANK_STOPS
+    return _QUERY_STOPS if in_query or (query and row != kinds.ENV) else _BLANK_STOPS
 
 
 def _password(view: View, hint: Match) -> Found:
     """`pass` alone is a word of its own, unless it ends the name of a setting."""
     if not view.lower.startswith(("passw", "passp", "passc"), hint.start()):
+        if hint.group().endswith(":") and _before(view, hint.start(), _KIND_LENGTH).endswith(_PASSED):
+            return _credential(view, hint)
         setting = _before(view, hint.start()) in ("_", "-") and (hint.group().endswith("=") or _is_quoted(hint))
         if not setting:
             return None
@@ -238,7 +381,95 @@ def _key(view: View, hint: Match) -> Found:
 def _credentials(view: View, hint: Match) -> Found:
     """In prose and settings of other kinds the word stands before much that is none."""
     row = _row(view, hint, hint.end())
-    return _credential(view, hint) if row in (patterns.ENV, patterns.JSON) else None
+    return _credential(view, hint) if row in (kinds.ENV, kinds.JSON) else None
+
+
+def _netrc(view: View, hint: Match) -> Found:
+    """A password in a line of `.netrc`, or behind the line of its login."""
+    before = _before(view, hint.start(), patterns.WINDOW)
+    line = hint.group().count("\n") and (not before or before.rstrip(" \t").endswith("\n"))
+    if not hint.group().startswith("machine") and not line and not compiled(_MACHINE).search(before):
+        return None
+    return _word(view, hint.end())
+
+
+def _word(view: View, start: int) -> Found:
+    """A word that is a secret unless it is harmless, in quotes or not."""
+    if view.open(start):
+        return Pending(start)
+    opener = compiled(patterns.OPENER).match(view.text, start)
+    if opener:
+        return _quoted_value(view, kinds.GENERIC, opener)
+    value = heads.value(view, start, _BLANK_STOPS)
+    if isinstance(value, Pending):
+        return value
+    return None if harmless(value) else Head(start, kinds.GENERIC, Ends(runs.RUN, _BLANK_STOPS, marks=True))
+
+
+def _option(view: View, hint: Match) -> Found:
+    """The value behind a long option."""
+    start = hint.end()
+    if view.text[start : start + 1].isalpha():
+        line = _line(view, start)
+        if isinstance(line, Pending):
+            return line
+        if innocent.is_prose(line):
+            return None
+    return _word(view, start)
+
+
+def _letter(view: View, hint: Match) -> Found:
+    """The value behind a short option, where the program takes a secret there."""
+    letter, start = hint.group()[2], hint.end()
+    what = _programs(view, hint.start()).get(letter)
+    if what is None:
+        return None
+    if view.open(start + 1):
+        return Pending(start)
+    if what == kinds.PASSWORD:
+        blank = hint.group()[-1:].isspace()
+        plain = compiled(_NO_PASSWORD).match(view.text, start) if blank else None
+        if plain and view.open(plain.end() + 1):
+            return Pending(start)
+        return None if plain and view.text[plain.end() : plain.end() + 1].strip("\"'`") == "" else _word(view, start)
+    return _pair(view, start)
+
+
+def _pair(view: View, start: int) -> Found:
+    """The password behind a user and a sign."""
+    quote = compiled(r"\\{0,3}[\"']?").match(view.text, start)
+    begin = quote.end() if quote else start
+    user = compiled(r"[^\s\"'`:%,]{0,128}").match(view.text, begin)
+    end = user.end() if user else begin
+    if view.open(end + 1):
+        return Pending(start)
+    if view.text[end : end + 1] not in (":", "%", ","):
+        return None
+    stops = rf"[{view.text[begin - 1]}\r\n]" if begin > start else _BLANK_STOPS
+    value = heads.value(view, end + 1, stops)
+    if isinstance(value, Pending):
+        return value
+    return None if harmless(value) else Head(end + 1, kinds.GENERIC, Ends(runs.RUN, stops))
+
+
+def _programs(view: View, at: int) -> dict[str, str]:
+    """What the short options of the command before a place take."""
+    before = view.text[max(view.floor(at), at - _REACH) : at].replace("\\\n", "  ").replace("\\\r\n", "   ")
+    command = compiled(_COMMAND_ENDS).split(before)[-1]
+    found = compiled(_PROGRAM).findall(command + " ")
+    name = " ".join(word for word in found[-1].split() if word[0] != "-") if found else ""
+    return kinds.PROGRAMS.get(name, {})
+
+
+def _signature(view: View, hint: Match) -> Found:
+    """The signature of a shared access signature: long, in base64, percent-encoded or not."""
+    value = compiled(r"[A-Za-z0-9%+/=_-]{0,126}").match(view.text, hint.end())
+    end = value.end() if value else hint.end()
+    if view.open(end):
+        return Pending(hint.end())
+    if end - hint.end() < _SIGNATURE_LENGTH:
+        return None
+    return Head(hint.end(), kinds.GENERIC, Ends(runs.RUN, r"[^A-Za-z0-9%+/=_-]"))
 
 
 HEADS: dict[str, Callable[[View, Match], Found]] = {
@@ -252,5 +483,9 @@ HEADS: dict[str, Callable[[View, Match], Found]] = {
     "token": _named_token,
     "key": _key,
     "credential": _credentials,
+    "netrc": _netrc,
+    "option": _option,
+    "letter": _letter,
+    "signature": _signature,
 }
 """Who looks closer at any hint, by the name that a hint has."""

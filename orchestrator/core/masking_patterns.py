@@ -9,38 +9,22 @@ from __future__ import annotations
 import functools
 import re
 
+from orchestrator.core import masking_kinds as kinds
 from orchestrator.core.tuples import NamedTuple
 
-# The rows of the table in their order; a character that several cover belongs to the first.
-KEEP, REGISTERED, ANTHROPIC, OPENAI, PRIVATE, API, AUTH, SET_COOKIE, COOKIE, JWT = range(10)
-JSON, ENV, BEARER, URL, GENERIC = range(10, 15)
-TOKENS = (
-    "",
-    "[MASKED:API_KEY]",
-    "[MASKED:ANTHROPIC_KEY]",
-    "[MASKED:OPENAI_KEY]",
-    "[MASKED:PRIVATE_KEY]",
-    "[MASKED:API_KEY]",
-    "[MASKED:AUTH_HEADER]",
-    "[MASKED:SET_COOKIE]",
-    "[MASKED:COOKIE]",
-    "[MASKED:JWT]",
-    "[MASKED:JSON_CREDENTIAL]",
-    "[MASKED:ENV_CREDENTIAL]",
-    "[MASKED:BEARER_TOKEN]",
-    "[MASKED:GENERIC_SECRET]",
-    "[MASKED:GENERIC_SECRET]",
-)
+TOKENS = tuple(row.token for row in kinds.ROWS)
 """What stands in for each row; nothing for what is masked already."""
 
 MASKED = r"\[MASKED:(?:" + "|".join(sorted({token[8:-1] for token in TOKENS if token})) + r")\]"
 
 
 class Hint(NamedTuple):
-    """A place where a secret may follow: its literal, the pattern that begins with it, and who looks closer.
+    """A place where a secret may follow: its literal, the pattern that finds it, and who looks closer.
 
     ``lower``: the literal is looked for in the text in lower case. ``first``: the secret begins with the literal
     itself, so that a beginning of it at the end of a piece is held back. ``row``: the first row that it may be of.
+    ``long``: it is looked for only where many characters of a key follow each other. ``back``: by how many characters
+    the secret may begin before the place.
     """
 
     literal: str
@@ -49,69 +33,82 @@ class Hint(NamedTuple):
     row: int
     lower: bool = False
     first: bool = False
+    long: bool = False
+    back: int = 0
 
 
 _NUMBERED = r"(?:[_-]?\d{1,3}|_(?:prod|production|dev|test|staging|live|old|new|base|value))?"
-_SEPARATOR = r"(?:\\{0,7}[\"'`]\]?\s{0,64}|\*{0,3}[ \t]{0,16})(?::=|=>|={1,3}|:(?!:))"
+_VALUE = r"\\{0,7}[\"']\s{1,8}value\s{0,2}="
+_ELEMENT = r"(?:[\"']|[ \t][^<>\r\n]{1,80})?>(?=[^<\s]|<!\[CDATA\[)"
+_SIGN = r"(?:\\{0,7}[\"'`]\]?\s{0,64}|\*{0,3}[ \t]{0,16})(?::=|=>|={1,3}|:(?!:))"
+_SEPARATOR = rf"(?:{_SIGN}|{_VALUE}|{_ELEMENT})"
 _AFTER = _NUMBERED + _SEPARATOR + r"(?!\s?\"(?:[A-Za-z]{2,8})?\"[,}\]\r\n])"
-_BEHIND_BEARER = rf"(?:[ \t]{{1,8}}|%20|{_SEPARATOR}[ \t]{{0,8}})\\{{0,7}}[\"'`]?"
+_BEHIND_BEARER = rf"(?:[ \t]{{1,8}}|%20|{_SIGN}[ \t]{{0,8}})\\{{0,7}}[\"'`]?"
 _PLACE = r"[^\s/?#\"'<>\\`@]"
-_PASSWORD = rf"(?={_PLACE}{{0,1023}}(?:@|\Z)|{_PLACE}{{1024}})"
+_INSIDE = r"[\w$%^*~@!#?-]"
+URL_RUN = (
+    rf"(?:[^\s\"'`<>\\:]{{1,1024}}+|:(?!//)|[\"'`>](?={_INSIDE})|<(?![/A-Za-z!])|\\(?![\"'`])){{0,128}}+"
+)
+"""What a URL may go on with; what ends a string or an element around it ends it too."""
+_USERINFO = URL_RUN.replace(r"\\:]", r"\\:@]", 1) + r"(?:@|\Z)"
 
-_RANDOM = r"[0-9A-Z]"
-ISSUED = {
-    "glpat-": ("A-Za-z0-9_-", 20, _RANDOM),
-    "npm_": ("A-Za-z0-9", 30, _RANDOM),
-    "pypi-AgE": ("A-Za-z0-9_-", 40, ""),
-    "hf_": ("A-Za-z0-9", 30, _RANDOM),
-    "gsk_": ("A-Za-z0-9", 40, _RANDOM),
-    "sk_live_": ("A-Za-z0-9", 16, _RANDOM),
-    "rk_live_": ("A-Za-z0-9", 16, _RANDOM),
-    "whsec_": ("A-Za-z0-9+/=", 24, _RANDOM),
-    "SG.": ("A-Za-z0-9_.-", 50, r"\A[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32}"),
-    "dop_v1_": ("A-Za-z0-9", 60, r"\A[a-f0-9]{60}"),
-    "shpat_": ("A-Za-z0-9", 32, r"\A[A-Fa-f0-9]{32}"),
-    "dckr_pat_": ("A-Za-z0-9_-", 20, _RANDOM),
-    "GOCSPX-": ("A-Za-z0-9_-", 24, _RANDOM),
-    "ya29.": ("A-Za-z0-9_-", 30, _RANDOM),
-    "xapp-": ("A-Za-z0-9-", 20, r"\A[0-9]-.*[0-9]"),
-    "glsa_": ("A-Za-z0-9_", 32, _RANDOM),
-    "hvs.": ("A-Za-z0-9_-", 24, _RANDOM),
-}
-"""How keys of further issuers begin, with the characters that follow, the fewest of them, and what is among these.
+LONG_RUN = 16
+"""So many letters, digits, `_` and `-` in a row are in every key that is known by the mark of its issuer."""
+_MARKED = r"[A-Za-z0-9_+/=.-]"
+_MARK = rf"[-_.](?<=[A-Za-z0-9][-_.])(?=[A-Za-z0-9](?:{_MARKED}{{11}}|{_MARKED}{{0,10}}\Z)|\Z)"
 
-None is looked for that an ordinary word could begin as well: each has a mark of its issuer, and then what is random.
-"""
+MARKS = {mark: kind for kind in kinds.ISSUED for mark in kind.marks}
+"""Which kind of key an issuer's mark begins."""
+LONGEST_MARK = max(map(len, MARKS))
+SPLIT_MARKS = tuple(mark for mark, kind in MARKS.items() if "+" in kind.form.characters)
+"""Marks of keys that may hold no long run, because characters of base64 split it."""
 
 KEY_HINTS = (
-    Hint("sk-", r"sk-", "sk", OPENAI, first=True),
-    Hint("-----BEGIN ", r"-----BEGIN ", "block", PRIVATE, first=True),
-    Hint("---- BEGIN ", r"---- BEGIN ", "block", PRIVATE, first=True),
-    Hint("AIza", r"AIza", "google", API, first=True),
-    Hint("AKIA", r"AKIA", "amazon", API, first=True),
-    Hint("ASIA", r"ASIA", "amazon", API, first=True),
-    *(Hint(f"gh{kind}_", f"gh{kind}_", "github", API, first=True) for kind in "pousr"),
-    Hint("github_pat_", r"github_pat_", "github", API, first=True),
-    Hint("xox", r"xox", "slack", API, first=True),
-    *(Hint(begin, re.escape(begin), begin, API, first=True) for begin in ISSUED),
+    Hint("sk-", r"sk-", "sk", kinds.OPENAI, first=True),
+    Hint("-----BEGIN ", r"-----BEGIN ", "block", kinds.PRIVATE, first=True),
+    Hint("---- BEGIN ", r"---- BEGIN ", "block", kinds.PRIVATE, first=True),
+    Hint("AIza", r"AIza", "google", kinds.API, first=True),
+    Hint("AKIA", r"AKIA", "amazon", kinds.API, first=True),
+    Hint("ASIA", r"ASIA", "amazon", kinds.API, first=True),
+    Hint("xox", r"xox", "slack", kinds.API, first=True),
+    *(
+        Hint(mark, re.escape(mark), "issued", kinds.API, long=True, back=len(mark))
+        for mark in MARKS
+        if mark[-1] not in "-_."
+    ),
+    Hint("", _MARK, "issued", kinds.API, long=True, back=LONGEST_MARK),
 )
 """Keys that must never be stored."""
 
+OPTION_NAMES = (
+    r"(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|pass|pwd|token|secret|api-?key|secret-key|access-key|auth-key)"
+)
+OPTION_LETTERS = "".join(sorted({letter for letters in kinds.PROGRAMS.values() for letter in letters}))
+
 HINTS = (
     *KEY_HINTS,
-    Hint("eyJ", r"eyJ", "jwt", JWT, first=True),
-    Hint("[MASKED:", MASKED, "keep", KEEP),
-    Hint("authorization", r"authorization" + _SEPARATOR, "authorization", AUTH, lower=True),
-    Hint("cookie", r"cookie" + _SEPARATOR, "cookie", SET_COOKIE, lower=True),
-    Hint("bearer", r"bearer" + _BEHIND_BEARER, "bearer", BEARER, lower=True),
-    Hint("://", r"://(?:\[masked:[a-z_]+\]|[^\s/?#\"'<>@:\[\]\\`]){0,256}:" + _PASSWORD, "url", URL, lower=True),
-    Hint("pass", r"pass(?:word|wd|phrase|code)?" + _AFTER, "password", JSON, lower=True),
-    Hint("pwd", r"pwd" + _AFTER, "folder", JSON, lower=True),
-    Hint("secret", r"secret" + _AFTER, "secret", JSON, lower=True),
-    Hint("token", r"token" + _AFTER, "token", JSON, lower=True),
-    Hint("key", r"key" + _AFTER, "key", JSON, lower=True),
-    Hint("credential", r"credentials?" + _AFTER, "credential", JSON, lower=True),
-)
+    Hint("eyJ", r"eyJ", "jwt", kinds.JWT, first=True),
+    Hint("[MASKED:", MASKED, "keep", kinds.KEEP),
+    Hint("authorization", r"authorization" + _SIGN, "authorization", kinds.AUTH, lower=True),
+    Hint("cookie", r"cookie" + _SIGN, "cookie", kinds.SET_COOKIE, lower=True),
+    Hint("bearer", r"bearer" + _BEHIND_BEARER, "bearer", kinds.BEARER, lower=True),
+    Hint("://", rf"://(?={_USERINFO}|[^\s/?#\"'<>@:\[\]\\`]{{0,256}}:{_PLACE}{{1024}})", "url", kinds.URL),
+    Hint("sig=", r"(?<=[?&;])sig=", "signature", kinds.GENERIC, lower=True),
+    Hint("machine", r"machine\s{1,16}\S{1,100}\s{1,16}password\s{1,16}(?=\S|\Z)", "netrc", kinds.GENERIC, lower=True),
+    Hint("login", r"login\s{1,16}\S{1,100}\s{1,16}(?:account\s{1,16}\S{1,40}\s{1,16})?password\s{1,16}(?=\S|\Z)", "netrc",
+         kinds.GENERIC, lower=True),
+    Hint("--", rf"--{OPTION_NAMES}(?:[ \t]{{1,8}}|[ \t]{{0,8}}\\\r?\n[ \t]{{0,40}})(?=[^\s-]|\Z)", "option", kinds.GENERIC,
+         lower=True),
+    Hint(" -", rf" -[{OPTION_LETTERS}](?:=|[ \t]{{1,8}})?(?=[^\s=-]|\Z)", "letter", kinds.GENERIC),
+    Hint("pass", r"pass(?:word|wd|phrase|code)?" + _AFTER, "password", kinds.JSON, lower=True),
+    Hint("pwd", r"pwd" + _AFTER, "folder", kinds.JSON, lower=True),
+    Hint("secret", r"secret" + _AFTER, "secret", kinds.JSON, lower=True),
+    Hint("token", r"token" + _AFTER, "token", kinds.JSON, lower=True),
+    Hint("key", r"key" + _AFTER, "key", kinds.JSON, lower=True),
+    Hint("credential", r"credentials?" + _AFTER, "credential", kinds.JSON, lower=True),
+)  # fmt: skip
+NAMES = ("pass", "pwd", "secret", "token", "key", "credential", "authorization", "cookie", "bearer")
+"""Words without one of which, in lower case, a text holds no secret that a name stands before."""
 
 HEAD_LENGTH = 320
 """The longest text of a hint; how far a hint may reach back from the end of a piece."""
@@ -134,7 +131,7 @@ BEARER_WORDS = frozenset(
 
 SCHEME = (
     r"(?:bearer|basic|token|negotiate|ntlm|api-?key|key|ssws|mutual|(digest|oauth|signature|hawk|mac|dpop"
-    r"|scram-sha-(?:1|256)|aws4-hmac-sha256))(?:[ \t]{1,8}|%20)"
+    r"|scram-sha-(?:1|256)|aws4-hmac-sha256))(?:[ \t]{1,8}|%20|[ \t]{0,8}\r?\n[ \t]{1,16})"
 )
 """The word before credentials in an Authorization header; the group: parameters follow, not one word."""
 
@@ -145,7 +142,8 @@ FOLDER = r"[/~.$`%]|[A-Za-z]:[/\\]"
 _CALL = rf"(?:[A-Za-z_]|{MASKED})(?:[\w.]|{MASKED}){{0,39}}\("
 OPENING = rf"(?:\[?{_CALL}|\[)?[bBrRuUfF]{{0,2}}\\{{0,7}}"
 OPENER = rf"(?:\[?{_CALL}|\[)?[bBrRuUfF]{{0,2}}(\\{{0,7}})(\"\"\"|'''|[\"'`])"
-ANNOTATION = r"[ \t]{0,16}[A-Za-z]{1,8}[ \t]{0,16}=(?!=)"
+ANNOTATED = r"[ \t]{0,16}[A-Za-z_&*?][\w.<>?&*|\[\]]{0,63}(?:[ ]\|[ ][\w.\[\]]{1,32}){0,3}[ \t]{0,16}"
+ANNOTATION = ANNOTATED + r"=(?![=>])"
 SHORTEST_VALUE = 8
 """A registered value of fewer characters would mask ordinary words."""
 WINDOW = 256
@@ -160,15 +158,21 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def harmless(value: str) -> bool:
-    """Whether a value that stands where a secret could is none: nothing, a mark, a short bare word, a file path."""
-    if len(value) > WINDOW:
-        return False
-    if len(value) <= PLAIN_LIMIT and not any(map(str.isalnum, value)):
-        return True
-    return bool(compiled(WORD).fullmatch(value) or compiled(PATH).fullmatch(value))
-
-
 def lowered(text: str) -> str:
     """The text in lower case, of the same length."""
     return text.replace("\u0130", "i").lower()
+
+
+# What of a text in UTF-8 may be in a long run.
+_RUN_TABLE = bytes(
+    0x61 if chr(byte).isalnum() and byte < 0x80 or byte in b"_-" else 0x20 for byte in range(256)
+)  # fmt: skip
+_RUN = b"a" * LONG_RUN
+
+
+def may_be_marked(text: str) -> bool:
+    """Whether a text has so long a run, or ends in so short a beginning, that an issuer's key could be in it."""
+    if _RUN in text.encode("utf-8", "surrogatepass").translate(_RUN_TABLE):
+        return True
+    tail = text[-LONGEST_MARK - LONG_RUN :]
+    return any(mark in tail for mark in MARKS) or any(mark in text for mark in SPLIT_MARKS)

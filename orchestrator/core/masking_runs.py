@@ -10,7 +10,7 @@ import re
 from orchestrator.core.masking_patterns import compiled
 from orchestrator.core.tuples import NamedTuple
 
-RUN, DOTTED, QUOTED, HEADER, BLOCK, FIXED = "run", "dotted", "quoted", "header", "block", "fixed"
+RUN, DOTTED, QUOTED, HEADER, BLOCK, FIXED, INDENTED = "run", "dotted", "quoted", "header", "block", "fixed", "indented"
 
 MARKS = ".,:;!)}"
 """What ends a sentence or structure rather than a value, at most `MARKS_LENGTH` of them."""
@@ -18,6 +18,11 @@ MARKS_LENGTH = 3
 ESCAPES = 8
 """Backslashes before a quote that belong to the quote, not to the value."""
 PARAMETER_LENGTH = 4096
+_FOLD_LENGTH = 66
+FOLD_BLANK = rf"(?:\r(?:\n[ \t]{{0,{_FOLD_LENGTH - 2}}})?|\n[ \t]{{0,{_FOLD_LENGTH - 2}}})?"
+"""What a folded header has between its lines, or the beginning of it."""
+_BLANK_LINES = 2_048
+"""More blank characters in a row end a block of indented lines."""
 COUNTED = 256
 """Of a longer row of backslashes only so many count; any multiple of 16 leaves the same rest."""
 
@@ -98,6 +103,8 @@ def scan(text: str, ends: Ends, at: int, final: bool) -> Extent:
         return _header(text, ends, at, final)
     if ends.kind == BLOCK:
         return _block(text, at, final)
+    if ends.kind == INDENTED:
+        return _indented(text, ends.level, at, final)
     return _run(text, ends, at, final)
 
 
@@ -155,6 +162,12 @@ def _header(text: str, ends: Ends, at: int, final: bool) -> Extent:
     place = at
     while found := compiled(ends.stops).search(text, place):
         stop = found.start()
+        blank = compiled(FOLD_BLANK).match(text, stop)
+        if blank and blank.group() and not final and blank.end() == len(text) and len(blank.group()) < _FOLD_LENGTH:
+            return Extent(len(text), False, stop)
+        if next_line := fold(text, at, stop):
+            place = next_line
+            continue
         if text[stop] != '"' or text[stop - 1 : stop] != "=":
             return Extent(stop, True, stop)
         if len(text) - stop <= PARAMETER_LENGTH + 2 and not final and text.find('"', stop + 1) in (-1, len(text) - 1):
@@ -164,6 +177,39 @@ def _header(text: str, ends: Ends, at: int, final: bool) -> Extent:
             return Extent(stop, True, stop)
         place = value.end()
     return _open(text, place, final)
+
+
+def fold(text: str, start: int, stop: int, unfinished: bool = False) -> int:
+    """Where a header that is folded goes on; 0 where its line is the last.
+
+    A line's end as the protocol has it is followed by a blank; any other also follows on what cannot end a header.
+
+    Args:
+        start: where the header's value begins.
+        stop: where its line ends.
+        unfinished: whether the line cannot be all of it.
+    """
+    found = compiled(r"(\r?)\n[ \t]{1,64}(?=[^\s])").match(text, stop)
+    if not found:
+        return 0
+    unfinished = unfinished or text[max(start, stop - _FOLD_LENGTH) : stop].rstrip()[-1:] in (";", ",")
+    return found.end() if found[1] or unfinished else 0
+
+
+def _indented(text: str, level: int, at: int, final: bool) -> Extent:
+    """Up to the first line that is no further in than a name."""
+    place = at
+    while (stop := text.find("\n", place)) >= 0:
+        blank = compiled(rf"\s{{0,{_BLANK_LINES}}}").match(text, stop)
+        after = blank.end() if blank else stop
+        end = stop - (text[stop - 1 : stop] == "\r" and stop > at)
+        if after == len(text) and not final and after - stop < _BLANK_LINES:
+            return Extent(len(text), False, max(at, end))
+        if after == len(text) or after - text.rfind("\n", 0, after) - 1 <= level:
+            return Extent(max(at, end), True, max(at, end))
+        place = after
+    back = text.endswith("\r") and not final
+    return Extent(len(text), final, max(at, len(text) - back))
 
 
 def _block(text: str, at: int, final: bool) -> Extent:

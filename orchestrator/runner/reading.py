@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from orchestrator.core import masking, masking_hidden
+from orchestrator.core import masking, masking_stream
 from orchestrator.core.running import prompts, terminal
 from orchestrator.core.tuples import NamedTuple
 
@@ -65,7 +65,7 @@ class Tail:
 
 class _Stream(NamedTuple):
     decoder: codecs.IncrementalDecoder
-    mask: masking_hidden.Stream
+    mask: masking_stream.Stream
     tail: Tail
 
 
@@ -89,7 +89,7 @@ class Output:
         limits = {"stdout": RESULT_KEPT, "stderr": OUTPUT_KEPT}
         decoder = codecs.getincrementaldecoder("utf-8")
         self._streams = {
-            name: _Stream(decoder("replace"), masking_hidden.Stream(secrets, keys_only=True), Tail(limits[name]))
+            name: _Stream(decoder("replace"), masking_stream.Stream(secrets, keys_only=True), Tail(limits[name]))
             for name in STREAMS
         }
         self._file: BinaryIO = io.BytesIO() if raw is None else _created(raw)

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from orchestrator.core import masking
+from orchestrator.core import masking, masking_stream
 from tests.benchmarks import harness
 from tests.benchmarks.table import Bound, Figure
 
@@ -80,5 +80,5 @@ def _anchor(text: str) -> None:
 
 
 def _streamed(pieces: list[str]) -> str:
-    stream = masking.Stream(keys_only=True)
+    stream = masking_stream.Stream(keys_only=True)
     return "".join([*map(stream.feed, pieces), stream.close()])

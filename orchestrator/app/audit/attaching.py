@@ -17,7 +17,7 @@ from typing import IO
 from orchestrator.app.audit import attached
 from orchestrator.app.audit.attached import Evidence
 from orchestrator.app.context import Answer
-from orchestrator.core import masking, masking_hidden
+from orchestrator.core import masking, masking_stream
 from orchestrator.core.export_format import FILE, FILE_LIMIT, FILES_LIMIT, PART, PART_SIZE, Writer
 from orchestrator.core.running import evidence as running_evidence
 from orchestrator.core.tuples import NamedTuple
@@ -113,7 +113,7 @@ def _tells(source: _Source, content: Path | bytes, secrets: Sequence[str]) -> bo
 
 
 def _changes(text: io.TextIOWrapper, secrets: Sequence[str]) -> bool:
-    stream, before, after = masking_hidden.Stream(secrets, keys_only=False), hashlib.sha256(), hashlib.sha256()
+    stream, before, after = masking_stream.Stream(secrets, keys_only=False), hashlib.sha256(), hashlib.sha256()
     while piece := text.read(PART_SIZE):
         before.update(piece.encode())
         after.update(stream.feed(piece).encode())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core import masking, masking_hidden
+from orchestrator.core import masking, masking_stream
 
 KEY = "sk-ant-api03-QQQQBBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKK"
 RED, OFF, CLEAR = "\x1b[31m", "\x1b[0m", "\x1b[2K"
@@ -38,7 +38,7 @@ UNSEEN = {
 def masked(
     text: str, size: int = 0, *, secrets: tuple[str, ...] = (), keys_only: bool = True, cut: bool = False
 ) -> str:
-    stream = masking_hidden.Stream(secrets, keys_only=keys_only)
+    stream = masking_stream.Stream(secrets, keys_only=keys_only)
     pieces = [text[at : at + size] for at in range(0, len(text), size)] if size else [text]
     return "".join([*map(stream.feed, pieces), stream.close(cut)])
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from orchestrator.core import masking
+from orchestrator.core import masking, masking_stream
 from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, KEYS, LONG_KEYS, MASKED, OPENAI
 
 REGISTERED = ("open-sesame-1", "sesame-1-and-more", "{\n  two lines\n}")
@@ -17,7 +17,7 @@ BEHIND = f'-----END PRIVATE KEY-----", "d": "{"y z " * 170}"}}'
 
 
 def streamed(pieces: Iterable[str], secrets: tuple[str, ...] = (), keys_only: bool = False, cut: bool = False) -> str:
-    stream = masking.Stream(secrets, keys_only=keys_only)
+    stream = masking_stream.Stream(secrets, keys_only=keys_only)
     return "".join([*(stream.feed(piece) for piece in pieces), stream.close(cut)])
 
 
@@ -87,7 +87,7 @@ def test_p24_a_key_that_was_cut_by_a_kill_is_masked(secret: str, token: str, mis
 
 @pytest.mark.parametrize("secret", [secret for secret, _ in KEYS.values() if len(secret) < 200 and "\n" not in secret])
 def test_p24_two_streams_are_masked_each_by_itself(secret: str) -> None:
-    first, second = (masking.Stream(keys_only=True) for _ in range(2))
+    first, second = (masking_stream.Stream(keys_only=True) for _ in range(2))
     half = len(secret) // 2
     first_out = first.feed(secret[:half])
     second_out = second.feed(secret[:half])
@@ -98,7 +98,7 @@ def test_p24_two_streams_are_masked_each_by_itself(secret: str) -> None:
 
 @pytest.mark.parametrize("text", ["Downloading 12 %", "Password: ", "Ok to proceed? (y) ", "done\n", "a = {", "token"])
 def test_p25_what_cannot_begin_a_secret_is_given_out_at_once(text: str) -> None:
-    assert masking.Stream(REGISTERED[:2], keys_only=False).feed(text) == text
+    assert masking_stream.Stream(REGISTERED[:2], keys_only=False).feed(text) == text
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_p25_what_cannot_begin_a_secret_is_given_out_at_once(text: str) -> None:
     ],
 )
 def test_p25_a_line_without_end_is_held_back_only_in_small_part(before: str, unit: str) -> None:
-    stream = masking.Stream(REGISTERED, keys_only=False)
+    stream = masking_stream.Stream(REGISTERED, keys_only=False)
     piece = unit * (4096 // len(unit))
     for text in [before, *[piece] * (MANY // 4096)]:
         stream.feed(text)

@@ -1,29 +1,27 @@
-"""Masking of secrets that are broken by what a terminal does not show: colours, cursor codes, zero-width characters.
+"""Masking of a text that comes in pieces, also of secrets that are broken by what a terminal does not show.
 
-What is unseen is taken out of the text, the rest is masked, and then it is put back where it stood. Within a secret it
+That is colours, cursor codes and zero-width characters. What is unseen is taken out of the text, the rest is masked, and then it is put back where it stood. Within a secret it
 goes with the secret. What follows it begins anew, so that a key behind a colour is one whatever stands before.
 """
 
 from __future__ import annotations
 
 import bisect
+import re
 from collections import deque
 from collections.abc import Sequence
 
 from orchestrator.core import masking
+from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core.masking_machine import Machine
 from orchestrator.core.masking_patterns import compiled
 from orchestrator.core.tuples import NamedTuple
 
 _STRING_LENGTH = 1_024
-_UNSEEN = (
-    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
-)
 _NUMBERS = r"[0-?]{0,64}[ -/]{0,8}"
 _STRING = rf"\x1b[\]PX^_][^\x07\x1b]{{0,{_STRING_LENGTH}}}"
-_HIDDEN = rf"(?:{_STRING}(?:\x07|\x1b\\)|(?:\x1b\[|\x9b){_NUMBERS}[@-~]|\x1b[ -/]{{0,4}}[0-~]|[{_UNSEEN}])+"
+_HIDDEN = rf"(?:{_STRING}(?:\x07|\x1b\\)|(?:\x1b\[|\x9b){_NUMBERS}[@-~]|\x1b[ -/]{{0,4}}[0-~]|[{masking.UNSEEN}])+"
 _BEGUN = rf"(?:\x1b(?:\[{_NUMBERS}|[ -/]{{0,4}})|{_STRING}\x1b?|\x9b{_NUMBERS})\Z"
 _WAITS = _STRING_LENGTH + 16
 """How far before the end a code may have begun that is not there as a whole."""
@@ -52,7 +50,7 @@ class _Traced(Machine):
 
     def _put(self, text: str, end: int) -> None:
         count, known = end - self._at, len(self._out)
-        kept = not self._stack or self._stack[-1].row == patterns.KEEP
+        kept = not self._stack or self._stack[-1].row == kinds.KEEP
         super()._put(text, end)
         if count > 0:
             self.parts.append(_Part(count, "".join(self._out[known:]), kept))
@@ -64,13 +62,16 @@ class _Traced(Machine):
 
 
 class Stream:
-    """Masks as `masking.Stream`, secrets that unseen characters break as well.
+    """Masks a text that comes in pieces as `masking.mask` or `masking.mask_keys` would mask it as a whole.
+
+    What could be the beginning of a secret is held back, and no more than some thousand characters; the rest is given
+    out at once. Each stream of a process needs one of its own.
 
     Args:
         secrets: registered values.
         keys_only: as `masking.mask_keys`, for what is stored; else as `masking.mask`.
 
-    Source: seed 001, Property 24, 3.
+    Source: seed 001, Property 24, 3; Property 25, 3.
     """
 
     def __init__(self, secrets: Sequence[str] = (), *, keys_only: bool) -> None:
@@ -89,7 +90,12 @@ class Stream:
         return self._masked(whole)
 
     def close(self, cut: bool = False) -> str:
-        """Give out the rest; `cut` as for `masking.Stream`."""
+        """Give out the rest.
+
+        Args:
+            cut: whether the writer was ended in the middle; then even the shortest beginning of a key at the end is
+                masked, which in a whole text would be none.
+        """
         rest, self._begun = self._begun, ""
         out = self._masked(rest, final=True, cut=cut)
         return out + self._unseen(self._taken)
@@ -105,7 +111,7 @@ class Stream:
         return out
 
     def _without_hidden(self, text: str) -> str:
-        if compiled(f"[{_UNSEEN}]").search(text) is None:
+        if compiled(f"[{masking.UNSEEN}]").search(text) is None:
             return text
         pieces, at, count = [], 0, 0
         for found in compiled(_HIDDEN).finditer(text):
@@ -140,6 +146,9 @@ class Stream:
         while self._hidden and self._hidden[0][0] <= place:
             text = self._hidden.popleft()[1]
             self._held -= len(text)
-            mask = masking.mask_keys if self._keys_only else masking.mask
-            out.append(text if len(text) < patterns.SHORTEST_VALUE else mask(text, self._secrets))
+            out.append(text if len(text) < patterns.SHORTEST_VALUE else compiled(_STRING).sub(self._said, text))
         return "".join(out)
+
+    def _said(self, found: re.Match[str]) -> str:
+        mask = masking.mask_keys if self._keys_only else masking.mask
+        return found[0][:2] + mask(found[0][2:], self._secrets)
