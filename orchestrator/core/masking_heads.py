@@ -81,7 +81,6 @@ BLOCK_LIMIT = 16_384
 PART_LIMIT = 16_384
 """The longest first or second part of a JSON web token that is waited for."""
 _PASSWORD_LIMIT = 1_024
-_MARK_LENGTHS = sorted(set(map(len, patterns.MARKS)), reverse=True)
 _SCHEME_BEFORE = r"([^A-Za-z0-9+.-]?)([A-Za-z][A-Za-z0-9+.-]{0,30})://\Z"
 _WEB_SCHEMES = ("http", "https", "ws", "wss", "file", "git+https", "git+http")
 _HOST_CHARACTER = r"[\w$%^*~@!#?/-]"
@@ -143,24 +142,18 @@ def token(characters: str, least: int, needed: str = "") -> Callable[[View, Matc
     return head
 
 
-def _issued(view: View, hint: Match) -> Found:
-    """A key behind the mark of its issuer, the longest mark that ends where the hint does."""
-    for length in _MARK_LENGTHS:
-        mark = view.text[max(0, hint.end() - length) : hint.end()]
-        kind = patterns.MARKS.get(mark)
-        if kind and len(mark) == length and _is_mark(view, hint.end() - length, mark):
-            return _marked(view, hint.end() - length, mark, kind.form)
-    return None
-
-
 def _is_mark(view: View, at: int, mark: str) -> bool:
     if mark.startswith(":"):
         return bool(compiled(_NUMBER_BEFORE).search(view.text[max(0, at - 13) : at]))
     return free(view, at)
 
 
-def _marked(view: View, at: int, mark: str, form: kinds.Form) -> Found:
-    body = at + len(mark)
+def _issued(view: View, hint: Match) -> Found:
+    """A key behind the mark of its issuer."""
+    mark, at = hint.group(), hint.start()
+    if not _is_mark(view, at, mark):
+        return None
+    form, body = patterns.MARKS[mark].form, hint.end()
     start = body if mark.endswith(kinds.BEHIND) else at
     run = compiled(rf"[{form.characters}]{{0,{_TOKEN_WINDOW}}}").match(view.text, body)
     found = run.group() if run else ""

@@ -68,16 +68,22 @@ class _Open:
 class _Source:
     """The places of one hint in the text, one after the other; ``found`` is what the present one turned out to be."""
 
-    __slots__ = ("at", "back", "first", "found", "head", "match", "pattern", "row", "start", "text")
+    __slots__ = ("at", "first", "found", "head", "match", "pattern", "row", "marked", "start", "text")
 
     def __init__(self, hint: patterns.Hint, view: View, at: int) -> None:
         self.pattern, self.head, self.row, self.first = compiled(hint.pattern), HEADS[hint.head], hint.row, hint.first
-        self.text, self.back = view.lower if hint.lower else view.text, hint.back
+        self.text, self.marked = view.lower if hint.lower else view.text, hint.marked
         self.seek(at)
 
     def seek(self, at: int) -> None:
         """Go to the first place from there."""
         self.match = self.pattern.search(self.text, at)
+        while self.marked and self.match:
+            mark = patterns.mark_before(self.text, self.match.end(), at)
+            if mark:
+                self.match = mark
+                break
+            self.match = self.pattern.search(self.text, self.match.end())
         self.found: Found = None
         self.at = self.start = self.match.start() if self.match else len(self.text)
 
@@ -104,7 +110,7 @@ class _Values(_Source):
 
     def __init__(self, pattern: str, view: View, at: int) -> None:
         self.pattern, self.head, self.text = compiled(pattern), _value, view.text
-        self.row, self.first, self.back = -1, False, 0
+        self.row, self.first, self.marked = -1, False, False
         self.seek(at)
 
 
@@ -281,11 +287,10 @@ def _first(view: View, sources: list[_Source], limit: int) -> _Source | None:
             if source.at >= limit:
                 continue
             if source.found is None:
-                begin = source.at - source.back
-                unknown = source if unknown is None or begin < unknown.at - unknown.back else unknown
+                unknown = source if unknown is None or source.at < unknown.at else unknown
             elif best is None or (source.start, source.at) < (best.start, best.at):
                 best = source
-        if unknown is None or (best and best.start <= unknown.at - unknown.back):
+        if unknown is None or (best and best.start <= unknown.at):
             return best
         unknown.look(view)
 

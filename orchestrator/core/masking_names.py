@@ -103,7 +103,8 @@ def _header(row: int, view: View, hint: Match, at: int) -> Found:
     content = heads.content(view, start, ends) if opener else _unfolded(view, start, ends)
     if isinstance(content, Pending):
         return content
-    if _talk(content) or (not opener and _is_expression(view, hint, start)):
+    begun = opener and compiled(r"[A-Za-z_-]{1,32}=").fullmatch(content)
+    if begun or _talk(content) or (not opener and _is_expression(view, hint, start)):
         return None
     scheme = compiled(patterns.SCHEME).match(view.lower, start) if row == kinds.AUTH else None
     if scheme is None:

@@ -23,8 +23,8 @@ class Hint(NamedTuple):
 
     ``lower``: the literal is looked for in the text in lower case. ``first``: the secret begins with the literal
     itself, so that a beginning of it at the end of a piece is held back. ``row``: the first row that it may be of.
-    ``long``: it is looked for only where many characters of a key follow each other. ``back``: by how many characters
-    the secret may begin before the place.
+    ``long``: it is looked for only where many characters of a key follow each other. ``marked``: the pattern finds
+    where the mark of an issuer ends.
     """
 
     literal: str
@@ -34,7 +34,7 @@ class Hint(NamedTuple):
     lower: bool = False
     first: bool = False
     long: bool = False
-    back: int = 0
+    marked: bool = False
 
 
 _NUMBERED = r"(?:[_-]?\d{1,3}|_(?:prod|production|dev|test|staging|live|old|new|base|value))?"
@@ -72,11 +72,11 @@ KEY_HINTS = (
     Hint("ASIA", r"ASIA", "amazon", kinds.API, first=True),
     Hint("xox", r"xox", "slack", kinds.API, first=True),
     *(
-        Hint(mark, re.escape(mark), "issued", kinds.API, long=True, back=len(mark))
+        Hint(mark, re.escape(mark), "issued", kinds.API, long=True)
         for mark in MARKS
         if mark[-1] not in "-_."
     ),
-    Hint("", _MARK, "issued", kinds.API, long=True, back=LONGEST_MARK),
+    Hint("", _MARK, "issued", kinds.API, long=True, marked=True),
 )
 """Keys that must never be stored."""
 
@@ -161,6 +161,18 @@ def compiled(pattern: str) -> re.Pattern[str]:
 def lowered(text: str) -> str:
     """The text in lower case, of the same length."""
     return text.replace("\u0130", "i").lower()
+
+
+_MARK_LENGTHS = sorted({len(mark) for mark in MARKS if mark[-1] in "-_."}, reverse=True)
+
+
+def mark_before(text: str, end: int, least: int) -> re.Match[str] | None:
+    """The longest mark of an issuer that ends at a place and begins no earlier than another."""
+    for length in _MARK_LENGTHS:
+        start = end - length
+        if start >= least and text[start:end] in MARKS:
+            return compiled(re.escape(text[start:end])).match(text, start)
+    return None
 
 
 # What of a text in UTF-8 may be in a long run.
