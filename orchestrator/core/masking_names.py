@@ -312,9 +312,28 @@ def _quoted_value(view: View, row: int, opener: Match, folder: bool = False) -> 
     content = heads.content(view, start, ends)
     if isinstance(content, Pending):
         return Pending(opener.start())
+    if "(" in opener.group() and harmless(content):
+        return _default(view, row, start + len(content))
     if harmless(content) or innocent.is_pattern(content) or (folder and compiled(patterns.FOLDER).match(content)):
         return None
     return Head(start, row, ends)
+
+
+def _default(view: View, row: int, at: int) -> Found:
+    """The second text of a call that reads a secret by its name: `getenv("TOKEN", "…")`."""
+    between = compiled(r"[\"']\s{0,4}(?:,\s{0,16}(?:([\"'])|\Z)|\Z)").match(view.text, at)
+    if between is None:
+        return None
+    start = between.end()
+    if view.open(start):
+        return Pending(at)
+    if not between[1]:
+        return None
+    ends = Ends(runs.QUOTED, rf"[{between[1]}\r\n]")
+    content = heads.content(view, start, ends)
+    if isinstance(content, Pending):
+        return content
+    return None if harmless(content) else Head(start, row, ends)
 
 
 def _annotated(view: View, hint: Match, start: int, row: int) -> Found:

@@ -39,7 +39,7 @@ class Hint(NamedTuple):
 
 _NUMBERED = r"(?:[_-]?\d{1,3}|_(?:prod|production|dev|test|staging|live|old|new|base|value))?"
 _VALUE = r"\\{0,7}[\"']\s{1,8}value\s{0,2}="
-_ELEMENT = r"(?:[\"']|[ \t][^<>\r\n]{1,80})?>(?=[^<\s]|<!\[CDATA\[)"
+_ELEMENT = r"(?:[\"']|[ \t][^<>\r\n]{1,80})?>(?=[^<\s]|<!\[cdata\[)"
 _SIGN = r"(?:\\{0,7}[\"'`]\]?\s{0,64}|\*{0,3}[ \t]{0,16})(?::=|=>|={1,3}|:(?!:))"
 _SEPARATOR = rf"(?:{_SIGN}|{_VALUE}|{_ELEMENT})"
 _AFTER = _NUMBERED + _SEPARATOR + r"(?!\s?\"(?:[A-Za-z]{2,8})?\"[,}\]\r\n])"
@@ -47,11 +47,12 @@ _BEHIND_BEARER = rf"(?:[ \t]{{1,8}}|%20|{_SIGN}[ \t]{{0,8}})\\{{0,7}}[\"'`]?"
 _PLACE = r"[^\s/?#\"'<>\\`@]"
 _INSIDE = r"[\w$%^*~@!#?-]"
 URL_RUN = (
-    rf"(?:[^\s\"'`<>\\:]{{1,1024}}+|:(?!//)|[\"'`>](?={_INSIDE})|<(?![/A-Za-z!])|\\(?![\"'`])){{0,128}}+"
+    rf"(?:[^\s\"'`<>\\:]{{1,1024}}+|:(?!//)|[\"'`>](?={_INSIDE}|\Z)|<(?![/A-Za-z!])|\\(?![\"'`])){{0,128}}+"
 )
 """What a URL may go on with; what ends a string or an element around it ends it too."""
 _USERINFO = URL_RUN.replace(r"\\:]", r"\\:@]", 1) + r"(?:@|\Z)"
 
+_TAIL = 128
 LONG_RUN = 16
 """So many letters, digits, `_` and `-` in a row are in every key that is known by the mark of its issuer."""
 _MARKED = r"[A-Za-z0-9_+/=.-]"
@@ -186,5 +187,5 @@ def may_be_marked(text: str) -> bool:
     """Whether a text has so long a run, or ends in so short a beginning, that an issuer's key could be in it."""
     if _RUN in text.encode("utf-8", "surrogatepass").translate(_RUN_TABLE):
         return True
-    tail = text[-LONGEST_MARK - LONG_RUN :]
+    tail = text[-LONGEST_MARK - _TAIL :]
     return any(mark in tail for mark in MARKS) or any(mark in text for mark in SPLIT_MARKS)
