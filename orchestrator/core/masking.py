@@ -20,7 +20,6 @@ from typing import Any
 from orchestrator.core.masking_patterns import (
     FOLDER,
     KEY_HINTS,
-    MARKS,
     MASKED,
     NAMES,
     OPTION_LETTERS,
@@ -47,8 +46,7 @@ _ESCAPED = (
     r"|034[fF]|061[cC]|11(?:5[fF]|60)|17[bB]|180|20[0-6]|3164|[fF][eE]|[fF]{2}[aA]0))"
 )
 _KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS if not hint.long)
-_MARK_LITERALS = tuple(MARKS)
-_SHORT = 4_096
+_SHORT = 512
 _EXAMPLE = "0x0x0x0x0x0x"
 _OPTIONS = tuple(f" -{letter}" for letter in OPTION_LETTERS)
 _NO_END = 1_024
@@ -58,7 +56,9 @@ def is_broken(text: str) -> bool:
     """Whether a text has characters that are not shown and could break a secret."""
     if not text.isascii():
         return compiled(f"[{UNSEEN}]").search(text) is not None
-    return not text.isprintable() and any(each in text for each in _CONTROLS)
+    if len(text) < _SHORT and text.isprintable():
+        return False
+    return any(each in text for each in _CONTROLS)
 
 
 def _may_be_broken(text: str) -> bool:
@@ -75,9 +75,7 @@ def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
             return True
     if any(secret[:SHORTEST_VALUE] in text for secret in secrets):
         return True
-    if may_be_marked(text) and (len(text) > _SHORT or any(mark in text for mark in _MARK_LITERALS)):
-        return True
-    return _may_be_broken(text)
+    return may_be_marked(text) or _may_be_broken(text)
 
 
 def _sk_begins(text: str) -> bool:
@@ -327,6 +325,8 @@ _HTML = ({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"},
          {"&": "&#38;", "<": "&#60;", ">": "&#62;", '"': "&#34;", "'": "&#39;"},
          {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"},
          {"&": "&amp;", "<": "&lt;", ">": "&gt;"})  # fmt: skip
+_SIGNS = {"html": "<>&'=+", "signs": "<>&'", "tags": "<>&"}
+"""What encoders of JSON escape, beside what they must, so that it can stand in HTML."""
 _PERCENT_KEPT = ("-._~", "-._~/", "-._~!'()*", "-._*", "-._~!$&'()*+,;=:@/?#")
 """What percent-encoders leave as it is beside letters and digits: of paths, components, forms and whole URLs."""
 
@@ -340,7 +340,7 @@ def _forms(value: str) -> set[str]:
         forms.add("".join(map(hexes.format, data)))
         forms |= {"".join(map(f"%{hexes}".format, data)), "".join(map(f"\\x{hexes}".format, data))}
         units = "\\u" + hexes.replace("02", "04")
-        forms |= {_escaped(value, units.format, kept) for kept in ("", "all", "html")}
+        forms |= {_escaped(value, units.format, kept) for kept in ("", "all", "html", "tags", "signs")}
         for kept in _PERCENT_KEPT:
             escaped = "".join(chr(each) if chr(each) in kept or _is_plain(each) else f"%{hexes}".format(each) for each in data)
             forms |= {escaped, escaped.replace("%20", "+")}
@@ -356,8 +356,8 @@ def _is_plain(byte: int) -> bool:
 
 def _escaped(value: str, escape: Callable[[int], str], kept: str) -> str:
     """A value in JSON: with all escaped, or with what HTML gives a meaning."""
-    if kept == "html":
-        return "".join(escape(ord(each)) if each in "<>&'=" else json.dumps(each)[1:-1] for each in value)
+    if kept in _SIGNS:
+        return "".join(escape(ord(each)) if each in _SIGNS[kept] else json.dumps(each)[1:-1] for each in value)
     return "".join(escape(ord(each)) if kept != "all" or not each.isalnum() else each for each in value)
 
 

@@ -153,7 +153,8 @@ class Machine:
         return "".join(out)
 
     def _advance(self, view: View) -> None:
-        marked = patterns.may_be_marked(view.text[self._look :])
+        unread = view.text[self._look :]
+        marked = patterns.has_long_run(unread) or patterns.may_end_marked(unread)
         sources = [
             _Source(hint, view, self._look)
             for hint in self._hints

@@ -52,7 +52,7 @@ URL_RUN = (
 """What a URL may go on with; what ends a string or an element around it ends it too."""
 _USERINFO = URL_RUN.replace(r"\\:]", r"\\:@]", 1) + r"(?:@|\Z)"
 
-_TAIL = 128
+_TAIL, _SHORT = 128, 4_096
 LONG_RUN = 16
 """So many letters, digits, `_` and `-` in a row are in every key that is known by the mark of its issuer."""
 _MARKED = r"[A-Za-z0-9_+/=.-]"
@@ -61,6 +61,7 @@ _MARK = rf"[-_.](?<=[A-Za-z0-9][-_.])(?=[A-Za-z0-9](?:{_MARKED}{{11}}|{_MARKED}{
 MARKS = {mark: kind for kind in kinds.ISSUED for mark in kind.marks}
 """Which kind of key an issuer's mark begins."""
 LONGEST_MARK = max(map(len, MARKS))
+_LITERAL_MARKS = tuple(mark for mark in MARKS if mark[-1] not in "-_.")
 SPLIT_MARKS = tuple(mark for mark, kind in MARKS.items() if "+" in kind.form.characters)
 """Marks of keys that may hold no long run, because characters of base64 split it."""
 
@@ -74,8 +75,7 @@ KEY_HINTS = (
     Hint("xox", r"xox", "slack", kinds.API, first=True),
     *(
         Hint(mark, re.escape(mark), "issued", kinds.API, long=True)
-        for mark in MARKS
-        if mark[-1] not in "-_."
+        for mark in _LITERAL_MARKS
     ),
     Hint("", _MARK, "issued", kinds.API, long=True, marked=True),
 )
@@ -183,9 +183,25 @@ _RUN_TABLE = bytes(
 _RUN = b"a" * LONG_RUN
 
 
-def may_be_marked(text: str) -> bool:
-    """Whether a text has so long a run, or ends in so short a beginning, that an issuer's key could be in it."""
+def has_long_run(text: str) -> bool:
+    """Whether a text has so many characters of a key in a row that an issuer's key could be in it."""
     if _RUN in text.encode("utf-8", "surrogatepass").translate(_RUN_TABLE):
         return True
+    return "_" in text and any(mark in text for mark in SPLIT_MARKS)
+
+
+def may_end_marked(text: str) -> bool:
+    """Whether the end of a text may be the beginning of an issuer's key."""
     tail = text[-LONGEST_MARK - _TAIL :]
-    return any(mark in tail for mark in MARKS) or any(mark in text for mark in SPLIT_MARKS)
+    return any(mark in tail for mark in MARKS)
+
+
+def may_be_marked(text: str) -> bool:
+    """Whether an issuer's key could be in a text."""
+    if not has_long_run(text):
+        return False
+    if len(text) < _SHORT:
+        return any(mark in text for mark in MARKS)
+    if any(mark in text for mark in _LITERAL_MARKS):
+        return True
+    return any(mark_before(text, found.end(), 0) for found in compiled(_MARK).finditer(text))

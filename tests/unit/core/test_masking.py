@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import json
+import urllib.parse
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -314,6 +318,38 @@ def test_p24_a_registered_value_of_several_lines_is_masked_as_a_whole_also_as_js
     written = json.dumps({"env": '{\n "a": "é"\n}'})
     assert warnings == ()
     assert masking.mask(f'{{\n "a": 1\n}} {written}', values) == '{\n "a": 1\n} {"env": "[MASKED:API_KEY]"}'
+
+
+VALUE = "p&<w\"'/ =+é~9Zq"
+ENCODED: dict[str, Callable[[str], str]] = {
+    **{f"base64 at {at}": (lambda value, at=at: base64.b64encode(b"x" * at + value.encode() + b"yz").decode()) for at in range(3)},
+    **{f"base64url at {at}": (lambda value, at=at: base64.urlsafe_b64encode(b"x" * at + value.encode()).decode()) for at in range(3)},
+    "hex": lambda value: value.encode().hex(),
+    "capital hex": lambda value: value.encode().hex().upper(),
+    "percent": lambda value: urllib.parse.quote(value, safe=""),
+    "percent of a path": urllib.parse.quote,
+    "percent of a form": urllib.parse.quote_plus,
+    "percent of all": lambda value: "".join(f"%{byte:02x}" for byte in value.encode()),
+    "json": json.dumps,
+    "json in ascii and unicode": lambda value: json.dumps(value, ensure_ascii=False),
+    "json in html": lambda value: json.dumps(value).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"),
+    "json of all": lambda value: "".join(f"\\u{ord(each):04x}" for each in value),
+    "html": html.escape,
+    "html without quotes": lambda value: html.escape(value, quote=False),
+    "html in numbers": lambda value: "".join(f"&#{ord(each)};" for each in value),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [VALUE, "open-sesame-1", "Zm9v+YmFy/YmF6=="])
+@pytest.mark.parametrize("encode", ENCODED.values(), ids=ENCODED)
+def test_p24_a_registered_value_is_masked_as_encoders_write_it(encode: Callable[[str], str], value: str) -> None:
+    values, _ = masking.registered({"X": value})
+    written = encode(value)
+    for shown in (masking.mask_keys(f"a {written} b", values), masking.mask(f"a {written} b", values)):
+        assert "[MASKED:API_KEY]" in shown
+        # Characters of base64 that the value does not decide alone may stay.
+        assert len(shown.replace("[MASKED:API_KEY]", "")) <= len("a  b") + 8
+        assert masking.mask(shown, values) == shown
 
 
 def test_p24_registered_values_that_overlap_leave_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -77,6 +78,40 @@ def test_colours_stay_where_no_key_is(text: str, shown: str, size: int) -> None:
 
 def test_a_registered_value_is_masked_when_broken() -> None:
     assert masked(f"x={'hunter'}{OFF}{'2secret'}!", secrets=("hunter2secret",)) == "x=[MASKED:API_KEY]!"
+
+
+@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
+@pytest.mark.parametrize("at", range(1, 9))
+def test_a_broken_secret_is_masked_in_texts_values_and_documents(unseen: str, at: int) -> None:
+    line = "TOKEN=q7Zt9LmX2vB8nR4"
+    broken = f"a {line[:at]}{unseen}{line[at:]} b"
+    for shown in (
+        masking.mask(broken),
+        masking.mask_value({"x": [broken]})["x"][0],
+        json.loads(masking.mask_written(json.dumps({"x": broken})))["x"],
+        json.loads(masking.mask_written(json.dumps({"x": broken}, ensure_ascii=False)))["x"],
+        json.loads(masking.mask_event(json.dumps([broken])))[0],
+    ):
+        assert masking_stream.compiled(f"[{masking.UNSEEN}]").search(shown) or unseen not in shown
+        assert "q7Zt9" not in shown
+        assert "[MASKED:ENV_CREDENTIAL]" in shown
+        assert masking.mask(shown) == shown
+    assert not masking.is_plain({"x": broken})
+
+
+@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
+@pytest.mark.parametrize("at", [2, 8, 20])
+def test_a_broken_key_is_masked_before_it_is_stored(unseen: str, at: int) -> None:
+    broken = f"say {KEY[:at]}{unseen}{KEY[at:]}!"
+    assert masking.mask_keys(broken) == f"say {TOKEN}!"
+    assert masking.mask_keys_value([{"x": broken}]) == [{"x": f"say {TOKEN}!"}]
+    assert masking.may_hold_keys(repr((broken,)))
+
+
+@pytest.mark.parametrize("text", [f"{RED}ok{OFF}\n", "a\u200db", "\x1b]8;;https://h\x1b\\x\x1b]8;;\x1b\\", "\ufeffx", "👩‍👧"])
+def test_what_is_not_shown_stays_where_it_hides_nothing(text: str) -> None:
+    assert masking.mask(text) == text
+    assert masking.mask_keys(text) == text
 
 
 def test_for_eyes_more_than_keys_is_masked() -> None:
