@@ -8,7 +8,6 @@ What takes part in every write is here and cheap: a text without any hint of a s
 
 from __future__ import annotations
 
-import binascii
 import functools
 import hashlib
 import json
@@ -18,12 +17,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.core.masking_patterns import (
+    CONTROL,
     FOLDER,
     KEY_HINTS,
     MASKED,
     NAMES,
     OPTION_LETTERS,
     SHORTEST_VALUE,
+    classes,
     compiled,
     may_be_marked,
 )
@@ -32,7 +33,7 @@ REDACTED = "[REDACTED]"
 MASK = "[MASKED:"
 """How every token begins."""
 
-OWN_TOKEN = r'"claim_token":"[A-Za-z0-9][^"\\:]*:C[0-9]+(?:\.[0-9]+)?"'
+OWN_CLAIM = r'"claim_token":"[A-Za-z0-9][^"\\:]*:C[0-9]+(?:\.[0-9]+)?"'
 
 UNSEEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
@@ -40,13 +41,11 @@ UNSEEN = (
 )
 """Characters that no terminal shows, and that begin what it does not show."""
 
-_CONTROLS = tuple(chr(code) for code in (0x1B, *range(9), 0x0B, 0x0C, *range(0x0E, 0x1B), *range(0x1C, 0x20), 0x7F))
 _ESCAPED = (
     r"\\(?:x(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])|u(?:00(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])"
     r"|034[fF]|061[cC]|11(?:5[fF]|60)|17[bB]|180|20[0-6]|3164|[fF][eE]|[fF]{2}[aA]0))"
 )
 _KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS if not hint.long)
-_SHORT = 512
 _EXAMPLE = "0x0x0x0x0x0x"
 _OPTIONS = tuple(f" -{letter}" for letter in OPTION_LETTERS)
 _NO_END = 1_024
@@ -56,16 +55,7 @@ def is_broken(text: str) -> bool:
     """Whether a text has characters that are not shown and could break a secret."""
     if not text.isascii():
         return compiled(f"[{UNSEEN}]").search(text) is not None
-    if len(text) < _SHORT and text.isprintable():
-        return False
-    return any(each in text for each in _CONTROLS)
-
-
-def _may_be_broken(text: str) -> bool:
-    """Whether it is broken, or a text in it that is written with escapes."""
-    return is_broken(text) or (
-        ("\\u" in text or "\\x" in text) and compiled(_ESCAPED).search(text) is not None
-    )
+    return CONTROL in classes(text)
 
 
 def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
@@ -75,7 +65,11 @@ def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
             return True
     if any(secret[:SHORTEST_VALUE] in text for secret in secrets):
         return True
-    return may_be_marked(text) or _may_be_broken(text)
+    known = classes(text)
+    if CONTROL in known or may_be_marked(text, known) or (not text.isascii() and is_broken(text)):
+        return True
+    # A text within it may be written with escapes.
+    return ("\\u" in text or "\\x" in text) and compiled(_ESCAPED).search(text) is not None
 
 
 def _sk_begins(text: str) -> bool:
@@ -239,7 +233,7 @@ def mask_event(text: str, secrets: Sequence[str] = ()) -> str:
         return text
     from orchestrator.core import masking_json
 
-    return masking_json.masked_but_for(text, compiled(OWN_TOKEN), secrets)
+    return masking_json.masked_but_for(text, compiled(OWN_CLAIM), secrets)
 
 
 def mask_named(name: str, value: str | float, secrets: Sequence[str] = ()) -> str:
@@ -300,8 +294,8 @@ def registered(values: Mapping[str, str | None]) -> tuple[tuple[str, ...], tuple
         values: each variable's value; None or blanks where it is not set.
 
     Returns:
-        The values, the longest first, also as usual encoders write them; and a warning for each that is too short to be masked,
-        which never holds the value.
+        The values, the longest first, also as usual encoders write them; and a warning for each that is too short
+        to be masked, which never holds the value.
 
     What is masked beside a value itself: base64 of it, also in the middle of a longer text (the standard and the
     URL-safe alphabet), hex, percent-encoding, the escapes of JSON, references of HTML. What is encoded twice,
@@ -342,7 +336,8 @@ def _forms(value: str) -> set[str]:
         units = "\\u" + hexes.replace("02", "04")
         forms |= {_escaped(value, units.format, kept) for kept in ("", "all", "html", "tags", "signs")}
         for kept in _PERCENT_KEPT:
-            escaped = "".join(chr(each) if chr(each) in kept or _is_plain(each) else f"%{hexes}".format(each) for each in data)
+            written = (chr(each) if _is_kept(each, kept) else f"%{hexes}".format(each) for each in data)
+            escaped = "".join(written)
             forms |= {escaped, escaped.replace("%20", "+")}
     forms |= {"".join(table.get(each, each) for each in value) for table in _HTML}
     forms |= {"".join(map(reference.format, map(ord, value))) for reference in ("&#{};", "&#x{:x};", "&#x{:X};")}
@@ -350,8 +345,9 @@ def _forms(value: str) -> set[str]:
     return {form for form in forms if len(form) >= SHORTEST_VALUE}
 
 
-def _is_plain(byte: int) -> bool:
-    return byte < 0x80 and chr(byte).isalnum()
+def _is_kept(byte: int, kept: str) -> bool:
+    """Whether percent-encoding leaves a byte as it is."""
+    return byte < 0x80 and (chr(byte).isalnum() or chr(byte) in kept)
 
 
 def _escaped(value: str, escape: Callable[[int], str], kept: str) -> str:
@@ -363,6 +359,8 @@ def _escaped(value: str, escape: Callable[[int], str], kept: str) -> str:
 
 def _base64(data: bytes) -> set[str]:
     """The characters that the whole of a value alone decides, wherever in the encoded text it begins."""
+    import binascii
+
     forms = set()
     for before in range(3):
         written = binascii.b2a_base64(bytes(before) + data, newline=False).decode()

@@ -14,7 +14,19 @@ _SECRET_WORDS = frozenset(
     (
         *("password", "passwords", "passwd", "passphrase", "passcode", "pwd", "pass", "secret", "secrets", "token"),
         *("tokens", "key", "keys", "apikey", "credential", "credentials", "creds", "auth", "authorization", "oauth"),
-        *("cookie", "cookies", "bearer", "jwt", "csrf", "xsrf", "otp", "placeholder", "redacted", "example", "changeme"),
+        *(
+            "cookie",
+            "cookies",
+            "bearer",
+            "jwt",
+            "csrf",
+            "xsrf",
+            "otp",
+            "placeholder",
+            "redacted",
+            "example",
+            "changeme",
+        ),
         *("passwort", "kennwort", "zugangsdaten", "schlüssel", "geheimnis", "passe", "contraseña", "clave", "senha"),
         *("wachtwoord", "lösenord", "adgangskode", "kodeord", "passord", "salasana", "parola", "heslo", "hasło"),
         *("jelszó", "şifre", "parolă", "lozinka", "geslo", "slaptažodis", "parool", "sandi", "khẩu", "jeton"),
@@ -28,7 +40,16 @@ _COMMON_WORDS = frozenset(
         *("undefined", "optional", "disabled", "generated", "unchanged", "anonymous", "incorrect", "mismatch"),
         *("malformed", "unexpected", "forbidden", "unauthorized", "authenticated", "authentication", "configured"),
         *("unconfigured", "refreshed", "invalidated", "encrypted", "incomplete", "unavailable", "unsupported"),
-        *("validated", "identifier", "available", "sensitive", "protected", "confidential", "permission", "permissions"),
+        *(
+            "validated",
+            "identifier",
+            "available",
+            "sensitive",
+            "protected",
+            "confidential",
+            "permission",
+            "permissions",
+        ),
         *("requirements", "description", "unspecified", "deprecated", "expiration", "validation", "verification"),
         *("plaintext", "cleartext", "forgotten", "wildcard", "operator", "punctuation", "whitespace", "identity"),
         *("automatic", "automatically", "interactive", "separately", "elsewhere", "lowercase", "uppercase"),
@@ -50,7 +71,8 @@ _REFERENCES = (
     r"\{\{.{0,160}",
     r"\$[A-Za-z_]\w{0,63}\{[\"']?\w{1,63}[\"']?",
     r"\s{1,4}[+|%&]\s{1,4}[A-Za-z_(].{0,99}",
-    r"(?:cat|echo|pass|gpg|aws|vault|gh|op|head|openssl|security|gcloud|az|kubectl|printf|bw)(?: [\w$./~:=-]{1,80}){1,8}",
+    r"(?:cat|echo|pass|gpg|aws|vault|gh|op|head|openssl|security|gcloud|az|kubectl|printf|bw)"
+    r"(?: [\w$./~:=-]{1,80}){1,8}",
     r"<{1,2}[%=/|]?[ ]?[A-Za-z_][A-Za-z_ .:|'/@()-]{0,60}[ %]?",
     r"\[\[?[ ]?[A-Za-z][A-Za-z_ -]{1,40}[ ]?\]?",
     r"#\{[^}\n]{0,99}",
@@ -65,10 +87,12 @@ _REFERENCES = (
     r"[a-z_]{2,32}(?:/[a-z_]{2,32}){2,8}",
 )
 _REFERENCE = "(?:" + "|".join(_REFERENCES) + ")" + _CLOSERS
-_NAME = r"[^\W\d_]{1,32}(?:[_.\-/: '’|]{1,3}[^\W\d_]{1,32}){0,11}"
+_NAME = r"[^\W\d_]{1,32}(?:[_.\-/: '\u2019|]{1,3}[^\W\d_]{1,32}){0,11}"
 _HUMP = r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![a-z])"
 _LETTERS_A_WORD = 3
-_SPEECH = r"[^\W\d_]+(?:['’-][^\W\d_]+)*[ ]?[.,:;!?…]{0,3}(?: [^\W\d_]+(?:['’-][^\W\d_]+)*[ ]?[.,:;!?…]{0,3}){1,30}"
+_SPEECH = (
+    r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*[ ]?[.,:;!?…]{0,3}(?: [^\W\d_]+(?:['\u2019-][^\W\d_]+)*[ ]?[.,:;!?…]{0,3}){1,30}"
+)
 _OTHER_SCRIPT = r"[\u0370-\u1cff\u2e80-\ud7ff\uf900-\ufaff\uff10-\uffdc]"
 _RANDOM_PART = r"(?=[!-~]{0,40}[0-9])(?=[!-~]{0,40}[A-Za-z])[!-~]{6}"
 _PATTERN = r"\^?[^\s]{0,60}\[\^?(?:[A-Za-z0-9]-[A-Za-z0-9]|\\[wds])[^\s]{0,120}"
@@ -98,7 +122,7 @@ _CODES = (
     r"(?:\([^()\n]{0,80}\)|[A-Za-z_]{1,40})[ ]?(?:=>|->)[ ]?\S",
 )
 _CODE = "(?:" + "|".join(_CODES) + ")"
-_PROSE = r"(?:[Aa]|[A-Za-z][a-z]{1,20})[,.]?[ ](?:[a-z]{1,20}|['\"`(<{$]|[a-z]+['’]s)(?![A-Za-z0-9_@=:-])"
+_PROSE = r"(?:[Aa]|[A-Za-z][a-z]{1,20})[,.]?[ ](?:[a-z]{1,20}|['\"`(<{$]|[a-z]+['\u2019]s)(?![A-Za-z0-9_@=:-])"
 
 
 def harmless(value: str) -> bool:

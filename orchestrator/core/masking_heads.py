@@ -82,6 +82,7 @@ PART_LIMIT = 16_384
 """The longest first or second part of a JSON web token that is waited for."""
 _PASSWORD_LIMIT = 1_024
 _SCHEME_BEFORE = r"([^A-Za-z0-9+.-]?)([A-Za-z][A-Za-z0-9+.-]{0,30})://\Z"
+_ENDLESS = rf"([^\s/?#\"'<>@:\[\]\\`]{{0,256}}:)[^\s/?#\"'<>\\`@]{{{_PASSWORD_LIMIT}}}"
 _WEB_SCHEMES = ("http", "https", "ws", "wss", "file", "git+https", "git+http")
 _HOST_CHARACTER = r"[\w$%^*~@!#?/-]"
 _HOST = (
@@ -153,7 +154,7 @@ def _issued(view: View, hint: Match) -> Found:
     mark, at = hint.group(), hint.start()
     if not _is_mark(view, at, mark):
         return None
-    form, body = patterns.MARKS[mark].form, hint.end()
+    form, body = patterns.MARKS[mark], hint.end()
     start = body if mark.endswith(kinds.BEHIND) else at
     run = compiled(rf"[{form.characters}]{{0,{_TOKEN_WINDOW}}}").match(view.text, body)
     found = run.group() if run else ""
@@ -233,7 +234,7 @@ def _keep(view: View, hint: Match) -> Found:
 def _url(view: View, hint: Match) -> Found:
     """The password of a URL, or the token that stands for a user, up to the last `@` before the host."""
     start = hint.end()
-    endless = compiled(rf"([^\s/?#\"'<>@:\[\]\\`]{{0,256}}:)[^\s/?#\"'<>\\`@]{{{_PASSWORD_LIMIT}}}").match(view.text, start)
+    endless = compiled(_ENDLESS).match(view.text, start)
     if endless:
         return Head(endless.end(1), kinds.URL, Ends(runs.RUN, _URL_STOPS))
     run = compiled(patterns.URL_RUN).match(view.text, start, start + 2 * _PASSWORD_LIMIT)

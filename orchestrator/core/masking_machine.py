@@ -68,7 +68,7 @@ class _Open:
 class _Source:
     """The places of one hint in the text, one after the other; ``found`` is what the present one turned out to be."""
 
-    __slots__ = ("at", "first", "found", "head", "match", "pattern", "row", "marked", "start", "text")
+    __slots__ = ("at", "first", "found", "head", "marked", "match", "pattern", "row", "start", "text")
 
     def __init__(self, hint: patterns.Hint, view: View, at: int) -> None:
         self.pattern, self.head, self.row, self.first = compiled(hint.pattern), HEADS[hint.head], hint.row, hint.first

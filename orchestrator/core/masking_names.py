@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from orchestrator.core import masking_heads as heads
 from orchestrator.core import masking_harmless as innocent
+from orchestrator.core import masking_heads as heads
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
-from orchestrator.core.masking_heads import Found, Head, Match, Pending, View
 from orchestrator.core.masking_harmless import harmless
+from orchestrator.core.masking_heads import Found, Head, Match, Pending, View
 from orchestrator.core.masking_patterns import compiled
 from orchestrator.core.masking_runs import Ends
 
@@ -34,13 +35,16 @@ _REACH = 240
 """So far before a short option the program is looked for that it belongs to."""
 _PROGRAM = (
     r"(?:\A|[\s;&|(`\"'/$=])("
-    + "|".join(name.replace(" ", r"\s{1,4}(?:-\S{1,40}\s{1,4}){0,4}") for name in sorted(kinds.PROGRAMS, key=len, reverse=True))
+    + "|".join(
+        re.escape(name).replace(r"\+", r"\s{1,4}(?:-\S{1,40}\s{1,4}){0,4}")
+        for name in sorted(kinds.PROGRAMS, key=len, reverse=True)
+    )
     + r")(?:\.exe)?(?=\s)"
 )
 _COMMAND_ENDS = r"\n|[;|&]{1,2}\s"
 _MACHINE = r"(?:machine\s{1,16}\S{1,100}|default)\s{1,16}\Z"
 _SIGNATURE_LENGTH = 24
-_NO_PASSWORD = r"-?\d{1,5}:\d{1,5}(?:/[a-z]{3})?|[a-z]{1,24}(?:[_-][a-z]{1,24}){1,4}|[0-9.]{1,40}:\S{1,40}"
+_PORT_OR_NAME = r"-?\d{1,5}:\d{1,5}(?:/[a-z]{3})?|[a-z]{1,24}(?:[_-][a-z]{1,24}){1,4}|[0-9.]{1,40}:\S{1,40}"
 
 
 def _bearer(view: View, hint: Match) -> Found:
@@ -244,18 +248,18 @@ def _credential(view: View, hint: Match, query: bool = False, folder: bool = Fal
     found = _innocent(view, hint, start)
     if found is None:
         return Head(start, row, Ends(runs.RUN, stops, marks=True))
-    return _annotated(view, hint, start, row) if found is True else found
+    return found if isinstance(found, Pending) else _annotated(view, hint, start, row)
 
 
-def _innocent(view: View, hint: Match, start: int) -> Pending | bool | None:
-    """Whether code or prose stands where a value could; None where a secret may."""
+def _innocent(view: View, hint: Match, start: int) -> Pending | str | None:
+    """What stands where a value could, if it is code or prose; None where a secret may."""
     line = _line(view, start)
     if isinstance(line, Pending):
         return line
     if innocent.is_code(line) or innocent.is_pattern(line.rstrip(";,)")):
-        return True
+        return line
     spoken = hint.group().endswith((":", "*")) and not _is_quoted(hint) and innocent.is_prose(line)
-    return True if spoken else None
+    return line if spoken else None
 
 
 def _line(view: View, start: int) -> str | Pending:
@@ -354,10 +358,10 @@ def _annotated(view: View, hint: Match, start: int, row: int) -> Found:
     value = heads.value(view, begin, _BLANK_STOPS)
     if isinstance(value, Pending):
         return value
-    found = True if harmless(value) else _innocent(view, hint, begin)
+    found = value if harmless(value) else _innocent(view, hint, begin)
     if found is None:
         return Head(begin, row, Ends(runs.RUN, _BLANK_STOPS, marks=True))
-    return None if found is True else found
+    return found if isinstance(found, Pending) else None
 
 
 def _stops(view: View, hint: Match, row: int, query: bool) -> str:
@@ -448,7 +452,7 @@ def _letter(view: View, hint: Match) -> Found:
         return Pending(start)
     if what == kinds.PASSWORD:
         blank = hint.group()[-1:].isspace()
-        plain = compiled(_NO_PASSWORD).match(view.text, start) if blank else None
+        plain = compiled(_PORT_OR_NAME).match(view.text, start) if blank else None
         if plain and view.open(plain.end() + 1):
             return Pending(start)
         return None if plain and view.text[plain.end() : plain.end() + 1].strip("\"'`") == "" else _word(view, start)
@@ -477,7 +481,7 @@ def _programs(view: View, at: int) -> dict[str, str]:
     before = view.text[max(view.floor(at), at - _REACH) : at].replace("\\\n", "  ").replace("\\\r\n", "   ")
     command = compiled(_COMMAND_ENDS).split(before)[-1]
     found = compiled(_PROGRAM).findall(command + " ")
-    name = " ".join(word for word in found[-1].split() if word[0] != "-") if found else ""
+    name = "+".join(word for word in found[-1].split() if word[0] != "-") if found else ""
     return kinds.PROGRAMS.get(name, {})
 
 

@@ -12,7 +12,7 @@ import re
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core.tuples import NamedTuple
 
-TOKENS = tuple(row.token for row in kinds.ROWS)
+TOKENS = tuple(token for token, _ in kinds.ROWS)
 """What stands in for each row; nothing for what is masked already."""
 
 MASKED = r"\[MASKED:(?:" + "|".join(sorted({token[8:-1] for token in TOKENS if token})) + r")\]"
@@ -46,9 +46,7 @@ _AFTER = _NUMBERED + _SEPARATOR + r"(?!\s?\"(?:[A-Za-z]{2,8})?\"[,}\]\r\n])"
 _BEHIND_BEARER = rf"(?:[ \t]{{1,8}}|%20|{_SIGN}[ \t]{{0,8}})\\{{0,7}}[\"'`]?"
 _PLACE = r"[^\s/?#\"'<>\\`@]"
 _INSIDE = r"[\w$%^*~@!#?-]"
-URL_RUN = (
-    rf"(?:[^\s\"'`<>\\:]{{1,1024}}+|:(?!//)|[\"'`>](?={_INSIDE}|\Z)|<(?![/A-Za-z!])|\\(?![\"'`])){{0,128}}+"
-)
+URL_RUN = rf"(?:[^\s\"'`<>\\:]{{1,1024}}+|:(?!//)|[\"'`>](?={_INSIDE}|\Z)|<(?![/A-Za-z!])|\\(?![\"'`])){{0,128}}+"
 """What a URL may go on with; what ends a string or an element around it ends it too."""
 _USERINFO = URL_RUN.replace(r"\\:]", r"\\:@]", 1) + r"(?:@|\Z)"
 
@@ -58,11 +56,11 @@ LONG_RUN = 16
 _MARKED = r"[A-Za-z0-9_+/=.-]"
 _MARK = rf"[-_.](?<=[A-Za-z0-9][-_.])(?=[A-Za-z0-9](?:{_MARKED}{{11}}|{_MARKED}{{0,10}}\Z)|\Z)"
 
-MARKS = {mark: kind for kind in kinds.ISSUED for mark in kind.marks}
-"""Which kind of key an issuer's mark begins."""
+MARKS = {mark: kind.form for kind in kinds.ISSUED if kind.form for mark in kind.marks}
+"""What follows an issuer's mark."""
 LONGEST_MARK = max(map(len, MARKS))
 _LITERAL_MARKS = tuple(mark for mark in MARKS if mark[-1] not in "-_.")
-SPLIT_MARKS = tuple(mark for mark, kind in MARKS.items() if "+" in kind.form.characters)
+SPLIT_MARKS = tuple(mark for mark, form in MARKS.items() if "+" in form.characters)
 """Marks of keys that may hold no long run, because characters of base64 split it."""
 
 KEY_HINTS = (
@@ -73,10 +71,7 @@ KEY_HINTS = (
     Hint("AKIA", r"AKIA", "amazon", kinds.API, first=True),
     Hint("ASIA", r"ASIA", "amazon", kinds.API, first=True),
     Hint("xox", r"xox", "slack", kinds.API, first=True),
-    *(
-        Hint(mark, re.escape(mark), "issued", kinds.API, long=True)
-        for mark in _LITERAL_MARKS
-    ),
+    *(Hint(mark, re.escape(mark), "issued", kinds.API, long=True) for mark in _LITERAL_MARKS),
     Hint("", _MARK, "issued", kinds.API, long=True, marked=True),
 )
 """Keys that must never be stored."""
@@ -96,10 +91,20 @@ HINTS = (
     Hint("://", rf"://(?={_USERINFO}|[^\s/?#\"'<>@:\[\]\\`]{{0,256}}:{_PLACE}{{1024}})", "url", kinds.URL),
     Hint("sig=", r"(?<=[?&;])sig=", "signature", kinds.GENERIC, lower=True),
     Hint("machine", r"machine\s{1,16}\S{1,100}\s{1,16}password\s{1,16}(?=\S|\Z)", "netrc", kinds.GENERIC, lower=True),
-    Hint("login", r"login\s{1,16}\S{1,100}\s{1,16}(?:account\s{1,16}\S{1,40}\s{1,16})?password\s{1,16}(?=\S|\Z)", "netrc",
-         kinds.GENERIC, lower=True),
-    Hint("--", rf"--{OPTION_NAMES}(?:[ \t]{{1,8}}|[ \t]{{0,8}}\\\r?\n[ \t]{{0,40}})(?=[^\s-]|\Z)", "option", kinds.GENERIC,
-         lower=True),
+    Hint(
+        "login",
+        r"login\s{1,16}\S{1,100}\s{1,16}(?:account\s{1,16}\S{1,40}\s{1,16})?password\s{1,16}(?=\S|\Z)",
+        "netrc",
+        kinds.GENERIC,
+        lower=True,
+    ),
+    Hint(
+        "--",
+        rf"--{OPTION_NAMES}(?:[ \t]{{1,8}}|[ \t]{{0,8}}\\\r?\n[ \t]{{0,40}})(?=[^\s-]|\Z)",
+        "option",
+        kinds.GENERIC,
+        lower=True,
+    ),
     Hint(" -", rf" -[{OPTION_LETTERS}](?:=|[ \t]{{1,8}})?(?=[^\s=-]|\Z)", "letter", kinds.GENERIC),
     Hint("pass", r"pass(?:word|wd|phrase|code)?" + _AFTER, "password", kinds.JSON, lower=True),
     Hint("pwd", r"pwd" + _AFTER, "folder", kinds.JSON, lower=True),
@@ -107,7 +112,7 @@ HINTS = (
     Hint("token", r"token" + _AFTER, "token", kinds.JSON, lower=True),
     Hint("key", r"key" + _AFTER, "key", kinds.JSON, lower=True),
     Hint("credential", r"credentials?" + _AFTER, "credential", kinds.JSON, lower=True),
-)  # fmt: skip
+)
 NAMES = ("pass", "pwd", "secret", "token", "key", "credential", "authorization", "cookie", "bearer")
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 
@@ -176,16 +181,26 @@ def mark_before(text: str, end: int, least: int) -> re.Match[str] | None:
     return None
 
 
-# What of a text in UTF-8 may be in a long run.
-_RUN_TABLE = bytes(
-    0x61 if chr(byte).isalnum() and byte < 0x80 or byte in b"_-" else 0x20 for byte in range(256)
-)  # fmt: skip
-_RUN = b"a" * LONG_RUN
+_CLASSES = (
+    *(b"c" * 9, b"  ", b"cc", b" ", b"c" * 18, b" " * 13, b"a", b"  ", b"a" * 10, b" " * 7, b"a" * 26, b" " * 4),
+    *(b"a", b" ", b"a" * 26, b" " * 4, b"c", b" " * 128),
+)
+_CLASS_TABLE = b"".join(_CLASSES)
+_RUN, CONTROL = b"a" * LONG_RUN, b"c"
 
 
-def has_long_run(text: str) -> bool:
-    """Whether a text has so many characters of a key in a row that an issuer's key could be in it."""
-    if _RUN in text.encode("utf-8", "surrogatepass").translate(_RUN_TABLE):
+def classes(text: str) -> bytes:
+    """Of each byte of a text in UTF-8: `a` for what may be in a long run, `c` for a control, else a blank."""
+    return text.encode("utf-8", "surrogatepass").translate(_CLASS_TABLE)
+
+
+def has_long_run(text: str, known: bytes | None = None) -> bool:
+    """Whether a text has so many characters of a key in a row that an issuer's key could be in it.
+
+    Args:
+        known: the classes of the text, if they are known.
+    """
+    if _RUN in (classes(text) if known is None else known):
         return True
     return "_" in text and any(mark in text for mark in SPLIT_MARKS)
 
@@ -196,9 +211,9 @@ def may_end_marked(text: str) -> bool:
     return any(mark in tail for mark in MARKS)
 
 
-def may_be_marked(text: str) -> bool:
-    """Whether an issuer's key could be in a text."""
-    if not has_long_run(text):
+def may_be_marked(text: str, known: bytes) -> bool:
+    """Whether an issuer's key could be in a text of known classes."""
+    if not has_long_run(text, known):
         return False
     if len(text) < _SHORT:
         return any(mark in text for mark in MARKS)

@@ -108,7 +108,9 @@ def test_a_broken_key_is_masked_before_it_is_stored(unseen: str, at: int) -> Non
     assert masking.may_hold_keys(repr((broken,)))
 
 
-@pytest.mark.parametrize("text", [f"{RED}ok{OFF}\n", "a\u200db", "\x1b]8;;https://h\x1b\\x\x1b]8;;\x1b\\", "\ufeffx", "👩‍👧"])
+@pytest.mark.parametrize(
+    "text", [f"{RED}ok{OFF}\n", "a\u200db", "\x1b]8;;https://h\x1b\\x\x1b]8;;\x1b\\", "\ufeffx", "👩‍👧"]
+)
 def test_what_is_not_shown_stays_where_it_hides_nothing(text: str) -> None:
     assert masking.mask(text) == text
     assert masking.mask_keys(text) == text
