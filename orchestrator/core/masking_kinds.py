@@ -306,10 +306,10 @@ PROGRAMS = {
     name: letters
     for names, letters in (
         (
-            "mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlslap mysqlpump mysqlsh mysqlbinlog mariadb"
-            " mariadb-dump mariadb-admin mycli sshpass cqlsh mongo mongosh mongodump mongorestore mongoexport mongoimport"
-            " docker+login podman+login buildah+login skopeo+login nerdctl+login oras+login crane+auth+login"
-            " helm+registry+login oc+login cf+login az+login az+acr+login twine+upload rdesktop 7z 7za rar unrar"
+            "mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlslap mysqlpump mysqlsh mysqlbinlog"
+            " mariadb mariadb-dump mariadb-admin mycli sshpass cqlsh mongo mongosh mongodump mongorestore mongoexport"
+            " mongoimport docker+login podman+login buildah+login skopeo+login nerdctl+login oras+login"
+            " crane+auth+login helm+registry+login oc+login cf+login az+login az+acr+login twine+upload rdesktop 7z 7za rar unrar"
             " rabbitmqadmin",
             {"p": PASSWORD},
         ),

@@ -1,8 +1,8 @@
 """Masking of a text that comes in pieces, also of secrets that are broken by what a terminal does not show.
 
-That is colours, cursor codes and zero-width characters. What is unseen is taken out of the text, the rest is masked, and
-then it is put back where it stood. Within a secret it goes with the secret. What follows it begins anew, so that a key
-behind a colour is one whatever stands before.
+That is colours, cursor codes and zero-width characters. What is unseen is taken out of the text, the rest is masked,
+and then it is put back where it stood. Within a secret it goes with the secret. What follows it begins anew, so that
+a key behind a colour is one whatever stands before.
 """
 
 from __future__ import annotations
