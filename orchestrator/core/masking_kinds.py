@@ -309,7 +309,8 @@ PROGRAMS = {
             "mysql mysqldump mysqladmin mysqlimport mysqlcheck mysqlshow mysqlslap mysqlpump mysqlsh mysqlbinlog"
             " mariadb mariadb-dump mariadb-admin mycli sshpass cqlsh mongo mongosh mongodump mongorestore mongoexport"
             " mongoimport docker+login podman+login buildah+login skopeo+login nerdctl+login oras+login"
-            " crane+auth+login helm+registry+login oc+login cf+login az+login az+acr+login twine+upload rdesktop 7z 7za rar unrar"
+            " crane+auth+login helm+registry+login oc+login cf+login az+login az+acr+login twine+upload rdesktop"
+            " 7z 7za rar unrar"
             " rabbitmqadmin",
             {"p": PASSWORD},
         ),
