@@ -78,7 +78,7 @@ _REFERENCES = (
     r"#\{[^}\n]{0,99}",
     r"@{1,2}[A-Za-z_]{2,40}",
     r":[a-z_]{2,40}",
-    r"[*•●xX.…_?#-]{3,64}",
+    r"[*•●xX.…_?#]{3,64}",
     r"!(?:Ref|Sub|GetAtt|env|secret|vault|ENV)\b.{0,99}",
     r"(?:env|file|vault|op|ssm|arn|awssm|secretsmanager|azurekv|keyring|keychain|ref|id|type)[:=+]/{0,3}[A-Za-z_/.][\w./:@,=$-]{0,199}",
     r"(?i:(?:your|my|the|some|insert|replace|change|example|dummy|sample)[-_ ][a-z]{1,20}(?:[-_ ][a-z]{1,20}){0,5})",
