@@ -1,7 +1,8 @@
 """Triggers on `task_groups`: which moves are legal, what each needs, and what never changes.
 
-`completed` is claimed before it is set: the claim is an insert into a view that keeps nothing, and its trigger refuses
-it with the message of what is missing (RAISE takes a literal alone). So the path is looked up once.
+The body of every guard is one SELECT. A trigger that writes can be shadowed: a client's temporary trigger fires on what
+it writes, may skip that row (`RAISE(IGNORE)`), or update the group again while the guard is already running, and so
+does not fire a second time (`recursive_triggers` is off unless a client turns it on). A SELECT starts no trigger.
 
 Source: seed 004, Proposed Solution 4 (completion guard)
 """
@@ -28,23 +29,7 @@ LEGAL_MOVES = (
 
 _NOT_RECORDED = "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step"
 _NOT_DEFERRED = "DEFERRAL_NOT_CONFIRMED: deferred_external needs the deferral of its step, on an open external blocker"
-_CLAIM_COLUMNS = ("session_id", "group_id", "from_status", "changed_by", "seq", "missing")
 _NOTHING = "nothing"
-
-VIEWS: tuple[Statement, ...] = (
-    (
-        "completion_claims",
-        f"CREATE VIEW completion_claims AS\nSELECT {', '.join(f'NULL AS {name}' for name in _CLAIM_COLUMNS)} WHERE 0",
-    ),
-)
-"""The view that a claim of completion is put to. It is always empty."""
-
-_CLAIM = (
-    f"INSERT INTO completion_claims ({', '.join(_CLAIM_COLUMNS)})\n"
-    "  SELECT OLD.session_id, OLD.id, OLD.status, NEW.status_changed_by, NEW.status_seq,\n"
-    f"    (SELECT CASE WHEN p.valid = 1 THEN '{_NOTHING}' ELSE p.missing END FROM completion_paths p\n"
-    "      WHERE p.session_id = OLD.session_id AND p.group_id = OLD.id)"
-)
 
 
 def recorded(entity: str, row_id: str, old: str, new: str, by: str, seq: str) -> str:
@@ -70,16 +55,8 @@ def last_recorded(entity: str, session: str, row_id: str, column: str) -> str:
     )
 
 
-_CLAIM_RECORDED = recorded("group", "NEW.group_id", "NEW.from_status", "'completed'", "NEW.changed_by", "NEW.seq")
-_CLAIM_CASES = (
-    *((f"NEW.missing = '{part}'", f"COMPLETION_PATH_MISSING: {part} is not met: {REQUIRED}")
-      for part in guards_path.PARTS),
-    (f"NEW.missing IS NOT '{_NOTHING}'", f"COMPLETION_PATH_MISSING: the group has no completion path: {REQUIRED}"),
-    ("NEW.from_status IS NOT 'in_progress'", "ILLEGAL_MOVE: a group is completed from in_progress only"),
-    (f"NOT {_CLAIM_RECORDED}", _NOT_RECORDED),
-)  # fmt: skip
-
 _MOVES = "NEW.status IS NOT OLD.status"
+_COMPLETES = f"{_MOVES} AND NEW.status = 'completed'"
 _MOVES_ELSEWHERE = f"{_MOVES} AND NEW.status IS NOT 'completed'"
 _LEGAL = " OR ".join(f"(OLD.status = '{old}' AND NEW.status = '{new}')" for old, new in LEGAL_MOVES)
 _RECORDED = recorded("group", "NEW.id", "OLD.status", "NEW.status", "NEW.status_changed_by", "NEW.status_seq")
@@ -89,6 +66,22 @@ _DEFERRED = (
     " AND b.group_id = NEW.id AND b.resolved_seq IS NULL AND b.external = 1)"
 )
 _ON_STATUS = "BEFORE UPDATE OF status ON task_groups"
+_NO_PATH = f"COMPLETION_PATH_MISSING: the group has no completion path: {REQUIRED}"
+_PART_MISSING = "\n    ".join(
+    f"WHEN '{part}' THEN RAISE(ABORT, 'COMPLETION_PATH_MISSING: {part} is not met: {REQUIRED}')"
+    for part in guards_path.PARTS
+)
+# RAISE takes a literal, so each part has its own; a CASE with an operand looks the path up once for all of them.
+_COMPLETABLE = f"""SELECT CASE (
+      SELECT CASE WHEN p.valid = 1 THEN '{_NOTHING}' ELSE p.missing END FROM completion_paths p
+      WHERE p.session_id = OLD.session_id AND p.group_id = OLD.id
+    )
+    {_PART_MISSING}
+    WHEN '{_NOTHING}' THEN CASE
+      WHEN OLD.status IS NOT 'in_progress'
+        THEN RAISE(ABORT, 'ILLEGAL_MOVE: a group is completed from in_progress only')
+      WHEN NOT {_RECORDED} THEN RAISE(ABORT, '{_NOT_RECORDED}') END
+    ELSE RAISE(ABORT, '{_NO_PATH}') END"""
 _FIXED = ("session_id", "id", "created_by", "created_at", "created_seq")
 _CHANGE_COLUMNS = ("status_changed_by", "status_changed_at", "status_seq")
 
@@ -100,7 +93,7 @@ TRIGGERS: tuple[Statement, ...] = (
         when="NEW.status IS NOT 'pending' AND NOT (NEW.status = 'in_progress' AND NEW.kind = 'chat')"
         f" AND NOT ({guards_imported.IMPORTED_GROUP})",
     ),
-    refuse_first("task_groups_completed_needs_path", "INSTEAD OF INSERT ON completion_claims", *_CLAIM_CASES),
+    trigger("task_groups_completed_needs_path", _ON_STATUS, _COMPLETABLE, when=_COMPLETES),
     refuse(
         "task_groups_moves_are_recorded",
         _ON_STATUS,
@@ -120,7 +113,6 @@ TRIGGERS: tuple[Statement, ...] = (
         "ILLEGAL_MOVE: a group does not go from its status to this one",
         when=f"{_MOVES_ELSEWHERE} AND NOT ({_LEGAL})",
     ),
-    trigger("task_groups_completed_is_claimed", _ON_STATUS, _CLAIM, when=f"{_MOVES} AND NEW.status = 'completed'"),
     refuse(
         "task_groups_status_seq_never_falls",
         "BEFORE UPDATE OF status_seq ON task_groups",
@@ -153,4 +145,4 @@ TRIGGERS: tuple[Statement, ...] = (
         f" AND NOT {last_recorded('group_security', 'OLD.session_id', 'OLD.id', 'security_sensitive')}",
     ),
 )
-"""The triggers on `task_groups` and on claims of completion, as (name, statement)."""
+"""The triggers on `task_groups`, as (name, statement)."""

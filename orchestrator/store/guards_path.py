@@ -201,7 +201,7 @@ _CASES = {
         Case(
             "mandatory_seq IS NOT NULL AND (tech_lead_seq > mandatory_seq) IS NOT 1", "no_review", seq="mandatory_seq"
         ),
-        Case("security_sensitive = 1 AND (tech_lead_seq > base_seq) IS NOT 1", "no_security_review"),
+        Case("security_sensitive <> 0 AND (tech_lead_seq > base_seq) IS NOT 1", "no_security_review"),
         Case("mandatory_seq IS NULL AND security_sensitive = 0", "not_required", met=True),
         Case(_ALWAYS, "reviewed", met=True, seq="tech_lead_seq"),
     ),

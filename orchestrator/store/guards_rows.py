@@ -29,9 +29,26 @@ def fixed(table: str, what: str, *columns: str) -> Statement:
     )
 
 
-def closed_once(table: str, what: str, closed: str, *closing: str) -> tuple[Statement, Statement]:
-    """A row that is closed once, by writing its closing columns together, and never changes afterwards."""
+def closed_once(
+    table: str, what: str, closed: str, *closing: str, required: tuple[str, ...] = ()
+) -> tuple[Statement, Statement]:
+    """A row that is closed once, by writing its closing columns together, and never changes afterwards.
+
+    Args:
+        table: the table.
+        what: the rule, for the message.
+        closed: the column that holds the step in which the row was closed.
+        closing: all columns that are written with it.
+        required: those of them without which the row does not count as closed. (A CHECK may say the same, but a
+            client can switch those off.)
+    """
     early = " OR ".join(f"NEW.{column} IS NOT NULL" for column in closing)
+    half = f"NEW.{closed} IS NULL AND ({early})"
+    written = closing
+    if required:
+        absent = " OR ".join(f"NEW.{column} IS NULL" for column in required)
+        half = f"({half} OR NEW.{closed} IS NOT NULL AND ({absent}))"
+        written = (closed, *closing)
     return (
         refuse(
             f"{table}_are_closed_once",
@@ -41,9 +58,9 @@ def closed_once(table: str, what: str, closed: str, *closing: str) -> tuple[Stat
         ),
         refuse(
             f"{table}_are_closed_whole",
-            f"BEFORE UPDATE OF {', '.join(closing)} ON {table}",
+            f"BEFORE UPDATE OF {', '.join(written)} ON {table}",
             f"NEVER_CHANGED: {what}, with the step that does it",
-            when=f"OLD.{closed} IS NULL AND NEW.{closed} IS NULL AND ({early})",
+            when=f"OLD.{closed} IS NULL AND {half}",
         ),
     )
 
@@ -109,6 +126,7 @@ _BLOCKERS = (
         "blockers",
         "a blocker is resolved once",
         *("resolved_seq", "resolved_at", "resolved_by", "resolution", "resolution_note"),
+        required=("resolved_at", "resolved_by", "resolution"),
     ),
 )
 
@@ -122,6 +140,7 @@ _QUESTIONS = (
         "questions",
         "a question is closed once",
         *("closed_seq", "decision", "closed_at", "closed_by", "answer", "note", "channel"),
+        required=("closed_at", "closed_by"),
     ),
 )
 

@@ -89,7 +89,9 @@ def schema_problems(connection: sqlite.Connection) -> Iterator[Problem]:
     for kind, name in sorted(found.keys() - wanted.keys()):
         if not name.startswith("sqlite_"):
             command = f"DROP {kind.upper()} {name}"
-            yield Problem("SCHEMA_FOREIGN", "warning", name, f"The {kind} {name} is none of this program's.", command)
+            # A trigger acts within our own steps, with our right to write.
+            severity = "error" if kind == "trigger" else "warning"
+            yield Problem("SCHEMA_FOREIGN", severity, name, f"The {kind} {name} is none of this program's.", command)
 
 
 def _missing(lost: dict[Key, str], path: str) -> Iterator[Problem]:

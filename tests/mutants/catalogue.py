@@ -11,7 +11,7 @@ from typing import NamedTuple
 from orchestrator.core.routing import rules
 from orchestrator.core.validation import checks
 from orchestrator.core.workflow import problems
-from orchestrator.store import guards, guards_groups, guards_path, guards_tables
+from orchestrator.store import guards, guards_path, guards_tables
 from tests.mutants import altering, sqltext
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -103,13 +103,11 @@ def _triggers() -> Iterator[Mutant]:
     for name, sql in (*guards.TRIGGERS, *guards_tables.VERSION_TRIGGERS):
         found = re.search(r"(\w+(?: OF [\w, ]+)?) ON (\w+)", sql)
         event, table = (found[1], found[2]) if found else ("", "")
-        # A claim is put to a view; the tests speak of the groups that it is for.
-        about = "task_groups" if table in dict(guards_groups.VIEWS) else table
-        yield Mutant(f"trigger:{name}", f"{event} on {table}", (), (name, about))
+        yield Mutant(f"trigger:{name}", f"{event} on {table}", (), (name, table))
         cases = sqltext.refusals(sql)
         for number, case in enumerate(cases if len(cases) > 1 else ()):
             what = f"{event} on {table}: {_shortened(sql[case.start : case.end])} is {case.instead}"
-            yield Mutant(f"trigger:{name}:{number}", what, (), (name, about))
+            yield Mutant(f"trigger:{name}:{number}", what, (), (name, table))
 
 
 def _shortened(sql: str) -> str:

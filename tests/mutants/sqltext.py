@@ -40,13 +40,18 @@ def silent(statement: str, name: str) -> str:
 
 
 def refusals(statement: str) -> list[Term]:
-    """The condition of every case that a trigger refuses, from left to right; each becomes 0."""
+    """The condition of every case that a trigger refuses, from left to right; each becomes 0.
+
+    Of a `CASE x WHEN word` the refusal after ELSE is a case as well: it is for every other word.
+    """
     tokens = [_Token(found[0], found.start(), found.end()) for found in _TOKEN.finditer(statement)]
     found: list[Term] = []
     for place, token in enumerate(tokens):
         inside = _until(tokens, place + 1) if token.text == "WHEN" else []
         if inside and [each.text for each in tokens[place + len(inside) + 1 :][:2]] == ["THEN", "RAISE"]:
             found.append(_term(inside, "0"))
+        if [each.text for each in tokens[place : place + 2]] == ["ELSE", "RAISE"] and _of_simple_case(tokens, place):
+            found.append(_term(_until(tokens, place + 1), "0"))
     return found
 
 

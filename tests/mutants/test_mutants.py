@@ -127,7 +127,8 @@ def test_every_trigger_is_a_mutant(found: dict[str, Mutant]) -> None:
 
 def test_every_case_of_a_trigger_that_refuses_several_is_a_mutant(found: dict[str, Mutant]) -> None:
     for name, sql in guards.TRIGGERS:
-        cases = sql.count("THEN RAISE(")
+        # A CASE that compares one value with words refuses every other word after ELSE.
+        cases = sql.count("THEN RAISE(") + (sql.count("ELSE RAISE(") if "SELECT CASE (" in sql else 0)
         mutants_of_it = [each for each in of(found, "trigger") if each.startswith(f"{name}:")]
         assert len(mutants_of_it) == (cases if cases > 1 else 0)
 
@@ -188,6 +189,15 @@ def test_each_case_that_a_trigger_refuses_is_taken_away() -> None:
     assert [sqltext.without(several, case) for case in sqltext.refusals(several)] == [
         made(cases("0", "EXISTS (SELECT 1 FROM u WHERE CASE WHEN y THEN 1 END)")), made(cases("f() IS NOT 1", "0")),
     ]  # fmt: skip
+
+
+def test_of_a_case_of_words_the_refusal_of_every_other_word_is_a_case_too() -> None:
+    words = "SELECT CASE (SELECT a FROM t) WHEN {} THEN RAISE(ABORT, 'a') WHEN 'b' THEN 1 ELSE {} END".format
+    whole = words("'a'", "RAISE(ABORT, 'c')")
+    assert [sqltext.without(whole, case) for case in sqltext.refusals(whole)] == [
+        words("0", "RAISE(ABORT, 'c')"), words("'a'", "0"),
+    ]  # fmt: skip
+    assert len(sqltext.refusals("SELECT CASE WHEN a THEN RAISE(ABORT, 'a') ELSE RAISE(ABORT, 'b') END")) == 1
 
 
 def test_a_silent_trigger_keeps_its_name_and_place() -> None:

@@ -527,9 +527,9 @@ def test_what_was_changed_from_outside_is_found(statement: str, check: str) -> N
 
 def test_a_missing_guard_is_found_and_its_repair_is_mentioned() -> None:
     court = done()
-    court.context.connection.execute("DROP TRIGGER task_groups_completed_is_claimed")
+    court.context.connection.execute("DROP TRIGGER task_groups_completed_needs_path")
     verdict = court.judge()
-    assert court.found(verdict) == [("V13", "task_groups_completed_is_claimed")]
+    assert court.found(verdict) == [("V13", "task_groups_completed_needs_path")]
 
 
 def test_nothing_is_wrong_with_a_session_that_was_played_by_the_rules() -> None:

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from orchestrator.store import doctor, guards, maintenance, sqlite, structure
+from orchestrator.store.findings import Found
 from tests.integration.store import ledger
 
 TRIPWIRE = "no such function: orchestrator_write"
@@ -23,6 +25,9 @@ APPROVED = (
 )
 CONFIRMED = APPROVED.replace("approved is", "confirmed is")
 NOT_RECORDED = "STATUS_CHANGE_MISSING"
+UNCHECKED = "PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; PRAGMA recursive_triggers = OFF;"
+COMPLETE = "UPDATE task_groups SET status = 'completed' WHERE id = 'G';"
+TOUCH = "UPDATE task_groups SET status = status WHERE id = 'G';"
 COLUMNS = (
     "session_id, id, name, kind, created_by, created_at, created_seq,"
     " status, status_changed_by, status_changed_at, status_seq"
@@ -76,11 +81,46 @@ ATTACKS = [
         APPROVED,
         APPROVED,
     ),
+    *(
+        (
+            f"update behind a temporary trigger that {name}",
+            f"{UNCHECKED} CREATE TEMP TRIGGER x {event} ON task_groups BEGIN {body} END; {statement}",
+            APPROVED,
+            APPROVED,
+        )
+        for name, event, body, statement in (
+            ("completes before the guard", "BEFORE UPDATE", COMPLETE, TOUCH),
+            ("completes and ignores conflicts", "BEFORE UPDATE", COMPLETE.replace("UPDATE", "UPDATE OR IGNORE"), TOUCH),
+            ("completes after the guard", "AFTER UPDATE", COMPLETE, TOUCH),
+            ("completes while the guard judges", "BEFORE UPDATE", COMPLETE, COMPLETE),
+            ("completes and skips the rest", "BEFORE UPDATE", f"{COMPLETE} SELECT RAISE(IGNORE);", COMPLETE),
+        )
+    ),
+    *(
+        (f"update with {name}", f"{pragmas} UPDATE task_groups SET status = 'completed' WHERE id = 'G'", told, told)
+        for name, pragmas, told in (
+            ("an untrusted schema", "PRAGMA trusted_schema = OFF;", APPROVED),
+            ("a writable schema", "PRAGMA writable_schema = ON;", APPROVED),
+            ("deferred keys", "PRAGMA defer_foreign_keys = ON;", APPROVED),
+            ("old renaming rules", "PRAGMA legacy_alter_table = ON;", APPROVED),
+            ("rows in another order", "PRAGMA reverse_unordered_selects = ON;", APPROVED),
+            (
+                "long names of columns",
+                "PRAGMA full_column_names = ON; PRAGMA short_column_names = OFF;",
+                "no such column",
+            ),
+        )
+    ),
+    ("update that returns rows", "UPDATE task_groups SET status = 'completed' RETURNING *", APPROVED, APPROVED),
+    ("a status of bytes", f"{UNCHECKED} UPDATE task_groups SET status = x'636f6d706c65746564'", "ILLEGAL_MOVE",
+     "ILLEGAL_MOVE"),
+    ("no status", f"{UNCHECKED} UPDATE OR REPLACE task_groups SET status = NULL", "NOT NULL", "NOT NULL"),
     (
-        "update after a claim",
-        "INSERT INTO completion_claims (missing, from_status) VALUES ('approved', 'in_progress')",
-        APPROVED,
-        APPROVED,
+        "a status that was recorded before",
+        "UPDATE task_groups SET (status, status_seq, status_changed_by) = (SELECT to_status, seq, changed_by"
+        " FROM status_changes WHERE entity_id = 'REOPENED' AND to_status = 'completed') WHERE id = 'REOPENED'",
+        "STATUS_CHANGE_MISSING: a later move has no earlier step",
+        "STATUS_CHANGE_MISSING: a later move has no earlier step",
     ),
     ("update of the view", "UPDATE completion_paths SET valid = 1", "it is a view", "it is a view"),
     (
@@ -165,6 +205,11 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, int]:
     for role, effect in (("developer", "submit_test"), ("qa_expert", "block"), ("tech_lead", "approve")):
         written.report(role, effect, "MERGED")
     written.report("developer", "merge", "MERGED")
+    written.group("REOPENED")
+    written.reports(*ledger.CHAIN, group="REOPENED")
+    written.complete("REOPENED")
+    written.reopen("REOPENED")
+    written.reports(*ledger.CHAIN, group="REOPENED")
     written.group("G", security=True)
     written.depend("MERGED", "G")
     written.undepend("MERGED", "G")
@@ -268,7 +313,86 @@ def test_reading_needs_no_permission(file: pathlib.Path) -> None:
     connection = sqlite3.connect(file)
     found = connection.execute("SELECT group_id, missing FROM completion_paths ORDER BY group_id").fetchall()
     connection.close()
-    assert found == [("G", "approved"), ("MERGED", "confirmed")]
+    assert found == [("G", "approved"), ("MERGED", "confirmed"), ("REOPENED", None)]
+
+
+@pytest.mark.parametrize("pretending", [False, True])
+def test_a_temporary_trigger_that_skips_the_row_changes_nothing(
+    book: ledger.Ledger, file: pathlib.Path, pretending: bool
+) -> None:
+    before = ledger.content(file)
+    connection = sqlite3.connect(file)
+    if pretending:
+        ledger.register(connection)
+    connection.executescript(
+        f"{UNCHECKED} CREATE TEMP TRIGGER x BEFORE UPDATE ON task_groups BEGIN SELECT RAISE(IGNORE); END; {COMPLETE}"
+    )
+    connection.close()
+    assert ledger.content(file) == before
+
+
+@pytest.mark.parametrize("pretending", [False, True])
+def test_a_file_that_is_attached_judges_by_its_own_views_and_tables(
+    book: ledger.Ledger, file: pathlib.Path, pretending: bool
+) -> None:
+    before = ledger.content(file)
+    connection = sqlite3.connect(":memory:")
+    if pretending:
+        ledger.register(connection)
+    connection.executescript(
+        f"ATTACH '{file}' AS theirs; CREATE TABLE completion_paths AS SELECT 'S1' session_id, 'G' group_id, 1 valid,"
+        " NULL missing; CREATE TABLE status_changes (session_id, seq, entity, entity_id, from_status, to_status,"
+        f" changed_by); {UNCHECKED}"
+    )
+    with pytest.raises(sqlite3.IntegrityError, match=APPROVED.replace("+", r"\+")):
+        connection.execute("UPDATE theirs.task_groups SET status = 'completed' WHERE id = 'G'")
+    connection.close()
+    assert ledger.content(file) == before
+
+
+def test_no_guard_writes_anything_that_a_client_could_intercept() -> None:
+    for name, sql in guards.TRIGGERS:
+        body = sql.partition("\nBEGIN\n")[2]
+        assert body.startswith("  SELECT "), name
+        assert body.count(";") == 1 + body.count("';'"), name
+
+
+# What changes the schema cannot be prevented; it is named afterwards, by whom and with which code.
+TRACES = [
+    ("a trigger is dropped", "DROP TRIGGER task_groups_completed_needs_path",
+     ("TRIGGER_MISSING", "task_groups_completed_needs_path")),
+    ("a trigger that does nothing", "DROP TRIGGER task_groups_completed_needs_path; CREATE TRIGGER"
+     " task_groups_completed_needs_path BEFORE UPDATE OF status ON task_groups BEGIN SELECT 1; END",
+     ("TRIGGER_ALTERED", "task_groups_completed_needs_path")),
+    ("a view that says yes", "DROP VIEW completion_paths; CREATE VIEW completion_paths AS SELECT session_id,"
+     " id AS group_id, 1 AS valid, NULL AS missing FROM task_groups", ("VIEW_ALTERED", "completion_paths")),
+    ("the schema is written as a table", "PRAGMA writable_schema = ON; DELETE FROM sqlite_master"
+     " WHERE name = 'task_groups_completed_needs_path'", ("TRIGGER_MISSING", "task_groups_completed_needs_path")),
+    ("a renamed table", "ALTER TABLE task_groups RENAME TO old", ("TABLE_MISSING", "task_groups")),
+    ("a table renamed there and back", "ALTER TABLE task_groups RENAME TO old; ALTER TABLE old RENAME TO task_groups",
+     ("TABLE_ALTERED", "task_groups")),
+    ("a renamed table by the old rules", "PRAGMA legacy_alter_table = ON; ALTER TABLE task_groups RENAME TO old;"
+     " ALTER TABLE old RENAME TO task_groups", ("TABLE_ALTERED", "task_groups")),
+    ("a further column", "ALTER TABLE task_groups ADD COLUMN more", ("TABLE_ALTERED", "task_groups")),
+    ("a trigger that uses our connections", "CREATE TRIGGER uses AFTER INSERT ON agent_reports BEGIN"
+     " INSERT INTO texts VALUES ('h', 'c'); END", ("SCHEMA_FOREIGN", "uses")),
+    ("a dropped index", "DROP INDEX ix_blockers_open", ("INDEX_MISSING", "ix_blockers_open")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sql", "told"), [pytest.param(sql, told, id=name) for name, sql, told in TRACES])
+def test_a_changed_schema_is_named(database: pathlib.Path, sql: str, told: tuple[str, str]) -> None:
+    connection = sqlite3.connect(database)
+    connection.executescript(sql)
+    connection.close()
+    assert told in [(problem.id, problem.subject) for problem in maintenance.check(database)]
+    diagnosed = doctor.doctor(str(database), {}, database.parent)
+    assert told in [(problem.id, problem.subject) for problem in diagnosed.findings]
+    reading = sqlite.open_file(database, write=False)
+    found = Found(str(database), 100)
+    structure.compare(reading, found)
+    reading.close()
+    assert told in [(each.code, each.subject) for each in found.kept]
 
 
 @pytest.mark.parametrize(

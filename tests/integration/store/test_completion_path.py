@@ -317,6 +317,14 @@ def test_a_security_group_needs_the_tech_lead(book: ledger.Ledger) -> None:
     assert book.part("reviewed", "X") == (1, "reviewed", reviewed)
 
 
+def test_a_flag_that_is_neither_yes_nor_no_asks_for_the_tech_lead(book: ledger.Ledger) -> None:
+    book.connection.execute("PRAGMA ignore_check_constraints = ON")
+    row = dict(book.connection.execute("SELECT * FROM task_groups WHERE id = ?", [book.group("Y")]).fetchone())
+    book.insert("task_groups", **row | {"id": "X", "security_sensitive": 2, "status": "pending"})
+    book.report("senior_software_engineer", "submit_review", "X")
+    assert book.part("reviewed", "X") == (0, "no_security_review", None)
+
+
 def test_a_security_group_needs_the_tech_lead_again_after_a_reopening(book: ledger.Ledger) -> None:
     book.group("X", security=True)
     merged(book, "X")

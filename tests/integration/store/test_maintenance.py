@@ -245,7 +245,7 @@ def test_a_repair_creates_again_what_is_broken_and_leaves_an_event(database: pat
 VERSION_DAMAGE = {
     "deleted": ("DELETE FROM alembic_version",),
     "another": ("UPDATE alembic_version SET version_num = '0001'",),
-    "one more": ("INSERT INTO alembic_version VALUES ('0009')",),
+    "one more": ("INSERT INTO alembic_version VALUES ('9999')",),
     "no table": ("DROP TABLE alembic_version",),
 }
 
@@ -267,7 +267,7 @@ def test_a_mark_of_another_version_is_found_and_set_again(database: pathlib.Path
     "statement",
     [
         pytest.param("DELETE FROM alembic_version", id="delete"),
-        pytest.param("UPDATE alembic_version SET version_num = '0009'", id="update"),
+        pytest.param("UPDATE alembic_version SET version_num = '9999'", id="update"),
         pytest.param("REPLACE INTO alembic_version SELECT version_num FROM alembic_version", id="replace"),
     ],
 )
@@ -324,10 +324,13 @@ def only(found: doctor.Report, severity: str) -> maintenance.Problem:
 
 
 def test_the_report_on_a_newer_database_touches_nothing(database: pathlib.Path) -> None:
-    tamper(database, "PRAGMA user_version=9")
+    tamper(database, f"PRAGMA user_version={constants.SCHEMA_VERSION + 1}")
     before = listing(database.parent)
     found = report(database)
-    assert (only(found, "error").id, found.facts["schema_version"]) == ("SCHEMA_TOO_NEW", 9)
+    assert (only(found, "error").id, found.facts["schema_version"]) == (
+        "SCHEMA_TOO_NEW",
+        constants.SCHEMA_VERSION + 1,
+    )
     assert listing(database.parent) == before
 
 
