@@ -20,6 +20,18 @@ MAINTAINER = "system:router"
 """In whose name migrations and repairs are recorded: whoever owns the file may do them, registered or not."""
 
 
+LIMITS = (
+    "Guards are triggers: a client that turns triggers off for its own connection (.dbconfig enable_trigger off in the"
+    " sqlite3 shell, the C interface), or that edits the schema and puts it back, is not stopped. `orchestrator audit"
+    " verify` finds what it wrote.",
+    "`orchestrator audit verify` proves without a head that every event, row and hash is as it was written, and that"
+    " the rows fit each other: a report or completion that was added without its decision or path is found. A tail that"
+    " was cut off, or written anew so that all of it fits, is found only against a head noted outside the database:"
+    " `orchestrator audit head`, later `orchestrator audit verify --head SEQ:HASH`.",
+)
+"""What a check of the database cannot prevent or prove, and what does."""
+
+
 def find(explicit: str | None, environment: Mapping[str, str], folder: Path) -> str:
     """The existing database that a command works on.
 
@@ -88,7 +100,8 @@ def check(path: str, at: str, *, repair: bool = False) -> Answer:
     """Everything that is wrong inside a database; with `repair` triggers, views and indexes are made anew first.
 
     Returns:
-        `problems`, `repaired`, `ok`, and `exit_code` 1 where there is an error.
+        `problems`, `repaired`, `ok`, `limits` of what can be prevented and proven, and `exit_code` 1 where there is an
+        error.
     """
     from orchestrator.store import maintenance
 
@@ -96,7 +109,15 @@ def check(path: str, at: str, *, repair: bool = False) -> Answer:
     problems = [problem._asdict() for problem in maintenance.check(path)]
     ok = all(problem["severity"] != "error" for problem in problems)
     code = EXIT_OK if ok else EXIT_NEGATIVE
-    return {"success": True, "db": path, "ok": ok, "problems": problems, "repaired": repaired, "exit_code": code}
+    return {
+        "success": True,
+        "db": path,
+        "ok": ok,
+        "problems": problems,
+        "repaired": repaired,
+        "limits": list(LIMITS),
+        "exit_code": code,
+    }
 
 
 def backup(path: str, target: str) -> Answer:
@@ -160,7 +181,8 @@ def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -
     """What is the matter with the database, and the command that mends it; for any state of the file.
 
     Returns:
-        `db`, `why` it is that file, `facts`, `findings`, `ok`, and `exit_code` 1 where there is an error.
+        `db`, `why` it is that file, `facts`, `findings`, `ok`, `limits` as `check`, and `exit_code` 1 where there is an
+        error.
     """
     from orchestrator.store import doctor as physician
 
@@ -177,5 +199,6 @@ def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -
         "why": report.why,
         "facts": report.facts,
         "findings": findings,
+        "limits": list(LIMITS),
         "exit_code": EXIT_OK if ok else EXIT_NEGATIVE,
     }

@@ -102,6 +102,14 @@ BY_HASH = frozenset(("texts",))
 """Kept by their content's hash, which rows of other tables name."""
 
 EVENTS = "audit_events"
+WRITES = {
+    b"route": ("agent_reports", "router_decisions"),
+    b"redispatch": ("router_decisions",),
+    b"refusal": ("refusals",),
+}
+"""The tables without whose rows no step of a kind is one."""
+REPORTING = (b"route", b"validate")
+"""The kinds of steps that write reports."""
 _HASHED = ("session_id", "seq", "kind", "actor", "channel", "at", "input", "rows")
 
 
@@ -125,11 +133,11 @@ class Span(NamedTuple):
 
 
 def events(span: Span, line: Expression, condition: str = "") -> str:
-    """Chain, step, line, hash before, own hash, and what each event covers."""
+    """Chain, step, line, hash before, own hash, what each event covers, and its kind."""
     hashed = line("t", _HASHED)
     return (
         f"SELECT {key('t.session_id')}, {number('t.seq')}, {hashed}, {_bytes('t.prev_hash')}, {_bytes('t.hash')},"
-        " CAST(t.rows AS BLOB)"
+        f" CAST(t.rows AS BLOB), {key('t.kind')}"
         f" FROM audit_events t WHERE {span.where('t.session_id', 't.seq')}{condition} ORDER BY t.session_id, t.seq"
     )
 

@@ -1,4 +1,8 @@
-"""Where the record of a session is not whole: reports without decisions, spawns without an end, steps, moves.
+"""What must hold between the rows of a session, whatever their hashes say: the one place where these rules stand.
+
+Every report has its decision, every decision its report and its transition or rule, every spawn its decision and its
+end, every move its cause, every completion its path at that moment, every closing somebody who may. `audit gaps`, the
+validator and `audit verify` ask here. A forger who recomputes every hash still has to make all of this fit.
 
 Every statement walks an index once, and what is held in memory grows with the groups and spawns, so the time grows
 with the record.
@@ -7,44 +11,161 @@ with the record.
 from __future__ import annotations
 
 import itertools
+import json
 import operator
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from orchestrator.core import lifecycle_table
+from orchestrator.core.routing import rules
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.store import path_history
 
 UNDECIDED = "report_without_decision"
 UNREPORTED = "decision_without_report"
 MISSING_STEP = "missing_step"
 UNENDED = "spawn_without_report"
 UNCAUSED = "move_without_cause"
-KINDS = (MISSING_STEP, UNDECIDED, UNREPORTED, UNENDED, UNCAUSED)
+MISMATCHED = "decision_not_of_report"
+UNRULED = "decision_without_rule"
+UNSPAWNED = "spawn_without_decision"
+UNPROVEN = "completion_without_path"
+UNCONFIRMED = "deferral_without_blocker"
+UNPERMITTED = "resolution_without_right"
+UNANSWERED = "answer_without_person"
+UNSAID = "acknowledgement_without_report"
+UNJUDGED = "acceptance_without_verdict"
+KINDS = (
+    MISSING_STEP, UNDECIDED, UNREPORTED, MISMATCHED, UNRULED, UNSPAWNED, UNENDED, UNCAUSED, UNPROVEN, UNCONFIRMED,
+    UNPERMITTED, UNANSWERED, UNSAID, UNJUDGED,
+)
 """The kinds of gaps, in the order in which those of one step are told."""
 
-_UNDECIDED = """SELECT r.seq, r.id, r.group_id, r.role, r.agent_id, r.response_status FROM agent_reports r
-    WHERE r.session_id = :session AND NOT EXISTS (
-    SELECT 1 FROM router_decisions d INDEXED BY sqlite_autoindex_router_decisions_1
-    WHERE d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1 AND d.report_id = r.id) ORDER BY r.seq"""
-_UNREPORTED = """SELECT d.seq, d.id, d.group_id, d.current_agent, NULL, d.response_status FROM router_decisions d
-    WHERE d.session_id = :session AND d.report_id IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
-    WHERE r.session_id = d.session_id AND r.seq = d.seq AND r.part = 1) ORDER BY d.seq, d.part"""
+_REPORT = "agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1"
+_DECISION = "router_decisions d INDEXED BY sqlite_autoindex_router_decisions_1"
+_CHANGE = "status_changes c INDEXED BY sqlite_autoindex_status_changes_1"
+
+
+class Rule(NamedTuple):
+    """Something that must hold between rows.
+
+    sql gives what breaks it: step, subject, group, role, agent and status. It takes the session, and the step after
+    which is looked.
+    """
+
+    kind: str
+    table: str
+    text: str
+    sql: str
+
+
+_OF_TURNS = (
+    Rule(UNDECIDED, "agent_reports", "the report has no decision", f"""SELECT r.seq, r.id, r.group_id, r.role,
+        r.agent_id, r.response_status FROM {_REPORT} WHERE r.session_id = :session AND r.seq > :since
+        AND NOT EXISTS (SELECT 1 FROM {_DECISION} WHERE d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1)
+        ORDER BY r.seq"""),
+    Rule(UNREPORTED, "router_decisions", "the decision names a report that does not exist", f"""SELECT d.seq, d.id,
+        d.group_id, d.current_agent, NULL, d.response_status FROM router_decisions d WHERE d.session_id = :session
+        AND d.seq > :since AND d.report_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {_REPORT}
+        WHERE r.session_id = d.session_id AND r.seq = d.seq AND r.part = 1) ORDER BY d.seq, d.part"""),
+)  # fmt: skip
+_OTHERS = (
+    Rule(UNSPAWNED, "handoffs", "an agent was started, and no decision of that step says so", f"""SELECT h.turn,
+        CASE h.group_id WHEN '' THEN :session ELSE h.group_id END, h.group_id, NULL, h.agent_id, NULL FROM handoffs h
+        WHERE h.session_id = :session AND h.turn > :since AND NOT EXISTS (SELECT 1 FROM {_DECISION}
+        WHERE d.session_id = h.session_id AND d.seq = h.turn) AND NOT EXISTS (SELECT 1 FROM {_REPORT}
+        WHERE r.session_id = h.session_id AND r.seq = h.turn) ORDER BY h.turn"""),
+    Rule(UNCONFIRMED, "status_changes", "the group was deferred without an open external blocker on record", f"""SELECT
+        c.seq, c.entity_id, c.entity_id, a.role, c.changed_by, c.to_status FROM {_CHANGE}
+        LEFT JOIN agents a ON a.id = c.changed_by WHERE c.session_id = :session AND c.seq > :since
+        AND c.entity = 'group' AND c.to_status = 'deferred_external' AND NOT EXISTS (SELECT 1 FROM deferrals f
+        CROSS JOIN blockers b WHERE f.session_id = c.session_id AND f.seq = c.seq AND f.group_id = c.entity_id
+        AND b.id = f.blocker_id AND b.session_id = c.session_id AND b.group_id = c.entity_id AND b.opened_seq < c.seq
+        AND (b.resolved_seq IS NULL OR b.resolved_seq > c.seq) AND f.confirmed_seq < c.seq) ORDER BY c.seq"""),
+    Rule(UNPERMITTED, "blockers", "the blocker was closed by nobody who may, or nothing in that step says why",
+        f"""SELECT b.resolved_seq, b.id, b.group_id, a.role, b.resolved_by, b.resolution FROM blockers b
+        LEFT JOIN agents a ON a.id = b.resolved_by WHERE b.session_id = :session AND b.resolved_seq > :since
+        AND (a.id IS NULL OR b.resolved_seq < b.opened_seq OR CASE b.resolution
+        WHEN 'accepted' THEN NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id
+            AND r.seq = b.resolved_seq AND r.effect = 'approve' AND r.agent_id = b.resolved_by)
+        WHEN 'guidance' THEN a.role <> 'tech_lead' AND a.kind <> 'human'
+        WHEN 'answered' THEN NOT EXISTS (SELECT 1 FROM questions q WHERE q.session_id = b.session_id
+            AND q.closed_seq = b.resolved_seq)
+        WHEN 'cancelled' THEN NOT EXISTS (SELECT 1 FROM {_CHANGE} WHERE c.session_id = b.session_id
+            AND c.seq = b.resolved_seq AND c.to_status IN ('cancelled', 'ended'))
+        WHEN 'resumed' THEN NOT EXISTS (SELECT 1 FROM {_CHANGE} WHERE c.session_id = b.session_id
+            AND c.seq = b.resolved_seq AND c.from_status = 'deferred_external')
+            AND NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq
+            AND r.role = 'project_manager')
+        ELSE b.class = 'hard' AND b.resolution IN ('resolved', 'lifted') AND a.kind <> 'human'
+            AND NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq)
+        END) ORDER BY b.resolved_seq, b.id"""),
+    Rule(UNANSWERED, "questions", "the question was answered by nobody who is on record as a person, by a channel",
+        """SELECT q.closed_seq, q.id, q.group_id, a.role, q.closed_by, q.answer FROM questions q
+        LEFT JOIN agents a ON a.id = q.closed_by WHERE q.session_id = :session AND q.closed_seq > :since
+        AND (a.id IS NULL OR q.closed_seq < q.opened_seq OR q.answer IS NULL
+        OR (q.answer IS NOT 'moot' AND q.channel IS NULL) OR (q.channel IS NOT NULL AND a.kind <> 'human'))
+        ORDER BY q.closed_seq, q.id"""),
+    Rule(UNSAID, "acknowledgements", "groups are acknowledged by a report of the project manager alone",
+        f"""SELECT k.seq, k.group_id, k.group_id, NULL, NULL, NULL FROM acknowledgements k WHERE k.session_id = :session
+        AND k.seq > :since AND NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = k.session_id
+        AND r.seq = k.seq AND r.part = 1 AND r.role = 'project_manager') ORDER BY k.seq, k.part"""),
+    Rule(UNJUDGED, "sessions", "the session was accepted, and no verdict of that step says so", f"""SELECT s.status_seq,
+        s.id, NULL, NULL, s.status_changed_by, s.outcome FROM sessions s WHERE s.id = :session
+        AND s.outcome = 'accepted' AND s.status_seq > :since AND NOT EXISTS (SELECT 1 FROM {_REPORT}
+        WHERE r.session_id = s.id AND r.seq = s.status_seq AND r.part = 1 AND r.role = 'validator'
+        AND r.response_status = 'ACCEPT')"""),
+)  # fmt: skip
+# Every decision that is not plainly what its report's transition says, with what may be wrong with it.
+_PLAIN = """d.cause <> 'report' OR (d.current_agent = r.role AND d.response_status = r.response_status
+    AND (r.group_id IS NULL OR d.group_id = r.group_id) AND t.effect = r.effect AND d.rules = '[]'
+    AND d.next_agent IS t.next_agent AND d.action = t.action)"""
+_DECIDED = f"""SELECT d.seq, d.id, d.group_id, d.current_agent, r.agent_id, d.response_status, d.rules,
+    d.cause = 'report',
+    d.workflow_version_id IS NOT (SELECT s.workflow_version_id FROM sessions s WHERE s.id = :session)
+        AND d.seq > (SELECT ifnull(max(e.seq), 0) FROM audit_events e WHERE e.session_id = :session
+        AND e.kind = 'session upgrade-workflow'),
+    r.seq IS NOT NULL AND d.part = 1 AND (d.report_id IS NULL OR d.current_agent <> r.role
+        OR d.response_status <> r.response_status OR (r.group_id IS NOT NULL AND d.group_id IS NOT r.group_id)),
+    d.handoff_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = d.session_id
+        AND h.turn = d.seq AND h.group_id IN (ifnull(d.group_id, ''), '')),
+    t.effect IS NOT r.effect, (d.action = 'wait' OR d.action = t.action) AND (d.next_agent IS t.next_agent
+        OR d.next_agent IS NULL AND (t.next_agent = 'user' OR d.action = 'wait')),
+    d.next_agent IS NULL OR EXISTS (SELECT 1 FROM workflow_transitions n
+        WHERE n.workflow_version_id = d.workflow_version_id AND n.current_agent = d.next_agent)
+    FROM {_DECISION} LEFT JOIN {_REPORT} ON r.session_id = d.session_id AND r.seq = d.seq AND r.part = 1
+    LEFT JOIN workflow_transitions t ON t.workflow_version_id = d.workflow_version_id
+        AND t.current_agent = d.current_agent AND t.response_status = d.response_status
+    WHERE d.session_id = :session AND d.seq > :since AND NOT (
+        ({_PLAIN}) AND (d.handoff_hash IS NULL OR EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = d.session_id
+            AND h.turn = d.seq AND h.group_id IN (ifnull(d.group_id, ''), '')))
+        AND (d.report_id IS NOT NULL OR d.part > 1 OR r.seq IS NULL)
+        AND d.workflow_version_id IS (SELECT s.workflow_version_id FROM sessions s WHERE s.id = :session)
+    ) ORDER BY d.seq, d.part"""
+_UNGIVEN = f"""SELECT r.seq, r.id, r.group_id, r.role, r.agent_id, r.response_status FROM {_REPORT}
+    WHERE r.session_id = :session AND r.seq > :since AND r.turn IS NOT NULL
+    AND (r.role <> 'project_manager' OR r.turn_assumed = 0) AND NOT EXISTS (SELECT 1 FROM handoffs h
+    WHERE h.session_id = r.session_id AND h.group_id IN (ifnull(r.group_id, ''), '') AND h.turn = r.turn)
+    ORDER BY r.seq"""
 _STEPS = "SELECT count(*), max(seq) FROM audit_events WHERE session_id = :session"
 _MISSING_STEP = """SELECT e.seq + 1 FROM audit_events e WHERE e.session_id = :session AND NOT EXISTS (
     SELECT 1 FROM audit_events n WHERE n.session_id = e.session_id AND n.seq = e.seq + 1) ORDER BY e.seq LIMIT 1"""
 _FIRST_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = 1"
-_SPAWNS = """SELECT h.turn, h.group_id, h.agent_id, a.role FROM handoffs h LEFT JOIN agents a ON a.id = h.agent_id
-    WHERE h.session_id = :session ORDER BY h.turn, h.rowid"""
-_ANSWERS = """SELECT DISTINCT coalesce(group_id, ''), turn FROM agent_reports
-    WHERE session_id = :session AND turn IS NOT NULL"""
+_SPAWNS = """SELECT h.group_id, h.turn FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1
+    WHERE h.session_id = :session ORDER BY h.group_id, h.turn"""
+_SPAWNED = """SELECT h.agent_id, a.role FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1
+    LEFT JOIN agents a ON a.id = h.agent_id WHERE h.session_id = :session AND h.group_id = :group AND h.turn = :turn"""
+_ANSWERS = "SELECT coalesce(group_id, ''), turn FROM agent_reports WHERE session_id = :session AND turn IS NOT NULL"
 _LAST_OF_MANAGER = "SELECT max(seq) FROM agent_reports WHERE session_id = :session AND role = 'project_manager'"
-_LAST_DECISIONS = """SELECT coalesce(group_id, ''), max(seq)
-    FROM router_decisions INDEXED BY idx_router_decisions_session WHERE session_id = :session GROUP BY group_id"""
+_LAST_DECISION = """SELECT max(seq) FROM router_decisions INDEXED BY idx_router_decisions_session
+    WHERE session_id = :session AND group_id IS :of"""
 _SCOPES = """SELECT id, status, turn, status_seq FROM task_groups WHERE session_id = :session
     UNION ALL SELECT '', status, turn, status_seq FROM sessions WHERE id = :session"""
 _MOVES = """SELECT c.entity_id, c.seq, c.from_status, c.to_status, c.changed_by, a.role,
-    EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = c.session_id AND e.seq = c.seq)
+    EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = c.session_id AND e.seq = c.seq), a.kind, c.cause,
+    c.cause <> 'verdict' OR EXISTS (SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
+        WHERE r.session_id = c.session_id AND r.seq = c.seq AND r.part = 1 AND r.role = 'validator')
     FROM status_changes c INDEXED BY ix_status_changes_entity LEFT JOIN agents a ON a.id = c.changed_by
     WHERE c.session_id = :session AND c.entity = :entity ORDER BY c.entity_id, c.seq, c.part"""
 _GROUPS = """SELECT g.id, g.status, g.status_seq, g.status_changed_by, a.role, g.created_seq, 'pending', e.kind, g.id
@@ -60,13 +181,24 @@ _TASKS = """SELECT t.id, t.status, t.status_seq, t.status_changed_by_agent_id, a
     FROM tasks t LEFT JOIN agents a ON a.id = t.status_changed_by_agent_id
     LEFT JOIN audit_events e ON e.session_id = t.session_id AND e.seq = t.created_seq
     WHERE t.session_id = :session ORDER BY t.id"""
+_TABLES = {"group": "task_groups", "task": "tasks", "session": "sessions"}
+_GROUP_MOVES = frozenset(lifecycle_table.GROUP_MOVERS)
+_USUAL = frozenset((1, "system", cause, 1) for cause in ("batch", "report", "completion", "slot"))
+"""Of a move: that its step is on record, of which kind who made it is, for which cause, that no verdict is missing."""
 _IMPORT = "import "
 """How the kinds of steps begin that bring groups and sessions in with the status that they had elsewhere."""
 
 STATEMENTS = {
     name: sql for name, sql in list(globals().items()) if isinstance(sql, str) and sql.lstrip().startswith("SELECT")
-}
-"""All statements by name; each takes the session, and `_MOVES` the entity too."""
+} | {f"{rule.kind} {rule.table}": rule.sql for rule in (*_OF_TURNS, *_OTHERS)}
+"""All statements by name; each takes the session and a step, and `_MOVES` the entity too."""
+
+TURNING = frozenset(name for _, name, _ in rules.RULES) | {
+    "user_review", "batch", "phase_check", "stalled", "question_open", "complexity",
+}  # fmt: skip
+"""The rules that may send somebody else than the transition says."""
+_TELLING = frozenset(("alias", "completion"))
+"""Those that only say something."""
 
 
 class Gap(NamedTuple):
@@ -79,8 +211,8 @@ class Gap(NamedTuple):
 class Break(NamedTuple):
     """A gap with what it can be asked for by.
 
-    kind: one of `KINDS`; seq: the step at which something is missing; role, agent_id: who reported, was started or
-    moved something; status: what was reported, or which status was reached.
+    kind: one of `KINDS`; table: where the row is; seq: the step at which something is missing; role, agent_id: who
+    reported, was started or moved something; status: what was reported, or which status was reached.
     """
 
     kind: str
@@ -91,6 +223,7 @@ class Break(NamedTuple):
     agent_id: str | None
     status: str | None
     text: str
+    table: str
 
 
 class _Standing(NamedTuple):
@@ -117,6 +250,9 @@ class _Move(NamedTuple):
     changed_by: str
     role: str | None
     known: int
+    kind: str | None
+    cause: str
+    verdict: int
 
 
 def found(connection: sqlite3.Connection, session: str) -> Iterator[Gap]:
@@ -125,47 +261,109 @@ def found(connection: sqlite3.Connection, session: str) -> Iterator[Gap]:
         yield Gap(each.subject, each.text)
 
 
-def breaks(connection: sqlite3.Connection, session: str) -> Iterator[Break]:
-    """What `found` finds, and every move of a group, a task or the session that its record does not lead to."""
-    yield from _of_turns(connection, session)
+def breaks(connection: sqlite3.Connection, session: str, since: int = 0) -> Iterator[Break]:
+    """Everything that does not hold between the rows of a session.
+
+    Args:
+        since: only what is missing in a later step.
+    """
+    yield from (each for each in _of_turns(connection, session, since) if each.seq > since)
+    yield from others(connection, session, since)
+
+
+def others(connection: sqlite3.Connection, session: str, since: int = 0) -> Iterator[Break]:
+    """The same without what `found` finds."""
+    key = {"session": session, "since": since}
+    for rule in _OTHERS:
+        yield from _broken_rule(connection, rule, key)
+    yield from _undecidable(connection, key)
     for entity, sql in (("group", _GROUPS), ("task", _TASKS), ("session", _SESSION)):
-        yield from _uncaused(connection, session, entity, sql)
+        yield from (each for each in _uncaused(connection, session, entity, sql) if each.seq > since)
+    for seq, group, by, missing in path_history.unproven(connection, session, since):
+        text = f"group {group} was completed in step {seq}, where its path lacked {missing}"
+        yield Break(UNPROVEN, seq, group, group, None, by, "completed", text, "status_changes")
 
 
-def _of_turns(connection: sqlite3.Connection, session: str) -> Iterator[Break]:
-    key = {"session": session}
-    for row in connection.execute(_UNDECIDED, key):
-        yield Break._make((UNDECIDED, *row, "the report has no decision"))
-    for row in connection.execute(_UNREPORTED, key):
-        yield Break._make((UNREPORTED, *row, "the decision names a report that does not exist"))
+def _broken_rule(connection: sqlite3.Connection, rule: Rule, key: dict[str, Any]) -> Iterator[Break]:
+    for row in connection.execute(rule.sql, key):
+        yield Break._make((rule.kind, *row, rule.text, rule.table))
+
+
+def _undecidable(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[Break]:
+    """Decisions that do not fit their report, or that neither their transition nor a rule gives."""
+    for given in connection.execute(_DECIDED, key):
+        row, (fired, reported, other_version, other_report, unstarted, *judged) = given[:6], given[6:]
+        texts = []
+        if other_report:
+            texts.append((MISMATCHED, "the decision is not about its report: role, status or group differ"))
+        if unstarted:
+            texts.append((UNSPAWNED, "the decision starts an agent, and its hand-off is missing"))
+        if other_version:
+            texts.append((UNRULED, "the decision follows another version of the workflow than the session's"))
+        if reported and (why := _unruled(_names(fired), *judged)):
+            texts.append((UNRULED, why))
+        for kind, text in texts:
+            yield Break._make((kind, *row, text, "router_decisions"))
+
+
+def _unruled(names: frozenset[str], other_effect: int, as_told: int, known: int) -> str | None:
+    """Why a decision on a report is none that its transition or a rule gives, as far as one look can tell."""
+    if other_effect:
+        return "no transition of the workflow's version gives such a report this effect"
+    if not names <= TURNING | _TELLING:
+        return f"the decision names no rule of this program: {', '.join(sorted(names - TURNING - _TELLING))}"
+    if not (as_told or names & TURNING):
+        return "the decision is not the transition's, and names no rule that turned it away"
+    return None if known else "the decision starts a role that the workflow's version does not know"
+
+
+def _names(fired: str) -> frozenset[str]:
+    """The names of the rules that fired; a text that is none is the name of no rule."""
+    try:
+        return frozenset(str(each["name"]) for each in json.loads(fired))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return frozenset((fired[:40],))
+
+
+def _of_turns(connection: sqlite3.Connection, session: str, since: int = 0) -> Iterator[Break]:
+    key = {"session": session, "since": since}
+    for rule in _OF_TURNS:
+        yield from _broken_rule(connection, rule, key)
     count, last = connection.execute(_STEPS, key).fetchone()
     if count != (last or 0):
         missing = _missing_step(connection, key)
         text = f"of {last} steps {count} are on record; step {missing} is missing"
-        yield Break(MISSING_STEP, missing, session, None, None, None, None, text)
+        yield Break(MISSING_STEP, missing, session, None, None, None, None, text, "audit_events")
     yield from _unended(connection, key)
 
 
-def _missing_step(connection: sqlite3.Connection, key: dict[str, str]) -> int:
+def _missing_step(connection: sqlite3.Connection, key: dict[str, Any]) -> int:
     if connection.execute(_FIRST_STEP, key).fetchone() is None:
         return 1
     return int(connection.execute(_MISSING_STEP, key).fetchone()[0])
 
 
-def _unended(connection: sqlite3.Connection, key: dict[str, str]) -> Iterator[Break]:
+def _unended(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[Break]:
     """Spawns without an end: no answer, no later decision, no longer open, and not closed with their group."""
     answers = set(connection.execute(_ANSWERS, key))
-    last_of_manager = connection.execute(_LAST_OF_MANAGER, key).fetchone()[0] or 0
-    decisions = dict(connection.execute(_LAST_DECISIONS, key))
-    scopes = {row[0]: row[1:] for row in connection.execute(_SCOPES, key)}
     spawns = connection.execute(_SPAWNS, key).fetchall()
-    newest = {group: turn for turn, group, *_ in spawns}
-    for turn, group, agent, role in spawns:
-        answered = (group, turn) in answers or (role == "project_manager" and last_of_manager > turn)
-        superseded = max(newest[group], decisions.get(group, 0)) > turn
-        if not (answered or superseded or _stands(scopes.get(group), turn)):
+    newest = dict(spawns)
+    if not answers <= set(spawns):
+        for row in connection.execute(_UNGIVEN, key):
+            text = "the report answers a turn in which nobody was started"
+            yield Break._make((UNSPAWNED, *row, text, "agent_reports"))
+    last_of_manager = connection.execute(_LAST_OF_MANAGER, key).fetchone()[0] or 0
+    scopes = {row[0]: row[1:] for row in connection.execute(_SCOPES, key)}
+    decided: dict[str, int] = {}
+    for group, turn in sorted((spawn for spawn in spawns if spawn not in answers), key=operator.itemgetter(1)):
+        if newest[group] > turn or _stands(scopes.get(group), turn):
+            continue
+        if group not in decided:
+            decided[group] = connection.execute(_LAST_DECISION, {**key, "of": group or None}).fetchone()[0] or 0
+        agent, role = connection.execute(_SPAWNED, {**key, "group": group, "turn": turn}).fetchone()
+        if not (decided[group] > turn or (role == "project_manager" and last_of_manager > turn)):
             text = f"{agent} was started in turn {turn}, and nothing tells how that ended"
-            yield Break(UNENDED, turn, group or key["session"], group or None, role, agent, None, text)
+            yield Break(UNENDED, turn, group or key["session"], group or None, role, agent, None, text, "handoffs")
 
 
 def _stands(scope: Any, turn: int) -> bool:
@@ -193,19 +391,38 @@ def _broken(entity: str, id_: str, standing: _Standing | None, moves: Iterator[_
     status = standing.first if standing and known else None
     seq = standing.created_seq if standing else 0
     for move in moves:
-        for text in _move_faults(f"{entity} {id_}", move, status, seq, known=known):
-            yield Break(UNCAUSED, move.seq, id_, group, move.role, move.changed_by, move.to_status, text)
+        if known and move.from_status == status and move[6:] in _USUAL and (status, move.to_status) in _GROUP_MOVES:
+            status, seq = move.to_status, move.seq
+            continue
+        for text in (*_move_faults(f"{entity} {id_}", move, status, seq, known=known), *_unlawful(entity, id_, move)):
+            moved = (move.role, move.changed_by, move.to_status)
+            yield Break(UNCAUSED, move.seq, id_, group, *moved, text, "status_changes")
         status, seq, known = move.to_status, move.seq, True
     if standing is None:
         text = f"status changes tell of {entity} {id_}, which does not exist"
-        yield Break(UNCAUSED, seq, id_, group, None, None, status, text)
+        yield Break(UNCAUSED, seq, id_, group, None, None, status, text, _TABLES[entity])
     elif standing.status_seq != seq or (known and standing.status != status):
         text = (
             f"{entity} {id_} is {standing.status} since step {standing.status_seq}, and no recorded change leads there:"
             f" the last one is {(status or 'its creation') if known else 'its import'} in step {seq}"
         )
         about = (standing.role, standing.changed_by, standing.status)
-        yield Break(UNCAUSED, standing.status_seq, id_, group, *about, text)
+        yield Break(UNCAUSED, standing.status_seq, id_, group, *about, text, _TABLES[entity])
+
+
+def _unlawful(entity: str, id_: str, move: _Move) -> Iterator[str]:
+    """What is wrong with who moved something, or with the move as such."""
+    said = f"{entity} {id_} went to {move.to_status} by {move.changed_by}"
+    if move.kind is None:
+        yield f"{said}, who is not registered"
+    if not move.verdict:
+        yield f"{said} by a verdict, of which that step has no report"
+    if entity == "group" and move.from_status is not None:
+        movers = lifecycle_table.GROUP_MOVERS.get((move.from_status, move.to_status))
+        if movers is None:
+            yield f"{said}, and no group goes there from {move.from_status}"
+        elif move.cause == "set_status" and move.kind != "human" and move.role not in movers:
+            yield f"{said} ({move.role}), who may not"
 
 
 def _move_faults(what: str, move: _Move, status: str | None, seq: int, *, known: bool) -> Iterator[str]:

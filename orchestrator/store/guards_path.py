@@ -323,6 +323,23 @@ def _path_columns() -> dict[str, str]:
     }
 
 
+_GIVEN = tuple(
+    dict.fromkeys((*(name for name, _ in _MARKS if name not in ("session_id", "group_id")), "waits_on"))
+)
+JUDGED = (
+    f"SELECT CASE WHEN ({_CHAIN}) OR ({_PM_PATH}) THEN 1 ELSE 0 END,"
+    f" {_path_columns()['missing']}, {_SETTLED} FROM (\n"
+    f"  SELECT DISTINCT j.*, {_why(_CONFIRMED)} AS confirmed_why FROM (\n"
+    f"    SELECT DISTINCT m.*, {', '.join(f'{_why(cases)} AS {part}_why' for part, cases in _CASES.items())}\n"
+    f"    FROM (SELECT DISTINCT {', '.join(f':{name} AS {name}' for name in _GIVEN)}) m\n  ) j\n)"
+)
+"""What the views conclude from marks that are given: whether the path is valid, the first part that is missing, and
+whether who depends on the group is satisfied before it is completed.
+"""
+MARKS = _GIVEN
+"""The names of the marks that `JUDGED` takes."""
+
+
 def _view(name: str, select: str) -> tuple[str, str]:
     return name, f"CREATE VIEW {name} AS\n{select}"
 

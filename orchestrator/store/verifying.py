@@ -1,4 +1,5 @@
-"""Whether the record is whole: every event hashes to what it says, every row is as an event left it.
+"""Whether the record is whole: every event hashes to what it says, every row is as an event left it, and the rows fit
+each other.
 
 One pass over the events, beside it one over each table, all in the order of chains and steps. What is held in memory
 is the newest state of the rows of one chain that may change.
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import coverage, findings, step
+from orchestrator.store import coverage, findings, gaps, sqlite, step
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Expression, Span
 from orchestrator.store.findings import Found
@@ -25,7 +26,10 @@ _Known = dict[str, tuple[int, str]]
 """By key: the last step that wrote the row, and the digest of what it left."""
 _END: tuple[Any, ...] = (None, None, b"")
 _BYTES_IN_JSON = "JSON cannot hold BLOB values"
+_ALL_SESSIONS = "SELECT id FROM sessions ORDER BY id"
 _AGENTS = "agents"
+_REPORTS = "agent_reports"
+_PARTS_MISSING = ("TABLE_MISSING", "INDEX_MISSING")
 _SESSIONS = "sessions"
 _OF_AGENTS = f""" AND t.kind LIKE 'agent %' AND t.rows LIKE '%"{_AGENTS}"%'"""
 _ANCHOR = "SELECT seq, hash FROM audit_events WHERE session_id = :chain AND seq <= :since ORDER BY seq DESC LIMIT 1"
@@ -65,6 +69,41 @@ def broken(connection: sqlite3.Connection, session: str) -> Iterator[Broken]:
         verify(connection, Span(chain), found)
         where = "" if chain == session else "Among what belongs to no session: "
         yield from (Broken(each.seq or 0, where + each.message) for each in found.kept)
+    found = Found(getattr(connection, "path", ""), ALL)
+    # Reports, decisions, spawns and steps are asked for by a check of their own.
+    _relate(connection, session, gaps.others(connection, session), found)
+    yield from (Broken(each.seq or 0, each.message) for each in found.kept)
+
+
+def relate(connection: sqlite3.Connection, span: Span, found: Found) -> None:
+    """Check what must hold between the rows of the sessions of a span; read in the caller's transaction.
+
+    Args:
+        span: one chain, or those of all sessions; only what is missing in later steps.
+        found: what is found is noted here.
+    """
+    if span.chain == STORE_CHAIN:
+        return
+    sessions = [span.chain] if span.chain else [row[0] for row in connection.execute(_ALL_SESSIONS)]
+    for session in sessions:
+        _relate(connection, session, gaps.breaks(connection, session, span.since), found)
+
+
+def _relate(connection: sqlite3.Connection, session: str, breaks: Iterator[gaps.Break], found: Found) -> None:
+    try:
+        for each in breaks:
+            # A missing step is found by its hash.
+            if each.kind != gaps.MISSING_STEP:
+                message = f"{each.subject}: {each.text}."
+                found.at(each.kind.upper(), session, each.seq, each.table, each.subject, message)
+    except (sqlite3.OperationalError, TypeError, ValueError) as error:
+        if isinstance(error, sqlite3.Error) and sqlite.translate(error, found.path):
+            raise
+        if any(found.counts.get(code) for code in _PARTS_MISSING):
+            # What keeps the rows from being related is named already, with its repair.
+            return
+        message = f"What must hold between the rows of session {session} cannot be checked: {error}."
+        found.at(findings.ROWS_UNREADABLE, session, None, None, session, message)
 
 
 def verify(connection: sqlite3.Connection, span: Span, found: Found, head: Head | None = None) -> Looked:
@@ -230,7 +269,7 @@ class _Pass:
     # Events
 
     def _event(self, row: tuple[Any, ...]) -> None:
-        _, seq, line, prev_hash, own_hash, covered = row
+        _, seq, line, prev_hash, own_hash, covered, kind = row
         if seq != self._seq + 1:
             self._jump(seq)
         elif prev_hash != self._hash:
@@ -242,7 +281,9 @@ class _Pass:
             self._head_seen = True
         self._seq, self._hash = seq, own_hash
         chain, written = self._chain, self._written
-        for table, digest in _parsed(covered).items():
+        tables = _parsed(covered)
+        self._require_rows(seq, kind, tables)
+        for table, digest in tables.items():
             if table == step.STATE:
                 self._fold(seq, digest)
             elif table in written:
@@ -251,6 +292,16 @@ class _Pass:
                     self._differs(table, seq, digest, found)
             elif table not in coverage.BY_HASH:
                 self._note(findings.ROWS_MISSING, seq, table, f"Step {seq} wrote rows of {table}, which is not known.")
+
+    def _require_rows(self, seq: int, kind: bytes, covered: dict[str, Any]) -> None:
+        """A step of a kind that always writes certain rows covers some, and only such a step writes reports."""
+        for table in coverage.WRITES.get(kind, ()):
+            if table not in covered:
+                message = f"Step {seq} is a {kind.decode()}, and its event covers no row of {table}."
+                self._note(findings.EVENT_EMPTY, seq, table, message)
+        if _REPORTS in covered and kind not in coverage.REPORTING:
+            message = f"Step {seq} is a {kind.decode('utf-8', 'replace')}, which writes no report, and one is covered."
+            self._note(findings.EVENT_FOREIGN, seq, _REPORTS, message)
 
     def _jump(self, seq: int) -> None:
         expected = self._seq + 1
@@ -337,7 +388,7 @@ def _states_by_store(connection: sqlite3.Connection, line: Expression) -> dict[s
     """The newest states of agents that steps of the store left."""
     found: dict[str, str] = {}
     span = Span(STORE_CHAIN)
-    for _, _, text, prev_hash, own_hash, covered in connection.execute(
+    for _, _, text, prev_hash, own_hash, covered, _ in connection.execute(
         coverage.events(span, line, _OF_AGENTS), span.parameters
     ):
         if hashlib.sha256(prev_hash + text).digest() == own_hash:

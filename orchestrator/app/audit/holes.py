@@ -1,4 +1,4 @@
-"""Where the record is not whole: reports without decisions, spawns without reports, moves without cause."""
+"""Where the rows of a record do not fit each other: reports without decisions, moves without cause, and the like."""
 
 from __future__ import annotations
 
@@ -29,7 +29,11 @@ def gaps(
     Kinds of gaps: `report_without_decision`; `decision_without_report`; `missing_step`; `spawn_without_report`: a turn
     that nobody answered, that nothing came after, that is not open and was not closed with its group;
     `move_without_cause`: a group, a task, or the session, with a status that no recorded change leads to, or a change
-    that does not begin where the one before it ended, or whose step is not on record. All of it is of one moment.
+    that does not begin where the one before it ended, whose step is not on record, that no such move is, or whose
+    maker may not; `decision_not_of_report`; `decision_without_rule`: neither the pinned transition nor a rule gives it;
+    `spawn_without_decision`; `completion_without_path`: the path was not valid in that step;
+    `deferral_without_blocker`; `resolution_without_right`: a blocker closed by nobody who may; `answer_without_person`;
+    `acknowledgement_without_report`; `acceptance_without_verdict`. All of it is of one moment.
 
     Args:
         group_id: only gaps of this group.
@@ -58,7 +62,13 @@ def gaps(
 def _found(context: Context, asked: Filter) -> list[Row]:
     with moment.of(context.connection, context.deadline_s):
         every = record.breaks(context.connection, asked.session)
-        return [each._asdict() for each in every if _matches(each, asked)]
+        return [_row(each) for each in every if _matches(each, asked)]
+
+
+def _row(each: record.Break) -> Row:
+    row = each._asdict()
+    del row["table"]
+    return row
 
 
 def _matches(each: record.Break, asked: Filter) -> bool:

@@ -94,6 +94,8 @@ def _look(
     if chain is None:
         structure.damages(context.connection, found)
     looked = _together(verifying.verify(context.connection, span, found, noted) for span in spans)
+    for span in spans:
+        verifying.relate(context.connection, span, found)
     if noted is not None and not looked.head:
         found.at(findings.HEAD_MISSING, chain, noted.seq or None, coverage.EVENTS, "head", _head_words(noted))
     return looked, [each for span in spans for each in kept.compare(context.connection, span, found)]

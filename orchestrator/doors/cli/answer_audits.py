@@ -10,7 +10,10 @@ from orchestrator.doors.cli.answer_parts import Blocker
 from orchestrator.doors.cli.answer_shapes import Answer, Page
 
 Kind = Literal[
-    "missing_step", "report_without_decision", "decision_without_report", "spawn_without_report", "move_without_cause"
+    "missing_step", "report_without_decision", "decision_without_report", "decision_not_of_report",
+    "decision_without_rule", "spawn_without_decision", "spawn_without_report", "move_without_cause",
+    "completion_without_path", "deferral_without_blocker", "resolution_without_right", "answer_without_person",
+    "acknowledgement_without_report", "acceptance_without_verdict",
 ]
 BlockerRow = TypedDict(
     "BlockerRow",
@@ -46,7 +49,7 @@ class Blockers(Page):
 
 
 class GapRow(TypedDict):
-    """Something that is missing from the record."""
+    """Something that does not hold between the rows of the record."""
 
     kind: Kind
     seq: int

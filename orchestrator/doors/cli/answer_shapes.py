@@ -372,6 +372,7 @@ class Check(Answer):
     ok: bool
     problems: list[Finding]
     repaired: list[str]
+    limits: list[str]
 
 
 class Backup(Answer):
@@ -387,6 +388,7 @@ class Doctor(Answer):
     why: str
     facts: dict[str, str | int | None]
     findings: list[Finding]
+    limits: list[str]
 
 
 class Batch(TypedDict):

@@ -55,6 +55,7 @@ def _findings(answer: dict[str, Any]) -> str:
         lines.append(f"Made anew: {shapes.visible(answer['repaired'])}")
     for alike in layout.alike(rows, lambda row: (row["severity"], row["id"], row["suggestion"])):
         lines += _kind(alike)
+    lines += [f"note: {shapes.visible(limit)}" for limit in answer["limits"]]
     warnings = f" but what is warned of ({len(rows)})" if answer["ok"] and rows else ""
     lines.append(f"Nothing is wrong{warnings}." if answer["ok"] else "Something is wrong.")
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from typing import Any
 import hypothesis
 from hypothesis import strategies as st
 
+from orchestrator.store import path_history
 from tests.integration.store import ledger, path_model
 
 GROUPS = ("A", "B", "C")
@@ -115,9 +116,12 @@ class Played:
 
     def refusal(self, group: str) -> str | None:
         """Try to complete a group: the part that the database names, or nothing when it goes through."""
+        self.book.connection.execute("SAVEPOINT attempt")
         try:
             self.book.complete(group)
         except sqlite3.IntegrityError as refused:
+            # A step that is refused leaves nothing, its record of the move included.
+            self.book.connection.execute("ROLLBACK TO attempt")
             return str(refused).removeprefix("COMPLETION_PATH_MISSING: ").split(" ")[0]
         return None
 
@@ -138,6 +142,8 @@ class Played:
             expected = self.world.judged(name)
             path = self.book.path(name)
             assert {column: path[column] for column in expected} == expected
+            history = path_history.History(self.book.connection, ledger.SESSION)
+            assert history.judge(name, self.book.seq + 1)[:2] == (path["valid"], path["missing"])
             seen.update(column for column, value in expected.items() if value == 1)
         return seen
 
@@ -159,4 +165,6 @@ def test_the_view_and_the_rules_agree(
     for name in GROUPS:
         played.complete(name)
     played.compare()
+    # What the guards let through had its path in its own step, not only now.
+    assert [*path_history.unproven(played.book.connection, ledger.SESSION)] == []
     played.book.connection.close()
