@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.app.context import Context
 from orchestrator.core import exactjson, masking
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
-from orchestrator.store import constants, discovery, sqlite
+from orchestrator.store import constants, discovery, high_water, sqlite
 
 if TYPE_CHECKING:
     from orchestrator.app.running import desk as desks
@@ -86,7 +86,19 @@ def open_context(
         connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
     )
     context.secrets = secrets(environment)
+    context.state_folder = high_water.state_folder(environment)
+    if write:
+        connection.seen = high_water.follow(connection, context.state_folder)
     return context
+
+
+def require_path(text: str) -> None:
+    """Require that a text names a database file.
+
+    Raises:
+        EnvironmentProblem: DATABASE_UNSUPPORTED, it is an address.
+    """
+    discovery.require_path(text, "What was given for the file")
 
 
 def secrets(environment: Mapping[str, str]) -> tuple[str, ...]:

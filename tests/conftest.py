@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 
 import hypothesis
@@ -21,6 +24,10 @@ hypothesis.settings.register_profile("project", deadline=None, print_blob=True)
 # What CI finds depends on the change alone; chance looks for more wherever else the tests are run.
 hypothesis.settings.register_profile("ci", hypothesis.settings.get_profile("project"), derandomize=True, database=None)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "project")
+
+# What this machine has seen of the tests' databases is none of the user's.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="orchestrator-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As a shell starts what runs in its background; every command of a test would inherit it.

@@ -70,6 +70,8 @@ class Context:
         self.secrets: tuple[str, ...] = ()
         """Values of keys in the environment, masked wherever they occur in what is stored."""
         self.rules_version = RULES_VERSION
+        self.state_folder: str | None = None
+        """Where this machine keeps what it has seen of databases; None where it keeps nothing."""
         self.credential: Any = None
         """What proves a person behind the next calls, as `orchestrator.app.human` reads it."""
         self.via: str | None = None

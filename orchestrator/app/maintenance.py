@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.app.context import Answer
+from orchestrator.app.context import Answer, Context
 from orchestrator.core import names
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
 from orchestrator.store import discovery
@@ -134,6 +134,13 @@ def backup(path: str, target: str) -> Answer:
     if not os.path.isdir(os.path.dirname(place)):
         raise problems.no_folder(place)
     return {"success": True, "db": path, "backup": str(maintenance.backup(path, place))}
+
+
+def warnings(context: Context) -> list[str]:
+    """What threatens the file of an open database: git tracks it, or an old copy was put in its place."""
+    from orchestrator.store import file_safety
+
+    return [risk.warning() for risk in file_safety.risks(context.connection, context.state_folder)]
 
 
 def _of_the_system() -> list[Problem]:

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.core import strictjson
+from orchestrator.core import own_folder, strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 
@@ -27,7 +27,6 @@ FILE = "evidence_file"
 REST = "moved_members"
 """The member that stands for those that have no reference of their own."""
 
-_FOLDER = ".orchestrator"
 _SUMMARY = 200
 _MOST_NAMED, _LONGEST_NAME = 256, 200
 _KEPT = LIMIT // 2
@@ -90,7 +89,7 @@ def message(text: str | None, folder: str, mask: Callable[[Any], Any]) -> Moved 
 
 def folder(session: str) -> str:
     """Where the files of a session's reports lie, relative to the project or to the folder of the database."""
-    return f"{_FOLDER}/sessions/{session}/reports"
+    return f"{own_folder.NAME}/sessions/{session}/reports"
 
 
 def reference(value: Any) -> str | None:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from orchestrator.core.own_folder import IGNORE_ALL, IGNORE_FILE, NAME
 from orchestrator.errors import EnvironmentProblem
 
 FILE_MODE = 0o600
@@ -92,7 +93,16 @@ def own_folder(root: str | os.PathLike[str], *names: str) -> Path:
                     raise NotADirectoryError(None, "it is no folder") from None
             else:
                 sync_folder(path.parent)
+            if name == NAME:
+                _ignore(path)
     return path
+
+
+def _ignore(folder: Path) -> None:
+    """Let git ignore all that the product's own folder holds, unless somebody has said there what it is to ignore."""
+    with contextlib.suppress(FileExistsError), open(folder / IGNORE_FILE, "xb") as file:
+        os.chmod(file.fileno(), FILE_MODE)
+        file.write(IGNORE_ALL)
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:

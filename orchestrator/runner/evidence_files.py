@@ -17,13 +17,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from orchestrator.core import names
+from orchestrator.core import names, own_folder
 from orchestrator.core.running import codes, evidence, evidence_index
 from orchestrator.core.running.evidence import Index, Inspection, Item, Problem, Record
 from orchestrator.errors import Refused
 from orchestrator.runner import durable, snapshot
 
-OWN_FOLDER = ".orchestrator"
+OWN_FOLDER = own_folder.NAME
 INDEX = "evidence_index.json"
 CHECKSUM = "evidence_index.sha256"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from orchestrator.core import own_folder
+
 STORE_CHAIN = "@store"
 """The chain of steps that belong to no session."""
 
@@ -14,7 +16,7 @@ APPLICATION_ID = 0x4F524348
 WRITE_FUNCTION = "orchestrator_write"
 """Called by the guards of every table, and registered by our writing connections alone."""
 
-FOLDER = ".orchestrator"
+FOLDER = own_folder.NAME
 FILE = "orchestrator.db"
 IN_MEMORY = ":memory:"
 """The path of a database that lies in no file."""

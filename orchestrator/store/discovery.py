@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from orchestrator import errors
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import constants, problems
+from orchestrator.store import constants, git, problems, sqlite
 
 VARIABLE = "ORCHESTRATOR_DB"
 
@@ -47,13 +47,10 @@ def find(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> str:
 
 def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
     """`find`, with the reason for people."""
-    named = _named(explicit, env, cwd)
-    if named is not None:
-        if not os.path.isfile(named.path):
-            raise _unusable(named)
-        return named
-    found = _search(env, cwd)
+    found = _named(explicit, env, cwd) or _search(env, cwd)
     if found is not None:
+        if not os.path.isfile(found.path):
+            raise _unusable(found)
         return found
     taken = os.path.join(_real(cwd), constants.FOLDER)
     if os.path.lexists(taken) and not os.path.isdir(taken):
@@ -71,6 +68,8 @@ def _unusable(named: Found) -> errors.OrchestratorError:
         found = os.stat(named.path)
     except OSError as error:
         closed = error.errno in (errno.EACCES, errno.EPERM)
+        if sqlite.pending_log(named.path):
+            return problems.log_alone(named.path)
         missing = problems.no_database(named.path, f"({named.why}) does not exist")
         return problems.unreadable(named.path) if closed else missing
     return problems.no_file(named.path, folder=stat.S_ISDIR(found.st_mode))
@@ -103,8 +102,8 @@ def place(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> str:
     if found is not None:
         return found.path
     here = _real(cwd)
-    root = next((folder for folder in _upwards(here) if _is_repository(folder)), None)
-    base = here if root is None else _main_worktree(root) or root
+    root = next((folder for folder in _upwards(here) if git.is_repository(folder)), None)
+    base = here if root is None else git.main_worktree(root) or root
     return _database(base)
 
 
@@ -112,21 +111,52 @@ def _named(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found |
     if explicit is not None:
         if not explicit:
             raise errors.UsageError("INVALID_PATH", "--db is empty.", "name the database file after --db")
+        require_path(explicit, "--db")
         return Found(_real(os.path.join(cwd, explicit)), "named by --db")
     value = env.get(VARIABLE)
-    return Found(_real(os.path.join(cwd, value)), f"named by {VARIABLE}") if value else None
+    if not value:
+        return None
+    require_path(value, VARIABLE)
+    return Found(_real(os.path.join(cwd, value)), f"named by {VARIABLE}")
+
+
+def require_path(text: str, where: str) -> None:
+    """Require that a text names a file and is no address of a server.
+
+    Args:
+        where: what it was given by, for people.
+
+    Raises:
+        EnvironmentProblem: DATABASE_UNSUPPORTED. The address may hold a password, so only its scheme is repeated.
+    """
+    scheme, separator, _ = text.partition("://")
+    # A single letter is a drive.
+    if separator and len(scheme) > 1 and scheme[0].isalpha() and scheme.replace("+", "").replace("-", "").isalnum():
+        raise problems.address(scheme, where)
 
 
 def _search(env: Mapping[str, str], cwd: Folder) -> Found | None:
+    """The nearest database, or the place of one of which only the -wal is left.
+
+    In a linked worktree each folder stands for the same one of the main worktree, whose database comes first: what a
+    commit has put into the linked one is a copy.
+    """
     folders = _folders(_real(cwd), env)
+    main = git.main_worktree(folders[-1])
+    if main is not None:
+        for folder in folders:
+            candidate = _database(os.path.normpath(os.path.join(main, os.path.relpath(folder, folders[-1]))))
+            if _is_there(candidate):
+                return Found(_real(candidate), f"of the main worktree {main}")
     for folder in folders:
         candidate = _database(folder)
-        if os.path.isfile(candidate):
+        if _is_there(candidate):
             return Found(_real(candidate), f"the nearest from {os.fspath(cwd)} upwards")
-    main = _main_worktree(folders[-1])
-    if main is not None and os.path.isfile(_database(main)):
-        return Found(_real(_database(main)), f"of the main worktree {main}")
     return None
+
+
+def _is_there(candidate: str) -> bool:
+    return os.path.isfile(candidate) or sqlite.pending_log(candidate)
 
 
 def _folders(here: str, env: Mapping[str, str]) -> list[str]:
@@ -136,7 +166,7 @@ def _folders(here: str, env: Mapping[str, str]) -> list[str]:
     folders: list[str] = []
     for folder in _upwards(here):
         folders.append(folder)
-        if folder == top or _is_repository(folder):
+        if folder == top or git.is_repository(folder):
             return folders
     return [here]
 
@@ -147,32 +177,6 @@ def _upwards(folder: str) -> Iterator[str]:
     while (above := os.path.dirname(folder)) != folder:
         folder = above
         yield folder
-
-
-def _is_repository(folder: str) -> bool:
-    return os.path.exists(os.path.join(folder, ".git"))
-
-
-def _main_worktree(root: str) -> str | None:
-    """The main worktree of the linked worktree at `root`, by the files that git keeps; None for any other folder."""
-    for line in _lines(os.path.join(root, ".git")):
-        kind, _, target = line.partition(": ")
-        if kind == "gitdir":
-            folder = os.path.join(root, target)
-            for common in _lines(os.path.join(folder, "commondir")):
-                above, name = os.path.split(_real(os.path.join(folder, common)))
-                return above if name == ".git" else None
-    return None
-
-
-def _lines(file: str) -> Iterator[str]:
-    """The first line of a small file of git's; none where there is no such file."""
-    try:
-        with open(file, "rb") as stream:
-            line = stream.readline(8192)
-    except OSError:
-        return
-    yield os.fsdecode(line.rstrip(b"\r\n"))
 
 
 def _database(folder: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from orchestrator import errors
 from orchestrator.core import filemodes
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import backup, constants, discovery, problems, sqlite
+from orchestrator.store import backup, constants, discovery, file_safety, high_water, problems, sqlite
 from orchestrator.store.maintenance import Problem, from_error, schema_problems, version_problems
 
 DEADLINE_S = 0.3
@@ -57,7 +57,8 @@ def doctor(path: str | None, env: Mapping[str, str], cwd: Path, synchronous: str
         found = discovery.locate(path, env, cwd)
     except errors.OrchestratorError as problem:
         return Report(None, "no database was found", facts, [from_error(problem)])
-    findings = _ours([*_power_cut(synchronous, found.path), *_examine(found.path, facts)])
+    state = high_water.state_folder(env)
+    findings = _ours([*_power_cut(synchronous, found.path), *_examine(found.path, facts, state)])
     order = ("error", "warning", "info")
     return Report(found.path, found.why, facts, sorted(findings, key=lambda each: order.index(each.severity)))
 
@@ -88,7 +89,7 @@ def writer(real: str) -> int | None:
     return None
 
 
-def _examine(real: str, facts: dict[str, str | int | None]) -> Iterator[Problem]:
+def _examine(real: str, facts: dict[str, str | int | None], state: str | None) -> Iterator[Problem]:
     yield from _permissions(real, facts)
     facts["writer"] = writer(real)
     if facts["writer"] is not None:
@@ -101,6 +102,8 @@ def _examine(real: str, facts: dict[str, str | int | None]) -> Iterator[Problem]
         return
     try:
         yield from _content(connection, facts)
+        for risk in file_safety.risks(connection, state):
+            yield Problem(risk.id, risk.severity, real, risk.message, risk.suggestion)
     except sqlite3.Error as error:
         yield _with_cure(sqlite.translate(error, real) or problems.corrupt(real, str(error)), real, facts)
     except errors.OrchestratorError as problem:

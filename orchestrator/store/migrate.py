@@ -5,6 +5,7 @@ Alembic owns the versions; the files stand in `migrations/`. A revision is a num
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -92,6 +93,9 @@ def upgrade(
         channel,
         deadline,
     )
+    with contextlib.suppress(OSError):
+        # A folder of ours that an older program has made.
+        sqlite.make_folder(os.path.dirname(sqlite.real_path(path)))
     warnings = sqlite.create(path, deadline) if _is_empty(path) else ()
     before, after, copy = _run(path, move)
     return Moved(before, after, copy, warnings)

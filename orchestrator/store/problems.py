@@ -23,6 +23,27 @@ def not_ours(path: str) -> errors.EnvironmentProblem:
     return _problem("NO_DATABASE", f"{path} is the database of another program.", "doctor", path)
 
 
+def log_alone(path: str) -> errors.EnvironmentProblem:
+    """The file is gone (or empty) while the log with its last steps still lies beside its place."""
+    return errors.EnvironmentProblem(
+        "NO_DATABASE",
+        f"{path} is missing or empty, but its last steps are in {path}-wal. Nothing was changed.",
+        f"move the database file back to {quoted(path)}, beside its -wal; if it is lost: orchestrator db restore FILE"
+        f" --db {quoted(path)}, which keeps the -wal",
+        db=path,
+    )
+
+
+def address(scheme: str, where: str) -> errors.EnvironmentProblem:
+    """What was given for a file is the address of a database server, of which none is supported yet."""
+    return errors.EnvironmentProblem(
+        "DATABASE_UNSUPPORTED",
+        f"{where} is the address of a database ({scheme}://...); only files are supported.",
+        f"name a file: orchestrator init --db {constants.FOLDER}/{constants.FILE}",
+        scheme=scheme,
+    )
+
+
 def no_file(path: str, *, folder: bool) -> errors.EnvironmentProblem:
     """Something else than a file stands at the path."""
     what = "is a folder" if folder else "is no regular file"

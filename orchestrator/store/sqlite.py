@@ -13,10 +13,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from orchestrator import errors
+from orchestrator.core import own_folder
 from orchestrator.store import constants, problems
 
 if TYPE_CHECKING:
     import pathlib
+
+    from orchestrator.store import high_water
 
 _T = TypeVar("_T")
 
@@ -48,6 +51,8 @@ class Connection(sqlite3.Connection):
     identity: Identity | None = None
     immutable: bool = False
     mark: Identity | None = None
+    seen: high_water.Mark | None = None
+    """The mark outside of the database that is moved on with each step; none is kept where it is None."""
 
 
 def connect(
@@ -300,7 +305,7 @@ def pending_log(real: str) -> bool:
 
 
 def make_folder(folder: str) -> None:
-    """Create a folder that only its owner may enter, where it is missing."""
+    """Create a folder that only its owner may enter, where it is missing; git is to ignore one of our own."""
     if not os.path.isdir(folder):
         os.makedirs(os.path.dirname(folder), exist_ok=True)
         try:
@@ -308,6 +313,19 @@ def make_folder(folder: str) -> None:
         except FileExistsError:
             if not os.path.isdir(folder):
                 raise
+    if os.path.basename(folder) == constants.FOLDER:
+        ignore(folder)
+
+
+def ignore(folder: str) -> None:
+    """Let git ignore all that a folder holds, unless somebody has said there what it is to ignore."""
+    place = os.path.join(folder, own_folder.IGNORE_FILE)
+    try:
+        descriptor = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        return
+    with open(descriptor, "wb") as file:
+        file.write(own_folder.IGNORE_ALL)
 
 
 def locked_files(real: str) -> list[str]:

@@ -231,6 +231,9 @@ class Step:
         connection.execute(_EVENT, (*fields, self.prev_hash, digest))
         sqlite.retry(lambda: connection.execute("COMMIT"), getattr(connection, "path", ""), self._deadline_s)
         self.sealed = True
+        seen = getattr(connection, "seen", None)
+        if seen is not None:
+            seen.note(self.chain, self.seq, digest, self.at)
         return digest
 
     def _covered(self) -> dict[str, object]:

@@ -14,7 +14,18 @@ from orchestrator.app.audit import attached, auditing
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import exactjson
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
-from orchestrator.store import coverage, evidence, findings, kept, moment, snapshot, step, structure, verifying
+from orchestrator.store import (
+    coverage,
+    evidence,
+    file_safety,
+    findings,
+    kept,
+    moment,
+    snapshot,
+    step,
+    structure,
+    verifying,
+)
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Span
 from orchestrator.store.findings import Found
@@ -45,7 +56,7 @@ def verify(
     Returns:
         `ok`, `findings` [{code, session_id, seq, table, subject, message, suggestion}], `counts` of all findings by
         code, `total`, `has_more`, `notes` [{seq, message}] on repairs, how many `chains`, `events` and `rows` were
-        looked at, the session's `head`, and `exit_code` 0 or 1.
+        looked at, the session's `head`, `warnings` about the file where there are any, and `exit_code` 0 or 1.
 
     Raises:
         UsageError: USAGE, the head is none, or a step without its session. Refused: UNKNOWN_SESSION.
@@ -63,12 +74,18 @@ def verify(
         chain = None if session_id is None else _chain(context, session_id)
         looked, outside = _look(context, chain, since or 0, noted, found)
         left = [each for each in evidence.inventories(context.connection, chain) if each.seq > (since or 0)]
+        risks = file_safety.risks(context.connection, context.state_folder)
         notes = [{"seq": seq, "message": message} for seq, message in structure.repairs(context.connection)]
         last = None if chain is None else _last(context, chain)
     for each in outside:
         kept.compare_files([each], attached.roots(context.path, each.chain), found)
     _compare_inventories(context.path, left, found)
+    for risk in risks:
+        if risk.severity == "error":
+            found.add(findings.Finding(risk.id, None, None, None, "file", risk.message, risk.suggestion))
+    warnings = [risk.warning() for risk in risks if risk.severity != "error"]
     return {
+        **({"warnings": warnings} if warnings else {}),
         "success": True,
         "ok": not found.total,
         "session_id": chain,

@@ -16,7 +16,7 @@ from orchestrator.app.session import doubtful, resuming, summary
 from orchestrator.core import handoff
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import queries
+from orchestrator.store import file_safety, queries
 from orchestrator.store.queries import Row
 
 RUNNING, PAUSED, ENDED, PERSON_AWAITED, STALLED = "running", "paused", "ended", "person_awaited", "stalled"
@@ -51,7 +51,7 @@ def status(
     Returns:
         `session`, `goal`, `state`, `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off,
         `questions`, `verdict` (the newest; `fresh` while nothing was recorded since), `held`, `stalled`, `causes`,
-        `progress`, `next`, `exit_code`: 0 running or ended, 2 a person is awaited, 1 stalled. Without a session
+        `progress`, `next`, `warnings` about the file, if any, `exit_code`: 0 running or ended, 2 a person is awaited, 1 stalled. Without a session
         `sessions` and the most urgent `exit_code`.
 
     Raises:
@@ -61,8 +61,12 @@ def status(
         from orchestrator.app.audit import past
 
         return past.ask(context, status, session_id=session_id, at_seq=at_seq, brief=brief)
-    if session_id is None:
-        return _overview(context)
+    warnings = [risk.warning() for risk in file_safety.risks(context.connection, context.state_folder)]
+    found = _overview(context) if session_id is None else _of_session(context, session_id, brief=brief)
+    return {**found, "warnings": warnings} if warnings else found
+
+
+def _of_session(context: Context, session_id: str, *, brief: bool) -> Answer:
     context.require_session(session_id)
     seen = _snapshot(context, session_id)
     now = context.clock()

@@ -23,10 +23,11 @@ def _init(given: Given) -> Result:
     context = bootstrap.open_context(path, write=True, door=calling.DOOR)
     try:
         answer = setup.initialise(context, workflow=Path(file) if file is not None else None)
+        at_risk = maintenance.warnings(context)
     finally:
         context.connection.close()
     own = {"before": moved.before, "after": moved.after, "backup": str(moved.backup) if moved.backup else None}
-    warnings = [*moved.warnings, *_about_workflow(answer["problems"], file)]
+    warnings = [*moved.warnings, *at_risk, *_about_workflow(answer["problems"], file)]
     return calling.result({**own, **answer, "warnings": warnings}, path)
 
 

@@ -27,7 +27,6 @@ from orchestrator.doors.python.tasks import Tasks
 from orchestrator.doors.python.validation import Validation
 from orchestrator.doors.python.verifying import Verifying
 from orchestrator.doors.python.workflows import Workflows
-from orchestrator.errors import UsageError
 
 DOOR = "python"
 _SQLITE = "sqlite:///"
@@ -51,7 +50,8 @@ class Orchestrator(
             read_only: open for reading, so that a file that may not be written can be read.
 
         Raises:
-            EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, BUSY, SCHEMA_TOO_NEW. UsageError: another URL.
+            EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, BUSY, SCHEMA_TOO_NEW; DATABASE_UNSUPPORTED, another
+                URL.
         """
         return cls(bootstrap.open_context(_file(path), write=not read_only, door=DOOR, stays=True))
 
@@ -122,6 +122,5 @@ def _file(path: str | os.PathLike[str] | None) -> str | None:
     text = os.fspath(path)
     if text.startswith(_SQLITE):
         return text.removeprefix(_SQLITE)
-    if "://" in text:
-        raise UsageError("USAGE", "Only files and sqlite:/// URLs can be opened.", "Name the database file")
+    bootstrap.require_path(text)
     return text

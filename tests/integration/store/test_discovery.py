@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -161,8 +162,60 @@ def test_a_linked_worktree_finds_that_of_the_main_worktree(
     deep = below(worktree)
     assert discovery.find(None, env, deep) == str(main)
     assert discovery.locate(None, env, deep).why == f"of the main worktree {project}"
-    own = database(worktree)
-    assert discovery.find(None, env, deep) == str(own)
+
+
+def test_a_copy_in_a_linked_worktree_never_stands_before_the_main_worktrees_database(
+    project: pathlib.Path, worktree: pathlib.Path, env: dict[str, str]
+) -> None:
+    copy, deep = database(worktree), below(worktree)
+    assert discovery.find(None, env, deep) == str(copy)
+    main = database(project)
+    assert discovery.find(None, env, deep) == str(main)
+
+
+def test_a_folder_of_a_linked_worktree_stands_for_the_same_one_of_the_main_worktree(
+    project: pathlib.Path, worktree: pathlib.Path, env: dict[str, str]
+) -> None:
+    database(project)
+    (worktree / "sub" / "dir").mkdir(parents=True)
+    nested = database(project / "sub")
+    assert discovery.find(None, env, worktree / "sub" / "dir") == str(nested)
+
+
+ADDRESSES = ("postgresql://app:hunter2@host/db", "mysql://h/d", "sqlite:///x.db", "postgresql+psycopg://h/d", "https://h")
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("by", ["--db", discovery.VARIABLE])
+@pytest.mark.parametrize("ask", [discovery.find, discovery.place])
+def test_an_address_is_no_path(
+    project: pathlib.Path, env: dict[str, str], address: str, by: str, ask: Callable[..., str]
+) -> None:
+    given = (address, env) if by == "--db" else (None, env | {by: address})
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        ask(*given, project)
+    assert (caught.value.code, caught.value.exit_code) == ("DATABASE_UNSUPPORTED", 5)
+    assert by in caught.value.message
+    assert "hunter2" not in caught.value.message + caught.value.suggestion
+
+
+@pytest.mark.parametrize("name", ["a:b", "C:x.db", "C://x.db", "postgresql:x", "1a://b", "://x", "a b://c", "x:/y"])
+def test_a_path_with_a_colon_is_a_path(project: pathlib.Path, env: dict[str, str], name: str) -> None:
+    assert discovery.place(name, env, project) == os.path.realpath(project / name)
+
+
+def test_a_log_without_its_database_is_found_and_named(project: pathlib.Path, env: dict[str, str]) -> None:
+    path = database(project / "sub")
+    database(project)
+    path.rename(path.with_name("moved.db"))
+    pathlib.Path(f"{path}-wal").write_bytes(b"steps")
+    for ask in (lambda: discovery.find(None, env, path.parent), lambda: discovery.find(str(path), env, project)):
+        with pytest.raises(errors.EnvironmentProblem, match="missing or empty") as caught:
+            ask()
+        assert caught.value.code == "NO_DATABASE"
+        assert f"{path}-wal" in caught.value.message
+        assert f"db restore FILE --db {path}" in caught.value.suggestion
+    assert discovery.place(None, env, path.parent) == str(path)
 
 
 @pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])

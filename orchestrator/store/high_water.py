@@ -1,0 +1,129 @@
+"""The high-water mark of a database: the newest step that this machine has seen of it, kept outside of it.
+
+A checkout, a stash or a copy can bring an old state of the file back, whose hash chain is whole. The mark lies in the
+user's state folder, one small file for each path and first event, so that a new database at an old path has none.
+It is written after each step without a sync: it may lag behind, and never runs ahead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sqlite3
+from collections.abc import Mapping
+
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.store.constants import STORE_CHAIN
+
+FOLDER = "orchestrator"
+_SIZE = 256
+_FIRST = "SELECT hash FROM audit_events WHERE session_id = ? ORDER BY seq LIMIT 1"
+_EVENT = "SELECT hash FROM audit_events WHERE session_id = ? AND seq = ?"
+_NEWEST = "SELECT session_id, seq, hash, at FROM audit_events ORDER BY rowid DESC LIMIT 1"
+
+
+class Seen(NamedTuple):
+    """A step that was seen: its chain, its number, its hash, and its time."""
+
+    chain: str
+    seq: int
+    hash: bytes
+    at: str
+
+
+class Mark:
+    """The open mark of a database; `note` moves it on."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def note(self, chain: str, seq: int, digest: bytes, at: str) -> None:
+        """Note a step that was committed. What cannot be written is left out: the mark lags behind then."""
+        with contextlib.suppress(OSError):
+            os.pwrite(self._descriptor, f"{digest.hex()} {seq} {at} {chain}\n".ljust(_SIZE).encode(), 0)
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
+
+def state_folder(environment: Mapping[str, str]) -> str | None:
+    """The user's state folder; None where the environment names none."""
+    state, home = environment.get("XDG_STATE_HOME"), environment.get("HOME")
+    if state and os.path.isabs(state):
+        return os.path.join(state, FOLDER)
+    return os.path.join(home, ".local", "state", FOLDER) if home and os.path.isabs(home) else None
+
+
+def follow(connection: sqlite3.Connection, folder: str | None) -> Mark | None:
+    """The mark to move on with each step of a writing connection; None where none can be kept.
+
+    A database that went back keeps the mark that says so.
+    """
+    place = _place(connection, folder)
+    if place is None or missing(connection, folder) is not None:
+        return None
+    return _open(place)
+
+
+def missing(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
+    """The step that was seen and that the database no longer has; None where nothing is missing or no mark is kept."""
+    place = _place(connection, folder)
+    # A mark that is read while it is written may be torn; the second look is not.
+    for last in (False, True):
+        seen = None if place is None else _read(place)
+        if seen is None:
+            return None
+        row = connection.execute(_EVENT, (seen.chain, seen.seq)).fetchone()
+        if row is not None and row[0] == seen.hash:
+            return None
+        if last:
+            return seen
+    return None
+
+
+def rewrite(connection: sqlite3.Connection, folder: str | None) -> None:
+    """Take the newest step of the database for the newest that was seen, as after a restore."""
+    place = _place(connection, folder)
+    mark = None if place is None else _open(place)
+    row = connection.execute(_NEWEST).fetchone()
+    if mark is not None and row is not None:
+        mark.note(*row)
+
+
+def _place(connection: sqlite3.Connection, folder: str | None) -> str | None:
+    path: str = getattr(connection, "path", "")
+    if folder is None or not path.startswith(os.path.sep):
+        return None
+    first = connection.execute(_FIRST, (STORE_CHAIN,)).fetchone()
+    if first is None or type(first[0]) is not bytes:
+        return None
+    return os.path.join(folder, hashlib.sha256(first[0] + os.fsencode(path)).hexdigest()[:40])
+
+
+def _open(place: str) -> Mark | None:
+    flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    try:
+        return Mark(os.open(place, flags, 0o600))
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    try:
+        os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
+        return Mark(os.open(place, flags, 0o600))
+    except OSError:
+        return None
+
+
+def _read(place: str) -> Seen | None:
+    try:
+        with open(place, "rb", buffering=0) as file:
+            text = file.read(_SIZE)
+    except OSError:
+        return None
+    try:
+        digest, seq, at, chain = text.decode().split()
+        return Seen(chain, int(seq), bytes.fromhex(digest), at)
+    except ValueError:
+        return None
