@@ -136,6 +136,37 @@ def backup(path: str, target: str) -> Answer:
     return {"success": True, "db": path, "backup": str(maintenance.backup(path, place))}
 
 
+def restore(path: str, file: str, at: str, environment: Mapping[str, str], deadline: float) -> Answer:
+    """Put a backup, with its -wal, in the place of a database; what was there is kept among the backups.
+
+    Returns:
+        `before` and `after`, the schema versions; `replaced`, where the old database is now (null: there was none);
+        `lost` [{session_id, kept_seq, lost_seq, lost_at}], the newest step of each chain that the backup does not
+        have (null: the old database could not be read).
+
+    Raises:
+        UsageError: USAGE, no file, or the database itself. EnvironmentProblem: BUSY, others have it open; CORRUPT, the
+            backup does not verify; as `upgrade`. Nothing was changed.
+    """
+    from orchestrator.store import constants, high_water
+    from orchestrator.store import restore as restoring
+
+    if not file:
+        raise UsageError("USAGE", "The backup's file name is empty.", "orchestrator db restore FILE")
+    discovery.require_path(file, "FILE")
+    found = restoring.restore(
+        path, file, at, actor=MAINTAINER, state_folder=high_water.state_folder(environment), deadline=deadline
+    )
+    return {
+        "success": True,
+        "db": path,
+        "before": found.version,
+        "after": constants.SCHEMA_VERSION,
+        "replaced": str(found.replaced) if found.replaced else None,
+        "lost": None if found.lost is None else [each._asdict() for each in found.lost],
+    }
+
+
 def warnings(context: Context) -> list[str]:
     """What threatens the file of an open database: git tracks it, or an old copy was put in its place."""
     from orchestrator.store import file_safety

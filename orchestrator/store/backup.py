@@ -62,6 +62,12 @@ def of(path: str) -> list[Path]:
 
 
 def _reserve(real: str) -> None:
+    left = next((name for end in ("-wal", "-journal") if os.path.exists(name := f"{real}{end}")), None)
+    if left is not None:
+        # SQLite would take it for the copy's own.
+        raise errors.Refused(
+            "ALREADY_EXISTS", f"{left} belongs to another database.", "name another file", path=left
+        )
     try:
         sqlite.make_folder(os.path.dirname(real))
         os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

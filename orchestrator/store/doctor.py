@@ -17,6 +17,8 @@ from orchestrator.store import backup, constants, discovery, file_safety, high_w
 from orchestrator.store.maintenance import Problem, from_error, schema_problems, version_problems
 
 DEADLINE_S = 0.3
+CHECKPOINT_S = 2.0
+"""Seconds that a checkpoint may take, amply."""
 LOCKS = Path("/proc/locks")
 
 ROOM = 256 * 1024
@@ -91,6 +93,7 @@ def writer(real: str) -> int | None:
 
 def _examine(real: str, facts: dict[str, str | int | None], state: str | None) -> Iterator[Problem]:
     yield from _permissions(real, facts)
+    yield from _older_log(real)
     facts["writer"] = writer(real)
     if facts["writer"] is not None:
         message = f"Process {facts['writer']} holds the write lock of {real} at this moment."
@@ -143,6 +146,22 @@ def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Prob
         yield from_error(problems.disk_full(real))
 
 
+def _older_log(real: str) -> Iterator[Problem]:
+    """A log with steps that is older than its file, as where a backup was copied over a live database."""
+    try:
+        file, log = os.stat(real), os.stat(f"{real}-wal")
+    except OSError:
+        return
+    # A checkpoint writes to the file right after the log; a copy or a move is later, and the move shows in ctime alone.
+    if log.st_size and max(file.st_mtime, file.st_ctime) > log.st_mtime + CHECKPOINT_S:
+        message = (
+            f"{real} was changed or replaced after the last step in its -wal was written. If a backup was copied there:"
+            " the later steps are still in the -wal and come back, so nothing was restored."
+        )
+        cure = f"orchestrator db restore FILE --db {problems.quoted(real)}, if a backup was to be restored"
+        yield Problem("LOG_OLDER", "warning", real, message, cure)
+
+
 def _has_room(folder: str) -> bool:
     """Whether as much as a step writes can be written into the folder now."""
     try:
@@ -179,9 +198,8 @@ def _with_cure(problem: errors.OrchestratorError, real: str, facts: dict[str, st
 def _restore(real: str) -> str:
     copies = backup.of(real)
     if not copies:
-        return f"put a copy of yours in its place, and keep {problems.quoted(real)} and its -wal for an expert"
-    file = problems.quoted(real)
-    return f"cp {file} {problems.quoted(real + '.broken')} && cp {problems.quoted(str(copies[-1]))} {file}"
+        return f"orchestrator db restore FILE --db {problems.quoted(real)}, with a copy of yours"
+    return f"orchestrator db restore {problems.quoted(str(copies[-1]))} --db {problems.quoted(real)}"
 
 
 def _inode(file: str) -> int | None:

@@ -246,9 +246,9 @@ def _schema_problem(what: str, key: Key, words: str, path: str) -> Problem:
     option = "--repair " if kind in REPAIRABLE else ""
     command = f"orchestrator db check {option}--db {problems.quoted(path)}"
     if not option:
-        command = f"restore a backup of {problems.quoted(path)}"
+        command = f"orchestrator db restore FILE --db {problems.quoted(path)}"
     return Problem(f"{kind.upper()}_{what}", "error", name, f"The {kind} {name} {words}.", command)
 
 
 def _restore(connection: sqlite.Connection) -> str:
-    return f"restore a backup of {problems.quoted(connection.path)}"
+    return f"orchestrator db restore FILE --db {problems.quoted(connection.path)}"

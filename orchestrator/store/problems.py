@@ -44,6 +44,28 @@ def address(scheme: str, where: str) -> errors.EnvironmentProblem:
     )
 
 
+def no_backup(path: str, why: str) -> errors.EnvironmentProblem:
+    """What was named as a backup cannot be put in place."""
+    return errors.EnvironmentProblem(
+        "CORRUPT", f"{path} cannot be restored: {why}.", "name another backup", db=path
+    )
+
+
+def restore_folder(path: str) -> str:
+    """Where a restore of a database prepares what is to take its place; after a kill it is still there."""
+    return f"{path}.restoring"
+
+
+def half_restored(path: str) -> errors.EnvironmentProblem:
+    """A restore was killed before the backup was in place."""
+    return errors.EnvironmentProblem(
+        "NO_DATABASE",
+        f"{path} is missing: a restore was interrupted. What was there before is in {_folder(path)}/backups.",
+        f"orchestrator db restore FILE --db {quoted(path)}",
+        db=path,
+    )
+
+
 def no_file(path: str, *, folder: bool) -> errors.EnvironmentProblem:
     """Something else than a file stands at the path."""
     what = "is a folder" if folder else "is no regular file"

@@ -18,7 +18,7 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.rows import COLUMNS
 
-CARRIED = frozenset(("migrate", "repair"))
+CARRIED = frozenset(("migrate", "repair", "restore"))
 """Kinds of events about the file itself. They wrote no row, and no use case tells them again."""
 
 AGENT_COLUMNS = tuple(word.partition("=")[0] for word in COLUMNS["agents"].split())

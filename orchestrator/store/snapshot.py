@@ -67,8 +67,9 @@ _HUMAN_ACTS = """SELECT e.actor, e.kind || ' (' || count(*) || ') through ' || e
     WHERE e.session_id = :session AND e.kind <> 'refusal' GROUP BY e.actor, e.channel, e.kind ORDER BY min(e.seq)"""
 _MERGES = """SELECT group_id, details FROM agent_reports INDEXED BY ix_agent_reports_merge
     WHERE session_id = :session AND effect = 'merge' ORDER BY group_id, seq"""
-_REPAIRS = """SELECT 'step ' || seq, 'guards were made anew by ' || actor || ' at ' || at FROM audit_events
-    WHERE session_id = :chain AND kind = 'repair' ORDER BY seq"""
+_REPAIRS = """SELECT 'step ' || seq, CASE kind WHEN 'repair' THEN 'guards were made anew by '
+    ELSE 'a backup was put in place by ' END || actor || ' at ' || at FROM audit_events
+    WHERE session_id = :chain AND kind IN ('repair', 'restore') ORDER BY seq"""
 
 
 # Tasks of a group that is deferred or cancelled are not asked for: the group's own checks say what is owed.

@@ -98,6 +98,35 @@ def open_file(
     connection.path, connection.identity, connection.immutable = real, identity, "immutable" in mode
     try:
         with_retry(lambda: prepare(connection, write=write, synchronous=synchronous), real, deadline)
+        require_place(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_alone(path: str | pathlib.Path, deadline: float = DEADLINE_S) -> Connection:
+    """Open a database that nobody else has open, and keep it so; all its steps are in the file itself then.
+
+    Raises:
+        EnvironmentProblem: BUSY, others have it open; and as `open_file`.
+    """
+    real = real_path(path)
+    _check_file(real, True)
+    connection = sqlite3.connect(
+        uri(real, "mode=rw"), timeout=0, isolation_level=None, uri=True, factory=Connection, check_same_thread=False
+    )
+    connection.path = real
+
+    def take() -> None:
+        # Before anything is read: so the memory that connections share is not used, and others that use it are found.
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+        connection.execute("BEGIN EXCLUSIVE")
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    try:
+        with_retry(take, real, deadline)
     except BaseException:
         connection.close()
         raise
@@ -132,6 +161,10 @@ def create(path: str | pathlib.Path, deadline: float = DEADLINE_S) -> tuple[str,
         EnvironmentProblem: READ_ONLY, DISK_FULL, NO_DATABASE, BUSY or CORRUPT.
     """
     real = real_path(path)
+    if os.path.isdir(problems.restore_folder(real)):
+        raise problems.half_restored(real)
+    if pending_log(real) and not _has_content(real):
+        raise problems.log_alone(real)
     try:
         make_folder(os.path.dirname(real))
         os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -304,6 +337,14 @@ def pending_log(real: str) -> bool:
         return False
 
 
+def _has_content(real: str) -> bool:
+    """Asked after the log was found: a file that has one has content, and others may be making both."""
+    try:
+        return os.stat(real).st_size > 0
+    except OSError:
+        return False
+
+
 def make_folder(folder: str) -> None:
     """Create a folder that only its owner may enter, where it is missing; git is to ignore one of our own."""
     if not os.path.isdir(folder):
@@ -352,6 +393,9 @@ def _check_file(real: str, write: bool) -> tuple[int, int]:
         raise problems.from_os_reading(error, real) from error
     if not stat.S_ISREG(found.st_mode):
         raise problems.no_file(real, folder=stat.S_ISDIR(found.st_mode))
+    if not found.st_size and pending_log(real) and not _has_content(real):
+        # SQLite would delete the log. One that belongs to the file is never there before the file has content.
+        raise problems.log_alone(real)
     if 0 < found.st_size < _HEADER_BYTES:
         # SQLite takes a file of one byte for an empty one, and would write over it.
         raise problems.corrupt(real, "file is not a database")

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
+from typing import Any
 
 from orchestrator.core import strictjson
-from orchestrator.store import findings, guards_tables, maintenance
+from orchestrator.store import findings, guards_tables, maintenance, problems
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.findings import Finding, Found
 
@@ -25,7 +26,8 @@ _FOREIGN = "SCHEMA_FOREIGN"
 _MARK_ALTERED = "TABLE_ALTERED"
 _SHOWN = 5
 """How many of the parts that were made anew a sentence names; the event names all."""
-_REPAIRS = """SELECT seq, actor, at, input FROM audit_events WHERE session_id = :chain AND kind = :kind ORDER BY seq"""
+_REPAIRS = """SELECT seq, kind, actor, at, input FROM audit_events
+    WHERE session_id = :chain AND kind IN ('repair', 'restore') ORDER BY seq"""
 
 
 def compare(connection: sqlite3.Connection, found: Found) -> None:
@@ -48,31 +50,45 @@ def damages(connection: sqlite3.Connection, found: Found) -> None:
     """Note where the pages of the file, or its indexes and tables, contradict each other; reads the whole file."""
     for (message,) in connection.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
-            suggestion = f"restore a backup of {found.path}"
+            suggestion = f"orchestrator db restore FILE --db {problems.quoted(found.path)}"
             text = f"The file contradicts itself: {message}."
             found.add(Finding(findings.FILE_DAMAGED, None, None, None, "file", text, suggestion))
 
 
 def repairs(connection: sqlite3.Connection) -> list[tuple[int, str]]:
-    """The steps in which triggers, views or indexes were made anew, each with a sentence."""
-    given = {"chain": STORE_CHAIN, "kind": maintenance.REPAIR_EVENT}
+    """The steps in which guards were made anew or a backup was put in place, each with a sentence."""
     return [
-        (seq, f"Step {seq} of the store: triggers, views or indexes were made anew by {actor} at {at}{_parts(text)}.")
-        for seq, actor, at, text in connection.execute(_REPAIRS, given)
+        (seq, f"Step {seq} of the store: {(_made_anew if kind == 'repair' else _put_in_place)(actor, at, _given(text))}.")
+        for seq, kind, actor, at, text in connection.execute(_REPAIRS, {"chain": STORE_CHAIN})
     ]
 
 
-def _parts(text: str) -> str:
-    """What a repair made anew, as far as its event can be read."""
+def _given(text: str) -> dict[str, Any]:
+    """The input of an event; empty where it was altered since, which is a finding of its own."""
     try:
         given = strictjson.stored(text)
     except ValueError:
-        # Altered since, which is a finding of its own.
-        return ""
-    found = given.get("found") if isinstance(given, dict) else None
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _put_in_place(actor: str, at: str, given: dict[str, Any]) -> str:
+    lost = given.get("lost")
+    chains = [each for each in lost if isinstance(each, dict)] if isinstance(lost, list) else []
+    steps = [f"{each.get('session_id')} {each.get('kept_seq')}..{each.get('lost_seq')}" for each in chains[:_SHOWN]]
+    more = f" and {len(chains) - _SHOWN} more" if len(chains) > _SHOWN else ""
+    said = f"; steps lost after: {', '.join(steps)}{more}" if steps else ""
+    said = "; what was lost is not known" if lost is None else said
+    return f"a backup was put in place by {actor} at {at}{said}"
+
+
+def _made_anew(actor: str, at: str, given: dict[str, Any]) -> str:
+    """What a repair made anew, as far as its event can be read."""
+    found = given.get("found")
     names = [*found] if isinstance(found, dict) else []
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f": {', '.join(names[:_SHOWN])}{more}" if names else ""
+    parts = f": {', '.join(names[:_SHOWN])}{more}" if names else ""
+    return f"triggers, views or indexes were made anew by {actor} at {at}{parts}"
 
 
 def _mark(connection: sqlite3.Connection) -> Iterator[Finding]:

@@ -51,7 +51,8 @@ def status(
     Returns:
         `session`, `goal`, `state`, `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off,
         `questions`, `verdict` (the newest; `fresh` while nothing was recorded since), `held`, `stalled`, `causes`,
-        `progress`, `next`, `warnings` about the file, if any, `exit_code`: 0 running or ended, 2 a person is awaited, 1 stalled. Without a session
+        `progress`, `next`, `warnings` about the file, if any, `exit_code`: 0 running or ended, 2 a person is awaited,
+        1 stalled. Without a session
         `sessions` and the most urgent `exit_code`.
 
     Raises:

@@ -381,6 +381,24 @@ class Backup(Answer):
     backup: str
 
 
+class LostSteps(TypedDict):
+    """What a chain lost: the last step that the backup has of it (0: none), and the newest that there was."""
+
+    session_id: str
+    kept_seq: int
+    lost_seq: int
+    lost_at: str
+
+
+class Restored(Answer):
+    """`db restore`."""
+
+    before: int
+    after: int
+    replaced: str | None
+    lost: list[LostSteps] | None
+
+
 class Doctor(Answer):
     """`doctor`."""
 

@@ -91,6 +91,7 @@ SHAPES: dict[str, Any] = {
     "db current": shapes.Current,
     "db check": shapes.Check,
     "db backup": shapes.Backup,
+    "db restore": shapes.Restored,
     "doctor": shapes.Doctor,
     "run": runs.OneRun,
     "repl": runs.Line,

@@ -77,6 +77,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "db current": ("db", "Print the schema versions of the database and the program."),
     "db check": ("db", "Check the database: pages, references, triggers, orphans."),
     "db backup": ("db", "Copy the database while it is in use."),
+    "db restore": ("db", "Put a backup in the place of the database."),
     "doctor": ("db", "Say what is the matter with the database, and what mends it."),
     "run": ("run", "Do one task: an executor works, and what it did is verified."),
     "repl": ("repl_command", "Do tasks and commands line by line, from a person or a script."),

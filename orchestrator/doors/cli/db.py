@@ -36,6 +36,11 @@ def _backup(given: Given) -> Result:
     return _result(maintenance.backup(_path(given), given.arguments["file"]))
 
 
+def _restore(given: Given) -> Result:
+    path = maintenance.place(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
+    return _result(maintenance.restore(path, given.arguments["file"], bootstrap.now(), os.environ, bootstrap.deadline(os.environ)))
+
+
 def _doctor(given: Given) -> Result:
     return _result(maintenance.doctor(given.db, os.environ, maintenance.working_folder(given.db, os.environ)))
 
@@ -74,6 +79,22 @@ def _kind(alike: list[dict[str, Any]]) -> list[str]:
         *layout.others([row["subject"] for row in alike[1:]]),
         f"  try: {shapes.visible(first['suggestion'])}",
     ]
+
+
+def _restored(answer: dict[str, Any]) -> str:
+    lines = [f"Restored {shapes.visible(answer['db'])}."]
+    if answer["replaced"]:
+        lines.append(f"The replaced database is {shapes.visible(answer['replaced'])}.")
+    if answer["lost"] is None:
+        lines.append("It could not be read, so what was lost is not known.")
+    for each in answer["lost"] or ():
+        chain = "the store" if each["session_id"].startswith("@") else f"session {shapes.visible(each['session_id'])}"
+        first, last = each["kept_seq"] + 1, each["lost_seq"]
+        steps = f"step {last}" if first == last else f"steps {first} to {last}"
+        lines.append(f"Lost: {steps} of {chain}, the last from {each['lost_at']}.")
+    if answer["lost"] == []:
+        lines.append("No step was lost.")
+    return "\n".join(lines)
 
 
 def _moved(answer: dict[str, Any]) -> str:
@@ -125,6 +146,15 @@ COMMANDS = {
             (argument("file", "The copy."),),
             lambda answer: f"Copied to {shapes.visible(answer['backup'])}",
             _backup,
+        ),
+        Command(
+            "db restore",
+            "Put a backup in the place of the database: checks it, keeps the replaced one, says which steps are lost."
+            " Waits for others who have the database open.",
+            "orchestrator db restore before-release.db",
+            (argument("file", "The backup; a -wal beside it belongs to it."),),
+            _restored,
+            _restore,
         ),
         Command(
             "doctor",

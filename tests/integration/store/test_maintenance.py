@@ -215,13 +215,13 @@ def test_the_cure_of_a_corrupt_file_is_the_newest_copy_of_it(database: pathlib.P
         maintenance.backup(database, database.parent / "backups" / name)
     os.utime(older, (1, 1))
     cut(database)
-    assert (cure(database), older.exists()) == (f"cp {database} {database}.broken && cp {newer} {database}", True)
+    assert (cure(database), older.exists()) == (f"orchestrator db restore {newer} --db {database}", True)
 
 
 def test_where_only_other_databases_have_copies_none_is_proposed(database: pathlib.Path) -> None:
     maintenance.backup(database, database.parent / "backups" / f"{database.stem}2-v8-2026-11-28T120000.000000Z.db")
     cut(database)
-    assert cure(database).startswith("put a copy of yours in its place")
+    assert cure(database) == f"orchestrator db restore FILE --db {database}, with a copy of yours"
 
 
 def test_a_repair_creates_again_what_is_broken_and_leaves_an_event(database: pathlib.Path) -> None:
