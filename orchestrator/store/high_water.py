@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Mapping
 
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.store import sqlite
 from orchestrator.store.constants import STORE_CHAIN
 
 FOLDER = "orchestrator"
@@ -69,17 +70,22 @@ def follow(connection: sqlite3.Connection, folder: str | None) -> Mark | None:
 def missing(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
     """The step that was seen and that the database no longer has; None where nothing is missing or no mark is kept."""
     place = _place(connection, folder)
-    # A mark that is read while it is written may be torn; the second look is not.
-    for last in (False, True):
-        seen = None if place is None else _read(place)
-        if seen is None:
-            return None
-        row = connection.execute(_EVENT, (seen.chain, seen.seq)).fetchone()
-        if row is not None and row[0] == seen.hash:
-            return None
-        if last:
-            return seen
-    return None
+    seen = None if place is None else _read(place)
+    if place is None or seen is None or _has(connection, seen):
+        return None
+    # The connection may be at an earlier moment, and a mark that is read while it is written may be torn.
+    seen = _read(place)
+    path: str = getattr(connection, "path", "")
+    fresh = sqlite.open_file(path, write=False)
+    try:
+        return None if seen is None or _has(fresh, seen) else seen
+    finally:
+        fresh.close()
+
+
+def _has(connection: sqlite3.Connection, seen: Seen) -> bool:
+    row = connection.execute(_EVENT, (seen.chain, seen.seq)).fetchone()
+    return row is not None and row[0] == seen.hash
 
 
 def rewrite(connection: sqlite3.Connection, folder: str | None) -> None:

@@ -58,7 +58,7 @@ def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem
         EnvironmentProblem: NO_DATABASE, BUSY, SCHEMA_TOO_NEW or SCHEMA_TOO_OLD: there is nothing to check.
     """
     try:
-        connection = sqlite.connect(path, write=False, deadline=deadline)
+        connection = _opened(path, write=False, deadline=deadline)
     except errors.EnvironmentProblem as problem:
         if problem.code != "CORRUPT":
             raise
@@ -70,6 +70,17 @@ def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem
         return _once(found)
     finally:
         connection.close()
+
+
+def _opened(path: str | Path, *, write: bool, deadline: float = sqlite.DEADLINE_S) -> sqlite.Connection:
+    """A connection to a file that says this program's version, whether or not its other marks agree."""
+    connection = sqlite.open_file(path, write=write, deadline=deadline)
+    try:
+        sqlite.check_version(connection, deadline)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _once(found: list[Problem]) -> list[Problem]:
@@ -117,7 +128,7 @@ def _order(key: Key) -> tuple[bool, bool, Key]:
 def version_problems(connection: sqlite.Connection) -> Iterator[Problem]:
     """Whether the migrations' own mark says the version that the file says."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    revisions = _revisions(connection)
+    revisions = sqlite.revisions(connection)
     if revisions != [f"{version:04}"]:
         message = f"The file says version {version}, and its migrations say {', '.join(revisions or ()) or 'none'}."
         command = f"orchestrator db check --repair --db {problems.quoted(connection.path)}"
@@ -135,18 +146,18 @@ def repair(path: str | Path, at: str, actor: str, channel: str = "cli") -> list[
     Raises:
         EnvironmentProblem: as `sqlite.connect` for writing.
     """
-    connection = sqlite.connect(path, write=True)
+    connection = _opened(path, write=True)
     try:
         with open_step(connection, constants.STORE_CHAIN, at) as step:
             wanted, found = declared(), stored(connection)
             broken = [key for key, sql in wanted.items() if _differs(key, sql, found)]
             before: dict[str, object] = {f"{kind} {name}": found.get((kind, name)) for kind, name in broken}
             if mark_is_wrong := _mark_is_wrong(connection, wanted, found):
-                before[VERSION_MARK] = _revisions(connection)
+                before[VERSION_MARK] = sqlite.revisions(connection)
             # A view that triggers use is dropped after them.
             for kind, name in reversed(broken):
                 step.execute(f"DROP {kind} IF EXISTS {name}", {})
-            if _revisions(connection) is None:
+            if sqlite.revisions(connection) is None:
                 step.execute(guards_tables.VERSION_TABLE, {})
             for key in broken:
                 step.execute(wanted[key], {})
@@ -167,13 +178,6 @@ def from_error(problem: errors.OrchestratorError, severity: str = "error") -> Pr
 
 def _differs(key: Key, sql: str, found: dict[Key, str]) -> bool:
     return key[0] in REPAIRABLE and (key not in found or normalised(found[key]) != normalised(sql))
-
-
-def _revisions(connection: sqlite.Connection) -> list[str] | None:
-    """What the migrations' mark says; None where even its table is gone."""
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (VERSION_MARK,)).fetchone() is None:
-        return None
-    return [row[0] for row in connection.execute("SELECT version_num FROM alembic_version ORDER BY 1")]
 
 
 def _mark_is_wrong(connection: sqlite.Connection, wanted: Mapping[Key, str], found: dict[Key, str]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -243,6 +244,8 @@ def _due(connection: sqlite.Connection, move: _Move) -> bool:
     known = _number(move.script.get_current_head())
     if version > known:
         raise problems.too_new(connection.path, version, known)
+    if version:
+        sqlite.check_marks(connection, version, move.deadline)
     return move.due(version)
 
 
@@ -264,14 +267,40 @@ def _locked(connection: sqlite.Connection, attached: sa.Connection, move: _Move)
     copy = None
     if before:
         copy = backup.copy(connection.path, backup.beside(connection.path, before, move.at), move.deadline)
-    config = Config()
-    config.attributes["connection"] = attached
-    with EnvironmentContext(config, move.script, fn=move.revs):
-        move.script.run_env()
+    _run_steps(connection, attached, move, copy)
     after = sqlite.read_version(connection, move.deadline)
     _check_references(connection)
     _record(connection, before, after, move)
     return before, after, copy
+
+
+def _run_steps(connection: sqlite.Connection, attached: sa.Connection, move: _Move, copy: Path | None) -> None:
+    config = Config()
+    config.attributes["connection"] = attached
+    try:
+        with EnvironmentContext(config, move.script, fn=move.revs):
+            move.script.run_env()
+    except sa.exc.DBAPIError as error:
+        cause = error.orig
+        known = sqlite.translate(cause, connection.path) if isinstance(cause, sqlite3.Error) else None
+        if known is not None:
+            raise known from error
+        found = _IN_THE_WAY.search(str(cause))
+        step = _step_after(move.script, sqlite.revisions(connection) or [])
+        said = str(copy) if copy else None
+        raise problems.failed_step(connection.path, step, str(cause), found and found[1], said) from error
+
+
+_IN_THE_WAY = re.compile(r"(?:named|table|view|index|trigger) \"?(\w+)\"?(?: already exists|$)")
+"""What SQLite says where an object of a name is there already: "table x already exists", "... a table named x"."""
+
+
+def _step_after(script: ScriptDirectory, done: Sequence[str]) -> str:
+    """The step that comes after those that are done: which of them failed."""
+    for each in reversed(list(script.walk_revisions())):
+        if each.revision not in {up.revision for name in done for up in script.iterate_revisions(name, BASE)}:
+            return f"{each.revision} ({each.doc.rstrip('.')})" if each.doc else str(each.revision)
+    return "after the last"
 
 
 def _check_references(connection: sqlite.Connection) -> None:

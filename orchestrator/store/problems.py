@@ -44,6 +44,31 @@ def address(scheme: str, where: str) -> errors.EnvironmentProblem:
     )
 
 
+def contradicts(path: str, version: int, other: str) -> errors.EnvironmentProblem:
+    """The marks of a file's version do not agree."""
+    return errors.EnvironmentProblem(
+        "CORRUPT",
+        f"The database {path} says that it has schema version {version}, but {other}.",
+        f"orchestrator db check --repair --db {quoted(path)}, or orchestrator db restore FILE --db {quoted(path)}",
+        db=path,
+    )
+
+
+def failed_step(path: str, step: str, cause: str, obstacle: str | None, copy: str | None) -> errors.EnvironmentProblem:
+    """A step of the migrations failed; the database is as it was."""
+    way = f"rename or drop {obstacle} in {quoted(path)}, then " if obstacle else "fix what it names, then "
+    return errors.EnvironmentProblem(
+        "MIGRATION_FAILED",
+        f"Step {step} of the migrations failed: {cause}. The database {path} was not changed"
+        + (f"; a copy of it is {copy}." if copy else "."),
+        f"{way}orchestrator db upgrade --db {quoted(path)}",
+        db=path,
+        step=step,
+        object=obstacle,
+        backup=copy,
+    )
+
+
 def no_backup(path: str, why: str) -> errors.EnvironmentProblem:
     """What was named as a backup cannot be put in place."""
     return errors.EnvironmentProblem(

@@ -5,6 +5,7 @@ The only module that knows SQLite's open modes, pragmas and result codes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import stat
@@ -35,6 +36,10 @@ _PERM, _READONLY, _READONLY_DBMOVED = 3, 8, 1032
 _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 10, 11, 13, 14, 26
 _UNKNOWN_FORMAT = "unsupported file format"
 """What SQLite says of a header that no version of it wrote; its code is that of every wrong statement."""
+_SHARED_MEMORY = frozenset((4618, 4874, 5130, 5386))
+"""IOERR of opening, sizing, locking and mapping the -shm file."""
+_MARK_TABLE = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
+_MARKS = "SELECT 1 FROM sqlite_master WHERE name IN (?, ?, ?) LIMIT 1"
 _IOERR_WRITES = frozenset((778, 1034, 1290, 1546, 4618, 4874))
 """IOERR of write, fsync, folder fsync, truncate, opening and sizing the -shm file: there is no room, in practice."""
 
@@ -74,6 +79,7 @@ def connect(
     connection = open_file(path, write=write, deadline=deadline, synchronous=synchronous, shared=shared)
     try:
         check_version(connection, deadline)
+        check_marks(connection, constants.SCHEMA_VERSION, deadline)
     except BaseException:
         connection.close()
         raise
@@ -165,18 +171,44 @@ def create(path: str | pathlib.Path, deadline: float = DEADLINE_S) -> tuple[str,
         raise problems.half_restored(real)
     if pending_log(real) and not _has_content(real):
         raise problems.log_alone(real)
+    made = not os.path.isdir(os.path.dirname(real))
     try:
         make_folder(os.path.dirname(real))
         os.close(os.open(real, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        pass
+        return _use_wal(real, deadline)
     except OSError as error:
         raise problems.from_os(error, real) from error
-    connection = open_file(real, write=True, deadline=deadline)
     try:
-        return with_retry(lambda: _use_wal(connection), real, deadline)
+        return _use_wal(real, deadline)
+    except BaseException:
+        discard(real, folder=made)
+        raise
+
+
+def discard(real: str, *, folder: bool) -> None:
+    """Take away a database that could not be made, where it has no schema and nobody else is making it.
+
+    Args:
+        folder: take its folder away as well, where nothing else is in it.
+    """
+    try:
+        connection = open_alone(real, 0.0)
+    except (errors.OrchestratorError, sqlite3.Error):
+        return
+    try:
+        if has_tables(connection):
+            return
+        for end in ("", "-shm", "-wal", "-journal"):
+            with contextlib.suppress(OSError):
+                os.unlink(f"{real}{end}")
     finally:
         connection.close()
+    if folder:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(os.path.dirname(real), own_folder.IGNORE_FILE))
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(real))
 
 
 def check_version(connection: Connection, deadline: float = DEADLINE_S) -> None:
@@ -186,6 +218,37 @@ def check_version(connection: Connection, deadline: float = DEADLINE_S) -> None:
         raise problems.too_new(connection.path, version)
     if version < constants.SCHEMA_VERSION:
         raise problems.outdated(connection.path, version)
+
+
+def check_marks(connection: Connection, version: int, deadline: float = DEADLINE_S) -> None:
+    """Refuse a file whose number contradicts the mark of its migrations, or the guards that it has.
+
+    Raises:
+        EnvironmentProblem: CORRUPT; a file that says a newer version than it is would be used without its guards.
+    """
+
+    def read() -> tuple[list[str], bool]:
+        return revisions(connection) or [], version != constants.SCHEMA_VERSION or _has_marks(connection)
+
+    said, fits = with_retry(read, connection.path, deadline)
+    if said != [f"{version:04}"]:
+        raise problems.contradicts(connection.path, version, f"its migrations say {', '.join(said) or 'none'}")
+    if not fits:
+        raise problems.contradicts(connection.path, version, "it has the schema of another one")
+
+
+def revisions(connection: sqlite3.Connection) -> list[str] | None:
+    """What the mark of the migrations says; None where even its table is gone."""
+    try:
+        return [str(row[0]) for row in connection.execute("SELECT version_num FROM alembic_version ORDER BY 1")]
+    except sqlite3.OperationalError as error:
+        if is_busy(error) or connection.execute(_MARK_TABLE).fetchone() is not None:
+            raise
+        return None
+
+
+def _has_marks(connection: sqlite3.Connection) -> bool:
+    return connection.execute(_MARKS, constants.SCHEMA_MARKS).fetchone() is not None
 
 
 def read_version(connection: Connection, deadline: float = DEADLINE_S) -> int:
@@ -436,20 +499,41 @@ def _mode(real: str, write: bool) -> str:
     raise problems.unread_log(real)
 
 
-def _use_wal(connection: Connection) -> tuple[str, ...]:
+def _use_wal(real: str, deadline: float) -> tuple[str, ...]:
+    """Write-ahead logging, or a rollback journal where the disk cannot share memory: some decline it, others fail."""
     try:
-        (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
-    except sqlite3.OperationalError as error:
-        if is_busy(error):
+        connection = open_file(real, write=True, deadline=deadline)
+        try:
+            mode = with_retry(lambda: _set_journal(connection, "WAL"), real, deadline)
+            # The first look shows whether memory can be shared.
+            with_retry(lambda: connection.execute("SELECT 1 FROM sqlite_master").fetchone(), real, deadline)
+        finally:
+            connection.close()
+    except errors.EnvironmentProblem as problem:
+        if not _without_shared_memory(problem):
             raise
-        # Some network disks cannot share memory and fail instead of declining.
-        (mode,) = connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+        alone = open_alone(real, deadline)
+        try:
+            mode = with_retry(lambda: _set_journal(alone, "DELETE"), real, deadline)
+            with contextlib.suppress(OSError):
+                os.unlink(f"{real}-shm")
+        finally:
+            alone.close()
     if mode == "wal":
         return ()
     return (
-        f"{connection.path} lies on a disk without write-ahead logging (a network mount?); it uses a rollback"
-        " journal, so writers and readers wait for each other.",
+        f"{real} is on a disk without write-ahead logging (a network mount?); it uses a rollback journal, so writers"
+        " and readers wait for each other.",
     )
+
+
+def _set_journal(connection: Connection, mode: str) -> str:
+    (found,) = connection.execute(f"PRAGMA journal_mode={mode}").fetchone()
+    return str(found)
+
+
+def _without_shared_memory(problem: errors.EnvironmentProblem) -> bool:
+    return getattr(problem.__cause__, "sqlite_errorcode", 0) in _SHARED_MEMORY
 
 
 def _jitter() -> float:

@@ -57,8 +57,9 @@ def damages(connection: sqlite3.Connection, found: Found) -> None:
 
 def repairs(connection: sqlite3.Connection) -> list[tuple[int, str]]:
     """The steps in which guards were made anew or a backup was put in place, each with a sentence."""
+    said = {"repair": _made_anew, "restore": _put_in_place}
     return [
-        (seq, f"Step {seq} of the store: {(_made_anew if kind == 'repair' else _put_in_place)(actor, at, _given(text))}.")
+        (seq, f"Step {seq} of the store: {said[kind](actor, at, _given(text))}.")
         for seq, kind, actor, at, text in connection.execute(_REPAIRS, {"chain": STORE_CHAIN})
     ]
 

@@ -38,7 +38,8 @@ def _backup(given: Given) -> Result:
 
 def _restore(given: Given) -> Result:
     path = maintenance.place(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
-    return _result(maintenance.restore(path, given.arguments["file"], bootstrap.now(), os.environ, bootstrap.deadline(os.environ)))
+    file, deadline = given.arguments["file"], bootstrap.deadline(os.environ)
+    return _result(maintenance.restore(path, file, bootstrap.now(), os.environ, deadline))
 
 
 def _doctor(given: Given) -> Result:

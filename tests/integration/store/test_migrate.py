@@ -151,7 +151,7 @@ def test_an_upgrade_creates_a_private_database_with_an_event(path: pathlib.Path)
     moved = migrate.upgrade(path, AT, actor="alice", channel="batch")
     assert moved == (0, constants.SCHEMA_VERSION, None, ())
     assert [stat.S_IMODE(each.stat().st_mode) for each in (path.parent, path)] == [0o700, 0o600]
-    assert os.listdir(path.parent) == ["orchestrator.db"]
+    assert sorted(os.listdir(path.parent)) == [".gitignore", "orchestrator.db"]
     connection = sqlite.connect(path, write=False)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert connection.execute(EVENTS).fetchall() == [(1, "alice", "batch", AT, f'{{"from":0,"to":{NOW}}}')]
@@ -164,7 +164,7 @@ def test_a_second_upgrade_changes_nothing(database: pathlib.Path) -> None:
     before = database.read_bytes()
     assert migrate.upgrade(database, AT) == (NOW, NOW, None, ())
     assert database.read_bytes() == before
-    assert os.listdir(database.parent) == ["orchestrator.db"]
+    assert sorted(os.listdir(database.parent)) == [".gitignore", "orchestrator.db"]
 
 
 def test_an_upgrade_says_nothing(path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -214,7 +214,7 @@ def test_a_newer_database_is_refused_untouched(database: pathlib.Path) -> None:
         assert caught.value.code == "SCHEMA_TOO_NEW"
         assert (caught.value.data["database_version"], caught.value.data["program_version"]) == (LATER, NOW)
     assert database.read_bytes() == before
-    assert os.listdir(database.parent) == ["orchestrator.db"]
+    assert sorted(os.listdir(database.parent)) == [".gitignore", "orchestrator.db"]
     assert migrate.current(database) == (LATER, NOW)
 
 
@@ -377,7 +377,7 @@ def seconds(path: pathlib.Path, scripts: pathlib.Path | None = None) -> float:
 def test_eight_processes_create_one_database(path: pathlib.Path, template: pathlib.Path) -> None:
     answers = all_at_once([Upgrade(path) for _ in range(8)])
     assert sorted(answers, key=str) == [[0, NOW, None], *[[NOW, NOW, None]] * 7]
-    assert os.listdir(path.parent) == ["orchestrator.db"]
+    assert sorted(os.listdir(path.parent)) == [".gitignore", "orchestrator.db"]
     assert found(path) == found(template)
     assert counts(path)["audit_events"] == 1
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import pathlib
 import shutil
 import sqlite3
 import stat
+from collections.abc import Iterator
 
 import pytest
 
 from orchestrator import errors
-from orchestrator.store import constants, sqlite, step
+from orchestrator.store import constants, doctor, migrate, sqlite, step
+from tests.integration.store import fuse
 from tests.integration.store.conftest import AT, Start, Unprivileged
 
 NAMES = {
@@ -155,6 +158,63 @@ def test_without_wal_a_rollback_journal_serves_with_a_warning(
     connection = sqlite.open_file(path, write=True)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     connection.close()
+
+
+@pytest.fixture
+def without_shared_memory(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
+    """A disk on which no file can be mapped into memory that processes share."""
+    for name in ("below", "above"):
+        (tmp_path / name).mkdir()
+    try:
+        mount = fuse.mounted(tmp_path / "below", tmp_path / "above")
+        place = mount.__enter__()
+    except OSError as error:
+        pytest.skip(f"nothing can be mounted here: {error}")
+    try:
+        yield place
+    finally:
+        mount.__exit__(None, None, None)
+
+
+def test_on_a_disk_without_shared_memory_a_rollback_journal_serves_with_a_warning(
+    without_shared_memory: pathlib.Path,
+) -> None:
+    with open(without_shared_memory / "probe", "w+b") as file, pytest.raises(OSError, match="No such device"):
+        file.write(bytes(4096))
+        file.flush()
+        mmap.mmap(file.fileno(), 4096)
+    path = without_shared_memory / ".orchestrator" / "orchestrator.db"
+    moved = migrate.upgrade(path, AT)
+    assert "rollback journal" in moved.warnings[0]
+    for write in (False, True):
+        connection = sqlite.connect(path, write=write)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        connection.close()
+    assert sorted(os.listdir(without_shared_memory.parent / "below" / ".orchestrator")) == [
+        ".gitignore", "orchestrator.db",
+    ]  # fmt: skip
+    assert [each.id for each in doctor.doctor(str(path), {}, pathlib.Path("/")).findings] == ["JOURNAL_MODE"]
+
+
+@pytest.mark.parametrize("there", [(), ("folder",), ("folder", "other"), ("folder", "empty")], ids=str)
+def test_an_init_that_fails_leaves_nothing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...]
+) -> None:
+    path = tmp_path / ".orchestrator" / "orchestrator.db"
+    if "folder" in there:
+        path.parent.mkdir()
+    for name in there[1:]:
+        (path if name == "empty" else path.with_name(name)).touch()
+    before = sorted(str(each) for each in tmp_path.rglob("*") if each.name != ".gitignore")
+
+    def fail(*_: object) -> str:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(sqlite, "_set_journal", fail)
+    with pytest.raises(sqlite3.OperationalError):
+        migrate.upgrade(path, AT)
+    assert sorted(str(each) for each in tmp_path.rglob("*") if each.name != ".gitignore") == before
+    assert path.parent.exists() == ("folder" in there)
 
 
 def set_header(path: pathlib.Path, **pragmas: int) -> None:

@@ -136,3 +136,111 @@ def test_a_downgrade_that_would_lose_what_was_imported_names_it(tmp_path: pathli
         {"grandfathered_groups": 3, "import_findings": 11, "imported_logs": 11, "imported_sessions": 2},
     )
     assert (contents(desk.path), objects(desk.path)) == (before, content)
+
+
+# Marks that contradict each other
+
+
+TRIPWIRES = "SELECT name FROM sqlite_master WHERE tbl_name = 'alembic_version' AND type = 'trigger'"
+
+
+def stamp(path: pathlib.Path, *statements: str) -> None:
+    raw = sqlite3.connect(path, isolation_level=None)
+    for (name,) in raw.execute(TRIPWIRES).fetchall():
+        raw.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        raw.execute(statement)
+    raw.close()
+
+
+def refused(path: pathlib.Path) -> str:
+    """The one sentence that both readers and writers get."""
+    said = set()
+    for write in (False, True):
+        with pytest.raises(errors.EnvironmentProblem) as caught:
+            sqlite.connect(path, write=write)
+        assert caught.value.code == "CORRUPT"
+        assert "orchestrator db restore FILE" in caught.value.suggestion
+        said.add(caught.value.message)
+    (message,) = said
+    return message
+
+
+@pytest.mark.parametrize("version", OLDER)
+@pytest.mark.parametrize("both", [False, True], ids=["the number alone", "the mark of the migrations too"])
+def test_an_older_file_that_says_to_be_of_this_version_is_refused(
+    used: pathlib.Path, version: str, both: bool
+) -> None:
+    older(used, version)
+    mark = f"UPDATE alembic_version SET version_num = '{NEWEST:04}'"
+    stamp(used, f"PRAGMA user_version={NEWEST}", *([mark] if both else []))
+    message = refused(used)
+    assert f"says that it has schema version {NEWEST}" in message
+    assert ("it has the schema of another one" if both else f"its migrations say {version}") in message
+
+
+@pytest.mark.parametrize("statement", ["DROP TABLE alembic_version", "DELETE FROM alembic_version"])
+def test_a_file_without_the_mark_of_its_migrations_is_refused(used: pathlib.Path, statement: str) -> None:
+    stamp(used, statement)
+    assert "its migrations say none" in refused(used)
+
+
+@pytest.mark.parametrize("version", range(1, NEWEST))
+def test_a_file_that_says_to_be_older_than_it_is_is_not_upgraded(used: pathlib.Path, version: int) -> None:
+    stamp(used, f"PRAGMA user_version={version}")
+    before = contents(used)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.upgrade(used, AT)
+    assert caught.value.code == "CORRUPT"
+    assert f"its migrations say {NEWEST:04}" in caught.value.message
+    assert contents(used) == before
+
+
+def test_a_missing_mark_in_the_schema_alone_is_damage_and_not_another_version(used: pathlib.Path) -> None:
+    stamp(used, f"DROP TRIGGER {constants.SCHEMA_MARKS[0]}")
+    sqlite.connect(used, write=True).close()
+
+
+# A step of the migrations that fails
+
+
+TABLE, VIEW = "CREATE TABLE {} (a)", "CREATE VIEW {} AS SELECT 1 AS a"
+TRIGGER, INDEX = "CREATE TRIGGER {} AFTER INSERT ON texts BEGIN SELECT 1; END", "CREATE INDEX {} ON agents (role)"
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "made"),
+    [
+        (2, "criteria", TABLE),
+        (2, "evidence", VIEW),
+        (3, "imported_sessions", TABLE),
+        (4, "human_tokens", VIEW),
+        (4, "ix_human_tokens_agent", INDEX),
+        (5, "runs", TABLE),
+        (5, "ix_runs_created", TABLE),
+        (7, "projects", TABLE),
+        (8, constants.SCHEMA_MARKS[0], TRIGGER),
+    ],
+)
+def test_a_step_that_meets_a_users_object_says_which_and_changes_nothing(
+    used: pathlib.Path, version: int, name: str, made: str
+) -> None:
+    older(used, f"{version - 1:04}")
+    raw = sqlite3.connect(used, isolation_level=None)
+    raw.execute(made.format(name))
+    raw.close()
+    before = contents(used)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        migrate.upgrade(used, AT)
+    problem = caught.value
+    assert (problem.code, problem.exit_code) == ("MIGRATION_FAILED", 5)
+    assert problem.data["step"].startswith(f"{version:04}")
+    assert problem.data["object"] == name
+    assert pathlib.Path(problem.data["backup"]).exists()
+    assert problem.data["backup"] in problem.message
+    assert problem.suggestion.startswith(f"rename or drop {name} in {used}, then orchestrator db upgrade")
+    assert contents(used) == before
+    raw = sqlite3.connect(used, isolation_level=None)
+    raw.execute(f"DROP {made.split()[1]} {name}")
+    raw.close()
+    assert migrate.upgrade(used, AT).after == NEWEST
