@@ -282,9 +282,10 @@ def _attempt(context: Context, call: Call, action: Action, at: str, files: Seque
             step.rollback()
             return {**answer, "dry_run": True} if call.dry_run else answer
         _remember(work, answer)
+        warning = step.clock_warning()
         with contextlib.nullcontext() if not files else _written(context.path, files):
             step.seal(call.kind, work.actor, context.spoken or context.channel, event_input(call))
-        return answer
+        return {**answer, "warnings": [*(answer.get("warnings") or ()), warning]} if warning else answer
 
 
 def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:

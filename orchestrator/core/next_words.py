@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orchestrator.core import handoff
+from orchestrator.core import clock_jumps, handoff
 from orchestrator.core.next_facts import Barrier, Facts, Item, Payload, Turn
 from orchestrator.core.tasks import Task
 
@@ -55,7 +55,7 @@ def _named(task: Task) -> Payload:
 
 def overdue(facts: Facts, task: Task) -> bool:
     """Whether the claim of a task has ended without a sign of life, or who has it is out of service."""
-    return task.assignee in facts.gone or (task.claim_until is not None and task.claim_until < facts.now)
+    return task.assignee in facts.gone or clock_jumps.has_ended(task.claim_until, task.claim_beat_at, facts.now)
 
 
 def blocker_of(item: Item) -> Barrier:

@@ -94,11 +94,20 @@ def upgrade(
         channel,
         deadline,
     )
-    with contextlib.suppress(OSError):
-        # A folder of ours that an older program has made.
-        sqlite.make_folder(os.path.dirname(sqlite.real_path(path)))
+    real = sqlite.real_path(path)
+    is_new, folder = not os.path.exists(real), os.path.dirname(real)
+    makes_folder = not os.path.isdir(folder)
+    if not makes_folder:
+        with contextlib.suppress(OSError):
+            # One of ours that an older program has made is not ignored by git yet.
+            sqlite.make_folder(folder)
     warnings = sqlite.create(path, deadline) if _is_empty(path) else ()
-    before, after, copy = _run(path, move)
+    try:
+        before, after, copy = _run(path, move)
+    except BaseException:
+        if is_new:
+            sqlite.discard(real, folder=makes_folder)
+        raise
     return Moved(before, after, copy, warnings)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from orchestrator.core import strictjson, tasks
+from orchestrator.core import clock_jumps, strictjson, tasks
 from orchestrator.core.next_facts import Notice, Question, Turn, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.tasks import Task
@@ -59,7 +59,8 @@ DEAD_END = f"""SELECT d.task_id, o.id FROM tasks t INDEXED BY ix_tasks_pending
     AND (:all OR t.assignee IN (:agent, :place) OR (t.assignee IS NULL AND t.parent_id IS NULL))
     ORDER BY t.priority, t.created_at LIMIT 1"""
 OVERDUE = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_claimed CROSS JOIN agents a ON a.id = t.claim_holder
-    WHERE t.session_id = :session AND t.claim_until < :now AND t.status = 'in_progress' AND a.role = :role
+    WHERE t.session_id = :session AND (t.claim_until < :now OR (t.claim_until > :ahead AND t.claim_beat_at >= :ahead))
+    AND t.status = 'in_progress' AND a.role = :role
     AND (:group IS NULL OR t.group_id IS NULL OR t.group_id = :group)"""
 OWN = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_assignee
     WHERE t.assignee IN (:agent, :place) AND t.status IN ('backlog', 'todo') AND t.session_id = :session
@@ -216,7 +217,7 @@ def dead_end(
 
 def overdue(connection: sqlite3.Connection, session: str, asker: Standing, now: str) -> Task | None:
     """The first task in progress whose claim, by an agent of the asker's role, has ended."""
-    parameters = {"session": session, "now": now, "role": asker.role, "group": asker.group_id}
+    parameters = {"session": session, "now": now, "ahead": clock_jumps.day_after(now), "role": asker.role, "group": asker.group_id}
     found = sorted((Task(*row) for row in connection.execute(OVERDUE, parameters)), key=tasks.order)
     return found[0] if found else None
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.core import exactjson
+from orchestrator.core import clock_jumps, exactjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import sqlite
 from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION
@@ -29,6 +29,8 @@ FIRST_HASH = bytes(32)
 STATE = "state"
 """The member of an event's `rows` with the digests of rows that may change: by table, by key."""
 
+_LAST = "SELECT seq, hash, at FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
+_NEWEST = "SELECT at FROM audit_events ORDER BY rowid DESC LIMIT 1"
 LAST_EVENT = "SELECT seq, hash FROM audit_events WHERE session_id = ? ORDER BY seq DESC LIMIT 1"
 
 _EVENT = "INSERT INTO audit_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -92,9 +94,10 @@ class Step:
         self._holds: tuple[str, tuple[Value, ...]] | None = None
         self._counts: dict[str, int] = {}
         self.sealed = False
-        last = connection.execute(LAST_EVENT, (chain,)).fetchone()
+        last = connection.execute(_LAST, (chain,)).fetchone()
         self.seq: int = 1 if last is None else last[0] + 1
         self.prev_hash: bytes = FIRST_HASH if last is None else last[1]
+        self._last_at: str | None = None if last is None else last[2]
         self._own: dict[str, Value] = {"session_id": chain, "seq": self.seq}
 
     def insert(self, table: str, /, **columns: Value) -> int:
@@ -250,6 +253,17 @@ class Step:
         row = self.row(table, key)
         assert row is not None  # noqa: S101 - the step wrote the row, and none is ever deleted
         return hashlib.sha256(row_line(row)).hexdigest()
+
+    def clock_warning(self) -> str | None:
+        """That this step's clock is a day or more away from the newest step before it; asked before it is sealed."""
+        last = self._last_at
+        if last is not None and last[:10] == self.at[:10]:
+            return None
+        # A session may have slept for days while others went on.
+        newest = self._connection.execute(_NEWEST).fetchone()
+        if newest is None:
+            return None
+        return clock_jumps.warning(self.at, max(newest[0], last or ""))
 
     def rollback(self) -> None:
         """Leave nothing of the step. After an error SQLite may have done so already."""

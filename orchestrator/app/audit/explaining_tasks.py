@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.task import next_action, task_views
 from orchestrator.app.task.next_waits import CLOSED_GROUPS
-from orchestrator.core import permissions, tasks
+from orchestrator.core import clock_jumps, permissions, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.tasks import Task
 from orchestrator.store import moment, queries, task_reader
@@ -51,7 +51,7 @@ def why(context: Context, session_id: str, task: Task) -> Answer:
 def _claim(context: Context, task: Task) -> Answer | None:
     if task.claim_holder is None or task.claim_until is None:
         return None
-    overdue = task.claim_until < context.clock()
+    overdue = clock_jumps.has_ended(task.claim_until, task.claim_beat_at, context.clock())
     return {"holder": task.claim_holder, "until": task.claim_until, "overdue": overdue}
 
 

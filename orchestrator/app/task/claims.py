@@ -17,7 +17,7 @@ from orchestrator.app.decision import changes
 from orchestrator.app.session import groups
 from orchestrator.app.task import task_blocks, task_guards, task_status
 from orchestrator.app.task.tasks import require_task
-from orchestrator.core import names, permissions, tasks
+from orchestrator.core import clock_jumps, names, permissions, tasks
 from orchestrator.core.tasks import Task
 from orchestrator.errors import EXIT_NEGATIVE, Refused
 from orchestrator.store import task_reader
@@ -28,7 +28,7 @@ LEASE_S = 900
 """Seconds that a claim holds without a sign of life, where none are given."""
 _LOOK_BACK = 1000
 _LARGEST = """SELECT max(at) FROM (
-    SELECT at FROM audit_events WHERE session_id = :session ORDER BY seq DESC LIMIT :most)"""
+    SELECT at FROM audit_events WHERE session_id = :session ORDER BY seq DESC LIMIT :most) WHERE at < :until"""
 
 
 def claim(
@@ -210,8 +210,8 @@ def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
 
 
 def ended(work: Work, task: Task) -> bool:
-    """Whether the lease of a task has ended: the clock is past its end."""
-    return task.claim_until is not None and work.at > task.claim_until
+    """Whether the lease of a task has ended: the clock is past its end, or far behind that of whoever took it."""
+    return clock_jumps.has_ended(task.claim_until, task.claim_beat_at, work.at)
 
 
 def _columns(work: Work, agent: Agent, lease: int) -> dict[str, Value]:
@@ -225,8 +225,12 @@ def _columns(work: Work, agent: Agent, lease: int) -> dict[str, Value]:
 
 
 def _base(work: Work) -> str:
-    """The time that a lease is counted from: the clock's, or a larger one among the newest on record."""
-    found = work.reader.one(_LARGEST, session=work.step.chain, most=_LOOK_BACK)
+    """The time that a lease is counted from: the clock's, or a larger one among the newest on record.
+
+    What is a day or more ahead was said by a wrong clock; a lease that it counts would end at that clock's time.
+    """
+    until = clock_jumps.day_after(work.at)
+    found = work.reader.one(_LARGEST, session=work.step.chain, most=_LOOK_BACK, until=until)
     return max(work.at, str(found[0]) if found and found[0] else work.at)
 
 
@@ -249,8 +253,12 @@ def heartbeat_action(work: Work) -> Answer:
     task, agent = _claim_of(work)
     if task.claim_holder != agent.id:
         raise lost(task)
-    base = max(_base(work), task.claim_beat_at or "")
-    until = max(_later(base, given.get("lease") or _seconds(task)), task.claim_until or "")
+    base, lease = _base(work), given.get("lease") or _seconds(task)
+    if clock_jumps.is_far_ahead(task.claim_beat_at or "", work.at):
+        until = _later(base, lease)
+    else:
+        base = max(base, task.claim_beat_at or "")
+        until = max(_later(base, lease), task.claim_until or "")
     values: dict[str, Value] = {"claim_beat_at": base, "claim_until": until}
     work.step.update("tasks", (task.id,), values)
     return _answer(work, task._replace(claim_beat_at=base, claim_until=until))

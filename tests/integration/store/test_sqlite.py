@@ -197,8 +197,9 @@ def test_on_a_disk_without_shared_memory_a_rollback_journal_serves_with_a_warnin
 
 
 @pytest.mark.parametrize("there", [(), ("folder",), ("folder", "other"), ("folder", "empty")], ids=str)
+@pytest.mark.parametrize("where", [(sqlite, "_set_journal"), (migrate, "_run_steps")], ids=["journal", "steps"])
 def test_an_init_that_fails_leaves_nothing(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...]
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], where: tuple[object, str]
 ) -> None:
     path = tmp_path / ".orchestrator" / "orchestrator.db"
     if "folder" in there:
@@ -210,7 +211,7 @@ def test_an_init_that_fails_leaves_nothing(
     def fail(*_: object) -> str:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr(sqlite, "_set_journal", fail)
+    monkeypatch.setattr(*where, fail)
     with pytest.raises(sqlite3.OperationalError):
         migrate.upgrade(path, AT)
     assert sorted(str(each) for each in tmp_path.rglob("*") if each.name != ".gitignore") == before
