@@ -114,6 +114,15 @@ def environment_problem(error: Exception, path: str) -> OrchestratorError | None
     return losses.environment_problem(error, path)
 
 
+def damage(error: Exception, explicit: str | None) -> OrchestratorError | None:
+    """What an error in a call says about the database that it named or found; None where it says nothing about one."""
+    try:
+        path = discovery.find(explicit, os.environ, discovery.working_folder(explicit, os.environ))
+    except OrchestratorError:
+        return None
+    return environment_problem(error, path)
+
+
 def run_command(argv: Sequence[str], **settings: Any) -> Any:
     """Run a command to its end; what runs it is loaded when one is run."""
     from orchestrator.runner import commands

@@ -15,7 +15,7 @@ from orchestrator import errors
 from orchestrator.core import clock_jumps, filemodes
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, discovery, file_safety, high_water, problems, sqlite
-from orchestrator.store.maintenance import Problem, from_error, schema_problems, version_problems
+from orchestrator.store.maintenance import Problem, from_error, schema_problems, text_problems, version_problems
 
 DEADLINE_S = 0.3
 CHECKPOINT_S = 2.0
@@ -134,6 +134,7 @@ def _content(connection: sqlite.Connection, facts: dict[str, str | int | None]) 
             yield _with_cure(problems.corrupt(connection.path, message), connection.path, facts)
     yield from schema_problems(connection)
     yield from version_problems(connection)
+    yield from text_problems(connection)
     yield from _clocks(connection)
 
 

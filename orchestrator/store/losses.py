@@ -1,47 +1,75 @@
-"""What an error in the middle of a call means, also where somebody took away from the file what a statement names."""
+"""What an error in the middle of a call means: the file is busy or full, or what it holds was damaged or taken away.
+
+A damaged value shows itself anywhere: as a text that is none, as JSON that cannot be read, as a number that is a word.
+So after any error that nobody expected the file is looked over, and only where it is sound the fault is ours.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator import errors
 from orchestrator.store import problems, sqlite
 
 DEADLINE_S = 0.3
-_ERROR = 1
 _LACKS = ("no such table", "no such view", "no such index", "no such column")
 
 
 def environment_problem(error: Exception, path: str | Path) -> errors.OrchestratorError | None:
-    """What any error in the middle of a call means for the file; None where it is none of SQLite's, or our fault.
+    """What any error in the middle of a call means for the file; None where the fault is none of the file's.
 
     Args:
-        path: the file; empty where it is not known, and then the words of the error decide.
+        path: the file; where it is not known, the words of the error decide.
     """
-    if isinstance(error, LookupError):
-        # A column that has another name is missed only where its value is wanted.
-        return _lost(os.fspath(path), "")
-    if not isinstance(error, sqlite3.Error):
-        return None
-    failed = getattr(error, "sqlite_errorcode", 0) == _ERROR
-    return sqlite.translate(error, path) or (_lost(os.fspath(path), str(error)) if failed else None)
+    known = sqlite.translate(error, path) if isinstance(error, sqlite3.Error) else None
+    if known is not None:
+        return known
+    if not os.path.isabs(path):
+        said = str(error)
+        lacks = isinstance(error, sqlite3.Error) and said.startswith(_LACKS)
+        return problems.corrupt(os.fspath(path), said) if lacks else None
+    return _damage(os.fspath(path))
 
 
-def _lost(path: str, said: str) -> errors.OrchestratorError | None:
-    """The file lacks what this program made in it; None where it has all of that, so that the statement is wrong."""
-    if not path:
-        return problems.corrupt(path, said) if said.startswith(_LACKS) else None
-    from orchestrator.store import maintenance
-
+def _damage(path: str) -> errors.OrchestratorError | None:
+    """What is wrong with a file, the first of it; None where it is sound."""
     try:
         connection = sqlite.open_file(path, write=False, deadline=DEADLINE_S)
     except errors.OrchestratorError as problem:
         return problem
     try:
-        lost = [each for each in maintenance.schema_problems(connection) if each.severity == "error"]
+        for why in _looks(connection):
+            return problems.corrupt(path, why)
+    except sqlite3.Error as error:
+        return sqlite.translate(error, path) or problems.corrupt(path, str(error))
+    except Exception as error:
+        # What looks the file over stumbles over what it finds in a schema that was altered.
+        return problems.corrupt(path, f"{type(error).__name__}: {error}")
     finally:
         connection.close()
-    more = f" ({len(lost) - 1} more problems of this kind)" if lost[1:] else ""
-    return problems.corrupt(path, f"{lost[0].message.rstrip('.')}{more}") if lost else None
+    return None
+
+
+def _looks(connection: sqlite.Connection) -> Iterator[str]:
+    from orchestrator.store import maintenance, text_damage, verifying
+    from orchestrator.store.constants import STORE_CHAIN
+    from orchestrator.store.coverage import Span
+    from orchestrator.store.findings import Found
+
+    lost = [each for each in maintenance.schema_problems(connection) if each.severity == "error"]
+    if lost:
+        more = f" ({len(lost) - 1} more problems of this kind)" if lost[1:] else ""
+        yield f"{lost[0].message.rstrip('.')}{more}"
+    for damage in text_damage.damages(connection):
+        yield damage.message
+    for (message,) in connection.execute("PRAGMA quick_check(1)"):
+        if message != "ok":
+            yield message
+    found = Found(connection.path, 1)
+    for span in (Span(STORE_CHAIN), Span(None)):
+        verifying.verify(connection, span, found)
+    for finding in found.kept:
+        yield finding.message.rstrip(".")

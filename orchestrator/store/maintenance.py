@@ -13,7 +13,7 @@ from pathlib import Path
 from orchestrator import errors
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup as backups
-from orchestrator.store import constants, guards_tables, problems, sqlite
+from orchestrator.store import constants, guards_tables, problems, sqlite, text_damage
 from orchestrator.store.declared import Key, compared, declared, normalised, stored
 from orchestrator.store.step import open_step
 
@@ -65,7 +65,7 @@ def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem
         return [from_error(problem)]
     try:
         found: list[Problem] = []
-        for part in (_pages, _references, schema_problems, version_problems, _orphans):
+        for part in (_pages, text_problems, _references, schema_problems, version_problems, _orphans):
             found += _guarded(part, connection)
         return _once(found)
     finally:
@@ -201,6 +201,14 @@ def _pages(connection: sqlite.Connection) -> Iterator[Problem]:
     for (message,) in connection.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
             yield from_error(problems.corrupt(connection.path, message))
+
+
+def text_problems(connection: sqlite.Connection) -> Iterator[Problem]:
+    """Stored texts that are not UTF-8; reads every table."""
+    for damage in text_damage.damages(connection):
+        subject = f"{damage.table}.{damage.column}"
+        message = f"A stored text is damaged: {damage.message}."
+        yield Problem("TEXT_DAMAGED", "error", subject, message, _restore(connection))
 
 
 def _references(connection: sqlite.Connection) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator.core import strictjson
-from orchestrator.store import findings, guards_tables, maintenance, problems
+from orchestrator.store import findings, guards_tables, maintenance, problems, text_damage
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.findings import Finding, Found
 
@@ -53,6 +53,14 @@ def damages(connection: sqlite3.Connection, found: Found) -> None:
             suggestion = f"orchestrator db restore FILE --db {problems.quoted(found.path)}"
             text = f"The file contradicts itself: {message}."
             found.add(Finding(findings.FILE_DAMAGED, None, None, None, "file", text, suggestion))
+
+
+def texts(connection: sqlite3.Connection, found: Found) -> None:
+    """Note the texts that are not UTF-8; reads every table."""
+    for damage in text_damage.damages(connection):
+        suggestion = f"orchestrator db restore FILE --db {problems.quoted(found.path)}"
+        message = f"A stored text is damaged: {damage.message}."
+        found.add(Finding(findings.TEXT_DAMAGED, None, None, damage.table, damage.row, message, suggestion))
 
 
 def repairs(connection: sqlite3.Connection) -> list[tuple[int, str]]:

@@ -7,8 +7,10 @@ that was noted elsewhere tells that.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from orchestrator.app.audit import attached, auditing
 from orchestrator.app.context import Answer, Context
@@ -70,7 +72,7 @@ def verify(
         )
     exactjson.quicken()
     found = Found(context.path, limit)
-    with moment.of(context.connection, context.deadline_s):
+    with moment.of(context.connection, context.deadline_s), _any_text(context.connection):
         chain = None if session_id is None else _chain(context, session_id)
         looked, outside = _look(context, chain, since or 0, noted, found)
         left = [each for each in evidence.inventories(context.connection, chain) if each.seq > (since or 0)]
@@ -103,6 +105,16 @@ def verify(
     }
 
 
+@contextlib.contextmanager
+def _any_text(connection: Any) -> Iterator[None]:
+    """Read texts whose bytes are no UTF-8 as well: they are what is looked for."""
+    factory, connection.text_factory = connection.text_factory, lambda text: text.decode("utf-8", "replace")
+    try:
+        yield
+    finally:
+        connection.text_factory = factory
+
+
 def _look(
     context: Context, chain: str | None, since: int, noted: Head | None, found: Found
 ) -> tuple[Looked, list[kept.Outside]]:
@@ -110,6 +122,7 @@ def _look(
     structure.compare(context.connection, found)
     if chain is None:
         structure.damages(context.connection, found)
+        structure.texts(context.connection, found)
     looked = _together(verifying.verify(context.connection, span, found, noted) for span in spans)
     for span in spans:
         verifying.relate(context.connection, span, found)

@@ -16,7 +16,14 @@ DOOR = "cli"
 
 def run(command: Command, given: Given) -> Result:
     """Run a command: its own handler, or the operation of its words."""
-    return command.handler(given) if command.handler else operation(command.words, given)
+    if command.handler is None:
+        return operation(command.words, given)
+    try:
+        return command.handler(given)
+    except OrchestratorError:
+        raise
+    except Exception as error:
+        raise bootstrap.damage(error, given.db) or error from error
 
 
 def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = operations.call) -> Result:
