@@ -76,7 +76,7 @@ def open_context(
         EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW.
     """
     if stays:
-        exactjson.quicken()
+        _quicken()
     environment = os.environ if environment is None else environment
     path = discovery.find(explicit, environment, folder or discovery.working_folder(explicit, environment))
     seconds = deadline(environment)
@@ -90,6 +90,20 @@ def open_context(
     if write:
         connection.seen = high_water.follow(connection, context.state_folder)
     return context
+
+
+def _quicken() -> None:
+    """Load the compiled writer where no Ctrl-C can tear it, which would bring the process down."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        exactjson.quicken()
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        exactjson.quicken()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def require_path(text: str) -> None:

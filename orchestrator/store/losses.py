@@ -31,7 +31,10 @@ def environment_problem(error: Exception, path: str | Path) -> errors.Orchestrat
         said = str(error)
         lacks = isinstance(error, sqlite3.Error) and said.startswith(_LACKS)
         return problems.corrupt(os.fspath(path), said) if lacks else None
-    return _damage(os.fspath(path))
+    found = _damage(os.fspath(path))
+    # An error of ours is not excused by a file that is only busy or gone since.
+    is_ours = not isinstance(error, sqlite3.Error | LookupError)
+    return None if found is not None and is_ours and found.code != "CORRUPT" else found
 
 
 def _damage(path: str) -> errors.OrchestratorError | None:

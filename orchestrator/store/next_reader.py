@@ -217,7 +217,8 @@ def dead_end(
 
 def overdue(connection: sqlite3.Connection, session: str, asker: Standing, now: str) -> Task | None:
     """The first task in progress whose claim, by an agent of the asker's role, has ended."""
-    parameters = {"session": session, "now": now, "ahead": clock_jumps.day_after(now), "role": asker.role, "group": asker.group_id}
+    times = {"now": now, "ahead": clock_jumps.day_after(now)}
+    parameters = {"session": session, **times, "role": asker.role, "group": asker.group_id}
     found = sorted((Task(*row) for row in connection.execute(OVERDUE, parameters)), key=tasks.order)
     return found[0] if found else None
 

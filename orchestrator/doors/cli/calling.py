@@ -16,10 +16,8 @@ DOOR = "cli"
 
 def run(command: Command, given: Given) -> Result:
     """Run a command: its own handler, or the operation of its words."""
-    if command.handler is None:
-        return operation(command.words, given)
     try:
-        return command.handler(given)
+        return command.handler(given) if command.handler else operation(command.words, given)
     except OrchestratorError:
         raise
     except Exception as error:

@@ -6,10 +6,17 @@ else.
 
 from __future__ import annotations
 
-import gc
-import importlib
 import os
 import sys
+
+from orchestrator.doors.cli import early_interrupts
+
+if os.path.basename(sys.argv[0]) in ("orchestrator", "orchestrator.exe"):
+    # What else is imported may be interrupted.
+    early_interrupts.install()
+
+import gc
+import importlib
 from typing import Any, NoReturn
 
 from orchestrator import errors
@@ -31,6 +38,7 @@ def run() -> NoReturn:
     """
     gc.disable()
     code = main(sys.argv[1:], is_program=True)
+    early_interrupts.enter("ending")
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream is not None:
@@ -50,14 +58,14 @@ def main(argv: list[str], *, is_program: bool = False) -> int:
         is_program: this process does nothing else, so that its children are those of the call.
     """
     try:
+        early_interrupts.enter("running")
         output.occupy_closed_streams()
         return _called(argv, is_program=is_program)
     except errors.OrchestratorError as problem:
         return _failed(problem, argv)
     except KeyboardInterrupt:
-        return _failed(
-            _ended("INTERRUPTED", "Interrupted; what was recorded before stays.", errors.EXIT_INTERRUPTED), argv
-        )
+        early_interrupts.enter("ending")
+        return _failed(_ended("INTERRUPTED", early_interrupts.SENTENCE, errors.EXIT_INTERRUPTED), argv)
     except Exception as problem:
         return _crashed(problem, argv)
 

@@ -165,6 +165,8 @@ STORY = (
     "db current",
     "db check",
     "db backup copy.db",
+    "db restore copy.db",
+    "db restore nowhere.db",
     "doctor",
 )
 
