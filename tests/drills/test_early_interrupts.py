@@ -20,7 +20,8 @@ pytestmark = pytest.mark.slow
 
 STARTS = 100 if field.LONG else 6
 CALLS: dict[str, tuple[str, ...]] = {
-    "batch": ("batch",), "status": ("status", "S1"), "verify": ("audit", "verify"), "init": ("init",), "help": ("--help",),
+    "batch": ("batch",), "status": ("status", "S1"), "verify": ("audit", "verify"), "init": ("init",),
+    "help": ("--help",),
 }  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def test_an_interrupted_start_ends_with_130_and_says_so(
         ) as process:
             assert process.stdout is not None
             assert process.stdout.read(2) == b".!"
-            time.sleep(random.uniform(0, 0.4))
+            time.sleep(random.uniform(0, 0.4))  # noqa: S311 - any moment will do
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=60)
         assert process.returncode == 130 or (process.returncode == 0 and words != ("batch",)), said

@@ -1,4 +1,4 @@
-"""Bytes of a database that the disk has changed: each command answers with a code of its own, and none is overlooked."""
+"""Bytes of a database that the disk has changed: every command answers with a code of its own."""
 
 from __future__ import annotations
 
