@@ -179,10 +179,11 @@ def without_shared_memory(tmp_path: pathlib.Path) -> Iterator[pathlib.Path]:
 def test_on_a_disk_without_shared_memory_a_rollback_journal_serves_with_a_warning(
     without_shared_memory: pathlib.Path,
 ) -> None:
-    with open(without_shared_memory / "probe", "w+b") as file, pytest.raises(OSError, match="No such device"):
+    with open(without_shared_memory / "probe", "w+b") as file:
         file.write(bytes(4096))
         file.flush()
-        mmap.mmap(file.fileno(), 4096)
+        with pytest.raises(OSError, match="No such device"):
+            mmap.mmap(file.fileno(), 4096)
     path = without_shared_memory / ".orchestrator" / "orchestrator.db"
     moved = migrate.upgrade(path, AT)
     assert "rollback journal" in moved.warnings[0]
