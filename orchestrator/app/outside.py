@@ -33,7 +33,7 @@ def written(path: str, files: Sequence[Moved]) -> Iterator[None]:
             _write(root, each, made)
         yield
     except BaseException:
-        _take_away(made)
+        durable.take_away(made)
         raise
 
 
@@ -54,10 +54,3 @@ def _down(root: Path, folders: Sequence[str]) -> Iterator[Path]:
     for name in folders:
         root = root / name
         yield root
-
-
-def _take_away(made: Sequence[Path]) -> None:
-    """Delete what this step has made and nobody else uses: its files, and folders that are empty."""
-    for each in reversed(made):
-        with contextlib.suppress(OSError):
-            each.rmdir() if each.is_dir() else each.unlink()

@@ -6,7 +6,7 @@ import contextlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orchestrator.core.own_folder import IGNORE_ALL, IGNORE_FILE, NAME
@@ -103,6 +103,18 @@ def _ignore(folder: Path) -> None:
     with contextlib.suppress(FileExistsError), open(folder / IGNORE_FILE, "xb") as file:
         os.chmod(file.fileno(), FILE_MODE)
         file.write(IGNORE_ALL)
+
+
+def take_away(made: Sequence[Path]) -> None:
+    """Delete what was made and nobody else uses, the last first: files, and folders that nothing else is in."""
+    for each in reversed(made):
+        with contextlib.suppress(OSError):
+            if each.is_dir():
+                if each.name == NAME and os.listdir(each) == [IGNORE_FILE]:
+                    os.unlink(each / IGNORE_FILE)
+                os.rmdir(each)
+            else:
+                os.unlink(each)
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:

@@ -213,9 +213,7 @@ class Arriving:
                 self._put(source, self._expected[place].target, made)
             yield
         except BaseException:
-            for each in reversed(made):
-                with contextlib.suppress(OSError):
-                    each.rmdir() if each.is_dir() else each.unlink()
+            durable.take_away(made)
             raise
 
     def _put(self, source: Path, target: Path, made: list[Path]) -> None:

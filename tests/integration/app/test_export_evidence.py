@@ -85,7 +85,7 @@ def tree(folder: pathlib.Path) -> dict[str, bytes]:
     return {
         str(each.relative_to(folder)): each.read_bytes()
         for each in folder.rglob("*")
-        if each.is_file() and each.name != ".lock"
+        if each.is_file() and each.name not in (".lock", ".gitignore")
     }
 
 

@@ -52,7 +52,7 @@ def files(folder: pathlib.Path) -> dict[str, bytes]:
     return {
         str(each.relative_to(folder)): each.read_bytes()
         for each in (folder / ".orchestrator").rglob("*")
-        if each.is_file()
+        if each.is_file() and each.name != ".gitignore"
     }
 
 
