@@ -73,7 +73,8 @@ class ExecutorResult(NamedTuple):
     proposed_tasks: subtasks that it would like to have.
     tool_calls, usage: what it counted itself; None where it counts nothing.
     mark: what every record of a test executor carries.
-    background: it left work running, or says that it did.
+    background: whether it left work unfinished in the background, by its events or processes; None where nothing tells.
+    unfinished: that work, each with how it stands.
     signal: the signal that ended it. cancelled: it was ended because somebody cancelled the run.
     """
 
@@ -97,7 +98,8 @@ class ExecutorResult(NamedTuple):
     output_bytes: int = 0
     duration_ms: int = 0
     mark: str | None = None
-    background: bool = False
+    background: bool | None = None
+    unfinished: tuple[str, ...] = ()
     signal: int | None = None
     cancelled: bool = False
 

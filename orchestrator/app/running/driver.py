@@ -300,6 +300,7 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         cause=result.cause,
         denied_tools=tuple(result.denied_tools),
         background=result.background,
+        unfinished=tuple(result.unfinished),
         executor_blocked=result.executor_blocked,
         blocked_reason=result.blocked_reason,
         timeout_ms=result.timeout_ms,
@@ -332,6 +333,6 @@ def shape(result: port.ExecutorResult) -> dict[str, Any]:
         "output_bytes": result.output_bytes, "claimed_files": list(result.claimed_files), "error": result.error,
         "blocked_reason": result.blocked_reason, "timeout_ms": result.timeout_ms, "limit": result.limit,
         "tool_calls": result.tool_calls, "mode": result.mark, "usage": dict(result.usage) if result.usage else None,
-        "proposed_tasks": list(result.proposed_tasks),
+        "proposed_tasks": list(result.proposed_tasks), "unfinished": list(result.unfinished),
     }  # fmt: skip
     return {name: value for name, value in found.items() if value not in (None, [], "")}

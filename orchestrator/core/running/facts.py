@@ -23,7 +23,9 @@ class File(NamedTuple):
 class Facts(NamedTuple):
     """What the runner knows of a run when its executor has ended.
 
-    task_type, status, output, exit_code, claimed_files, error, denied_tools, background: as the executor told.
+    task_type, status, output, exit_code, claimed_files, error, denied_tools: as the executor told.
+    background: whether it left work unfinished in the background, as its events or processes tell; None where nothing
+        tells, so that its words are looked at. unfinished: that work, each with how it stands.
     session, issued_session: the id that the result names, and the one that the runner issued.
     executor_blocked, blocked_reason, timeout_ms, limit: it was ended because it prompted or hung, by which clock.
     signal: the signal that ended it. cancelled: a person stopped it.
@@ -70,7 +72,8 @@ class Facts(NamedTuple):
     error: str | None = None
     cause: str | None = None
     denied_tools: Sequence[str] = ()
-    background: bool = False
+    background: bool | None = None
+    unfinished: Sequence[str] = ()
     executor_blocked: bool = False
     blocked_reason: str | None = None
     timeout_ms: int | None = None

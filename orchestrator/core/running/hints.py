@@ -42,7 +42,7 @@ BY_RULE: dict[str, str] = {
     "checks_failed": "Have what the checks say mended, then enter the task again",
     "tests_unproven": "Have tests written and run for what was changed, then enter the task again",
     "leftovers": "End these processes, then enter the task again",
-    "put_off": "The executor has to wait for what it starts: say so in the task, and enter it again",
+    "put_off": "Say in the task to wait for what is started, or to run it in the foreground; then enter it again",
     "nothing_verified": (
         "No file became another one. What leaves none cannot be verified here: look yourself,"
         " or ask with --type READ_INFO"

@@ -232,9 +232,12 @@ def _leftovers(facts: Facts) -> Objection | None:
 
 
 def _put_off(facts: Facts) -> Objection | None:
-    if not facts.background and not words.put_off(facts.output or ""):
+    """Events and processes decide; the executor's words are looked at only where neither tells of background work."""
+    says_so = facts.background is None and words.put_off(facts.output or "")
+    if not facts.background and not says_so:
         return None
-    return Objection(states.INCOMPLETE, "The executor left work running in the background.")
+    what = f": {some(facts.unfinished)}" if facts.unfinished else ""
+    return Objection(states.INCOMPLETE, f"The executor left work unfinished in the background{what}.")
 
 
 def _line(text: str) -> str:

@@ -156,7 +156,8 @@ def measured(result: port.ExecutorResult, ended: process.Ended) -> port.Executor
         leftovers=tuple(ended.leftovers),
         output_bytes=ended.bytes_out,
         duration_ms=ended.duration_ms,
-        background=result.background or bool(ended.background),
+        background=True if ended.background else result.background,
+        unfinished=(*result.unfinished, *ended.background),
         signal=ended.signal,
         cancelled=ended.cancelled,
     )
@@ -179,6 +180,7 @@ def cleaned(result: port.ExecutorResult, secrets: Sequence[str]) -> port.Executo
         claimed_files=tuple(map(clean, result.claimed_files)),
         proposed_tasks=tuple(map(clean, result.proposed_tasks)),
         denied_tools=tuple(map(clean, result.denied_tools)),
+        unfinished=tuple(map(clean, result.unfinished)),
     )
 
 
