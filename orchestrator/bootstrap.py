@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Context
 from orchestrator.core import exactjson, masking
+from orchestrator.core.running import program_variables
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.store import constants, discovery, sqlite
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from orchestrator.app.running import serving
 
 DEFAULT_DEADLINE_S = 10.0
-KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
-"""Variables that hold keys of providers."""
 has_process = False
 """Whether this process is the program itself, so that every child that it has is of what the program runs."""
 
@@ -90,8 +89,8 @@ def open_context(
 
 
 def secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of the keys that the environment holds, the longest first."""
-    held = {name: environment[name] for name in KEYS if environment.get(name)}
+    """The values of the secrets that the environment holds for executors, the longest first."""
+    held = program_variables.secrets(environment)
     return masking.registered(held)[0] if held else ()
 
 

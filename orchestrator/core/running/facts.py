@@ -8,6 +8,8 @@ from orchestrator.core.tuples import NamedTuple
 
 DIFF, CLAIM = "diff", "executor_claim"
 PASSED, FAILED, NONE = "passed", "failed", "none"
+EXIT_STATUS = "EXIT_STATUS"
+"""The kind of an error that tells no more than a program's exit status and its last words."""
 ADAPTER = "The runner's own adapter of "
 """How an error begins that the runner met in calling an executor, which itself reported none."""
 

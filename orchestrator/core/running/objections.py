@@ -10,7 +10,18 @@ from collections.abc import Callable
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
 from orchestrator.core.running import grounds, guard, named, states, tests_exist, words
-from orchestrator.core.running.facts import ADAPTER, DIFF, FAILED, NONE, PASSED, Facts, Objection, proves, some
+from orchestrator.core.running.facts import (
+    ADAPTER,
+    DIFF,
+    EXIT_STATUS,
+    FAILED,
+    NONE,
+    PASSED,
+    Facts,
+    Objection,
+    proves,
+    some,
+)
 
 Rule = Callable[[Facts], Objection | None]
 
@@ -94,7 +105,12 @@ def _exit_code(facts: Facts) -> Objection | None:
         return Objection(states.ERROR, f"The executor was ended by signal {facts.signal}.", "E503")
     if facts.exit_code in (None, 0):
         return None
-    return Objection(states.ERROR, f"The executor ended with exit code {facts.exit_code}.", "E503")
+    said = _line((facts.error or "").strip())
+    if said and not said.startswith(EXIT_STATUS):
+        # What the executor itself says of why it failed helps more than the number.
+        return Objection(states.ERROR, said, "E503")
+    words_ = said.removeprefix(f"{EXIT_STATUS}: the program ended with status {facts.exit_code}").strip()
+    return Objection(states.ERROR, f"The executor ended with exit code {facts.exit_code}{words_ or '.'}", "E503")
 
 
 def _denied_tools(facts: Facts) -> Objection | None:

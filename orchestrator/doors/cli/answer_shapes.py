@@ -387,6 +387,7 @@ class Doctor(Answer):
     why: str
     facts: dict[str, str | int | None]
     findings: list[Finding]
+    variables: dict[str, list[str]]
 
 
 class Batch(TypedDict):

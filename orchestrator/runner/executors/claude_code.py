@@ -11,14 +11,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orchestrator.core.running import grounds
+from orchestrator.core.running import grounds, program_variables, providers
 from orchestrator.runner import environment, port, process
-from orchestrator.runner.executors import claude_stream, command, failures, network, reading
+from orchestrator.runner.executors import claude_stream, command, failures, reading, service_errors
 
-NAME: Final = "claude-code"
+NAME: Final = providers.CLAUDE_CODE
 PROGRAM: Final = "claude"
-NEEDS: Final = ("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", *network.VARIABLES)
-"""Variables beyond the common ones that the program gets: where its login lies, and the way out. No API key."""
 
 WRITING: Final = ("--permission-mode", "acceptEdits")
 """Files of the project may be edited; anything else is what the project's own settings allow."""
@@ -73,8 +71,8 @@ class ClaudeCode:
         wrong = command.argument_problem(argv) or command.text_problem("a prompt", task.prompt)
         if wrong is not None:
             return failures.failed(task, "PROMPT_INVALID", wrong)
-        variables = environment.child(self._variables, needs=NEEDS)
-        secrets = (*task.secrets, *network.secrets(variables, ("CLAUDE_CODE_OAUTH_TOKEN",)))
+        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME])
+        secrets = (*task.secrets, *program_variables.secrets(variables).values())
         ended = process.supervise(
             argv,
             folder=task.project,
@@ -88,7 +86,7 @@ class ClaudeCode:
             tag=task.tag,
             text=task.prompt,
         )
-        return failures.cleaned(read(task, ended, issued), secrets)
+        return failures.cleaned(service_errors.explained(read(task, ended, issued), NAME, self._variables), secrets)
 
     def argv(self, task: port.ExecutorTask, issued: str) -> list[str]:
         """The program and its arguments; the prompt is none of them."""
@@ -128,5 +126,5 @@ def _result(task: port.ExecutorTask, ended: process.Ended, issued: str) -> port.
     if found is not None:
         return found
     if ended.exit_code:
-        return failures.of_status(task, ended)
+        return service_errors.of_status(task, ended)
     return failures.failed(task, "RESULT_CUT", "the program printed no result object", output=ended.output)

@@ -34,7 +34,7 @@ FLAGS = (
     option("executor", "Who executes, such as command:PATH; the provider's own where left out.", metavar="NAME"),
     option("executor_timeout", "How long an executor may take; 60000 where left out.", kind=INTEGER, metavar="MS"),
     option("progress_timeout", "How long it may be silent; 30000 where left out.", kind=INTEGER, metavar="MS"),
-    option("provider", "claude-code (where left out), openai or anthropic.", metavar="NAME"),
+    option("provider", "claude-code (default), codex, openai or anthropic.", metavar="NAME"),
     option("model", "The model; its name is passed on as it is.", metavar="NAME"),
 )  # fmt: skip
 

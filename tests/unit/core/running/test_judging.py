@@ -472,3 +472,18 @@ def test_P8_where_events_tell_that_all_background_work_is_finished_the_words_of_
 def test_P8_unfinished_background_work_is_named() -> None:
     verdict = judged(background=True, unfinished=("npm test (stopped)",))
     assert verdict.why == "The executor left work unfinished in the background: npm test (stopped)."
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        ("NOT_LOGGED_IN: Please run /login", "NOT_LOGGED_IN: Please run /login"),
+        ("EXIT_STATUS: the program ended with status 1: no such flag",
+         "The executor ended with exit code 1: no such flag"),
+        ("EXIT_STATUS: the program ended with status 1", "The executor ended with exit code 1."),
+        (None, "The executor ended with exit code 1."),
+    ],
+)  # fmt: skip
+def test_P39_the_reason_of_a_failure_is_the_executor_s_own(error: str | None, why: str) -> None:
+    verdict = judged(status="ERROR", exit_code=1, error=error)
+    assert (verdict.executor_status, verdict.rules[0], verdict.code, verdict.why) == ("ERROR", "exit_code", "E503", why)
