@@ -1,4 +1,4 @@
-"""What no executor may touch: the project's settings for agents, and the runner's own records. Two looks, compared.
+"""What no executor may touch: the project's settings and its agents', and the runner's records. Two looks, compared.
 
 A snapshot skips these folders, since nothing in them is the result of a task. So what an executor does in them would
 be seen by nobody, and would speak for it: rules that it gave itself, evidence that it took away.
@@ -12,6 +12,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 
 from orchestrator.core import names
+from orchestrator.core.running import config
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable, evidence_files, opened, project, reports, snapshot
 from orchestrator.runner.snapshot import Signature
@@ -68,6 +69,10 @@ def _pointers(root: str) -> bytes | None:
 
 def _settings(root: str) -> dict[str, str | None]:
     paths = [f"{project.FOLDER}/{name}" for name in FILES]
+    # Of a linked worktree that of the main checkout counts, and its own one once it is merged.
+    paths += dict.fromkeys((config.OWN_FILE, os.path.relpath(project.own_settings(root), root).replace(os.sep, "/")))
+    if not os.path.lexists(os.path.join(root, project.FOLDER, project.GUIDE)):
+        paths.append(project.GUIDE)
     found = {path: snapshot.content_hash(root, path) for path in paths if os.path.lexists(os.path.join(root, path))}
     for folder in (f"{project.FOLDER}/{name}" for name in FOLDERS):
         if os.path.isdir(os.path.join(root, folder)):

@@ -261,7 +261,9 @@ def test_init_makes_what_is_missing_where_no_file_is_in_its_way(house: House, le
 def test_where_a_file_is_in_the_way_of_init_the_lines_to_type_are_said(house: House) -> None:
     """Source: seed 001, Property 2."""
     (house.project / ".claude" / "rules").rmdir()
+    (house.project / ".claude" / "rules").touch()
     terminal = house.sit()
     assert terminal.ends() == 1
     inner = house.project / ".claude"
-    assert f"lacks .claude/rules.\ntry: mkdir {inner}/rules\n" in terminal.shown
+    aside = f"try: mv {inner}/rules {inner}/rules.aside && orchestrator init --project {house.project}\n"
+    assert f"{inner}/rules is no folder.\n{aside}" in terminal.shown

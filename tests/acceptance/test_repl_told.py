@@ -111,10 +111,10 @@ def test_a_pipe_sets_no_project_up_and_is_told_what_to_type(house: House, comman
     given, lines = (("create a.md",), ()) if command == "run" else ((), ("/init",))
     done = house.run(*given, command=command, lines=lines, place=("--project", str(bare)))
     assert (done.code, list(bare.iterdir())) == (1, [])
-    told = f"try: orchestrator repl --project '{bare}', at a terminal, and there /init; then repeat the call"
+    told = f"try: orchestrator init --project '{bare}'\n"
     assert told in done.err
-    terminal = house.sit(place=shlex.split(told.removeprefix("try: orchestrator repl ").partition(", at")[0]))
-    terminal.wait_for("> ")
-    terminal.type("/init\n")
-    terminal.wait_for("is set up")
+    made = house.run(*shlex.split(told.removeprefix("try: orchestrator init ")), command="init", place=())
+    assert (made.code, "is set up: .claude, " in made.out) == (0, True), made
+    again = house.run("create a.md", command="run", place=("--project", str(bare)))
+    assert "E101" not in again.err
     assert (bare / ".claude" / "settings.json").is_file()

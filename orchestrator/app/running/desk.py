@@ -119,6 +119,7 @@ class Desk:
         if self._settings is None:
             project.check(self.project.root)
             self._settings = project.settings(self.project.root)
+            self.warnings = (*self.warnings, *project.outdated(self.project.root))
         return self._settings
 
     def start(self) -> Answer:

@@ -26,7 +26,7 @@ BY_RULE: dict[str, str] = {
     "exit_code": _READ,
     "denied_tools": "Allow these tools in the executor's own settings, or ask for what needs none of them",
     "executor_error": _READ,
-    "limit_broken": "Make the task smaller, or raise task_limits in .claude/settings.json",
+    "limit_broken": "Make the task smaller, or raise task_limits in orchestrator.json",
     "unknown_type": "orchestrator run --help lists the types",
     "claimed_missing": "The executor says that it made a file which is not there; " + _READ,
     "unverifiable_claim": "Only files that the task itself made or changed within the project count; " + _READ,
@@ -53,7 +53,7 @@ BY_RULE: dict[str, str] = {
 _CLOCKS = {
     "executor_timeout_ms": "--executor-timeout MS",
     "progress_timeout_ms": "--progress-timeout MS",
-    "task_limits.seconds": "task_limits.seconds in .claude/settings.json",
+    "task_limits.seconds": "task_limits.seconds in orchestrator.json",
 }
 _UNANSWERED = "Nobody answered before the session was closed: enter the task again with the answer in it"
 UNANSWERED = "unanswered"

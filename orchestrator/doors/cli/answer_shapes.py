@@ -350,6 +350,8 @@ class Init(Moved):
     activated: bool
     version: dict[str, Any]
     problems: list[Problem]
+    project: NotRequired[str]
+    created: NotRequired[list[str]]
 
 
 class Demo(Answer):

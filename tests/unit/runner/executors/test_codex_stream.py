@@ -39,7 +39,7 @@ def test_the_last_message_of_the_turn_is_the_answer(tmp_path: pathlib.Path) -> N
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
-        ("You\u2019ve hit your usage limit. Visit the settings to purchase more credits or try again later.", "USAGE_LIMIT"),
+        ("You\u2019ve hit your usage limit. Try again later.", "USAGE_LIMIT"),
         ("Missing environment variable: `OPENAI_API_KEY`.", "KEY_NOT_SET"),
         ("unexpected status 401 Unauthorized: no", "AUTHENTICATION"),
         ("The model `gpt-x` does not exist or you do not have access to it.", "MODEL_UNKNOWN"),
