@@ -201,6 +201,16 @@ def open_desk(
     )  # fmt: skip
 
 
+def is_in_repository() -> bool:
+    """Whether the working folder lies in a git repository."""
+    from orchestrator.runner import project
+
+    try:
+        return project.is_in_repository(os.getcwd())
+    except OSError:
+        return False
+
+
 def is_found_here(path: str, environment: Mapping[str, str] | None = None) -> bool:
     """Whether a command that names no database works on this one, in the working folder and with the environment."""
     variables = os.environ if environment is None else environment

@@ -335,8 +335,28 @@ def _warnings(path: str) -> tuple[str, ...]:
 def _temporary() -> Project:
     with durable.failing(tempfile.gettempdir()):
         root = tempfile.mkdtemp(prefix="orchestrator-")
-    warning = f"{root} is a temporary project: it is volatile, and the system may delete it after this process."
-    return Project(root, TEMP, (warning,), _set_up_whole(Path(root)))
+    return Project(root, TEMP, (_volatile(root),), _set_up_whole(Path(root)))
+
+
+def _volatile(root: str) -> str:
+    """What is said of a temporary project before and after the work, with the flag that works here instead."""
+    with contextlib.suppress(OSError):
+        first = "" if is_set_up(os.getcwd()) else "orchestrator init --project . once, then "
+        return (
+            f"Tasks work in a temporary project, {root}: it is volatile and may be deleted afterwards."
+            f" To work in this folder: {first}--project ."
+        )
+    return f"Tasks work in a temporary project, {root}: it is volatile and may be deleted afterwards."
+
+
+def is_in_repository(folder: str) -> bool:
+    """Whether a folder lies in a git repository, by what git itself puts there; git is not asked."""
+    path = os.path.abspath(folder)
+    while not os.path.lexists(os.path.join(path, ".git")):
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return False
+    return True
 
 
 def _set_up_whole(root: Path) -> tuple[str, ...]:

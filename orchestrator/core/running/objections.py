@@ -109,8 +109,9 @@ def _exit_code(facts: Facts) -> Objection | None:
     if said and not said.startswith(EXIT_STATUS):
         # What the executor itself says of why it failed helps more than the number.
         return Objection(states.ERROR, said, "E503")
-    words_ = said.removeprefix(f"{EXIT_STATUS}: the program ended with status {facts.exit_code}").strip()
-    return Objection(states.ERROR, f"The executor ended with exit code {facts.exit_code}{words_ or '.'}", "E503")
+    _, _, last = said.removeprefix(EXIT_STATUS).removeprefix(": the program ended with status").partition(": ")
+    end = f": {last}" if last else "."
+    return Objection(states.ERROR, f"The executor ended with exit code {facts.exit_code}{end}", "E503")
 
 
 def _denied_tools(facts: Facts) -> Objection | None:

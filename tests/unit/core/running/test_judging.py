@@ -481,6 +481,7 @@ def test_P8_unfinished_background_work_is_named() -> None:
         ("EXIT_STATUS: the program ended with status 1: no such flag",
          "The executor ended with exit code 1: no such flag"),
         ("EXIT_STATUS: the program ended with status 1", "The executor ended with exit code 1."),
+        ("EXIT_STATUS: it fails", "The executor ended with exit code 1: it fails"),
         (None, "The executor ended with exit code 1."),
     ],
 )  # fmt: skip
