@@ -38,7 +38,7 @@ class ExecutorTask(NamedTuple):
     limits: the clocks, in milliseconds.
     raw: the evidence file that receives the whole output; None where none is kept.
     secrets: values that are masked wherever they occur.
-    attempt: counted from 1 over the attempts of one run.
+    attempt: counted from 1 over the attempts of one run. told: how many of its questions were answered at once in it.
     tag: begins the mark of the processes that are started for it.
     writes: it is known to write files, whatever its type.
     """
@@ -53,6 +53,7 @@ class ExecutorTask(NamedTuple):
     raw: pathlib.Path | None
     secrets: tuple[str, ...] = ()
     attempt: int = 1
+    told: int = 0
     tag: str | None = None
     writes: bool = False
 

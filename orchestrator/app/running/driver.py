@@ -32,7 +32,7 @@ from orchestrator.app.running.parts import Part
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
 from orchestrator.core.running import facts as words
-from orchestrator.core.running import judging, limits, named, phases, states, tests_exist
+from orchestrator.core.running import judging, limits, mediation, named, phases, states, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.core.tuples import NamedTuple
@@ -65,6 +65,7 @@ class Job(NamedTuple):
 
     limits: its clocks. prompt: what the executor is told. remembered: question and answer in that, not asked anew.
     attempt: counted from 1; a run that awaited a response is executed again.
+    settled: what the executor asked in this attempt and was told at once, as it was answered before in the session.
     part, parts: the part of the task that this is about, and all of them, where it is done in parts.
     secrets: values that are masked wherever they occur.
     interactive: somebody can answer a question. watch, cancelled: as for an executor.
@@ -80,6 +81,7 @@ class Job(NamedTuple):
     interactive: bool
     remembered: tuple[str, str] | None = None
     attempt: int = 1
+    settled: tuple[str, ...] = ()
     part: Part | None = None
     parts: tuple[Part, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -147,9 +149,26 @@ def _executed(context: Context, job: Job, divided: tuple[Part, ...]) -> Answer:
     done: list[Done] = []
     for part in divided or (None,):
         done.append(_done(context, job if part is None else _about(job, part, divided), done))
+        while (again := _asked_again(context, done)) is not None:
+            done.append(_done(context, again, done))
         if judging.judge(done[-1].facts).state != states.DONE:
             break
     return records.end(context, done, divided)
+
+
+def _asked_again(context: Context, done: Sequence[Done]) -> Job | None:
+    """The same job with the answer that the session has for what its executor asks, or None.
+
+    Source: seed 001, Property 19.
+    """
+    job, asked = done[-1].job, judging.judge(done[-1].facts).question
+    if asked is None or mediation.normalised(asked) in job.settled:
+        return None
+    reply = mediating.recalled(context, job.run, asked, job.remembered)
+    if reply is None:
+        return None
+    prompt = f"{job.prompt}\n\n{mediating.pair(asked, reply)}"
+    return job._replace(prompt=prompt, remembered=(asked, reply), settled=(*job.settled, mediation.normalised(asked)))
 
 
 def _about(job: Job, part: Part, divided: tuple[Part, ...]) -> Job:
@@ -162,6 +181,9 @@ def _about(job: Job, part: Part, divided: tuple[Part, ...]) -> Job:
 def _done(context: Context, job: Job, before: Sequence[Done]) -> Done:
     """Execute a job, which goes on from what was done before, and keep the evidence of it."""
     seen = _look(context, job)
+    if job.settled:
+        # What was asked has been answered, and is no part of what the executor says now.
+        before = [*before[:-1], before[-1]._replace(facts=before[-1].facts._replace(output=""))]
     facts = _facts(context, job, seen, before)
     evidence, facts = records.kept(context, job, seen, facts, before[-1].evidence if before else [])
     return Done(job, seen, facts, evidence)
@@ -210,7 +232,7 @@ def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=job.prompt, task_type=run.task_type,
         project=run.verification_root, model=run.model, limits=job.limits, raw=raw, secrets=job.secrets,
-        attempt=job.attempt, tag=lost.tag(owners.mine(), run.id), writes=writes,
+        attempt=job.attempt, told=len(job.settled), tag=lost.tag(owners.mine(), run.id), writes=writes,
     )  # fmt: skip
     try:
         result = job.executor.execute(task, watch=job.watch, cancelled=job.cancelled)
@@ -254,7 +276,8 @@ def _is_cancelled(job: Job, result: port.ExecutorResult) -> bool:
 def operation(job: Job, name: str) -> str:
     """The id of an operation of an attempt at a run, or at a part of it."""
     part = f"-part-{job.part.number}" if job.part is not None and name != DIVIDE else ""
-    return f"{job.run.id}-{name}{part}" + (f"-{job.attempt}" if job.attempt > 1 else "")
+    again = f"-told-{len(job.settled)}" if job.settled else ""
+    return f"{job.run.id}-{name}{part}" + (f"-{job.attempt}" if job.attempt > 1 else "") + again
 
 
 def attempts(context: Context, run: Run) -> int:
@@ -264,7 +287,7 @@ def attempts(context: Context, run: Run) -> int:
 
 def operations(job: Job, seen: Seen) -> tuple[str, ...]:
     """The names of the operations that an execution consisted of; the first of several is where they were divided."""
-    first = (DIVIDE,) if job.part is not None and job.part.number == 1 else ()
+    first = (DIVIDE,) if job.part is not None and job.part.number == 1 and not job.settled else ()
     return (*first, EXECUTE, VERIFY, CHECK) if seen.checks else (*first, EXECUTE, VERIFY)
 
 

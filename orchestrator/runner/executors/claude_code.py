@@ -100,7 +100,8 @@ class ClaudeCode:
 
 def conversation(task: port.ExecutorTask) -> str:
     """The id of the program's conversation, a UUID that belongs to this attempt alone."""
-    return str(uuid.uuid5(_NAMESPACE, f"{task.session_id}\n{task.run_id}\n{task.attempt}"))
+    told = f"\n{task.told}" if task.told else ""
+    return str(uuid.uuid5(_NAMESPACE, f"{task.session_id}\n{task.run_id}\n{task.attempt}{told}"))
 
 
 def read(task: port.ExecutorTask, ended: process.Ended, issued: str) -> port.ExecutorResult:
