@@ -157,9 +157,8 @@ def end_lost_runs(desk: Any) -> list[str]:
             lost = lost_runs(reading)
         finally:
             reading.connection.close()
-        if lost:
-            waiting.free_abandoned(desk.context)
-        return [gone.told(desk.context.connection, run) for run in lost]
+        left = waiting.free_abandoned(desk.context) if lost else {}
+        return [gone.told(desk.context.connection, run, left.get(run.id, ())) for run in lost]
     except OrchestratorError:
         return []
 

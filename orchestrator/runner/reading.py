@@ -6,15 +6,17 @@ Each stream is decoded and masked by itself, so that neither a character nor a k
 from __future__ import annotations
 
 import codecs
+import contextlib
+import errno
 import io
 import os
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 from orchestrator.core import masking, masking_hidden
-from orchestrator.core.running import prompts, terminal
+from orchestrator.core.running import facts, prompts, terminal
 from orchestrator.core.tuples import NamedTuple
 
 OUTPUT_KEPT = 256 * 1024
@@ -25,6 +27,19 @@ LAST_KEPT = 2_000
 """Characters from which the last line is taken that a person is shown."""
 _MANY_PIECES = 2_048
 STREAMS = ("stdout", "stderr")
+
+
+ROOM = 512 * 1024
+"""Bytes of an output that are given back where the disk is full, so that its end can be told and recorded."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class EvidenceLost(OSError):
+    """What a program wrote could not be kept; `kind` is one of `facts.DISK_FULL` and `facts.EVIDENCE_DELETED`."""
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
 
 
 class Tail:
@@ -92,7 +107,7 @@ class Output:
             name: _Stream(decoder("replace"), masking_hidden.Stream(secrets, keys_only=True), Tail(limits[name]))
             for name in STREAMS
         }
-        self._file: BinaryIO = io.BytesIO() if raw is None else _created(raw)
+        self._file: Any = io.BytesIO() if raw is None else _created(raw)
         self._is_kept = raw is not None
         self._raw = raw
         self._written = 0
@@ -114,13 +129,36 @@ class Output:
         if self._is_kept:
             # Once this has failed it is not tried again while the program is ended.
             self._is_kept = False
-            self._written += self._file.write(text.encode())
-            self._file.flush()
+            self._keep(text.encode())
             self._is_kept = True
         # A text with a NUL ends early for some of those who read it.
         text = text.replace("\0", "\ufffd")
         self._both.add(text)
         self._streams[stream].tail.add(text)
+
+    def _keep(self, data: bytes) -> None:
+        """Write all of it to the file.
+
+        Raises:
+            EvidenceLost: DISK_FULL; the end of the file says so. OSError: it cannot be written for another reason.
+        """
+        left = memoryview(data)
+        try:
+            while left:
+                count = self._file.write(left)
+                self._written += count
+                left = left[count:]
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            self._written = max(0, self._written - ROOM)
+            mark = f"\n[... the disk was full: after {self._written} bytes nothing was kept ...]\n"
+            with contextlib.suppress(OSError):
+                self._file.truncate(self._written)
+                self._file.seek(self._written)
+                self._file.write(mark.encode())
+            sentence = f"the disk is full: the output was kept up to byte {self._written}. Free space for {self._raw}"
+            raise EvidenceLost(facts.DISK_FULL, sentence) from error
 
     def close(self, *, cut: bool = True) -> None:
         """Write what was held back, masked as well, and make the file durable.
@@ -129,7 +167,8 @@ class Output:
             cut: whether who wrote was ended in the middle, so that the first letters of a key may stand at the end.
 
         Raises:
-            OSError: the file cannot be written, or somebody else took it away or wrote into it.
+            EvidenceLost: somebody took the file away, or the disk is full. OSError: it cannot be written, or somebody
+                else wrote into it.
         """
         if self._file.closed:
             return
@@ -147,7 +186,11 @@ class Output:
             found = os.lstat(path)
         except FileNotFoundError:
             found = None
-        if found is None or (found.st_dev, found.st_ino, found.st_size) != (own.st_dev, own.st_ino, self._written):
+        if found is None:
+            folder = os.path.dirname(path)
+            what = f"the evidence {path}" if os.path.isdir(folder) else f"the evidence folder {folder}"
+            raise EvidenceLost(facts.EVIDENCE_DELETED, f"{what} was deleted while the executor ran")
+        if (found.st_dev, found.st_ino, found.st_size) != (own.st_dev, own.st_ino, self._written):
             raise OSError(f"the evidence of the output was touched by somebody else: {path}")
 
     def text(self) -> str:
@@ -168,6 +211,7 @@ class Output:
         return masking.mask(text, self._secrets)
 
 
-def _created(path: Path) -> BinaryIO:
+def _created(path: Path) -> Any:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    return os.fdopen(os.open(path, flags, 0o600), "wb")
+    # Whole pieces are written, so that nothing waits in memory for a disk that has no room.
+    return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=0)

@@ -45,6 +45,8 @@ from orchestrator.runner import (
     owners,
     port,
     process,
+    reading,
+    reserve,
     snapshot,
     verified,
 )
@@ -195,7 +197,8 @@ def _look(context: Context, job: Job) -> Seen:
     since = neighbours.mark(context, run)
     guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
     before = snapshot.take(run.verification_root)
-    result = _call(job, raw, writes=starting.writes(context, run))
+    with reserve.held(raw.parent):
+        result = _call(job, raw, writes=starting.writes(context, run))
     after = snapshot.take(run.verification_root)
     every, beside = snapshot.changed(before, after), neighbours.beside(context, run, since)
     # What changed while others worked here too proves nothing for anybody.
@@ -238,6 +241,9 @@ def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:
         result = job.executor.execute(task, watch=job.watch, cancelled=job.cancelled)
     except KeyboardInterrupt:
         return port.ExecutorResult(states.INCOMPLETE, None, "", error=INTERRUPTED)
+    except reading.EvidenceLost as lost_:
+        said = masking.mask_keys(f"{lost_.kind}: {lost_}", job.secrets)
+        return port.ExecutorResult(states.ERROR, run.session_id, "", error=said)
     except Exception as fault:
         # Whatever an adapter raises, the run ends and says so.
         said = f"{words.ADAPTER}{job.executor.name} failed: {type(fault).__name__}: {fault}"

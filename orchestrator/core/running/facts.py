@@ -10,8 +10,14 @@ DIFF, CLAIM = "diff", "executor_claim"
 PASSED, FAILED, NONE = "passed", "failed", "none"
 EXIT_STATUS = "EXIT_STATUS"
 """The kind of an error that tells no more than a program's exit status and its last words."""
+DISK_FULL, EVIDENCE_DELETED = "DISK_FULL", "EVIDENCE_DELETED"
+"""The kinds of an error that the runner met in keeping what an executor wrote."""
 ADAPTER = "The runner's own adapter of "
 """How an error begins that the runner met in calling an executor, which itself reported none."""
+
+
+OF_THE_RUNNER = (DISK_FULL, EVIDENCE_DELETED, ADAPTER)
+"""How an error begins that no executor reported."""
 
 
 class File(NamedTuple):

@@ -11,11 +11,11 @@ from orchestrator.core import task_types
 from orchestrator.core.names import shown
 from orchestrator.core.running import grounds, guard, named, states, tests_exist, words
 from orchestrator.core.running.facts import (
-    ADAPTER,
     DIFF,
     EXIT_STATUS,
     FAILED,
     NONE,
+    OF_THE_RUNNER,
     PASSED,
     Facts,
     Objection,
@@ -125,7 +125,7 @@ def _executor_error(facts: Facts) -> Objection | None:
     said = (facts.error or "").strip()
     if facts.status == states.ERROR or (said and facts.status == states.COMPLETE):
         why = f"The executor reported an error: {_line(said)}" if said else "The executor reported an error."
-        why = _line(said) if said.startswith(ADAPTER) else why
+        why = _line(said) if said.startswith(OF_THE_RUNNER) else why
         return Objection(states.ERROR, why, "E503")
     return None
 

@@ -251,3 +251,8 @@ def test_P2_a_guide_in_the_root_is_guarded_where_it_is_the_one_that_counts(root:
     assert touched(root, put("CLAUDE.md")) == ()
     (root / ".claude/CLAUDE.md").unlink()
     assert touched(root, put("CLAUDE.md", "more")) == ("CLAUDE.md (changed)",)
+
+
+def test_P21_a_session_whose_folder_is_deleted_is_named_once_the_own_one_first(root: pathlib.Path) -> None:
+    said = "(the evidence folder was deleted while the executor ran)"
+    assert touched(root, lambda at: [gone(OTHER)(at), gone(OWN)(at)]) == (f"{OWN} {said}", f"{OTHER} {said}")
