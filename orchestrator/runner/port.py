@@ -76,6 +76,7 @@ class ExecutorResult(NamedTuple):
     mark: what every record of a test executor carries.
     background: whether it left work unfinished in the background, by its events or processes; None where nothing tells.
     unfinished: that work, each with how it stands.
+    no_text_bytes: bytes of its output that are no text, which are counted and not kept.
     signal: the signal that ended it. cancelled: it was ended because somebody cancelled the run.
     """
 
@@ -97,6 +98,7 @@ class ExecutorResult(NamedTuple):
     tool_calls: int | None = None
     usage: Mapping[str, int] | None = None
     output_bytes: int = 0
+    no_text_bytes: int = 0
     duration_ms: int = 0
     mark: str | None = None
     background: bool | None = None

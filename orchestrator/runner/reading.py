@@ -10,6 +10,7 @@ import contextlib
 import errno
 import io
 import os
+import re
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +33,14 @@ STREAMS = ("stdout", "stderr")
 ROOM = 512 * 1024
 """Bytes of an output that are given back where the disk is full, so that its end can be told and recorded."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r")) + b"\x7f"
+_SECOND_CONTROLS = re.compile("[\x80-\x9f]")
+_TELLING = bytes(set(range(32)) - set(b"\t\n\r\b\f\x1b")) + b"\x7f"
+"""Bytes that stand in no text; terminal codes do."""
+_LEAST_PIECE = 512
+_SHARE = 8
 
 
 class EvidenceLost(OSError):
@@ -99,6 +108,8 @@ class Output:
         """
         self.size = 0
         """Bytes that were written."""
+        self.no_text = 0
+        """Of these, bytes that are no text, in pieces that are full of such; they are counted instead of kept."""
         self._secrets = tuple(secrets)
         self._both = Tail(OUTPUT_KEPT)
         limits = {"stdout": RESULT_KEPT, "stderr": OUTPUT_KEPT}
@@ -119,9 +130,22 @@ class Output:
             Its text as it was written, not masked.
         """
         self.size += len(data)
-        text = self._streams[stream].decoder.decode(data)
+        text = self._text(data, self._streams[stream].decoder.decode(data))
         self._write(stream, self._streams[stream].mask.feed(text))
         return text
+
+    def _text(self, data: bytes, text: str) -> str:
+        """What is text of a piece that was read; all of it, unless more than an eighth of it is none.
+
+        Each byte that is none would be a secret's border to the masking, which takes many times as long for it. Taken
+        out beforehand they break no key: what they stood in is masked as if they had not been there.
+        """
+        strange = len(data) - len(data.translate(None, _TELLING)) + text.count("\ufffd")
+        if len(data) < _LEAST_PIECE or strange * _SHARE <= len(text):
+            return text
+        kept = text.replace("\ufffd", "").encode().translate(None, _CONTROLS)
+        self.no_text += max(0, len(data) - len(kept))
+        return _SECOND_CONTROLS.sub("", kept.decode())
 
     def _write(self, stream: str, text: str) -> None:
         if not text:
@@ -176,6 +200,8 @@ class Output:
             for name, stream in self._streams.items():
                 rest = stream.mask.feed(stream.decoder.decode(b"", final=True))
                 self._write(name, rest + stream.mask.close(cut))
+            if self._is_kept and self.no_text:
+                self._keep(f"\n[... {self.no_text} bytes that are no text were left out ...]\n".encode())
             if self._is_kept:
                 os.fsync(self._file.fileno())
                 self._require_whole()

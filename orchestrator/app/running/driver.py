@@ -362,5 +362,6 @@ def shape(result: port.ExecutorResult) -> dict[str, Any]:
         "blocked_reason": result.blocked_reason, "timeout_ms": result.timeout_ms, "limit": result.limit,
         "tool_calls": result.tool_calls, "mode": result.mark, "usage": dict(result.usage) if result.usage else None,
         "proposed_tasks": list(result.proposed_tasks), "unfinished": list(result.unfinished),
+        "no_text_bytes": result.no_text_bytes or None,
     }  # fmt: skip
     return {name: value for name, value in found.items() if value not in (None, [], "")}

@@ -160,6 +160,7 @@ def measured(result: port.ExecutorResult, ended: process.Ended) -> port.Executor
         exit_code=ended.exit_code,
         leftovers=tuple(ended.leftovers),
         output_bytes=ended.bytes_out,
+        no_text_bytes=ended.no_text,
         duration_ms=ended.duration_ms,
         background=True if ended.background else result.background,
         unfinished=(*result.unfinished, *ended.background),
