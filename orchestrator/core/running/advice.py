@@ -17,7 +17,7 @@ _PROGRAMS = ("orchestrator", "export", "unset", "chmod", "mkdir", "echo", "pip",
 _IN_A_REPL = re.compile(
     r"(?P<whole>orchestrator .*?, (?:then|and there) /\w+ task-\d+)|(?P<logs>/logs task-\d+(?: --full)?)"
     r"|/approve, or (?P<later>/continue task-\d+) in a later session"
-    r"|(?<![\w/'.-])(?P<other>/(?:approve|continue task-\d+|respond (?:yes|no|TEXT)|model NAME|init)\b)",
+    r"|(?<![\w/'.-])(?P<other>/(?:approve|continue task-\d+|respond (?:yes|no|TEXT))\b)",
     re.DOTALL,
 )
 WAITS, EXPIRED = "It waits for approval: /approve.", "The approval has expired: /approve."
