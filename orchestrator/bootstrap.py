@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Context
 from orchestrator.core import exactjson, masking
+from orchestrator.core.running import program_variables
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.store import constants, discovery, high_water, sqlite
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from orchestrator.app.running import serving
 
 DEFAULT_DEADLINE_S = 10.0
-KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
-"""Variables that hold keys of providers."""
 has_process = False
 """Whether this process is the program itself, so that every child that it has is of what the program runs."""
 
@@ -116,8 +115,8 @@ def require_path(text: str) -> None:
 
 
 def secrets(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of the keys that the environment holds, the longest first."""
-    held = {name: environment[name] for name in KEYS if environment.get(name)}
+    """The values of the secrets that the environment holds for executors, the longest first."""
+    held = program_variables.secrets(environment)
     return masking.registered(held)[0] if held else ()
 
 
@@ -193,9 +192,8 @@ def end_lost_runs(desk: Any) -> list[str]:
             lost = lost_runs(reading)
         finally:
             reading.connection.close()
-        if lost:
-            waiting.free_abandoned(desk.context)
-        return [gone.told(desk.context.connection, run) for run in lost]
+        left = waiting.free_abandoned(desk.context) if lost else {}
+        return [gone.told(desk.context.connection, run, left.get(run.id, ())) for run in lost]
     except OrchestratorError:
         return []
 
@@ -235,6 +233,16 @@ def open_desk(
         lambda: _working_context(database, variables, place.root), place, flags, executors, variables=variables,
         find=lambda: _found(database, variables, place.root),
     )  # fmt: skip
+
+
+def is_in_repository() -> bool:
+    """Whether the working folder lies in a git repository."""
+    from orchestrator.runner import project
+
+    try:
+        return project.is_in_repository(os.getcwd())
+    except OSError:
+        return False
 
 
 def is_found_here(path: str, environment: Mapping[str, str] | None = None) -> bool:

@@ -215,12 +215,20 @@ def _of_runs(path: str) -> list[Problem]:
     ]  # fmt: skip
 
 
+def _of_programs(environment: Mapping[str, str]) -> dict[str, list[str]]:
+    from orchestrator.core.running import program_variables
+
+    named = program_variables.OF_PROGRAM.items()
+    return {program: sorted(program_variables.chosen(environment, names)) for program, names in named}
+
+
 def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -> Answer:
     """What is the matter with the database, and the command that mends it; for any state of the file.
 
     Returns:
-        `db`, `why` it is that file, `facts`, `findings`, `ok`, `limits` as `check`, and `exit_code` 1 where there is an
-        error.
+        `db`, `why` it is that file, `facts`, `findings`, `ok`, `limits` as `check`, `variables` (by program, the names
+        of what is set of its login, endpoint, proxy and certificates and will be passed on to it), and `exit_code` 1
+        where there is an error.
     """
     from orchestrator.store import doctor as physician
 
@@ -238,5 +246,6 @@ def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -
         "facts": report.facts,
         "findings": findings,
         "limits": list(LIMITS),
+        "variables": _of_programs(environment),
         "exit_code": EXIT_OK if ok else EXIT_NEGATIVE,
     }

@@ -100,3 +100,17 @@ def register_action(work: Work) -> Answer:
             registered.append(name)
     answer: Answer = {"success": True, "agents_registered": registered}
     return answer if registered else {**answer, "unchanged": True}
+
+
+def require_project(root: str) -> None:
+    """Refuse a folder that cannot be set up for runs, as `project.require_room`."""
+    from orchestrator.runner import project
+
+    project.require_room(root)
+
+
+def set_up_project(root: str) -> tuple[str, ...]:
+    """Set a folder up for runs, as `project.init`."""
+    from orchestrator.runner import project
+
+    return project.init(root)

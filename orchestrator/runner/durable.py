@@ -15,7 +15,7 @@ from orchestrator.errors import EnvironmentProblem
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def write(path: str | os.PathLike[str], data: bytes, mode: int = FILE_MODE) -> None:
@@ -117,13 +117,13 @@ def take_away(made: Sequence[Path]) -> None:
                 os.unlink(each)
 
 
-def open_regular(path: str | os.PathLike[str]) -> int:
-    """A descriptor of a regular file for reading; no link is followed and no pipe waited for.
+def open_regular(path: str | os.PathLike[str], flags: int = READ) -> int:
+    """A descriptor of a regular file for reading; no link is followed and no pipe waited for, unless flags say so.
 
     Raises:
         OSError: there is no such file, it is no regular file, or it may not be read.
     """
-    descriptor = os.open(path, _READ)
+    descriptor = os.open(path, flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(None, "it is no regular file")

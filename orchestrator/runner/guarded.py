@@ -1,4 +1,4 @@
-"""What no executor may touch: the project's settings for agents, and the runner's own records. Two looks, compared.
+"""What no executor may touch: the project's settings and its agents', and the runner's records. Two looks, compared.
 
 A snapshot skips these folders, since nothing in them is the result of a task. So what an executor does in them would
 be seen by nobody, and would speak for it: rules that it gave itself, evidence that it took away.
@@ -12,6 +12,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 
 from orchestrator.core import names
+from orchestrator.core.running import config
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable, evidence_files, opened, project, reports, snapshot
 from orchestrator.runner.snapshot import Signature
@@ -37,7 +38,7 @@ class Look(NamedTuple):
     records: every file of the runner's sessions with its size, times and inode, which say whether it was touched.
     folder: device and inode of the runner's own folder; None where there is none.
     pointers: the content of the file that names the task that runs; None where there is none, or it cannot be read.
-    opened: the sessions that some process has open.
+    opened: the sessions that some process has open. sessions: those that have a folder.
     """
 
     root: str
@@ -46,17 +47,25 @@ class Look(NamedTuple):
     folder: tuple[int, int] | None
     pointers: bytes | None
     opened: frozenset[str] = frozenset()
+    sessions: frozenset[str] = frozenset()
 
 
 def look(root: str) -> Look:
     """Look at the settings and records of a project."""
-    pointers, open_ = _pointers(root), opened.sessions(root)
+    pointers, open_, sessions = _pointers(root), opened.sessions(root), _sessions(root)
     records = {path: found for path in _files(root, _SESSIONS.rstrip("/")) if (found := _signature(root, path))}
     try:
         own = os.lstat(os.path.join(root, evidence_files.OWN_FOLDER))
     except OSError:
-        return Look(root, _settings(root), records, None, pointers, open_)
-    return Look(root, _settings(root), records, (own.st_dev, own.st_ino), pointers, open_)
+        return Look(root, _settings(root), records, None, pointers, open_, sessions)
+    return Look(root, _settings(root), records, (own.st_dev, own.st_ino), pointers, open_, sessions)
+
+
+def _sessions(root: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(os.path.join(root, _SESSIONS)))
+    except OSError:
+        return frozenset()
 
 
 def _pointers(root: str) -> bytes | None:
@@ -68,6 +77,10 @@ def _pointers(root: str) -> bytes | None:
 
 def _settings(root: str) -> dict[str, str | None]:
     paths = [f"{project.FOLDER}/{name}" for name in FILES]
+    # Of a linked worktree that of the main checkout counts, and its own one once it is merged.
+    paths += dict.fromkeys((config.OWN_FILE, os.path.relpath(project.own_settings(root), root).replace(os.sep, "/")))
+    if not os.path.lexists(os.path.join(root, project.FOLDER, project.GUIDE)):
+        paths.append(project.GUIDE)
     found = {path: snapshot.content_hash(root, path) for path in paths if os.path.lexists(os.path.join(root, path))}
     for folder in (f"{project.FOLDER}/{name}" for name in FOLDERS):
         if os.path.isdir(os.path.join(root, folder)):
@@ -112,12 +125,19 @@ def differences(
         others: runs of other processes in the project, which write down that they began or ended.
         working: by session, the other runs that were under way, or were ended, at any time in between.
     """
+    gone = before.sessions - after.sessions
     found = [f"{evidence_files.OWN_FOLDER} (replaced)"] if before.folder not in (None, after.folder) else []
+    found += [
+        f"{_told(_SESSIONS + name)} (the evidence folder was deleted while the executor ran)"
+        for name in sorted(gone, key=lambda name: (name != session, name))
+    ]
     found += _of_settings(before.settings, after.settings)
     found += _of_pointers(before.pointers, after.pointers, others)
     writers = _Writers(session, working, before.opened | after.opened)
     for path, known in sorted(before.records.items()):
         now = after.records.get(path)
+        if _session(path) in gone:
+            continue
         if now is None:
             packed = f"{path}.gz" in after.records and writers.may_write(path)
             if not packed and not _may_expire(before, after, path, session, expired):

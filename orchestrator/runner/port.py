@@ -38,7 +38,7 @@ class ExecutorTask(NamedTuple):
     limits: the clocks, in milliseconds.
     raw: the evidence file that receives the whole output; None where none is kept.
     secrets: values that are masked wherever they occur.
-    attempt: counted from 1 over the attempts of one run.
+    attempt: counted from 1 over the attempts of one run. told: how many of its questions were answered at once in it.
     tag: begins the mark of the processes that are started for it.
     writes: it is known to write files, whatever its type.
     """
@@ -53,6 +53,7 @@ class ExecutorTask(NamedTuple):
     raw: pathlib.Path | None
     secrets: tuple[str, ...] = ()
     attempt: int = 1
+    told: int = 0
     tag: str | None = None
     writes: bool = False
 
@@ -73,7 +74,9 @@ class ExecutorResult(NamedTuple):
     proposed_tasks: subtasks that it would like to have.
     tool_calls, usage: what it counted itself; None where it counts nothing.
     mark: what every record of a test executor carries.
-    background: it left work running, or says that it did.
+    background: whether it left work unfinished in the background, by its events or processes; None where nothing tells.
+    unfinished: that work, each with how it stands.
+    no_text_bytes: bytes of its output that are no text, which are counted and not kept.
     signal: the signal that ended it. cancelled: it was ended because somebody cancelled the run.
     """
 
@@ -95,9 +98,11 @@ class ExecutorResult(NamedTuple):
     tool_calls: int | None = None
     usage: Mapping[str, int] | None = None
     output_bytes: int = 0
+    no_text_bytes: int = 0
     duration_ms: int = 0
     mark: str | None = None
-    background: bool = False
+    background: bool | None = None
+    unfinished: tuple[str, ...] = ()
     signal: int | None = None
     cancelled: bool = False
 

@@ -35,7 +35,7 @@ class Ended(NamedTuple):
     limit: its name: executor_timeout_ms, progress_timeout_ms or task_limits.seconds.
     prompt: what it waited at, without codes; wholly masked.
     output: the end of both streams, in order; stdout and stderr: of each by itself.
-    bytes_out: how many bytes it wrote.
+    bytes_out: how many bytes it wrote. no_text: how many of these were no text and are counted alone.
     leftovers: processes that could not be ended; the run is then not complete.
     background: processes that went on after the program had ended by itself, and were ended.
     """
@@ -55,6 +55,7 @@ class Ended(NamedTuple):
     leftovers: tuple[str, ...] = ()
     background: tuple[str, ...] = ()
     cancelled: bool = False
+    no_text: int = 0
 
 
 def supervise(
@@ -192,6 +193,7 @@ def _told(run: following.Run, cause: clocks.Cause, duration_ms: int) -> Ended:
         run.leftovers,
         run.background,
         cause is clocks.CANCELLED,
+        output.no_text,
     )
 
 

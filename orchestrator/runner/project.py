@@ -24,17 +24,12 @@ FOLDER = ".claude"
 TEMP, FIXED, CWD = "temp", "fixed", "cwd"
 MODES = (TEMP, FIXED, CWD)
 
-_FILES = ("CLAUDE.md", "settings.json")
+GUIDE = "CLAUDE.md"
+"""What agents are told; it may lie in the project's root or in its `.claude`."""
+_FILES = {GUIDE: "# Project\n\nInstructions for agents that work here.\n", "settings.json": "{}\n"}
+"""The files, with what they hold where `init` makes them: no settings of ours."""
 _FOLDERS = ("agents", "rules")
-_LEAST = {"CLAUDE.md": "'# Project'", "settings.json": "'{}'"}
-"""What the files hold at least, as words of a command."""
 POINTERS = "repl.json"
-_GUIDE = """# Project
-
-Instructions for agents that work here. Roles live in `agents/`, rules in `rules/`; the limits of the runner are the
-object `orchestrator` of `settings.json`.
-"""
-
 
 class Project(NamedTuple):
     """A folder to work in.
@@ -110,49 +105,42 @@ def check(root: str | os.PathLike[str]) -> None:
     if not os.path.lexists(inner):
         raise Refused("E101", f"{path} has no {FOLDER} folder.", _set_it_up(path), path=path)
     if not os.path.isdir(inner):
-        way = f"{_aside(inner)}; then {_set_it_up(path)}"
-        raise Refused("E101", f"{inner} is no folder.", way, path=path, in_the_way=[FOLDER])
-    absent, wrong = _faults(Path(inner))
+        raise Refused("E101", f"{inner} is no folder.", _put_right(path, [FOLDER]), path=path, in_the_way=[FOLDER])
+    absent, wrong = _faults(Path(path))
     if absent or wrong:
-        missing = [name if name in _FILES else f"{name}/" for name in (*_FILES, *_FOLDERS) if name in absent + wrong]
-        there = [name for name in _FILES if os.path.lexists(os.path.join(inner, name))]
-        data = {"in_the_way": sorted({*there, *wrong})} if there or wrong else {}
-        raise Refused("E103", _said(path, absent, wrong), _by_hand(inner, absent, wrong), path=path, missing=missing,
-                      **data)  # fmt: skip
+        missing = [name.removeprefix(f"{FOLDER}/") for name in (*absent, *wrong)]
+        data = {"in_the_way": wrong} if wrong else {}
+        raise Refused("E103", _said(path, absent, wrong), _put_right(path, wrong), path=path, missing=missing, **data)
 
 
-def _faults(inner: Path) -> tuple[list[str], list[str]]:
-    """What `.claude` lacks, and what stands there but is of another kind."""
-    bad = [name for name in _FILES if not (inner / name).is_file()]
-    bad += [name for name in _FOLDERS if not (inner / name).is_dir()]
-    wrong = [name for name in bad if os.path.lexists(inner / name)]
-    return [name for name in bad if name not in wrong], wrong
+def _faults(root: Path) -> tuple[list[str], list[str]]:
+    """What a project with a `.claude` lacks, and what is there but is of another kind; folders end with a slash."""
+    bad = [f"{FOLDER}/{name}" for name in _FILES if not (root / FOLDER / name).is_file()]
+    bad += [f"{FOLDER}/{name}/" for name in _FOLDERS if not (root / FOLDER / name).is_dir()]
+    wrong = [name for name in bad if os.path.lexists(root / name.rstrip("/"))]
+    absent = [name for name in bad if name not in wrong]
+    if f"{FOLDER}/{GUIDE}" in absent and os.path.lexists(root / GUIDE):
+        absent.remove(f"{FOLDER}/{GUIDE}")
+        wrong += [] if (root / GUIDE).is_file() else [GUIDE]
+    return absent, wrong
 
 
 def _said(path: str, absent: list[str], wrong: list[str]) -> str:
-    lacks = ", ".join(f"{FOLDER}/{name}" for name in absent)
-    parts = [f"{path} lacks {lacks}"] if absent else []
+    parts = [f"{path} lacks {', '.join(name.rstrip('/') for name in absent)}"] if absent else []
     for name in wrong:
-        parts.append(f"{path}/{FOLDER}/{name} is no {'file' if name in _FILES else 'folder'}")
+        parts.append(f"{os.path.join(path, name.rstrip('/'))} is no {'folder' if name.endswith('/') else 'file'}")
     return f"{'; '.join(parts)}."
 
 
-def _by_hand(inner: str, absent: list[str], wrong: list[str]) -> str:
-    """The commands that put in what is not there, or not of the right kind; what is in the way is kept."""
-    lines = [_aside(os.path.join(inner, name)) for name in wrong]
-    for name in (*absent, *wrong):
-        place = names.word(os.path.join(inner, name))
-        lines.append(f"mkdir {place}" if name in _FOLDERS else f"echo {_LEAST[name]} > {place}")
-    return " && ".join(lines)
-
-
-def _aside(path: str) -> str:
-    return f"mv {names.word(path)} {names.word(path + '.aside')}"
+def _put_right(path: str, wrong: list[str]) -> str:
+    """The commands that put aside what is of the wrong kind, and make what is missing."""
+    places = [os.path.join(path, name.rstrip("/")) for name in wrong]
+    aside = [f"mv {names.word(place)} {names.word(place + '.aside')}" for place in places]
+    return " && ".join([*aside, _set_it_up(path)])
 
 
 def _set_it_up(path: str) -> str:
-    """What to type; a pipe sets nothing up, since nobody would have seen what is made."""
-    return f"orchestrator repl --project {names.word(path)}, at a terminal, and there /init; then repeat the call"
+    return f"orchestrator init --project {names.word(path)}"
 
 
 def is_set_up(root: str | os.PathLike[str]) -> bool:
@@ -161,49 +149,106 @@ def is_set_up(root: str | os.PathLike[str]) -> bool:
 
 
 def settings(root: str | os.PathLike[str]) -> config.Settings:
-    """The settings of a project.
+    """The settings of a project: its `orchestrator.json`, then what its `.claude/settings.json` still holds of ours.
 
     Raises:
-        Refused: E103, the file is absent or cannot be read.
+        Refused: E103, a file is absent that has to be there, is no regular file, or cannot be read.
         InvalidInput: E104, E105; data ``problems``.
 
     Source: seed 001, Property 3.
     """
-    path = os.path.join(root, FOLDER, "settings.json")
-    if not os.path.isfile(path):
-        raise codes.refused("E103", f"{path} does not exist.", path=path)
+    own = own_settings(root)
+    shared = os.path.join(root, config.SHARED_FILE)
+    if not os.path.isfile(shared):
+        raise codes.refused("E103", f"{shared} does not exist.", path=shared)
+    return config.parse(_read(shared, os.O_RDONLY), _read(own, durable.READ) if os.path.lexists(own) else None)
+
+
+def outdated(root: str | os.PathLike[str]) -> tuple[str, ...]:
+    """What to say of settings of ours that lie in the other program's file, where both files are sound."""
+    shared = os.path.join(root, config.SHARED_FILE)
+    sections = config.in_shared_file(_read(shared, os.O_RDONLY))
+    if not sections:
+        return ()
+    return (f"{shared} holds {', '.join(sections)}; move this to {own_settings(root)}, which is the file for it.",)
+
+
+def own_settings(root: str | os.PathLike[str]) -> str:
+    """Where `orchestrator.json` of a project lies: of a linked worktree in the main checkout, for all of its worktrees.
+
+    A builder works in a worktree, and would set its own limits there.
+    """
+    path = os.path.abspath(root)
+    top = path
+    while not os.path.lexists(os.path.join(top, ".git")) and os.path.dirname(top) != top:
+        top = os.path.dirname(top)
+    main = _main_checkout(top)
+    place = path if main is None else os.path.normpath(os.path.join(main, os.path.relpath(path, top)))
+    return os.path.join(place, config.OWN_FILE)
+
+
+def _main_checkout(top: str) -> str | None:
+    """The main checkout of a linked worktree; None where the folder is none, or its repository is bare."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        with open(os.path.join(top, ".git"), encoding="utf-8") as file:
+            kind, _, folder = file.read(4096).strip().partition(": ")
+        linked = os.path.join(top, folder)
+        with open(os.path.join(linked, "commondir"), encoding="utf-8") as file:
+            common = os.path.normpath(os.path.join(linked, file.read(4096).strip()))
+    except (OSError, ValueError):
+        return None
+    main = os.path.dirname(common)
+    return main if kind == "gitdir" and os.path.basename(common) == ".git" and os.path.isdir(main) else None
+
+
+def _read(path: str, flags: int) -> bytes:
+    """The content of a file of settings.
+
+    Raises:
+        Refused: E103, it is no regular file, or cannot be read.
+    """
+    try:
+        with open(durable.open_regular(path, flags), "rb") as file:
+            return file.read()
     except OSError as error:
-        raise codes.refused("E103", f"{path} cannot be read: {error.strerror}.", path=path) from None
-    return config.parse(data)
+        reason = "is a symbolic link" if os.path.islink(path) else f"cannot be read: {_reason(error)}"
+        refusal = codes.refused("E103", f"{path} {reason}.", path=path)
+        refusal.suggestion = f"Put a regular file in its place, or remove it: {names.word(path)}"
+        raise refusal from None
 
 
 def init(root: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Set a project up: `.claude` with `CLAUDE.md`, `settings.json`, `agents/` and `rules/`.
-
-    Folders that are there already stay as they are; a file is never overwritten.
+    """Set a project up: make what is missing of its structure, and change nothing that is there.
 
     Returns:
-        What was created, relative to the root.
+        What was created, relative to the root; nothing where nothing was missing.
 
     Raises:
-        Refused: ALREADY_EXISTS, with all that is in the way in data ``paths``; nothing was touched. E102, no folder.
+        Refused: E103, with all that is of the wrong kind in data ``paths``; nothing was touched. E102, no folder.
         EnvironmentProblem: OUTPUT_FAILED.
 
     Source: seed 001, Property 2.
     """
+    require_room(root)
     path = Path(os.path.abspath(root))
-    _require_folder(str(path))
-    inner = path / FOLDER
-    if not os.path.lexists(inner):
+    if not os.path.lexists(path / FOLDER):
         return _set_up_whole(path)
-    in_the_way = [name for name in _FILES if os.path.lexists(inner / name)]
-    in_the_way += [name for name in _FOLDERS if os.path.lexists(inner / name) and not (inner / name).is_dir()]
-    if in_the_way or not inner.is_dir():
-        raise _exists(path, [f"{FOLDER}/{name}" for name in in_the_way] or [FOLDER])
-    return tuple(f"{FOLDER}/{name}" for name in _fill(inner))
+    return tuple(_fill(path / FOLDER, _faults(path)[0]))
+
+
+def require_room(root: str | os.PathLike[str]) -> None:
+    """Refuse to set up a project in which something of the wrong kind is in the way.
+
+    Raises:
+        Refused: E102, E103.
+    """
+    path = os.path.abspath(root)
+    _require_folder(path)
+    inner = os.path.join(path, FOLDER)
+    wrong = [f"{FOLDER}/"] if os.path.lexists(inner) and not os.path.isdir(inner) else _faults(Path(path))[1]
+    if wrong:
+        said = f"{_said(path, [], wrong)[:-1]}; nothing was changed."
+        raise Refused("E103", said, _put_right(path, wrong), paths=[name.rstrip("/") for name in wrong])
 
 
 def load_pointers(root: str | os.PathLike[str]) -> Pointers:
@@ -290,51 +335,74 @@ def _warnings(path: str) -> tuple[str, ...]:
 def _temporary() -> Project:
     with durable.failing(tempfile.gettempdir()):
         root = tempfile.mkdtemp(prefix="orchestrator-")
-    warning = f"{root} is a temporary project: it is volatile, and the system may delete it after this process."
-    return Project(root, TEMP, (warning,), _set_up_whole(Path(root)))
+    return Project(root, TEMP, (_volatile(root),), _set_up_whole(Path(root)))
+
+
+def _volatile(root: str) -> str:
+    """What is said of a temporary project before and after the work, with the flag that works here instead."""
+    with contextlib.suppress(OSError):
+        first = "" if is_set_up(os.getcwd()) else "orchestrator init --project . once, then "
+        return (
+            f"Tasks work in a temporary project, {root}: it is volatile and may be deleted afterwards."
+            f" To work in this folder: {first}--project ."
+        )
+    return f"Tasks work in a temporary project, {root}: it is volatile and may be deleted afterwards."
+
+
+def is_in_repository(folder: str) -> bool:
+    """Whether a folder lies in a git repository, by what git itself puts there; git is not asked."""
+    path = os.path.abspath(folder)
+    while not os.path.lexists(os.path.join(path, ".git")):
+        path, below = os.path.dirname(path), path
+        if path == below:
+            return False
+    return True
 
 
 def _set_up_whole(root: Path) -> tuple[str, ...]:
     """Make the folder beside its place and put it there at once, so that a kill leaves no half of it."""
     target, partial = root / FOLDER, root / f"{FOLDER}.{os.getpid()}-{time.time_ns()}.partial"
+    absent = _faults(root)[0]
     try:
         with durable.failing(str(target)):
             partial.mkdir()
-        made = _fill(partial)
+        made = _fill(partial, absent)
         with durable.failing(str(target)):
             try:
                 partial.rename(target)
             except OSError:
-                if os.path.lexists(target):
-                    raise _exists(root, [FOLDER]) from None
-                raise
+                if not os.path.isdir(target):
+                    raise
+                # Somebody else was faster; what they lack is made.
+                shutil.rmtree(partial, ignore_errors=True)
+                return tuple(_fill(target, _faults(root)[0]))
             durable.sync_folder(root)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    return (FOLDER, *(f"{FOLDER}/{name}" for name in made))
+    return (FOLDER, *made)
 
 
-def _fill(inner: Path) -> list[str]:
-    """Create what is missing; after a failure, of this nothing is left."""
-    texts = (_GUIDE, json.dumps(config.document(config.Settings()), indent=2) + "\n")
-    made: list[str] = []
+def _fill(inner: Path, absent: list[str]) -> list[str]:
+    """Create what is absent; after a failure, of this nothing is left."""
+    names_ = [name.rstrip("/") for name in sorted(absent, key=lambda name: not name.endswith("/"))]
+    made: list[Path] = []
     try:
         with durable.failing(str(inner)):
-            for name in _FOLDERS:
-                if not (inner / name).is_dir():
+            for each in names_:
+                name = each.removeprefix(f"{FOLDER}/")
+                if name in _FOLDERS:
                     (inner / name).mkdir()
-                    made.append(name)
-            for name, text in zip(_FILES, texts, strict=True):
-                _create(inner / name, text)
-                made.append(name)
+                else:
+                    _create(inner / name, _FILES[name])
+                made.append(inner / name)
             durable.sync_folder(inner)
     except BaseException:
-        for name in made:
+        for place in made:
             with contextlib.suppress(OSError):
-                (inner / name).rmdir() if name in _FOLDERS else (inner / name).unlink()
+                place.rmdir() if place.is_dir() else place.unlink()
         raise
-    return made
+    return names_
 
 
 def _create(path: Path, text: str) -> None:
@@ -347,14 +415,3 @@ def _create(path: Path, text: str) -> None:
         except BaseException:
             path.unlink()
             raise
-
-
-def _exists(root: Path, paths: list[str]) -> Refused:
-    inner = root / FOLDER
-    if os.path.lexists(inner) and not inner.is_dir():
-        message, way = f"{inner} is no folder; nothing was changed.", f"{_aside(str(inner))}; then /init again"
-        return Refused("ALREADY_EXISTS", message, way, paths=paths)
-    absent, wrong = _faults(inner)
-    message = f"{root} has {', '.join(paths)} already, and /init overwrites nothing; nothing was changed."
-    way = _by_hand(str(inner), absent, wrong) or "Nothing is missing: enter a task"
-    return Refused("ALREADY_EXISTS", message, way, paths=paths)

@@ -6,15 +6,18 @@ Each stream is decoded and masked by itself, so that neither a character nor a k
 from __future__ import annotations
 
 import codecs
+import contextlib
+import errno
 import io
 import os
+import re
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 from orchestrator.core import masking, masking_stream
-from orchestrator.core.running import prompts, terminal
+from orchestrator.core.running import facts, prompts, terminal
 from orchestrator.core.tuples import NamedTuple
 
 OUTPUT_KEPT = 256 * 1024
@@ -25,6 +28,27 @@ LAST_KEPT = 2_000
 """Characters from which the last line is taken that a person is shown."""
 _MANY_PIECES = 2_048
 STREAMS = ("stdout", "stderr")
+
+
+ROOM = 512 * 1024
+"""Bytes of an output that are given back where the disk is full, so that its end can be told and recorded."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r")) + b"\x7f"
+_SECOND_CONTROLS = re.compile("[\x80-\x9f]")
+_TELLING = bytes(set(range(32)) - set(b"\t\n\r\b\f\x1b")) + b"\x7f"
+"""Bytes that stand in no text; terminal codes do."""
+_LEAST_PIECE = 512
+_SHARE = 8
+
+
+class EvidenceLost(OSError):
+    """What a program wrote could not be kept; `kind` is one of `facts.DISK_FULL` and `facts.EVIDENCE_DELETED`."""
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
 
 
 class Tail:
@@ -84,6 +108,8 @@ class Output:
         """
         self.size = 0
         """Bytes that were written."""
+        self.no_text = 0
+        """Of these, bytes that are no text, in pieces that are full of such; they are counted instead of kept."""
         self._secrets = tuple(secrets)
         self._both = Tail(OUTPUT_KEPT)
         limits = {"stdout": RESULT_KEPT, "stderr": OUTPUT_KEPT}
@@ -92,7 +118,7 @@ class Output:
             name: _Stream(decoder("replace"), masking_stream.Stream(secrets, keys_only=True), Tail(limits[name]))
             for name in STREAMS
         }
-        self._file: BinaryIO = io.BytesIO() if raw is None else _created(raw)
+        self._file: Any = io.BytesIO() if raw is None else _created(raw)
         self._is_kept = raw is not None
         self._raw = raw
         self._written = 0
@@ -104,9 +130,22 @@ class Output:
             Its text as it was written, not masked.
         """
         self.size += len(data)
-        text = self._streams[stream].decoder.decode(data)
+        text = self._text(data, self._streams[stream].decoder.decode(data))
         self._write(stream, self._streams[stream].mask.feed(text))
         return text
+
+    def _text(self, data: bytes, text: str) -> str:
+        """What is text of a piece that was read; all of it, unless more than an eighth of it is none.
+
+        Each byte that is none would be a secret's border to the masking, which takes many times as long for it. Taken
+        out beforehand they break no key: what they stood in is masked as if they had not been there.
+        """
+        strange = len(data) - len(data.translate(None, _TELLING)) + text.count("\ufffd")
+        if len(data) < _LEAST_PIECE or strange * _SHARE <= len(text):
+            return text
+        kept = text.replace("\ufffd", "").encode().translate(None, _CONTROLS)
+        self.no_text += max(0, len(data) - len(kept))
+        return _SECOND_CONTROLS.sub("", kept.decode())
 
     def _write(self, stream: str, text: str) -> None:
         if not text:
@@ -114,13 +153,36 @@ class Output:
         if self._is_kept:
             # Once this has failed it is not tried again while the program is ended.
             self._is_kept = False
-            self._written += self._file.write(text.encode())
-            self._file.flush()
+            self._keep(text.encode())
             self._is_kept = True
         # A text with a NUL ends early for some of those who read it.
         text = text.replace("\0", "\ufffd")
         self._both.add(text)
         self._streams[stream].tail.add(text)
+
+    def _keep(self, data: bytes) -> None:
+        """Write all of it to the file.
+
+        Raises:
+            EvidenceLost: DISK_FULL; the end of the file says so. OSError: it cannot be written for another reason.
+        """
+        left = memoryview(data)
+        try:
+            while left:
+                count = self._file.write(left)
+                self._written += count
+                left = left[count:]
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            self._written = max(0, self._written - ROOM)
+            mark = f"\n[... the disk was full: after {self._written} bytes nothing was kept ...]\n"
+            with contextlib.suppress(OSError):
+                self._file.truncate(self._written)
+                self._file.seek(self._written)
+                self._file.write(mark.encode())
+            sentence = f"the disk is full: the output was kept up to byte {self._written}. Free space for {self._raw}"
+            raise EvidenceLost(facts.DISK_FULL, sentence) from error
 
     def close(self, *, cut: bool = True) -> None:
         """Write what was held back, masked as well, and make the file durable.
@@ -129,7 +191,8 @@ class Output:
             cut: whether who wrote was ended in the middle, so that the first letters of a key may stand at the end.
 
         Raises:
-            OSError: the file cannot be written, or somebody else took it away or wrote into it.
+            EvidenceLost: somebody took the file away, or the disk is full. OSError: it cannot be written, or somebody
+                else wrote into it.
         """
         if self._file.closed:
             return
@@ -137,6 +200,8 @@ class Output:
             for name, stream in self._streams.items():
                 rest = stream.mask.feed(stream.decoder.decode(b"", final=True))
                 self._write(name, rest + stream.mask.close(cut))
+            if self._is_kept and self.no_text:
+                self._keep(f"\n[... {self.no_text} bytes that are no text were left out ...]\n".encode())
             if self._is_kept:
                 os.fsync(self._file.fileno())
                 self._require_whole()
@@ -147,7 +212,11 @@ class Output:
             found = os.lstat(path)
         except FileNotFoundError:
             found = None
-        if found is None or (found.st_dev, found.st_ino, found.st_size) != (own.st_dev, own.st_ino, self._written):
+        if found is None:
+            folder = os.path.dirname(path)
+            what = f"the evidence {path}" if os.path.isdir(folder) else f"the evidence folder {folder}"
+            raise EvidenceLost(facts.EVIDENCE_DELETED, f"{what} was deleted while the executor ran")
+        if (found.st_dev, found.st_ino, found.st_size) != (own.st_dev, own.st_ino, self._written):
             raise OSError(f"the evidence of the output was touched by somebody else: {path}")
 
     def text(self) -> str:
@@ -168,6 +237,7 @@ class Output:
         return masking.mask(text, self._secrets)
 
 
-def _created(path: Path) -> BinaryIO:
+def _created(path: Path) -> Any:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-    return os.fdopen(os.open(path, flags, 0o600), "wb")
+    # Whole pieces are written, so that nothing waits in memory for a disk that has no room.
+    return os.fdopen(os.open(path, flags, 0o600), "wb", buffering=0)

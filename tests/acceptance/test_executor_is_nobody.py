@@ -107,7 +107,7 @@ def test_what_an_executor_detaches_wholly_is_told_and_ended_and_the_run_is_incom
     program.chmod(0o755)
     done = house.run("write notes.md", command="run", executor=f"command:{program}")
     ((state,),) = rows(house.base / "orchestrator.db", "SELECT state FROM runs")
-    assert (state, "left work running in the background" in str(done.out)) == ("incomplete", True), done.out
+    assert (state, "left work unfinished in the background" in str(done.out)) == ("incomplete", True), done.out
     time.sleep(1.5)
     (notes,) = house.base.rglob("notes.md")
     assert (notes.read_text(), list(house.base.rglob("late.md"))) == ("as told", [])

@@ -261,7 +261,40 @@ def test_init_makes_what_is_missing_where_no_file_is_in_its_way(house: House, le
 def test_where_a_file_is_in_the_way_of_init_the_lines_to_type_are_said(house: House) -> None:
     """Source: seed 001, Property 2."""
     (house.project / ".claude" / "rules").rmdir()
+    (house.project / ".claude" / "rules").touch()
     terminal = house.sit()
     assert terminal.ends() == 1
     inner = house.project / ".claude"
-    assert f"lacks .claude/rules.\ntry: mkdir {inner}/rules\n" in terminal.shown
+    aside = f"try: mv {inner}/rules {inner}/rules.aside && orchestrator init --project {house.project}\n"
+    assert f"{inner}/rules is no folder.\n{aside}" in terminal.shown
+
+
+@pytest.mark.parametrize(("answer", "works_here"), [("y", True), ("", False), ("no", False)])
+def test_P32_in_a_repository_a_person_who_names_no_project_is_asked_once(
+    house: House, answer: str, works_here: bool
+) -> None:
+    shutil.copytree(house.project / ".claude", house.base / ".claude")
+    (house.base / ".git").mkdir()
+    desk = house.sit(place=(), executor=house.scripted(MADE))
+    assert f"Work here, in {house.base}?" in desk.wait_for("in a temporary folder) ")
+    desk.type(f"{answer}\n")
+    desk.wait_for(PROMPT)
+    desk.type("create notes.md\n")
+    desk.wait_for(PROMPT)
+    assert (house.base / "notes.md").exists() == works_here
+    desk.type("/exit\n")
+    desk.ends()
+    assert desk.shown.count("Work here") == 1
+
+
+@pytest.mark.parametrize(("place", "has_git"), [((), False), (("--project-mode", "temp"), True)])
+def test_P32_nobody_is_asked_outside_of_a_repository_or_where_the_place_is_named(
+    house: House, place: tuple[str, ...], has_git: bool
+) -> None:
+    if has_git:
+        (house.base / ".git").mkdir()
+    desk = house.sit(place=place, executor=house.scripted(MADE))
+    desk.wait_for(PROMPT)
+    desk.type("/exit\n")
+    desk.ends()
+    assert "Work here" not in desk.shown

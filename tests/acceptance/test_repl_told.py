@@ -6,6 +6,7 @@ import json
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -111,10 +112,41 @@ def test_a_pipe_sets_no_project_up_and_is_told_what_to_type(house: House, comman
     given, lines = (("create a.md",), ()) if command == "run" else ((), ("/init",))
     done = house.run(*given, command=command, lines=lines, place=("--project", str(bare)))
     assert (done.code, list(bare.iterdir())) == (1, [])
-    told = f"try: orchestrator repl --project '{bare}', at a terminal, and there /init; then repeat the call"
+    told = f"try: orchestrator init --project '{bare}'\n"
     assert told in done.err
-    terminal = house.sit(place=shlex.split(told.removeprefix("try: orchestrator repl ").partition(", at")[0]))
-    terminal.wait_for("> ")
-    terminal.type("/init\n")
-    terminal.wait_for("is set up")
+    made = house.run(*shlex.split(told.removeprefix("try: orchestrator init ")), command="init", place=())
+    assert (made.code, "is set up: .claude, " in made.out) == (0, True), made
+    again = house.run("create a.md", command="run", place=("--project", str(bare)))
+    assert "E101" not in again.err
     assert (bare / ".claude" / "settings.json").is_file()
+
+
+VOLATILE = "warning: Tasks work in a temporary project, "
+
+
+@pytest.mark.parametrize("command", ["run", "repl"])
+@pytest.mark.parametrize("is_set_up", [True, False])
+def test_P32_a_temporary_project_is_told_first_and_last_with_the_flag_that_works_here(
+    house: House, command: str, is_set_up: bool
+) -> None:
+    if is_set_up:
+        shutil.copytree(house.project / ".claude", house.base / ".claude")
+    given, lines = (("what is this?",), ()) if command == "run" else ((), ("what is this?",))
+    done = house.run(*given, command=command, lines=lines, place=(), executor="fake-success")
+    first, *_, last = done.err.splitlines()
+    assert first == last
+    assert first.startswith(VOLATILE)
+    flag = "--project ." if is_set_up else "orchestrator init --project . once, then --project ."
+    assert first.endswith(f"To work in this folder: {flag}")
+
+
+def test_P39_what_a_single_run_says_to_do_next_works_in_the_shell(house: House) -> None:
+    done = house.run("create notes.md", command="run", executor="fake-error")
+    following = line(done.out, "NEXT").partition(" shows")[0]
+    assert following.startswith("echo '/logs task-")
+    command = following.replace("orchestrator ", f"{shlex.join(house.argv('repl', place=())[:-1])} ", 1)
+    shown = subprocess.run(
+        ["sh", "-c", command], env=house.environment(), cwd=house.base, capture_output=True, text=True, check=False,
+        timeout=60,
+    )  # fmt: skip
+    assert f"Task:     {line(done.out, 'TASK')}" in shown.stdout, shown

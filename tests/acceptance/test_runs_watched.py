@@ -144,6 +144,7 @@ def test_an_interrupt_ends_the_checks_with_all_their_processes_and_cancels_the_r
 MADE = "pathlib.Path('notes.md').write_text('x'); print('made notes.md')"
 SESSION = "next(pathlib.Path('.orchestrator/sessions').glob('*'))"
 TOUCHED = {
+    "ours": ("pathlib.Path('orchestrator.json').write_text('{}')", "orchestrator.json (new)"),
     "settings": ("pathlib.Path('.claude/settings.json').write_text('{ }')", ".claude/settings.json (changed)"),
     "permissions": (
         "pathlib.Path('.claude/settings.local.json').write_text('{}')", ".claude/settings.local.json (new)",

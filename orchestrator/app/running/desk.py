@@ -36,7 +36,7 @@ from orchestrator.app.running import (
 )
 from orchestrator.core import masking, questions
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import advice, config, production, providers, states, types
+from orchestrator.core.running import advice, config, production, program_variables, providers, states, types
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.runner import opened, port, process, project
@@ -94,7 +94,7 @@ class Desk:
         self._variables = os.environ if variables is None else variables
         self._settings: config.Settings | None = None
         self._left_behind: list[Answer] = []
-        self.secrets, self.warnings = masking.registered({key: self._variables.get(key) for key in providers.KEYS})
+        self.secrets, self.warnings = masking.registered(program_variables.secrets(self._variables))
 
     @property
     def session_id(self) -> str | None:
@@ -119,6 +119,7 @@ class Desk:
         if self._settings is None:
             project.check(self.project.root)
             self._settings = project.settings(self.project.root)
+            self.warnings = (*self.warnings, *project.outdated(self.project.root))
         return self._settings
 
     def start(self) -> Answer:

@@ -32,7 +32,7 @@ from orchestrator.app.running.parts import Part
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
 from orchestrator.core.running import facts as words
-from orchestrator.core.running import judging, limits, named, phases, states, tests_exist
+from orchestrator.core.running import judging, limits, mediation, named, phases, states, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.core.tuples import NamedTuple
@@ -45,6 +45,8 @@ from orchestrator.runner import (
     owners,
     port,
     process,
+    reading,
+    reserve,
     snapshot,
     verified,
 )
@@ -65,6 +67,7 @@ class Job(NamedTuple):
 
     limits: its clocks. prompt: what the executor is told. remembered: question and answer in that, not asked anew.
     attempt: counted from 1; a run that awaited a response is executed again.
+    settled: what the executor asked in this attempt and was told at once, as it was answered before in the session.
     part, parts: the part of the task that this is about, and all of them, where it is done in parts.
     secrets: values that are masked wherever they occur.
     interactive: somebody can answer a question. watch, cancelled: as for an executor.
@@ -80,6 +83,7 @@ class Job(NamedTuple):
     interactive: bool
     remembered: tuple[str, str] | None = None
     attempt: int = 1
+    settled: tuple[str, ...] = ()
     part: Part | None = None
     parts: tuple[Part, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -147,9 +151,26 @@ def _executed(context: Context, job: Job, divided: tuple[Part, ...]) -> Answer:
     done: list[Done] = []
     for part in divided or (None,):
         done.append(_done(context, job if part is None else _about(job, part, divided), done))
+        while (again := _asked_again(context, done)) is not None:
+            done.append(_done(context, again, done))
         if judging.judge(done[-1].facts).state != states.DONE:
             break
     return records.end(context, done, divided)
+
+
+def _asked_again(context: Context, done: Sequence[Done]) -> Job | None:
+    """The same job with the answer that the session has for what its executor asks, or None.
+
+    Source: seed 001, Property 19.
+    """
+    job, asked = done[-1].job, judging.judge(done[-1].facts).question
+    if asked is None or mediation.normalised(asked) in job.settled:
+        return None
+    reply = mediating.recalled(context, job.run, asked, job.remembered)
+    if reply is None:
+        return None
+    prompt = f"{job.prompt}\n\n{mediating.pair(asked, reply)}"
+    return job._replace(prompt=prompt, remembered=(asked, reply), settled=(*job.settled, mediation.normalised(asked)))
 
 
 def _about(job: Job, part: Part, divided: tuple[Part, ...]) -> Job:
@@ -162,6 +183,9 @@ def _about(job: Job, part: Part, divided: tuple[Part, ...]) -> Job:
 def _done(context: Context, job: Job, before: Sequence[Done]) -> Done:
     """Execute a job, which goes on from what was done before, and keep the evidence of it."""
     seen = _look(context, job)
+    if job.settled:
+        # What was asked has been answered, and is no part of what the executor says now.
+        before = [*before[:-1], before[-1]._replace(facts=before[-1].facts._replace(output=""))]
     facts = _facts(context, job, seen, before)
     evidence, facts = records.kept(context, job, seen, facts, before[-1].evidence if before else [])
     return Done(job, seen, facts, evidence)
@@ -173,7 +197,8 @@ def _look(context: Context, job: Job) -> Seen:
     since = neighbours.mark(context, run)
     guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
     before = snapshot.take(run.verification_root)
-    result = _call(job, raw, writes=starting.writes(context, run))
+    with reserve.held(raw.parent):
+        result = _call(job, raw, writes=starting.writes(context, run))
     after = snapshot.take(run.verification_root)
     every, beside = snapshot.changed(before, after), neighbours.beside(context, run, since)
     # What changed while others worked here too proves nothing for anybody.
@@ -210,12 +235,15 @@ def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=job.prompt, task_type=run.task_type,
         project=run.verification_root, model=run.model, limits=job.limits, raw=raw, secrets=job.secrets,
-        attempt=job.attempt, tag=lost.tag(owners.mine(), run.id), writes=writes,
+        attempt=job.attempt, told=len(job.settled), tag=lost.tag(owners.mine(), run.id), writes=writes,
     )  # fmt: skip
     try:
         result = job.executor.execute(task, watch=job.watch, cancelled=job.cancelled)
     except KeyboardInterrupt:
         return port.ExecutorResult(states.INCOMPLETE, None, "", error=INTERRUPTED)
+    except reading.EvidenceLost as lost_:
+        said = masking.mask_keys(f"{lost_.kind}: {lost_}", job.secrets)
+        return port.ExecutorResult(states.ERROR, run.session_id, "", error=said)
     except Exception as fault:
         # Whatever an adapter raises, the run ends and says so.
         said = f"{words.ADAPTER}{job.executor.name} failed: {type(fault).__name__}: {fault}"
@@ -254,7 +282,8 @@ def _is_cancelled(job: Job, result: port.ExecutorResult) -> bool:
 def operation(job: Job, name: str) -> str:
     """The id of an operation of an attempt at a run, or at a part of it."""
     part = f"-part-{job.part.number}" if job.part is not None and name != DIVIDE else ""
-    return f"{job.run.id}-{name}{part}" + (f"-{job.attempt}" if job.attempt > 1 else "")
+    again = f"-told-{len(job.settled)}" if job.settled else ""
+    return f"{job.run.id}-{name}{part}" + (f"-{job.attempt}" if job.attempt > 1 else "") + again
 
 
 def attempts(context: Context, run: Run) -> int:
@@ -264,7 +293,7 @@ def attempts(context: Context, run: Run) -> int:
 
 def operations(job: Job, seen: Seen) -> tuple[str, ...]:
     """The names of the operations that an execution consisted of; the first of several is where they were divided."""
-    first = (DIVIDE,) if job.part is not None and job.part.number == 1 else ()
+    first = (DIVIDE,) if job.part is not None and job.part.number == 1 and not job.settled else ()
     return (*first, EXECUTE, VERIFY, CHECK) if seen.checks else (*first, EXECUTE, VERIFY)
 
 
@@ -299,7 +328,7 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         error=result.error,
         cause=result.cause,
         denied_tools=tuple(result.denied_tools),
-        background=result.background,
+        background=result.background, unfinished=tuple(result.unfinished),
         executor_blocked=result.executor_blocked,
         blocked_reason=result.blocked_reason,
         timeout_ms=result.timeout_ms,
@@ -332,6 +361,7 @@ def shape(result: port.ExecutorResult) -> dict[str, Any]:
         "output_bytes": result.output_bytes, "claimed_files": list(result.claimed_files), "error": result.error,
         "blocked_reason": result.blocked_reason, "timeout_ms": result.timeout_ms, "limit": result.limit,
         "tool_calls": result.tool_calls, "mode": result.mark, "usage": dict(result.usage) if result.usage else None,
-        "proposed_tasks": list(result.proposed_tasks),
+        "proposed_tasks": list(result.proposed_tasks), "unfinished": list(result.unfinished),
+        "no_text_bytes": result.no_text_bytes or None,
     }  # fmt: skip
     return {name: value for name, value in found.items() if value not in (None, [], "")}

@@ -39,11 +39,17 @@ def sentence(run: Run) -> str:
     return f"Its process is gone: {remedy(run)} ends it and says what changed."
 
 
-def told(connection: Connection, run: Run) -> str:
-    """What has become of such a run by a call that may write."""
+def told(connection: Connection, run: Run, left: tuple[str, ...] = ()) -> str:
+    """What has become of such a run by a call that may write.
+
+    Args:
+        left: processes of it that live on.
+    """
     now, where = run_reader.run(connection, run.session_id, run.id) or run, f"{run.id} in {run.verification_root}"
     if now.state == states.RUNNING:
-        return f"{where} runs no more, and of it something lives on that could not be ended."
+        if left:
+            return f"{where} runs no more, and of it lives on what could not be ended: {', '.join(left)}."
+        return f"{where} runs no more, and its end could not be recorded yet: see whether there is room on the disk."
     return f"{where} was left by a runner that was killed, and is ended: {masking.mask(now.error_reason or LOST)}."
 
 

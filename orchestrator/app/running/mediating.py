@@ -46,10 +46,10 @@ def prompt(context: Context, run: Run) -> str:
     asked = _asked(context, run)
     if asked is not None:
         told = asked["answer"] in questions.GOES_ON and asked["note"]
-        return f"{run.prompt}\n\n{_pair(asked['text'], asked['note'])}" if told else run.prompt
+        return f"{run.prompt}\n\n{pair(asked['text'], asked['note'])}" if told else run.prompt
     found = _unclear(run) if run.retry_of is None else None
     reply = _remembered(context, run, found.question) if found is not None else None
-    return f"{run.prompt}\n\n{_pair(found.question, reply)}" if found is not None and reply is not None else run.prompt
+    return f"{run.prompt}\n\n{pair(found.question, reply)}" if found is not None and reply is not None else run.prompt
 
 
 def remembered(context: Context, run: Run) -> tuple[str, str] | None:
@@ -59,6 +59,20 @@ def remembered(context: Context, run: Run) -> tuple[str, str] | None:
     found = _unclear(run)
     reply = _remembered(context, run, found.question) if found is not None else None
     return (found.question, reply) if found is not None and reply is not None else None
+
+
+def recalled(context: Context, run: Run, question: str, before: tuple[str, str] | None) -> str | None:
+    """The reply that the session has for what an executor asks, unless the executor was told it already.
+
+    Args:
+        before: question and answer of the session that the executor was told beforehand.
+    """
+    own = _asked(context, run)
+    told = [own["text"]] if own is not None else []
+    told += [before[0]] if before is not None else []
+    if mediation.normalised(question) in map(mediation.normalised, told):
+        return None
+    return _remembered(context, run, question)
 
 
 def word(text: str) -> str | None:
@@ -78,7 +92,8 @@ def yes_or_no(text: str) -> str:
     return found
 
 
-def _pair(question: str, reply: str) -> str:
+def pair(question: str, reply: str) -> str:
+    """A question and its answer, as an executor is told them."""
     return f"Question: {question}\nAnswer: {reply}"
 
 

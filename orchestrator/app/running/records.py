@@ -178,7 +178,8 @@ def _states(done: Sequence[Done], parts: Sequence[Part], state: str) -> dict[str
     run = done[-1].job.run.id
     if not parts:
         return {run: state}
-    known = [*(states.DONE for _ in done[:-1]), state, *(states.QUEUED for _ in parts[len(done) :])]
+    under_way = done[-1].job.part.number if done[-1].job.part is not None else len(parts)
+    known = [*(states.DONE for _ in parts[: under_way - 1]), state, *(states.QUEUED for _ in parts[under_way:])]
     return {f"{run} part {part.number}": each for part, each in zip(parts, known, strict=True)}
 
 

@@ -14,6 +14,12 @@ _HAND = rf"{_COMMAND} .*?, then /continue task-\d+"
 _SERVER = "orchestrator serve goes on with it where it runs on this database; without it: "
 _PROGRAMS = ("orchestrator", "export", "unset", "chmod", "mkdir", "echo", "pip", "npm", "claude")
 """Programs whose calls are suggested as they are typed."""
+_IN_A_REPL = re.compile(
+    r"(?P<whole>orchestrator .*?, (?:then|and there) /\w+ task-\d+)|(?P<logs>/logs task-\d+(?: --full)?)"
+    r"|/approve, or (?P<later>/continue task-\d+) in a later session"
+    r"|(?<![\w/'.-])(?P<other>/(?:approve|continue task-\d+|respond (?:yes|no|TEXT))\b)",
+    re.DOTALL,
+)
 WAITS, EXPIRED = "It waits for approval: /approve.", "The approval has expired: /approve."
 _ON_A_PAGE = (
     (re.compile(rf"{_SERVER}{_HAND}", re.DOTALL), "this server goes on with it"),
@@ -47,6 +53,23 @@ def look(root: str, run: str) -> str:
 def said(suggestion: str) -> str:
     """A suggestion as a sentence of its own; a command stays as it is typed."""
     return suggestion if suggestion.partition(" ")[0] in _PROGRAMS else suggestion[:1].upper() + suggestion[1:]
+
+
+def in_a_shell(text: str, repl: str) -> str:
+    """A sentence for who called a single run: the commands of a REPL in it become such as work in the shell.
+
+    Args:
+        repl: the command that begins a REPL in the run's project.
+    """
+
+    def said(found: re.Match[str]) -> str:
+        if found["whole"]:
+            return found["whole"]
+        if found["logs"]:
+            return f"echo '{found['logs']}' | {repl}"
+        return f"{repl}, then {found['later'] or found['other']}"
+
+    return _IN_A_REPL.sub(said, text)
 
 
 def on_a_page(text: str) -> str:

@@ -16,9 +16,15 @@ class Code(NamedTuple):
 
 
 CODES: dict[str, Code] = {
-    "E101": Code("The project has no .claude folder.", "Create it with /init, or name another project with --project"),
+    "E101": Code(
+        "The project has no .claude folder.",
+        "Run orchestrator init --project PATH, or name another project with --project",
+    ),
     "E102": Code("The project's path does not exist.", "Check the path given to --project or --project-root"),
-    "E103": Code("A required part of .claude is absent.", "Create the part that is named"),
+    "E103": Code(
+        "A required part of the project is absent or of the wrong kind.",
+        "Run orchestrator init --project PATH, which makes what is missing and overwrites nothing",
+    ),
     "E104": Code("A setting has a value that is not allowed.", "Give a value of the range or list that is named"),
     "E105": Code("A settings file is not valid JSON.", "Correct the file at the place that is named"),
     "E201": Code("A phase failed more often than it may be tried again.", "Read the log, then start a new session"),

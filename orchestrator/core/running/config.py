@@ -1,9 +1,10 @@
-"""The runner's part of a project's `.claude/settings.json`.
+"""What a project sets: `orchestrator.json` at its root, and what older projects have in `.claude/settings.json`.
 
-The file belongs to Claude Code as well, so both have their place in it. Ours is the object ``orchestrator`` at the top
-level; the four sections of numbers may also stand at the top level themselves, as older projects have them, but none
-in both places. Everything else at the top level is Claude Code's and is left alone, unless it can only be meant for
-us: Claude Code's names are camel case, so a name with an underscore, or one that nearly is one of ours, is an error.
+`orchestrator.json` is ours alone and holds the sections by name; without it all defaults hold. The other file is
+Claude Code's. There our part is the object ``orchestrator`` at the top level; the four sections of numbers may also
+stand at the top level themselves, but none in both places. Everything else at the top level is Claude Code's and is
+left alone, unless it can only be meant for us: Claude Code's names are camel case, so a name with an underscore, or
+one that nearly is one of ours, is an error. What both files set is as `orchestrator.json` has it, value by value.
 
 Source: seed 001, Property 3.
 """
@@ -19,10 +20,11 @@ from orchestrator.core.running.tests_exist import Detection
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
 
+OWN_FILE, SHARED_FILE = "orchestrator.json", ".claude/settings.json"
+"""The files that hold settings, relative to the project; the first wins."""
 OBJECT = "orchestrator"
 DETECTION = "detection"
 
-_WHAT = "the settings file"
 _NEAR = 0.75
 _KINDS = {
     dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number",
@@ -87,30 +89,43 @@ class Problem(NamedTuple):
     message: str
 
 
-def parse(data: bytes | str | Mapping[str, Any]) -> Settings:
+def parse(data: bytes | str | Mapping[str, Any], own: bytes | str | Mapping[str, Any] | None = None) -> Settings:
     """The settings of a project; what is not set has its default.
 
     Args:
         data: the whole of `.claude/settings.json`, as its bytes, its text, or parsed already.
+        own: likewise of `orchestrator.json`; None where there is none.
 
     Raises:
-        InvalidInput: E105, it is no JSON; E104, something in it is out of range, of another type, unknown, or stands
-            twice. Data ``problems``: all of them. Nothing of such a file is used.
+        InvalidInput: E105, one is no JSON; E104, something in one is out of range, of another type, unknown, or stands
+            twice. Data ``problems``: all of the first such file. Nothing of either is used then.
 
     Source: seed 001, Property 3.
     """
-    document = data if isinstance(data, Mapping) else _loaded(data)
-    problems = check(document)
+    ours = {} if own is None else _checked(own, OWN_FILE)
+    return _built(_merged(_sections(_checked(data, SHARED_FILE)), ours))
+
+
+def in_shared_file(data: bytes | str | Mapping[str, Any]) -> tuple[str, ...]:
+    """The sections that a valid `.claude/settings.json` still holds."""
+    return tuple(_sections(_checked(data, SHARED_FILE)))
+
+
+def _checked(data: bytes | str | Mapping[str, Any], file: str) -> Mapping[str, Any]:
+    document = data if isinstance(data, Mapping) else _loaded(data, file)
+    problems = check(document, file)
     if problems:
-        raise refusal(problems)
+        raise refusal(problems, file)
     assert isinstance(document, Mapping)  # noqa: S101 - anything else is a problem
-    return _built(_sections(document))
+    return document
 
 
-def check(document: object) -> list[Problem]:
-    """Everything that is wrong with the parsed file, in the order of the file."""
+def check(document: object, file: str = SHARED_FILE) -> list[Problem]:
+    """Everything that is wrong with a parsed file, in the order of the file."""
     if not isinstance(document, Mapping):
-        return [_wrong("$", f"{_WHAT} holds {_kind(document)}, and must hold an object")]
+        return [_wrong("$", f"{file} holds {_kind(document)}, and must hold an object")]
+    if file == OWN_FILE:
+        return [problem for key in document for problem in _inner(key, document[key], {}, "$")]
     problems = [problem for key in document for problem in _top_level(key, document)]
     inner = document.get(OBJECT, {})
     if not isinstance(inner, Mapping):
@@ -120,25 +135,20 @@ def check(document: object) -> list[Problem]:
     return problems
 
 
-def document(settings: Settings) -> dict[str, Any]:
-    """The numbers of settings as a file holds them; `parse` gives the same settings again."""
-    return {OBJECT: {section: getattr(settings, section)._asdict() for section in RANGES}}
-
-
-def refusal(problems: list[Problem]) -> InvalidInput:
+def refusal(problems: list[Problem], file: str = SHARED_FILE) -> InvalidInput:
     """The error that names all problems; what begins with a key keeps its letters."""
     sentences = "; ".join(problem.message for problem in problems[:10])
     more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
     listed = [problem._asdict() for problem in problems]
-    suggestion = "Mend .claude/settings.json; nothing of it was used"
-    return InvalidInput(problems[0].code, f"{sentences}{more}.", suggestion, problems=listed)
+    suggestion = f"Fix {file}; nothing of it was used"
+    return InvalidInput(problems[0].code, f"{sentences}{more}.", suggestion, problems=listed, file=file)
 
 
-def _loaded(data: bytes | str) -> object:
+def _loaded(data: bytes | str, file: str) -> object:
     try:
-        return strictjson.loads(data, _WHAT)
+        return strictjson.loads(data, file)
     except strictjson.JsonProblem as problem:
-        raise refusal([Problem("E105", path, problem.message) for path in problem.paths[:1]]) from None
+        raise refusal([Problem("E105", path, problem.message) for path in problem.paths[:1]], file) from None
 
 
 def _top_level(key: object, document: Mapping[Any, Any]) -> list[Problem]:
@@ -153,8 +163,8 @@ def _top_level(key: object, document: Mapping[Any, Any]) -> list[Problem]:
     return []
 
 
-def _inner(key: object, value: object, document: Mapping[Any, Any]) -> list[Problem]:
-    path = strictjson.at(f"$.{OBJECT}", str(key))
+def _inner(key: object, value: object, document: Mapping[Any, Any], above: str = f"$.{OBJECT}") -> list[Problem]:
+    path = strictjson.at(above, str(key))
     if key == DETECTION:
         return [_wrong(place, message) for place, message in tests_exist.check(value, path)]
     if key not in RANGES:
@@ -218,6 +228,10 @@ def _kind(value: object) -> str:
 def _sections(document: Mapping[str, Any]) -> dict[str, Any]:
     inner = document.get(OBJECT, {})
     return {key: document[key] for key in RANGES if key in document} | dict(inner)
+
+
+def _merged(shared: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:
+    return {**shared, **{section: {**shared.get(section, {}), **given} for section, given in ours.items()}}
 
 
 _Section = TypeVar("_Section", TaskLimits, ParallelLimits, Timeouts, EvidenceSettings)

@@ -8,8 +8,16 @@ from orchestrator.core.tuples import NamedTuple
 
 DIFF, CLAIM = "diff", "executor_claim"
 PASSED, FAILED, NONE = "passed", "failed", "none"
+EXIT_STATUS = "EXIT_STATUS"
+"""The kind of an error that tells no more than a program's exit status and its last words."""
+DISK_FULL, EVIDENCE_DELETED = "DISK_FULL", "EVIDENCE_DELETED"
+"""The kinds of an error that the runner met in keeping what an executor wrote."""
 ADAPTER = "The runner's own adapter of "
 """How an error begins that the runner met in calling an executor, which itself reported none."""
+
+
+OF_THE_RUNNER = (DISK_FULL, EVIDENCE_DELETED, ADAPTER)
+"""How an error begins that no executor reported."""
 
 
 class File(NamedTuple):
@@ -23,7 +31,9 @@ class File(NamedTuple):
 class Facts(NamedTuple):
     """What the runner knows of a run when its executor has ended.
 
-    task_type, status, output, exit_code, claimed_files, error, denied_tools, background: as the executor told.
+    task_type, status, output, exit_code, claimed_files, error, denied_tools: as the executor told.
+    background: whether it left work unfinished in the background, as its events or processes tell; None where nothing
+        tells, so that its words are looked at. unfinished: that work, each with how it stands.
     session, issued_session: the id that the result names, and the one that the runner issued.
     executor_blocked, blocked_reason, timeout_ms, limit: it was ended because it prompted or hung, by which clock.
     signal: the signal that ended it. cancelled: a person stopped it.
@@ -70,7 +80,8 @@ class Facts(NamedTuple):
     error: str | None = None
     cause: str | None = None
     denied_tools: Sequence[str] = ()
-    background: bool = False
+    background: bool | None = None
+    unfinished: Sequence[str] = ()
     executor_blocked: bool = False
     blocked_reason: str | None = None
     timeout_ms: int | None = None

@@ -26,7 +26,7 @@ BY_RULE: dict[str, str] = {
     "exit_code": _READ,
     "denied_tools": "Allow these tools in the executor's own settings, or ask for what needs none of them",
     "executor_error": _READ,
-    "limit_broken": "Make the task smaller, or raise task_limits in .claude/settings.json",
+    "limit_broken": "Make the task smaller, or raise task_limits in orchestrator.json",
     "unknown_type": "orchestrator run --help lists the types",
     "claimed_missing": "The executor says that it made a file which is not there; " + _READ,
     "unverifiable_claim": "Only files that the task itself made or changed within the project count; " + _READ,
@@ -42,7 +42,7 @@ BY_RULE: dict[str, str] = {
     "checks_failed": "Have what the checks say mended, then enter the task again",
     "tests_unproven": "Have tests written and run for what was changed, then enter the task again",
     "leftovers": "End these processes, then enter the task again",
-    "put_off": "The executor has to wait for what it starts: say so in the task, and enter it again",
+    "put_off": "Say in the task to wait for what is started, or to run it in the foreground; then enter it again",
     "nothing_verified": (
         "No file became another one. What leaves none cannot be verified here: look yourself,"
         " or ask with --type READ_INFO"
@@ -53,7 +53,7 @@ BY_RULE: dict[str, str] = {
 _CLOCKS = {
     "executor_timeout_ms": "--executor-timeout MS",
     "progress_timeout_ms": "--progress-timeout MS",
-    "task_limits.seconds": "task_limits.seconds in .claude/settings.json",
+    "task_limits.seconds": "task_limits.seconds in orchestrator.json",
 }
 _UNANSWERED = "Nobody answered before the session was closed: enter the task again with the answer in it"
 UNANSWERED = "unanswered"

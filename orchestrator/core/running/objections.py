@@ -10,7 +10,18 @@ from collections.abc import Callable
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
 from orchestrator.core.running import grounds, guard, named, states, tests_exist, words
-from orchestrator.core.running.facts import ADAPTER, DIFF, FAILED, NONE, PASSED, Facts, Objection, proves, some
+from orchestrator.core.running.facts import (
+    DIFF,
+    EXIT_STATUS,
+    FAILED,
+    NONE,
+    OF_THE_RUNNER,
+    PASSED,
+    Facts,
+    Objection,
+    proves,
+    some,
+)
 
 Rule = Callable[[Facts], Objection | None]
 
@@ -94,7 +105,13 @@ def _exit_code(facts: Facts) -> Objection | None:
         return Objection(states.ERROR, f"The executor was ended by signal {facts.signal}.", "E503")
     if facts.exit_code in (None, 0):
         return None
-    return Objection(states.ERROR, f"The executor ended with exit code {facts.exit_code}.", "E503")
+    said = _line((facts.error or "").strip())
+    if said and not said.startswith(EXIT_STATUS):
+        # What the executor itself says of why it failed helps more than the number.
+        return Objection(states.ERROR, said, "E503")
+    _, _, last = said.removeprefix(EXIT_STATUS).removeprefix(": the program ended with status").partition(": ")
+    end = f": {last}" if last else "."
+    return Objection(states.ERROR, f"The executor ended with exit code {facts.exit_code}{end}", "E503")
 
 
 def _denied_tools(facts: Facts) -> Objection | None:
@@ -108,7 +125,7 @@ def _executor_error(facts: Facts) -> Objection | None:
     said = (facts.error or "").strip()
     if facts.status == states.ERROR or (said and facts.status == states.COMPLETE):
         why = f"The executor reported an error: {_line(said)}" if said else "The executor reported an error."
-        why = _line(said) if said.startswith(ADAPTER) else why
+        why = _line(said) if said.startswith(OF_THE_RUNNER) else why
         return Objection(states.ERROR, why, "E503")
     return None
 
@@ -232,9 +249,12 @@ def _leftovers(facts: Facts) -> Objection | None:
 
 
 def _put_off(facts: Facts) -> Objection | None:
-    if not facts.background and not words.put_off(facts.output or ""):
+    """Events and processes decide; the executor's words are looked at only where neither tells of background work."""
+    says_so = facts.background is None and words.put_off(facts.output or "")
+    if not facts.background and not says_so:
         return None
-    return Objection(states.INCOMPLETE, "The executor left work running in the background.")
+    what = f": {some(facts.unfinished)}" if facts.unfinished else ""
+    return Objection(states.INCOMPLETE, f"The executor left work unfinished in the background{what}.")
 
 
 def _line(text: str) -> str:

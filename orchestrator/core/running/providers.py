@@ -11,21 +11,22 @@ from orchestrator.core.names import shown
 from orchestrator.core.running import codes
 from orchestrator.core.tuples import NamedTuple
 
-CLAUDE_CODE, OPENAI, ANTHROPIC = "claude-code", "openai", "anthropic"
+CLAUDE_CODE, CODEX, OPENAI, ANTHROPIC = "claude-code", "codex", "openai", "anthropic"
 DEFAULT = CLAUDE_CODE
 KEY_OF: dict[str, str | None] = {
     CLAUDE_CODE: None,
+    CODEX: None,
     OPENAI: "OPENAI_API_KEY",
     ANTHROPIC: "ANTHROPIC_API_KEY",
 }
-"""The providers, each with the environment variable of the key that it needs."""
+"""The providers, each with the environment variable of the key that it needs; a program has a login of its own."""
 KEYS = tuple(key for key in KEY_OF.values() if key is not None)
 SET, NOT_SET = "SET", "NOT SET"
 NAME_A_MODEL = "Name it with --model NAME; in a REPL, with /model NAME"
 
 
 class Selection(NamedTuple):
-    """The provider and model that are chosen; no model is allowed for claude-code alone."""
+    """The provider and model that are chosen; a program with a login of its own may choose the model itself."""
 
     provider: str = DEFAULT
     model: str | None = None
@@ -79,7 +80,7 @@ def model(of: str, name: str | None) -> str | None:
     Raises:
         Refused: E104, the name is blank, or there is none for a provider that needs one.
     """
-    if name is None and of == CLAUDE_CODE:
+    if name is None and KEY_OF[of] is None:
         return None
     if name is None or not name.strip():
         what = f"Provider {of} needs the name of a model." if name is None else "The name of the model is blank."

@@ -350,6 +350,8 @@ class Init(Moved):
     activated: bool
     version: dict[str, Any]
     problems: list[Problem]
+    project: NotRequired[str]
+    created: NotRequired[list[str]]
 
 
 class Demo(Answer):
@@ -407,6 +409,7 @@ class Doctor(Answer):
     facts: dict[str, str | int | None]
     findings: list[Finding]
     limits: list[str]
+    variables: dict[str, list[str]]
 
 
 class Batch(TypedDict):

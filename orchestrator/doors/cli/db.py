@@ -57,6 +57,9 @@ def _findings(answer: dict[str, Any]) -> str:
         lines[0] += f" ({shapes.visible(answer['why'])})"
     if answer.get("facts"):
         lines.append(shapes.everything(answer["facts"]))
+    for program, variables in answer.get("variables", {}).items():
+        names = shapes.visible(", ".join(variables)) if variables else "none of its variables is set"
+        lines.append(f"Passed on to {program}: {names}")
     if answer.get("repaired"):
         lines.append(f"Made anew: {shapes.visible(answer['repaired'])}")
     for alike in layout.alike(rows, lambda row: (row["severity"], row["id"], row["suggestion"])):
@@ -159,7 +162,7 @@ COMMANDS = {
         ),
         Command(
             "doctor",
-            "Say what is the matter with the database, and the command that mends it. Changes nothing.",
+            "Diagnose the database and suggest fixes; list which login variables are set, by name. Changes nothing.",
             "orchestrator doctor --json",
             (),
             _findings,

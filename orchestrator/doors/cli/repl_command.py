@@ -37,7 +37,7 @@ def _repl(given: Given) -> Result:
 
 
 def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
-    desk = flags.opened(given, interactive=interactive)
+    desk = flags.opened(given, interrupts, interactive=interactive)
     teller = Teller(json=given.json, copyable=flags.copyable(given, desk))
     worker = Worker(desk, teller, interrupts)
 
@@ -55,6 +55,7 @@ def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
 
     closed = ending.ended(desk, teller, worker, interrupts, lines, debug=given.debug)
     teller.answer("end", Answer(closed, ending.reported(closed)))
+    ending.remind(desk, teller)
     return int(closed["exit_code"])
 
 

@@ -7,17 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator.core import names, task_types
-from orchestrator.core.running import exits
+from orchestrator.core.running import advice, exits
 from orchestrator.doors.cli.options import TEXT, Command, Given, Result, argument, option
 from orchestrator.doors.cli.repl import commands, ending, flags
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.loop import Worker
 from orchestrator.doors.cli.repl.telling import Answer, Teller
-from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import OrchestratorError, UsageError
-
-WHERE = "Commands that begin with / are given in: "
-"""Where what a summary names is to be said, for who is not in a REPL; the command follows."""
 
 
 def _run(given: Given) -> Result:
@@ -50,8 +46,13 @@ class _Quiet(Teller):
 
 def _done(given: Given, interrupts: Interrupts) -> Result:
     wanted = given.arguments
-    desk = flags.opened(given, interactive=False)
-    copyable = flags.copyable(given, desk)
+    desk = flags.opened(given, interrupts, interactive=False)
+    on_database = flags.copyable(given, desk)
+
+    def copyable(text: str) -> str:
+        return advice.in_a_shell(on_database(text), on_database(f"orchestrator repl --project {word}"))
+
+    word = names.word(desk.project.root)
     teller = _Quiet(copyable) if given.json else Teller(copyable=copyable)
     worker = Worker(desk, teller, interrupts)
 
@@ -64,8 +65,8 @@ def _done(given: Given, interrupts: Interrupts) -> Result:
     closed = ending.ended(desk, teller, worker, interrupts, work, debug=given.debug)
     code = int(closed.pop("exit_code"))
     if not isinstance(teller, _Quiet):
-        where = copyable(f"orchestrator repl --project {names.word(desk.project.root)}")
-        teller.lines([*ending.reported(closed), visible(WHERE + where)])
+        teller.lines(ending.reported(closed))
+        ending.remind(desk, teller)
         return Result({}, exit_code=code, printed=True)
     return Result({"db": desk.context.path, **closed, **teller.kept}, exit_code=code)
 

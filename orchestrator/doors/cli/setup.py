@@ -15,10 +15,13 @@ from orchestrator.doors.cli.options import Command, Given, Result, option
 def _init(given: Given) -> Result:
     from orchestrator.app import maintenance, setup
 
-    file = given.arguments.get("workflow")
+    file, root = given.arguments.get("workflow"), given.arguments.get("project")
     if file is not None:
         setup.read_workflow(Path(file))
-    path = maintenance.place(given.db, os.environ, maintenance.working_folder(given.db, os.environ))
+    if root is not None:
+        setup.require_project(root)
+    folder = maintenance.working_folder(given.db, os.environ) if root is None else Path(os.path.abspath(root))
+    path = maintenance.place(given.db, os.environ, folder)
     moved = setup.create_database(path, bootstrap.now())
     context = bootstrap.open_context(path, write=True, door=calling.DOOR)
     try:
@@ -28,7 +31,14 @@ def _init(given: Given) -> Result:
         context.connection.close()
     own = {"before": moved.before, "after": moved.after, "backup": str(moved.backup) if moved.backup else None}
     warnings = [*moved.warnings, *at_risk, *_about_workflow(answer["problems"], file)]
-    return calling.result({**own, **answer, "warnings": warnings}, path)
+    return calling.result({**own, **answer, **_set_up(root), "warnings": warnings}, path)
+
+
+def _set_up(root: str | None) -> dict[str, Any]:
+    """The project that was set up, and what was made for it; nothing where none was named."""
+    from orchestrator.app import setup
+
+    return {} if root is None else {"project": os.path.abspath(root), "created": list(setup.set_up_project(root))}
 
 
 def _about_workflow(problems: list[dict[str, Any]], file: str | None) -> list[str]:
@@ -46,6 +56,9 @@ def _show(answer: dict[str, Any]) -> str:
         database = f"Database {shapes.visible(answer['db'])} is ready (schema version {answer['after']})."
     version = answer["version"]
     workflow = f"Workflow {shapes.visible(version['name'])} ({version['hash'][:12]}) is active."
+    if "project" in answer:
+        made = ", ".join(answer["created"]) or "nothing was missing"
+        workflow += f"\nProject {shapes.visible(answer['project'])} is set up: {shapes.visible(made)}."
     return f"{database}\n{workflow}\nNext: orchestrator session create S1 --goal 'My goal'"
 
 
@@ -74,8 +87,14 @@ COMMANDS = {
     "init": Command(
         "init",
         "Create or upgrade the database, register the first agents, and load the workflow. Safe to repeat.",
-        "orchestrator init --workflow workflow/transitions.json",
-        (option("workflow", "A transitions file; the shipped one where left out.", metavar="FILE"),),
+        "orchestrator init --project .",
+        (
+            option("workflow", "A transitions file; the shipped one where left out.", metavar="FILE"),
+            option(
+                "project", "Also set up this folder for runs: make what is missing of .claude (CLAUDE.md,"
+                " settings.json, agents/, rules/) and overwrite nothing.", metavar="PATH",
+            ),
+        ),
         _show,
         _init,
     ),

@@ -16,9 +16,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from orchestrator.core.running import providers
+from orchestrator.core.running.program_variables import OF_PROGRAM
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import environment, port, process
-from orchestrator.runner.executors import failures, network, own_result, reading
+from orchestrator.runner.executors import failures, own_result, reading
 
 CHILD: Final = pathlib.Path(__file__).with_name("api_child.py")
 REQUEST_TIMEOUT_S: Final = 600.0
@@ -85,7 +86,7 @@ class Api:
             ended = process.supervise(
                 [sys.executable, "-P", "-B", str(CHILD), self._written(pathlib.Path(folder), task)],
                 folder=task.project,
-                variables=environment.child(self._variables, needs=self._needs()),
+                variables=environment.child(self._variables, needs=OF_PROGRAM[self.name]),
                 # Nothing here asks; a line that quotes a question is a part of the answer.
                 limits=task.limits._replace(finished_prompt_ms=task.limits.executor_timeout_ms),
                 raw=task.raw,
@@ -95,9 +96,6 @@ class Api:
                 tag=task.tag,
             )
         return failures.cleaned(read(task, ended), secrets)
-
-    def _needs(self) -> tuple[str, ...]:
-        return (self._provider.key, self._provider.base_url, *network.VARIABLES)
 
     def _written(self, folder: pathlib.Path, task: port.ExecutorTask) -> str:
         """The file with the request, for its owner's eyes alone; it holds no key."""

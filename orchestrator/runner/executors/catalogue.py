@@ -10,7 +10,7 @@ from typing import Final
 from orchestrator import errors
 from orchestrator.core.running import production
 from orchestrator.runner import port
-from orchestrator.runner.executors import anthropic, claude_code, command, fakes, openai, recovery_stub, scripted
+from orchestrator.runner.executors import anthropic, claude_code, codex, command, fakes, openai, recovery_stub, scripted
 
 Variables = Mapping[str, str]
 
@@ -18,6 +18,7 @@ DEFAULT_PROVIDER: Final = claude_code.NAME
 
 PROVIDERS: Final[dict[str, Callable[[Variables], port.Executor]]] = {
     claude_code.NAME: lambda variables: claude_code.ClaudeCode(variables=variables),
+    codex.NAME: lambda variables: codex.Codex(variables=variables),
     anthropic.PROVIDER.name: anthropic.make,
     openai.PROVIDER.name: openai.make,
 }

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from orchestrator.core.running import grounds
+from orchestrator.core.running import grounds, program_variables, providers
 from orchestrator.runner import environment, port, process
-from orchestrator.runner.executors import claude_result, command, failures, network, reading
+from orchestrator.runner.executors import claude_stream, command, failures, reading, service_errors
 
-NAME: Final = "claude-code"
+NAME: Final = providers.CLAUDE_CODE
 PROGRAM: Final = "claude"
-NEEDS: Final = ("CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", *network.VARIABLES)
-"""Variables beyond the common ones that the program gets: where its login lies, and the way out. No API key."""
 
 WRITING: Final = ("--permission-mode", "acceptEdits")
 """Files of the project may be edited; anything else is what the project's own settings allow."""
@@ -73,8 +71,8 @@ class ClaudeCode:
         wrong = command.argument_problem(argv) or command.text_problem("a prompt", task.prompt)
         if wrong is not None:
             return failures.failed(task, "PROMPT_INVALID", wrong)
-        variables = environment.child(self._variables, needs=NEEDS)
-        secrets = (*task.secrets, *network.secrets(variables, ("CLAUDE_CODE_OAUTH_TOKEN",)))
+        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME])
+        secrets = (*task.secrets, *program_variables.secrets(variables).values())
         ended = process.supervise(
             argv,
             folder=task.project,
@@ -88,7 +86,7 @@ class ClaudeCode:
             tag=task.tag,
             text=task.prompt,
         )
-        return failures.cleaned(read(task, ended, issued), secrets)
+        return failures.cleaned(service_errors.explained(read(task, ended, issued), NAME, self._variables), secrets)
 
     def argv(self, task: port.ExecutorTask, issued: str) -> list[str]:
         """The program and its arguments; the prompt is none of them."""
@@ -102,7 +100,8 @@ class ClaudeCode:
 
 def conversation(task: port.ExecutorTask) -> str:
     """The id of the program's conversation, a UUID that belongs to this attempt alone."""
-    return str(uuid.uuid5(_NAMESPACE, f"{task.session_id}\n{task.run_id}\n{task.attempt}"))
+    told = f"\n{task.told}" if task.told else ""
+    return str(uuid.uuid5(_NAMESPACE, f"{task.session_id}\n{task.run_id}\n{task.attempt}{told}"))
 
 
 def read(task: port.ExecutorTask, ended: process.Ended, issued: str) -> port.ExecutorResult:
@@ -116,34 +115,17 @@ def read(task: port.ExecutorTask, ended: process.Ended, issued: str) -> port.Exe
     stopped = failures.of_end(task, ended)
     if stopped is not None:
         return stopped
-    events = reading.objects(ended.stdout)
-    result = _result(task, ended, events, issued)._replace(tool_calls=_tool_calls(events))
-    return failures.with_status(task, failures.measured(result, ended), ended)
+    return failures.with_status(task, failures.measured(_result(task, ended, issued), ended), ended)
 
 
-def _result(
-    task: port.ExecutorTask, ended: process.Ended, events: Sequence[Mapping[str, Any]], issued: str
-) -> port.ExecutorResult:
+def _result(task: port.ExecutorTask, ended: process.Ended, issued: str) -> port.ExecutorResult:
     try:
-        found = reading.final_object(ended.stdout)
+        reading.final_object(ended.stdout)
     except reading.Unreadable as error:
         return failures.unreadable(task, error, ended)
-    found = next((event for event in reversed(events) if claude_result.is_one(event)), found)
-    if found is not None and claude_result.is_one(found):
-        return claude_result.read(task, found, issued)
+    found = claude_stream.read(task, reading.objects(ended.stdout), issued)
+    if found is not None:
+        return found
     if ended.exit_code:
-        return failures.of_status(task, ended)
+        return service_errors.of_status(task, ended)
     return failures.failed(task, "RESULT_CUT", "the program printed no result object", output=ended.output)
-
-
-def _tool_calls(events: Iterable[Mapping[str, Any]]) -> int | None:
-    """How many tools the assistant called, as the events tell; None where there are no events but the result."""
-    messages = [event["message"] for event in events if isinstance(event.get("message"), Mapping)]
-    if not messages:
-        return None
-    parts = [part for message in messages for part in _parts(message.get("content"))]
-    return len([part for part in parts if part.get("type") == "tool_use"])
-
-
-def _parts(content: Any) -> list[Mapping[str, Any]]:
-    return [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []

@@ -3,34 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from orchestrator.runner import port
-from orchestrator.runner.executors import failures, own_result
-
-_STATUS_KINDS: Final = {
-    400: "REQUEST_INVALID",
-    401: "AUTHENTICATION",
-    403: "AUTHENTICATION",
-    404: "MODEL_UNKNOWN",
-    408: "API_TIMEOUT",
-    413: "REQUEST_INVALID",
-    429: "RATE_LIMIT",
-}
-# The program tells these apart in words alone.
-_WORDS: Final = (
-    ("/login", "NOT_LOGGED_IN"),
-    ("not logged in", "NOT_LOGGED_IN"),
-    ("oauth token", "NOT_LOGGED_IN"),
-    ("credit balance", "CREDIT"),
-    ("invalid api key", "AUTHENTICATION"),
-    ("usage limit", "RATE_LIMIT"),
-    ("limit reached", "RATE_LIMIT"),
-    ("timed out", "API_TIMEOUT"),
-    ("connection error", "CONNECTION"),
-    ("unable to connect", "CONNECTION"),
-)
-_HELP: Final = {"NOT_LOGGED_IN": " (start `claude` once by hand and log in)"}
+from orchestrator.runner.executors import failures, own_result, service_errors
 
 
 def is_one(found: Mapping[str, Any]) -> bool:
@@ -57,8 +33,7 @@ def read(task: port.ExecutorTask, found: Mapping[str, Any], issued: str) -> port
     if tools:
         return failures.denied(task, tools, **facts)
     if found.get("is_error") is True:
-        kind = _kind(found, text)
-        return failures.failed(task, kind, _words(found, text) + _HELP.get(kind, ""), **facts)
+        return failures.failed(task, _kind(found, text), _words(found, text), **facts)
     wrong = _unlike_success(found)
     if wrong:
         return failures.failed(task, "RESULT_INVALID", wrong, **facts)
@@ -84,12 +59,9 @@ def _unlike_success(found: Mapping[str, Any]) -> str | None:
 def _kind(found: Mapping[str, Any], text: str) -> str:
     if found.get("subtype") == "error_max_turns":
         return "TURNS_EXHAUSTED"
-    folded = text.lower()
-    by_words = next((kind for words, kind in _WORDS if words in folded), None)
-    status = found.get("api_error_status")
-    if by_words is not None or not isinstance(status, int):
-        return by_words or "REPORTED_ERROR"
-    return _STATUS_KINDS.get(status, "SERVICE" if status >= 500 else "REPORTED_ERROR")
+    if found.get("api_error") == "usage_limit_reached":
+        return "USAGE_LIMIT"
+    return service_errors.kind(text, found.get("api_error_status"))
 
 
 def _words(found: Mapping[str, Any], text: str) -> str:

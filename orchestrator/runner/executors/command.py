@@ -15,7 +15,7 @@ from typing import Final
 from orchestrator import errors
 from orchestrator.core import names
 from orchestrator.runner import environment, port, process
-from orchestrator.runner.executors import claude_result, failures, own_result, reading
+from orchestrator.runner.executors import claude_stream, failures, own_result, reading
 
 NAME: Final = "command"
 PLACES: Final = ("prompt", "prompt_file", "project", "model", "session_id", "run_id")
@@ -182,8 +182,10 @@ def _answered(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorRes
         return failures.unreadable(task, error, ended)
     if found is None:
         return port.ExecutorResult("COMPLETE", task.session_id, ended.stdout.strip())
-    if claude_result.is_one(found):
-        return claude_result.read(task, found, task.session_id)
+    if found.get("status") not in failures.STATUSES and claude_stream.is_event(found):
+        # A script that has started Claude Code prints what that prints.
+        streamed = claude_stream.read(task, reading.objects(ended.stdout), task.session_id)
+        return streamed or failures.failed(task, "RESULT_CUT", "the events end without a result", output=ended.output)
     return own_result.read(task, found)
 
 

@@ -46,6 +46,7 @@ KINDS: Final[dict[str, str | None]] = {
     "AUTHENTICATION": "external",
     "CREDIT": "external",
     "RATE_LIMIT": "mcp_transient",
+    "USAGE_LIMIT": "mcp_transient",
     "CONNECTION": "mcp_transient",
     "SERVICE": "mcp_transient",
     "API_TIMEOUT": "timeout",
@@ -104,10 +105,14 @@ def of_end(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult
 
 def of_status(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult:
     """The result of a program that ended with a status other than 0."""
-    printed = last_line(ended.stdout)
-    said = last_line(ended.stderr) or ("" if printed.startswith("{") else printed)
-    sentence = f"the program ended with status {ended.exit_code}"
+    said, sentence = last_words(ended), f"the program ended with status {ended.exit_code}"
     return _ended(task, ended, "EXIT_STATUS", f"{sentence}: {said}" if said else sentence)
+
+
+def last_words(ended: process.Ended) -> str:
+    """What a program said last, on stderr or as text; empty where it said nothing."""
+    printed = last_line(ended.stdout)
+    return last_line(ended.stderr) or ("" if printed.startswith("{") else printed)
 
 
 def unreadable(task: port.ExecutorTask, error: reading.Unreadable, ended: process.Ended) -> port.ExecutorResult:
@@ -155,8 +160,10 @@ def measured(result: port.ExecutorResult, ended: process.Ended) -> port.Executor
         exit_code=ended.exit_code,
         leftovers=tuple(ended.leftovers),
         output_bytes=ended.bytes_out,
+        no_text_bytes=ended.no_text,
         duration_ms=ended.duration_ms,
-        background=result.background or bool(ended.background),
+        background=True if ended.background else result.background,
+        unfinished=(*result.unfinished, *ended.background),
         signal=ended.signal,
         cancelled=ended.cancelled,
     )
@@ -179,6 +186,7 @@ def cleaned(result: port.ExecutorResult, secrets: Sequence[str]) -> port.Executo
         claimed_files=tuple(map(clean, result.claimed_files)),
         proposed_tasks=tuple(map(clean, result.proposed_tasks)),
         denied_tools=tuple(map(clean, result.denied_tools)),
+        unfinished=tuple(map(clean, result.unfinished)),
     )
 
 

@@ -103,7 +103,7 @@ def read(task: port.ExecutorTask, found: Mapping[str, Any]) -> port.ExecutorResu
         proposed_tasks=tuple(found.get("proposed_tasks", ())),
         tool_calls=found.get("tool_calls"),
         usage=found.get("usage"),
-        background=found.get("background", False),
+        background=found.get("background") or None,
     )
     return _consistent(result)
 

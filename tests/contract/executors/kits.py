@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from orchestrator.runner import port
-from orchestrator.runner.executors import anthropic, api, claude_code, command, fakes, openai, scripted
+from orchestrator.runner.executors import anthropic, api, claude_code, codex, command, fakes, openai, scripted
 from tests.contract.executors import making
 
 
@@ -73,6 +73,22 @@ print(json.dumps({"type": "result", "subtype": "success", "is_error": False, "re
     return Made(claude_code.ClaudeCode(str(_program(folder, bodies.get(behaviour))), surroundings()))
 
 
+def _codex(behaviour: str, folder: pathlib.Path, _: making.Provider) -> Made:
+    told = """
+print(json.dumps({"type": "item.completed", "item": {"id": "1", "type": "agent_message", "text": text}}))
+print(json.dumps({"type": "turn.completed", "usage": {"input_tokens": 1}}))
+"""
+    failed = '{"type": "turn.failed", "error": {"message": "it failed"}}'
+    bodies = {
+        "answer": "text = 'It answers.'" + told,
+        "fail": making.printed(failed, status=1),
+        "hang": making.HANG,
+        "leak": f"text = 'the key is {making.KEY}'" + told,
+        "surroundings": making.SURROUNDINGS + "text = 'seen ' + json.dumps(seen)" + told,
+    }
+    return Made(codex.Codex(str(_program(folder, bodies.get(behaviour))), surroundings()))
+
+
 def _program(folder: pathlib.Path, body: str | None) -> pathlib.Path:
     return folder / "absent" if body is None else making.program(folder, body)
 
@@ -106,6 +122,7 @@ def _fake(behaviour: str, folder: pathlib.Path, _: making.Provider) -> Made:
 ALL = (
     Kit("command", _command, PROGRAMS),
     Kit("claude-code", _claude, PROGRAMS),
+    Kit("codex", _codex, PROGRAMS),
     Kit("anthropic", _api(anthropic.PROVIDER), PROGRAMS, "anthropic"),
     Kit("openai", _api(openai.PROVIDER), PROGRAMS, "openai"),
     Kit("scripted", _scripted, FIXED),

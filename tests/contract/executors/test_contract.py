@@ -117,7 +117,8 @@ def seen(
 
 KEYS = {
     "command": set(),
-    "claude-code": {"CLAUDE_CODE_OAUTH_TOKEN"},
+    "claude-code": {"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"},
+    "codex": {"OPENAI_API_KEY"},
     "anthropic": {"ANTHROPIC_API_KEY"},
     "openai": {"OPENAI_API_KEY"},
 }
@@ -147,7 +148,7 @@ def test_P34_standard_input_comes_to_its_end_at_once_and_the_folder_is_the_proje
     kit: kits.Kit, tmp_path: pathlib.Path, provider: making.Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = seen(kit, tmp_path, provider, monkeypatch)
-    prompt = making.task(tmp_path).prompt if kit.name == "claude-code" else ""
+    prompt = making.task(tmp_path).prompt if kit.name in ("claude-code", "codex") else ""
     assert (found["stdin"], found["folder"]) == (prompt, str((tmp_path / "project").resolve()))
 
 

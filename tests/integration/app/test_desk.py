@@ -119,6 +119,69 @@ def test_inv6_a_program_is_executed_again_with_the_answer_under_the_same_id(tmp_
     assert at.close()["report"]["evidence_inventory"]["integrity_failures"] == []
 
 
+ASKS = {"status": "INCOMPLETE", "output": "Which color?"}
+BLUE = {"status": "COMPLETE", "output": "done", "writes": {"b.md": "blue"}, "when": "Answer: blue"}
+
+
+def answered_once(folder: pathlib.Path, *steps: dict[str, Any]) -> Desk:
+    """A desk at whose first task a person was asked for a color, and said blue."""
+    first = {"status": "COMPLETE", "output": "done", "writes": {"a.md": "blue"}, "when": "Answer: blue"}
+    at = desk(folder, ASKS, first, *steps, interactive=True)
+    run = done(at, "create a.md")
+    at.context.credential = human.Credential(human.TERMINAL)
+    at.respond("blue")
+    assert at.work(run["id"])["state"] == "complete"
+    return at
+
+
+def test_P19_what_an_executor_asks_and_was_answered_before_is_answered_by_itself_and_logged(
+    tmp_path: pathlib.Path,
+) -> None:
+    at = answered_once(tmp_path, {**ASKS, "output": "Some words first.\n  which   COLOR ?", "repeat": False}, BLUE)
+    run = done(at, "create b.md")
+    assert (run["state"], run["question"]) == ("complete", None)
+    events = [event["text"] for event in at.log(run["id"])["events"] if event["kind"] == "answered"]
+    assert events == ["which   COLOR ? As answered before: blue"]
+    assert "which" not in at.log(run["id"], "full")["output"]
+    report_ = at.close()["report"]
+    assert report_["evidence_inventory"]["missing_operations"] == []
+    assert report_["evidence_inventory"]["integrity_failures"] == []
+
+
+def test_P19_an_executor_that_is_not_content_with_the_answer_has_a_person_asked(tmp_path: pathlib.Path) -> None:
+    at = answered_once(tmp_path, {**ASKS, "repeat": True})
+    run = done(at, "create b.md")
+    assert (run["state"], run["question"]["text"]) == ("awaiting_response", "Which color?")
+    assert sum(event["kind"] == "answered" for event in at.log(run["id"])["events"]) == 1
+
+
+def test_P19_another_question_is_asked(tmp_path: pathlib.Path) -> None:
+    at = answered_once(tmp_path, {**ASKS, "output": "Which size?"})
+    assert done(at, "create b.md")["question"]["text"] == "Which size?"
+
+
+def test_P19_a_destructive_task_is_never_answered_by_itself(tmp_path: pathlib.Path) -> None:
+    at = answered_once(tmp_path, ASKS)
+    run = at.submit("delete all files")
+    at.respond("yes", run["id"])
+    assert at.work(run["id"])["question"]["text"] == "Which color?"
+
+
+def test_P19_no_other_session_is_asked_for_its_answers(tmp_path: pathlib.Path) -> None:
+    at = answered_once(tmp_path, ASKS)
+    at.start()
+    run = done(at, "create b.md")
+    assert (run["state"], run["question"]["text"]) == ("awaiting_response", "Which color?")
+
+
+def test_P19_a_part_of_a_task_is_answered_as_well(tmp_path: pathlib.Path) -> None:
+    files = [f"f{number}.md" for number in range(1, 7)]
+    five = {"status": "COMPLETE", "output": "done", "writes": dict.fromkeys(files[:5], "x"), "when": "blue"}
+    at = answered_once(tmp_path, ASKS, five, {"status": "COMPLETE", "output": "done", "writes": {"f6.md": "x"}})
+    run = done(at, f"create {', '.join(files[:5])} and f6.md")
+    assert run["state"] == "complete", run
+
+
 def test_p12_who_waits_for_another_database_stops_as_late_and_is_told_who_holds_the_project(
     tmp_path: pathlib.Path,
 ) -> None:

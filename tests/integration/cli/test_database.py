@@ -98,3 +98,16 @@ def test_a_problem_of_an_agent_file_names_the_file(folder: pathlib.Path, run: Ru
                             "--json").stdout)  # fmt: skip
     places = [[each["path"] for each in answer["problems"] if each["id"] == "A103"] for answer in (checked, loaded)]
     assert places == [[str(folder / "developer.md")], ["agents/developer.md"]]
+
+
+def test_P24_doctor_lists_by_name_alone_which_login_variables_are_passed_on_to_whom(
+    used: pathlib.Path, ask: Ask, run: Run
+) -> None:
+    given = {"ANTHROPIC_API_KEY": "value-nobody-may-see", "AWS_REGION": "eu-west-1", "CODEX_API_KEY": " "}
+    answer = ask("doctor", **given)
+    named = {program: set(given) & set(names) for program, names in answer["variables"].items()}
+    own = {"ANTHROPIC_API_KEY"}
+    assert named == {"claude-code": own | {"AWS_REGION"}, "codex": {"AWS_REGION"}, "anthropic": own, "openai": set()}
+    shown = run("doctor", **given).stdout.decode()
+    assert "Passed on to claude-code: ANTHROPIC_API_KEY, " in shown
+    assert "value-nobody-may-see" not in shown + json.dumps(answer)

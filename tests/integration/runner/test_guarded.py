@@ -54,6 +54,9 @@ def touched(root: pathlib.Path, act: Callable[[pathlib.Path], object], **working
     ("act", "expected"),
     [
         pytest.param(put(".claude/settings.json"), ".claude/settings.json (changed)", id="settings"),
+        pytest.param(put("orchestrator.json"), "orchestrator.json (new)", id="settings of ours"),
+        pytest.param(lambda root: (root / "orchestrator.json").symlink_to("nowhere"), "orchestrator.json (new)",
+                     id="a link in their place"),
         pytest.param(gone(".claude/CLAUDE.md"), ".claude/CLAUDE.md (deleted)", id="the guide"),
         pytest.param(put(".claude/agents/new.md"), ".claude/agents/new.md (new)", id="an agent"),
         pytest.param(put(".claude/rules/a\nb.md"), "'.claude/rules/a\\nb.md' (new)", id="a name of two lines"),
@@ -226,3 +229,30 @@ def test_the_folder_is_another_one(root: pathlib.Path) -> None:
 
 def test_where_nothing_is_nothing_is_touched(tmp_path: pathlib.Path) -> None:
     assert touched(tmp_path, lambda _: None) == ()
+
+
+def test_P1_settings_of_ours_that_are_there_may_not_be_changed_or_deleted(root: pathlib.Path) -> None:
+    (root / "orchestrator.json").write_text("{}")
+    assert touched(root, put("orchestrator.json")) == ("orchestrator.json (changed)",)
+    assert touched(root, gone("orchestrator.json")) == ("orchestrator.json (deleted)",)
+
+
+def test_P1_in_a_linked_worktree_the_file_of_the_main_checkout_is_guarded_as_well(root: pathlib.Path) -> None:
+    tree, git = root / "trees/a", root / ".git/worktrees/a"
+    for folder in (tree, git):
+        folder.mkdir(parents=True)
+    (tree / ".git").write_text(f"gitdir: {git}\n")
+    (git / "commondir").write_text("../..\n")
+    assert touched(tree, lambda _: put("orchestrator.json")(root)) == ("../../orchestrator.json (new)",)
+    assert touched(tree, put("orchestrator.json")) == ("orchestrator.json (new)",)
+
+
+def test_P2_a_guide_in_the_root_is_guarded_where_it_is_the_one_that_counts(root: pathlib.Path) -> None:
+    assert touched(root, put("CLAUDE.md")) == ()
+    (root / ".claude/CLAUDE.md").unlink()
+    assert touched(root, put("CLAUDE.md", "more")) == ("CLAUDE.md (changed)",)
+
+
+def test_P21_a_session_whose_folder_is_deleted_is_named_once_the_own_one_first(root: pathlib.Path) -> None:
+    said = "(the evidence folder was deleted while the executor ran)"
+    assert touched(root, lambda at: [gone(OTHER)(at), gone(OWN)(at)]) == (f"{OWN} {said}", f"{OTHER} {said}")

@@ -165,7 +165,10 @@ def _full(_: int) -> None:
         error = refused(root)
         said = f"{path} is no {'file' if '.' in name else 'folder'}." if replaced else f"{root} lacks .claude/{name}."
         assert error.message == said
-        subprocess.run(["sh", "-c", error.suggestion], check=True)
+        *aside, init = error.suggestion.split(" && ")
+        subprocess.run(["sh", "-c", " && ".join(aside) or "true"], check=True)
+        assert init == f"orchestrator init --project {root}"
+        project.init(root)
         project.check(root)
         assert project.settings(root) == config.Settings()
         assert (root / ".claude" / f"{name}.aside").exists() == replaced
@@ -178,10 +181,11 @@ def _full(_: int) -> None:
         with pytest.raises(Refused) as caught:
             project.init(tmp_path)
         assert error.message == f"{tmp_path}/.claude is no folder."
+        assert (caught.value.code, caught.value.data["paths"]) == ("E103", [".claude"])
         assert caught.value.message == f"{tmp_path}/.claude is no folder; nothing was changed."
-        for suggestion in (error.suggestion, caught.value.suggestion):
-            command, _, then = suggestion.partition("; ")
-            assert "/init" in then
+        assert error.suggestion == caught.value.suggestion
+        command, _, then = error.suggestion.partition(" && ")
+        assert then == f"orchestrator init --project {tmp_path}"
         subprocess.run(["sh", "-c", command], check=True)
         assert project.init(tmp_path) == ALL
 
@@ -193,14 +197,34 @@ class TestInit:
         assert project.settings(tmp_path) == config.Settings()
         assert [path.name for path in tmp_path.iterdir()] == [".claude"]
 
-    def test_what_exists_is_not_overwritten(self, root: pathlib.Path) -> None:
+    def test_P2_what_exists_is_not_overwritten_and_what_is_missing_is_made(self, root: pathlib.Path) -> None:
         (root / ".claude/settings.json").write_text('{"model": "x"}')
         (root / ".claude/CLAUDE.md").unlink()
-        before = sorted((path, path.stat().st_mtime_ns) for path in root.rglob("*"))
+        (root / ".claude/rules").rmdir()
+        before = {path: path.stat().st_mtime_ns for path in root.rglob("*") if path.is_file()}
+        assert project.init(root) == (".claude/rules", ".claude/CLAUDE.md")
+        assert {path: path.stat().st_mtime_ns for path in before} == before
+        project.check(root)
+        assert project.init(root) == ()
+
+    def test_P2_a_guide_in_the_root_counts(self, tmp_path: pathlib.Path) -> None:
+        (tmp_path / "CLAUDE.md").write_text("ours")
+        assert project.init(tmp_path) == (".claude", ".claude/agents", ".claude/rules", ".claude/settings.json")
+        project.check(tmp_path)
+        assert sorted(path.name for path in tmp_path.rglob("CLAUDE.md")) == ["CLAUDE.md"]
+        assert (tmp_path / "CLAUDE.md").read_text() == "ours"
+
+    def test_P2_a_guide_in_the_root_that_is_no_file_is_e103(self, tmp_path: pathlib.Path) -> None:
+        (tmp_path / "CLAUDE.md").mkdir()
         with pytest.raises(Refused) as caught:
-            project.init(root)
-        assert (caught.value.code, caught.value.data["paths"]) == ("ALREADY_EXISTS", [".claude/settings.json"])
-        assert sorted((path, path.stat().st_mtime_ns) for path in root.rglob("*")) == before
+            project.init(tmp_path)
+        assert (caught.value.code, caught.value.data["paths"]) == ("E103", ["CLAUDE.md"])
+        assert sorted(path.name for path in tmp_path.rglob("*")) == ["CLAUDE.md"]
+
+    def test_no_key_of_ours_is_written_into_the_other_program_s_file(self, tmp_path: pathlib.Path) -> None:
+        project.init(tmp_path)
+        assert json.loads((tmp_path / ".claude/settings.json").read_text()) == {}
+        assert not (tmp_path / "orchestrator.json").exists()
 
     def test_folders_that_exist_are_kept_and_the_rest_is_added(self, tmp_path: pathlib.Path) -> None:
         (tmp_path / ".claude/agents").mkdir(parents=True)
@@ -224,7 +248,7 @@ class TestInit:
         before = sorted(tmp_path.rglob("*"))
         with pytest.raises(Refused) as caught:
             project.init(tmp_path)
-        assert (caught.value.code, sorted(tmp_path.rglob("*"))) == ("ALREADY_EXISTS", before)
+        assert (caught.value.code, sorted(tmp_path.rglob("*"))) == ("E103", before)
 
     def test_another_failure_of_the_last_step_is_told_as_it_is(
         self, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
@@ -263,7 +287,7 @@ class TestInit:
             project.init(tmp_path)
         assert (caught.value.code, sorted(tmp_path.rglob("*"))) == ("OUTPUT_FAILED", before)
 
-    def test_somebody_who_is_faster_is_not_overwritten(
+    def test_what_somebody_makes_who_is_faster_is_not_overwritten(
         self, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         rename = pathlib.Path.rename
@@ -274,10 +298,10 @@ class TestInit:
             return rename(self, target)
 
         monkeypatch.setattr(pathlib.Path, "rename", later)
-        with pytest.raises(Refused) as caught:
-            project.init(tmp_path)
-        assert caught.value.code == "ALREADY_EXISTS"
-        assert sorted(path.name for path in tmp_path.rglob("*")) == [".claude", "theirs"]
+        assert project.init(tmp_path) == ALL[1:]
+        project.check(tmp_path)
+        assert (tmp_path / ".claude/theirs").read_text() == "x"
+        assert [path.name for path in tmp_path.iterdir()] == [".claude"]
 
     def test_a_folder_that_may_not_be_written_to_is_left_as_it_is(self) -> None:
         with elsewhere.folder() as root:
@@ -308,6 +332,106 @@ class TestSettings:
             (root / ".claude").chmod(0o755)
             (root / ".claude/settings.json").chmod(0o000)
             assert elsewhere.as_another(lambda: project.settings(root))[0] == "E103"
+
+
+    @pytest.mark.parametrize(
+        ("text", "code"),
+        [
+            ("{bad", "E105"), ("", "E105"), ("\ufeff", "E105"), ("[]", "E104"),
+            ('{"task_limits": {"files": 21}}', "E104"),
+            ('{"task_limits": 3}', "E104"), ('{"task_limit": {}}', "E104"), ('{"orchestrator": {}}', "E104"),
+            ('{"model": "x"}', "E104"), ('{"task_limits": {"files": true}}', "E104"),
+        ],
+    )  # fmt: skip
+    def test_P3_a_bad_orchestrator_json_gives_its_code_and_names_the_file(
+        self, root: pathlib.Path, text: str, code: str
+    ) -> None:
+        (root / "orchestrator.json").write_text(text)
+        with pytest.raises(InvalidInput) as caught:
+            project.settings(root)
+        assert (caught.value.code, caught.value.suggestion) == (code, "Fix orchestrator.json; nothing of it was used")
+
+    def test_P3_one_that_is_not_utf_8_is_e105(self, root: pathlib.Path) -> None:
+        (root / "orchestrator.json").write_bytes(b'{"\xff": 1}')
+        with pytest.raises(InvalidInput) as caught:
+            project.settings(root)
+        assert caught.value.code == "E105"
+
+    @pytest.mark.parametrize(
+        ("make", "reason"),
+        [
+            (lambda path: path.mkdir(), "cannot be read: it is no regular file"),
+            (lambda path: os.mkfifo(path), "cannot be read: it is no regular file"),
+            (lambda path: path.symlink_to(path), "is a symbolic link"),
+            (lambda path: path.symlink_to("nowhere"), "is a symbolic link"),
+        ],
+        ids=["a folder", "a pipe", "a loop", "a dangling link"],
+    )
+    def test_P3_what_is_no_regular_file_is_e103(self, root: pathlib.Path, make: Any, reason: str) -> None:
+        make(root / "orchestrator.json")
+        with pytest.raises(Refused) as caught:
+            project.settings(root)
+        assert (caught.value.code, caught.value.message) == ("E103", f"{root}/orchestrator.json {reason}.")
+
+    def test_orchestrator_json_wins_value_by_value(self, root: pathlib.Path) -> None:
+        both = {"orchestrator": {"task_limits": {"files": 2, "tests": 3}, "timeouts": {"deadlock_timeout_seconds": 40}}}
+        (root / ".claude/settings.json").write_text(json.dumps(both))
+        assert project.settings(root).task_limits[:2] == (2, 3)
+        (root / "orchestrator.json").write_text('{"task_limits": {"files": 7}}')
+        found = project.settings(root)
+        assert (found.task_limits[:2], found.timeouts.deadlock_timeout_seconds) == ((7, 3), 40)
+        (warning,) = project.outdated(root)
+        assert "holds task_limits, timeouts; move this to" in warning
+
+    def test_what_is_wrong_in_either_file_is_told(self, root: pathlib.Path) -> None:
+        (root / "orchestrator.json").write_text("{}")
+        (root / ".claude/settings.json").write_text('{"orchestrator": {"task_limits": {"files": 0}}}')
+        with pytest.raises(InvalidInput) as caught:
+            project.settings(root)
+        assert caught.value.suggestion == "Fix .claude/settings.json; nothing of it was used"
+
+    def test_without_settings_in_the_other_file_there_is_nothing_to_move(self, root: pathlib.Path) -> None:
+        assert project.outdated(root) == ()
+
+
+class TestOfWorktrees:
+    """Of a linked worktree the file in the main checkout counts."""
+
+    @pytest.fixture
+    def main(self, root: pathlib.Path) -> pathlib.Path:
+        for argv in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "x"]):
+            self.git(root, *argv)
+        return root
+
+    def git(self, folder: pathlib.Path, *argv: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.hooksPath=/dev/null")
+        subprocess.run(["git", *who, *argv], cwd=folder, check=True, capture_output=True)
+
+    def test_the_main_checkout_has_its_own(self, main: pathlib.Path) -> None:
+        assert project.own_settings(main) == str(main / "orchestrator.json")
+
+    @pytest.mark.parametrize("inner", [".", "sub"])
+    def test_a_linked_worktree_has_that_of_the_main_checkout(self, main: pathlib.Path, inner: str) -> None:
+        self.git(main, "worktree", "add", "-q", str(main / "trees/a"))
+        (main / "trees/a/sub").mkdir()
+        expected = os.path.normpath(main / inner / "orchestrator.json")
+        assert project.own_settings(main / "trees/a" / inner) == expected
+
+    def test_a_repository_within_a_worktree_has_its_own(self, main: pathlib.Path) -> None:
+        self.git(main, "worktree", "add", "-q", str(main / "trees/a"))
+        (main / "trees/a/nested").mkdir()
+        self.git(main / "trees/a/nested", "init", "-q")
+        assert project.own_settings(main / "trees/a/nested") == str(main / "trees/a/nested/orchestrator.json")
+
+    @pytest.mark.parametrize("text", ["", "gitdir: nowhere", "gitdir: ../.git", "\0", "nonsense"])
+    def test_a_file_in_git_s_place_that_leads_nowhere_changes_nothing(self, root: pathlib.Path, text: str) -> None:
+        (root / ".git").write_text(text)
+        assert project.own_settings(root) == str(root / "orchestrator.json")
+
+    def test_a_worktree_of_a_bare_repository_has_its_own(self, main: pathlib.Path) -> None:
+        self.git(main.parent, "clone", "-q", "--bare", str(main), "bare.git")
+        self.git(main.parent / "bare.git", "worktree", "add", "-q", str(main.parent / "tree"))
+        assert project.own_settings(main.parent / "tree") == str(main.parent / "tree/orchestrator.json")
 
 
 class TestPointers:
@@ -372,13 +496,8 @@ def test_p2_exactly_what_is_absent_is_named_and_nothing_is_ever_made(absent: lis
             missing = [child.rstrip("/") for child in error.data["missing"]]
         assert (sorted(missing), sorted(root.rglob("*"))) == (sorted(absent), before)
         if whole:
-            overwritten = {"CLAUDE.md", "settings.json"} - set(absent)
-            if overwritten:
-                with pytest.raises(Refused, match="already"):
-                    project.init(root)
-            else:
-                project.init(root)
-                project.check(root)
+            assert sorted(project.init(root)) == sorted(f".claude/{child}" for child in absent)
+            project.check(root)
 
 
 class TestChecks:

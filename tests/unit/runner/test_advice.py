@@ -45,3 +45,24 @@ def test_a_page_says_how_work_is_approved(approval: Approval | None, shown: str)
 @hypothesis.given(st.text())
 def test_what_gives_no_such_advice_stays(text: str) -> None:
     assert advice.on_a_page(text) == text
+
+
+REPL = "orchestrator --db /d.db repl --project /srv/shop"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("/logs task-7 --full shows the error in full", f"echo '/logs task-7 --full' | {REPL} shows the error in full"),
+        ("/logs task-7 shows what is missing; /approve, or /continue task-7 in a later session, lets it go on",
+         f"echo '/logs task-7' | {REPL} shows what is missing; {REPL}, then /continue task-7, lets it go on"),
+        ("/logs task-7 shows what is missing; /approve lets it go on",
+         f"echo '/logs task-7' | {REPL} shows what is missing; {REPL}, then /approve lets it go on"),
+        (f"it is queued: {advice.by_hand('/srv/shop', 'task-7')}.",
+         f"it is queued: {advice.by_hand('/srv/shop', 'task-7')}."),
+        ("look at /srv/approve and docs/init", "look at /srv/approve and docs/init"),
+        ("Enter the next task", "Enter the next task"),
+    ],
+)  # fmt: skip
+def test_P39_after_a_single_run_every_command_is_one_of_the_shell(text: str, shown: str) -> None:
+    assert advice.in_a_shell(text, REPL) == shown

@@ -79,7 +79,8 @@ def helped(names: tuple[str, ...]) -> Answer:
 
 def set_up(made: Row) -> Answer:
     """The answer of `/init`."""
-    return Answer(made, [visible(f"The project {made['project']} is set up: {', '.join(made['created'])}")])
+    what = ", ".join(made["created"]) or "nothing was missing"
+    return Answer(made, [visible(f"The project {made['project']} is set up: {what}")])
 
 
 def _help(desk: Desk, rest: str) -> Answer:

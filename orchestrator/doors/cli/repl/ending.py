@@ -22,6 +22,8 @@ from orchestrator.doors.cli.repl.telling import Answer, Teller
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import OrchestratorError
 
+TEMP = "temp"
+"""The mode of a project that may be deleted after the process."""
 _SEVERITY = (exits.OK, exits.UNFINISHED, exits.FAILED)
 
 
@@ -38,6 +40,16 @@ def greet(desk: Desk, teller: Teller, given: Given) -> None:
     teller.answer("begin", Answer(document, [*first, *notices]))
     if not teller.json:
         for warning in warnings:
+            output.complain(visible(f"warning: {warning}"))
+
+
+def remind(desk: Desk, teller: Teller) -> None:
+    """Say last what was said first of a temporary project.
+
+    Source: seed 001, Property 32.
+    """
+    if desk.project.mode == TEMP and not teller.json:
+        for warning in desk.project.warnings:
             output.complain(visible(f"warning: {warning}"))
 
 

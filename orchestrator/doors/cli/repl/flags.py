@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from orchestrator.core.running import production
 from orchestrator.doors.cli import output, printed
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option
 from orchestrator.doors.cli.repl.desk import Desk
+from orchestrator.doors.cli.repl.interrupts import Interrupts
+from orchestrator.doors.cli.repl.sources import Stream, is_terminal
 from orchestrator.doors.cli.text.layout import visible
 from orchestrator.errors import EXIT_NEGATIVE, OrchestratorError, Refused, UsageError
 
@@ -34,7 +37,7 @@ FLAGS = (
     option("executor", "Who executes, such as command:PATH; the provider's own where left out.", metavar="NAME"),
     option("executor_timeout", "How long an executor may take; 60000 where left out.", kind=INTEGER, metavar="MS"),
     option("progress_timeout", "How long it may be silent; 30000 where left out.", kind=INTEGER, metavar="MS"),
-    option("provider", "claude-code (where left out), openai or anthropic.", metavar="NAME"),
+    option("provider", "claude-code (default), codex, openai or anthropic.", metavar="NAME"),
     option("model", "The model; its name is passed on as it is.", metavar="NAME"),
 )  # fmt: skip
 
@@ -79,7 +82,26 @@ def notices() -> list[str]:
     return list(production.decide(os.environ).stdout)
 
 
-def opened(given: Given, *, interactive: bool) -> Desk:
+def named_project(given: Given, interrupts: Interrupts) -> str | None:
+    """The project that the call names; where it names none, in a repository, a person at a terminal is asked once.
+
+    Source: seed 001, Property 32.
+    """
+    wanted = given.arguments
+    is_named = any(wanted.get(name) is not None for name in ("project", "project_mode", "project_root"))
+    is_seated = is_terminal(sys.stdin) and is_terminal(sys.stderr)
+    asks_nobody = given.json or wanted.get("non_interactive") or not is_seated
+    if is_named or asks_nobody or not bootstrap.is_in_repository():
+        project: str | None = wanted.get("project")
+        return project
+    sys.stderr.write(visible(f"No project was named. Work here, in {os.getcwd()}? (y/N: in a temporary folder) "))
+    sys.stderr.flush()
+    with interrupts.breaking_in():
+        answer = Stream(sys.stdin.buffer).read() or b""
+    return "." if answer.strip().lower() in (b"y", b"yes") else None
+
+
+def opened(given: Given, interrupts: Interrupts, *, interactive: bool) -> Desk:
     """The desk that the flags describe. Whether its folder is a project is not looked at: see `is_project`.
 
     Raises:
@@ -87,7 +109,7 @@ def opened(given: Given, *, interactive: bool) -> Desk:
     """
     wanted = given.arguments
     desk = bootstrap.open_desk(
-        project=wanted.get("project"),
+        project=named_project(given, interrupts),
         project_mode=wanted.get("project_mode"),
         project_root=wanted.get("project_root"),
         executor=wanted.get("executor"),

@@ -40,7 +40,7 @@ COMMANDS: dict[str, Usage] = {
     "/logs": Usage("/logs [ID] [--full] [--tree] [--json]", "List the logs, or show one; ID is either id of a task."),
     "/approve": Usage("/approve", "Allow unfinished work to go on."),
     "/respond": Usage("/respond [ID] TEXT", "Answer what a task asks; it is then executed again."),
-    "/provider": Usage("/provider [NAME]", "Show or choose who executes: claude-code, openai, anthropic."),
+    "/provider": Usage("/provider [NAME]", "Show or choose who executes: claude-code, codex, openai, anthropic."),
     "/models": Usage("/models", "Show the chosen model."),
     "/model": Usage("/model NAME", "Choose the model; its name is passed on as it is."),
     "/keys": Usage("/keys", "Say which keys are set; never what they are."),

@@ -20,6 +20,10 @@ def run(folder: pathlib.Path, body: str, **more: Any) -> Any:
     return claude_code.ClaudeCode(str(program), kits.surroundings()).execute(making.task(folder, **more))
 
 
+SET = "set for it: ANTHROPIC_API_KEY, CLAUDE_CODE_OAUTH_TOKEN"
+LOG_IN = "run `claude` and log in, or: export ANTHROPIC_API_KEY=KEY"
+
+
 @pytest.mark.parametrize(
     ("name", "status", "error"),
     [
@@ -31,16 +35,24 @@ def run(folder: pathlib.Path, body: str, **more: Any) -> Any:
         (
             "not-logged-in",
             "ERROR",
-            "NOT_LOGGED_IN: Not logged in · Please run /login (start `claude` once by hand and log in)",
+            f"NOT_LOGGED_IN: Not logged in · Please run /login ({LOG_IN}; {SET})",
         ),
         (
             "not-logged-in-text",
             "ERROR",
-            "EXIT_STATUS: the program ended with status 1: Not logged in · Please run /login",
+            f"NOT_LOGGED_IN: Not logged in · Please run /login ({LOG_IN}; {SET})",
         ),
-        ("invalid-key", "ERROR", "AUTHENTICATION: Invalid API key · Fix external API key"),
-        ("rate-limit", "ERROR", "RATE_LIMIT: API Error: Request rejected (429) · limit"),
-        ("no-credit", "ERROR", "CREDIT: Credit balance is too low"),
+        (
+            "invalid-key",
+            "ERROR",
+            f"AUTHENTICATION: Invalid API key · Fix external API key (check the key or token; {SET})",
+        ),
+        (
+            "rate-limit",
+            "ERROR",
+            "RATE_LIMIT: API Error: Request rejected (429) · limit (wait a moment, then enter the task again)",
+        ),
+        ("no-credit", "ERROR", "CREDIT: Credit balance is too low (add credit, or log in with another account)"),
         ("turns-exhausted", "ERROR", "TURNS_EXHAUSTED: Reached maximum number of turns (1)"),
         (
             "unknown-option",

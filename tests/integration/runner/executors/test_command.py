@@ -116,6 +116,29 @@ print("polling started")
 
 
 @pytest.mark.parametrize(
+    ("name", "background", "unfinished"),
+    [
+        ("background-stopped", True, ("x (stopped)",)),
+        ("background-completed", False, ()),
+        ("success", None, ()),
+    ],
+)
+def test_P8_a_script_that_starts_claude_code_tells_of_background_work_by_its_events(
+    tmp_path: pathlib.Path, name: str, background: bool | None, unfinished: tuple[str, ...]
+) -> None:
+    said = making.replayed(name).replace('"none"', repr(making.SESSION))
+    result = run(tmp_path, said)
+    assert (result.status, result.session_id) == ("COMPLETE", making.SESSION)
+    assert (result.background, result.unfinished) == (background, unfinished)
+
+
+def test_a_result_of_its_own_behind_the_events_of_another_program_is_the_result(tmp_path: pathlib.Path) -> None:
+    own = json.dumps({"type": "result", "status": "INCOMPLETE", "session_id": making.SESSION, "output": "half"})
+    result = run(tmp_path, making.printed('{"type": "system"}', own))
+    assert (result.status, result.output, result.background) == ("INCOMPLETE", "half", None)
+
+
+@pytest.mark.parametrize(
     "template",
     [
         pytest.param((), id="no place"),

@@ -162,9 +162,19 @@ def test_all_problems_are_told_and_nothing_is_taken() -> None:
         config.parse({"orchestrator": dict.fromkeys("abcdefghijkl")})
 
 
-def test_the_document_of_settings_gives_them_again() -> None:
-    found = config.parse({"task_limits": {"files": 7}, "evidence_settings": {"compression_enabled": False}})
-    assert config.parse(json.dumps(config.document(found))) == found
+def test_the_file_of_ours_holds_the_sections_by_name_and_wins() -> None:
+    shared = {"task_limits": {"files": 2, "tests": 3}, "orchestrator": {"detection": {"source_extensions": [".a"]}}}
+    own = {"task_limits": {"files": 7}, "detection": {"checks": {"lint": [["lint"]]}}}
+    found = config.parse(shared, own)
+    assert (found.task_limits.files, found.task_limits.tests) == (7, 3)
+    assert (found.detection.source_extensions, dict(found.detection.checks)) == ((".a",), {"lint": (("lint",),)})
+    assert config.parse(shared, {}) == config.parse(shared)
+
+
+def test_every_unknown_key_of_the_file_of_ours_is_an_error() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        config.parse({}, OF_CLAUDE_CODE)
+    assert len(caught.value.data["problems"]) == len(OF_CLAUDE_CODE)
 
 
 def test_detection_can_be_set() -> None:

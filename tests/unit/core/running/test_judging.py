@@ -135,6 +135,8 @@ ROWS: list[Any] = [
     pytest.param({"leftovers": ("42 sleep",)}, "INCOMPLETE", "incomplete", "leftovers", None, id="P35 leftovers"),
     pytest.param({"background": True}, "INCOMPLETE", "incomplete", "put_off", None, id="P8 background work"),
     pytest.param({"output": "Polling started."}, "INCOMPLETE", "incomplete", "put_off", None, id="P8 polling started"),
+    pytest.param({"output": "All done.", "background": True, "unfinished": ("npm test (stopped)",)},
+                 "INCOMPLETE", "incomplete", "put_off", None, id="P8 background work behind confident words"),
     pytest.param(
         {"verified": (), "unattributed": ("a",), "beside": ("task-1",)},
         "NO_EVIDENCE", "incomplete", "nothing_verified", None, id="P8 whose work it was cannot be told",
@@ -459,3 +461,30 @@ def test_p31_why_a_claim_cannot_be_verified_is_told() -> None:
         "Claimed but not to be verified: '/srv/x.md' (it lies outside of the project), out.md (a link leads out of the"
         " project).",
     )  # fmt: skip
+
+
+def test_P8_where_events_tell_that_all_background_work_is_finished_the_words_of_the_answer_are_not_asked() -> None:
+    words = "The job is still running in production, as it has to."
+    assert judged(task_type="REPORT", output=words).executor_status == "INCOMPLETE"
+    assert judged(task_type="REPORT", output=words, background=False).executor_status == "COMPLETE"
+
+
+def test_P8_unfinished_background_work_is_named() -> None:
+    verdict = judged(background=True, unfinished=("npm test (stopped)",))
+    assert verdict.why == "The executor left work unfinished in the background: npm test (stopped)."
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        ("NOT_LOGGED_IN: Please run /login", "NOT_LOGGED_IN: Please run /login"),
+        ("EXIT_STATUS: the program ended with status 1: no such flag",
+         "The executor ended with exit code 1: no such flag"),
+        ("EXIT_STATUS: the program ended with status 1", "The executor ended with exit code 1."),
+        ("EXIT_STATUS: it fails", "The executor ended with exit code 1: it fails"),
+        (None, "The executor ended with exit code 1."),
+    ],
+)  # fmt: skip
+def test_P39_the_reason_of_a_failure_is_the_executor_s_own(error: str | None, why: str) -> None:
+    verdict = judged(status="ERROR", exit_code=1, error=error)
+    assert (verdict.executor_status, verdict.rules[0], verdict.code, verdict.why) == ("ERROR", "exit_code", "E503", why)

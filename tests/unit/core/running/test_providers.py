@@ -1,4 +1,4 @@
-"""P23 and P24: three providers, a model's name passed through, keys that are only ever SET or NOT SET."""
+"""P23 and P24: four providers, a model's name passed through, keys that are only ever SET or NOT SET."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from orchestrator.core.running.providers import Selection
 from orchestrator.errors import Refused
 
 
-@pytest.mark.parametrize("name", ["claude-code", "openai", "anthropic"])
-def test_p23_there_are_three_providers(name: str) -> None:
-    assert (providers.provider(name), len(providers.KEY_OF)) == (name, 3)
+@pytest.mark.parametrize("name", ["claude-code", "codex", "openai", "anthropic"])
+def test_p23_there_are_four_providers(name: str) -> None:
+    assert (providers.provider(name), len(providers.KEY_OF)) == (name, 4)
 
 
 def test_p23_without_a_name_the_provider_is_claude_code() -> None:
@@ -25,7 +25,8 @@ def test_p23_without_a_name_the_provider_is_claude_code() -> None:
 def test_p23_any_other_provider_is_an_error(name: str) -> None:
     with pytest.raises(Refused) as problem:
         providers.provider(name)
-    assert (problem.value.code, problem.value.data["known"]) == ("E104", ["claude-code", "openai", "anthropic"])
+    known = ["claude-code", "codex", "openai", "anthropic"]
+    assert (problem.value.code, problem.value.data["known"]) == ("E104", known)
 
 
 @pytest.mark.parametrize(
@@ -38,8 +39,9 @@ def test_p23_a_model_without_a_name_is_an_error(of: str, name: str | None) -> No
     assert problem.value.code == "E104"
 
 
-def test_p23_claude_code_alone_needs_no_model() -> None:
-    assert providers.model("claude-code", None) is None
+@pytest.mark.parametrize("of", ["claude-code", "codex"])
+def test_p23_a_program_with_a_login_of_its_own_needs_no_model(of: str) -> None:
+    assert providers.model(of, None) is None
 
 
 @given(st.sampled_from(["claude-code", "openai", "anthropic"]), st.text().filter(str.strip))

@@ -19,6 +19,7 @@ STUB = {"PM_EXECUTOR_MODE": "recovery-stub", "PM_RECOVERY_SCENARIO": "error"}
         ("command:cat", "command", True),
         ("command:tool --task {prompt_file}", "command", True),
         ("claude-code", "claude-code", True),
+        ("codex", "codex", True),
         ("anthropic", "anthropic", True),
         ("openai", "openai", True),
         ("fake-success", "fake-success", False),
@@ -40,7 +41,8 @@ def test_a_script_is_named_with_its_file(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize(
     ("provider", "executor"),
-    [(None, "claude-code"), ("claude-code", "claude-code"), ("openai", "openai"), ("anthropic", "anthropic")],
+    [(None, "claude-code"), ("claude-code", "claude-code"), ("codex", "codex"), ("openai", "openai"),
+     ("anthropic", "anthropic")],
 )
 def test_P23_each_provider_stands_for_its_executor(provider: str | None, executor: str) -> None:
     assert catalogue.of_provider(provider, {}).name == executor
@@ -49,18 +51,18 @@ def test_P23_each_provider_stands_for_its_executor(provider: str | None, executo
 @pytest.mark.parametrize(
     ("provider", "suggestion"),
     [
-        ("foo", "use one of claude-code, anthropic, openai"),
-        ("", "use one of claude-code, anthropic, openai"),
+        ("foo", "use one of claude-code, codex, anthropic, openai"),
+        ("", "use one of claude-code, codex, anthropic, openai"),
         ("OpenAI", "did you mean openai?"),
         ("claude", "did you mean claude-code?"),
-        ("fake-success", "use one of claude-code, anthropic, openai"),
+        ("fake-success", "use one of claude-code, codex, anthropic, openai"),
     ],
 )
 def test_P23_an_unknown_provider_is_refused(provider: str, suggestion: str) -> None:
     with pytest.raises(errors.InvalidInput) as caught:
         catalogue.of_provider(provider, {})
     assert (caught.value.code, caught.value.suggestion) == ("PROVIDER_UNKNOWN", suggestion)
-    assert "claude-code, anthropic, openai" in caught.value.message
+    assert "claude-code, codex, anthropic, openai" in caught.value.message
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_P23_an_unknown_provider_is_refused(provider: str, suggestion: str) -> N
         ("scripted:  ", "write scripted:FILE"),
         ("fake-sucess", "did you mean fake-success?"),
         ("recovery-stub", "set PM_EXECUTOR_MODE=recovery-stub and PM_RECOVERY_SCENARIO"),
-        ("zzz", "use one of command:PROGRAM, claude-code, anthropic, openai"),
+        ("zzz", "use one of command:PROGRAM, claude-code, codex, anthropic, openai"),
     ],
 )
 def test_an_unknown_executor_is_refused(name: str, suggestion: str) -> None:

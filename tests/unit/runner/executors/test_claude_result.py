@@ -29,7 +29,7 @@ def real(name: str) -> dict[str, Any]:
     [
         (
             "not-logged-in",
-            "NOT_LOGGED_IN: Not logged in · Please run /login (start `claude` once by hand and log in)",
+            "NOT_LOGGED_IN: Not logged in · Please run /login",
             "external",
         ),
         ("invalid-key", "AUTHENTICATION: Invalid API key · Fix external API key", "external"),

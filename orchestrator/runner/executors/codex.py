@@ -1,0 +1,96 @@
+"""The Codex program as an executor: `codex exec`, headless, its events read to the end of its turn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from orchestrator.core.running import grounds, program_variables, providers
+from orchestrator.runner import environment, port, process
+from orchestrator.runner.executors import codex_stream, command, failures, reading, service_errors
+
+NAME: Final = providers.CODEX
+PROGRAM: Final = "codex"
+
+WRITING: Final = ("--sandbox", "workspace-write")
+"""What it starts may write in the project."""
+ANSWERING: Final = ("--sandbox", "read-only")
+"""For tasks that only ask."""
+
+_INSTALL: Final = "install it with: npm install -g @openai/codex"
+
+
+class Codex:
+    """Runs `codex exec` once for each attempt; the prompt is read from stdin, and a project need not be a repository.
+
+    Args:
+        program: its name or path.
+        variables: where the environment is taken from; this process's own where left out.
+    """
+
+    name: Final = NAME
+    production: Final = True
+
+    def __init__(self, program: str = PROGRAM, variables: Mapping[str, str] | None = None) -> None:
+        self._program = program
+        self._variables = os.environ if variables is None else variables
+
+    def is_available(self) -> port.Availability:
+        """Whether the program is there; whether somebody is logged in shows when it is called."""
+        return command.program_state(self._program, environment.child(self._variables), _INSTALL)
+
+    def execute(
+        self, task: port.ExecutorTask, *, watch: port.Watch | None = None, cancelled: port.Cancelled | None = None
+    ) -> port.ExecutorResult:
+        """Run the program under supervision and read its events."""
+        state = self.is_available()
+        if not state.available:
+            return failures.unavailable(task, state)
+        argv = self.argv(task)
+        wrong = command.argument_problem(argv) or command.text_problem("a prompt", task.prompt)
+        if wrong is not None:
+            return failures.failed(task, "PROMPT_INVALID", wrong)
+        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME])
+        secrets = (*task.secrets, *program_variables.secrets(variables).values())
+        ended = process.supervise(
+            argv,
+            folder=task.project,
+            variables=variables,
+            # A whole line is an event; one that quotes a question asks nobody.
+            limits=task.limits._replace(finished_prompt_ms=task.limits.executor_timeout_ms),
+            raw=task.raw,
+            secrets=secrets,
+            watch=watch,
+            cancelled=cancelled,
+            tag=task.tag,
+            text=task.prompt,
+        )
+        return failures.cleaned(service_errors.explained(read(task, ended), NAME, self._variables), secrets)
+
+    def argv(self, task: port.ExecutorTask) -> list[str]:
+        """The program and its arguments; the prompt is none of them."""
+        model = () if task.model is None else ("--model", task.model)
+        mode = ANSWERING if task.task_type in grounds.ANSWERS and not task.writes else WRITING
+        return [self._program, "exec", "--json", "--skip-git-repo-check", *mode, *model, "-"]
+
+
+def read(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult:
+    """Turn what the program did and printed into a result."""
+    stopped = failures.of_end(task, ended)
+    if stopped is not None:
+        return stopped
+    return failures.with_status(task, failures.measured(_result(task, ended), ended), ended)
+
+
+def _result(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult:
+    events = reading.objects(ended.stdout)
+    found = codex_stream.read(task, events)
+    if found is not None:
+        return found
+    said = codex_stream.last_error(events)
+    if said is not None:
+        return failures.failed(task, service_errors.kind(said), said, output=ended.output)
+    if ended.exit_code:
+        return service_errors.of_status(task, ended)
+    return failures.failed(task, "RESULT_CUT", "the program ended without the end of its turn", output=ended.output)

@@ -1,0 +1,92 @@
+"""What a coding client says when its service or its login fails: which kind of failure that is, and what helps.
+
+Clients tell most of these apart in words alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from orchestrator.core.running import program_variables, providers
+from orchestrator.runner import port, process
+from orchestrator.runner.executors import failures
+
+_OF_STATUS: Final = {
+    400: "REQUEST_INVALID",
+    401: "AUTHENTICATION",
+    403: "AUTHENTICATION",
+    404: "MODEL_UNKNOWN",
+    408: "API_TIMEOUT",
+    413: "REQUEST_INVALID",
+    429: "RATE_LIMIT",
+}
+_WORDS: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), kind)
+    for pattern, kind in (
+        (r"/login|not logged in|oauth token|codex login|log in again", "NOT_LOGGED_IN"),
+        (r"missing environment variable", "KEY_NOT_SET"),
+        (r"credit balance|insufficient_quota|exceeded your current quota", "CREDIT"),
+        (r"invalid api key|incorrect api key|401 unauthorized|status 401", "AUTHENTICATION"),
+        (r"hit your .{0,40}limit|usage limit|limit reached", "USAGE_LIMIT"),
+        (r"429 too many|status 429", "RATE_LIMIT"),
+        (r"model .{0,80}(?:does not exist|is not supported|not found)|selected model", "MODEL_UNKNOWN"),
+        (r"timed out", "API_TIMEOUT"),
+        (r"connection (?:error|failed|refused)|unable to connect|stream disconnected|lookup address", "CONNECTION"),
+    )
+)
+_LOGIN: Final = {
+    providers.CLAUDE_CODE: "run `claude` and log in, or: export ANTHROPIC_API_KEY=KEY",
+    providers.CODEX: "run: codex login, or: export CODEX_API_KEY=KEY",
+}
+_HELP: Final = {
+    "NOT_LOGGED_IN": "{login}",
+    "KEY_NOT_SET": "{login}",
+    "AUTHENTICATION": "check the key or token",
+    "CREDIT": "add credit, or log in with another account",
+    "USAGE_LIMIT": "enter the task again after the reset",
+    "RATE_LIMIT": "wait a moment, then enter the task again",
+    "MODEL_UNKNOWN": "choose another one with --model NAME",
+    "CONNECTION": "check the network, the endpoint and the proxy",
+}
+_ABOUT_VARIABLES: Final = ("NOT_LOGGED_IN", "KEY_NOT_SET", "AUTHENTICATION", "CONNECTION")
+
+
+def by_words(text: str) -> str | None:
+    """The kind of failure that a text speaks of, or None."""
+    return next((kind for pattern, kind in _WORDS if pattern.search(text)), None)
+
+
+def kind(text: str, status: object = None) -> str:
+    """The kind of a failure.
+
+    Args:
+        text: what the client says.
+        status: the HTTP status that it names, if it names one.
+    """
+    found = by_words(text)
+    if found is not None or not isinstance(status, int):
+        return found or "REPORTED_ERROR"
+    return _OF_STATUS.get(status, "SERVICE" if status >= 500 else "REPORTED_ERROR")
+
+
+def of_status(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult:
+    """The result of a client that ended with a status other than 0 and printed no result: by its last words."""
+    said = failures.last_words(ended)
+    found = by_words(said)
+    failure = failures.of_status(task, ended)
+    if found is None:
+        return failure
+    return failure._replace(error=f"{found}: {failures.shortened(said)}", cause=failures.KINDS[found])
+
+
+def explained(result: port.ExecutorResult, program: str, variables: Mapping[str, str]) -> port.ExecutorResult:
+    """The result with what helps behind its error, and with the names of the variables that the program got."""
+    found = (result.error or "").partition(":")[0]
+    if result.status != failures.ERROR or found not in _HELP:
+        return result
+    help_ = _HELP[found].format(login=_LOGIN[program])
+    if found in _ABOUT_VARIABLES:
+        help_ = f"{help_}; {program_variables.told(program, variables)}"
+    return result._replace(error=f"{result.error} ({help_})")
