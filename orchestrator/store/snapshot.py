@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from orchestrator.core import strictjson
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, Snapshot
-from orchestrator.store import evidence, gaps, moment, sqlite, step, verifying
+from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, RuleChange, Snapshot
+from orchestrator.store import evidence, gaps, moment, sqlite, step, verifying, versions
 from orchestrator.store.constants import STORE_CHAIN
 
 _T = TypeVar("_T")
@@ -135,6 +135,9 @@ class _Reading:
 
     def _snapshot(self, kind: str, status: str, testing_mode: str) -> Snapshot:
         paths = {row[0]: row for row in self._rows(_PATHS)}
+        pinned = versions.pinned(self._connection, self._session)
+        workflow = () if pinned is None else (Finding(self._session, pinned.text()),)
+        unvouched = pinned is not None and bool(pinned.differs)
         (last,) = self._rows(_LAST_OF_MANAGER) or [(None, None)]
         confirmation = self._one(_CONFIRMATION)
         after = -1 if confirmation is None else confirmation
@@ -168,6 +171,12 @@ class _Reading:
             repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),
             tasks=tuple(each for sql in _TASKS for each in self._findings(sql)),
             merges=tuple(self._merges(groups, paths)),
+            workflow=() if unvouched else workflow,
+            unvouched_workflow=workflow if unvouched else (),
+            rule_changes=tuple(
+                RuleChange(f"step {each.seq}", each.text(), bool(each.differs), each.confirmed is not None, each.older)
+                for each in versions.moves(self._connection, self._session)
+            ),
         )
 
     def _one(self, sql: str) -> Any:

@@ -46,8 +46,9 @@ def answer(question: str, decision: str, **more: Any) -> Op:
 
 
 def perform(context: Context, op: Op) -> str | None:
-    """Do it, an answer as a person does; return the code of the refusal, if it was refused."""
-    context.credential = human.Credential(human.TERMINAL) if op.words in PERSONS else None
+    """Do it, an answer and what is said to be a person's as a person does; the code of the refusal, if any."""
+    person = op.words in PERSONS or op.arguments.get("by") == "user"
+    context.credential = human.Credential(human.TERMINAL) if person else None
     try:
         operations.call(context, op.words, **op.arguments)
     except OrchestratorError as problem:

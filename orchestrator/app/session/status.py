@@ -51,8 +51,8 @@ def status(
     Returns:
         `session`, `goal`, `state`, `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off,
         `questions`, `verdict` (the newest; `fresh` while nothing was recorded since), `held`, `stalled`, `causes`,
-        `progress`, `next`, `exit_code`: 0 running or ended, 2 a person is awaited, 1 stalled. Without a session
-        `sessions` and the most urgent `exit_code`.
+        `progress`, `workflow` (the version that it was created with), `next`, `exit_code`: 0 running or ended, 2 a
+        person is awaited, 1 stalled. Without a session `sessions` and the most urgent `exit_code`.
 
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: SEQ_OUT_OF_RANGE {first, last}.
@@ -151,7 +151,11 @@ def _details(context: Context, seen: Snapshot, now: str) -> Answer:
     kinds = summary.kinds(context.reader, seen.session["id"])
     doubts = doubtful.in_session(context.reader, seen.session["id"]) if kinds["completed"] else {}
     entries = {entry["group_id"]: {**entry, "kind": kind} for kind, found in kinds.items() for entry in found}
+    from orchestrator.store import versions
+
+    pinned = versions.pinned(context.connection, seen.session["id"], compared=False)
     return {
+        "workflow": pinned and pinned.to_json(),
         "groups": [_group(seen, row, entries[row["id"]], doubts.get(row["id"]), now) for row in seen.groups],
         "causes": summary.causes(kinds) if not any(_works(row) for row in seen.groups) else [],
     }

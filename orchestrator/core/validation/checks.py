@@ -1,4 +1,4 @@
-"""Checks V01 to V16 of the validator, each one function. All of them run; none stops at the first fault.
+"""Checks V01 to V16 and V18 of the validator, each one function. All of them run; none stops at the first fault.
 
 A check yields lines; one that yields no error has passed. Order and ids are fixed.
 
@@ -279,3 +279,20 @@ def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
     for group in snapshot.groups:
         if group.skipped_qa:
             yield ("info", group.id, "went to review without QA although the session tests in full", "")
+
+
+@check("V18")
+def rules_were_not_weakened(snapshot: Snapshot) -> Iterator[Line]:
+    """The rules of the session were changed by nobody but a person while it was open; every change is listed."""
+    yield from _each(snapshot.workflow, "info")
+    yield from _each(snapshot.unvouched_workflow, "warning", "orchestrator workflow versions")
+    way = f"orchestrator session upgrade-workflow {snapshot.session} --confirm --by PERSON --reason TEXT"
+    for change in snapshot.rule_changes:
+        if not change.differs:
+            yield ("info", change.subject, change.text, "")
+        elif change.confirmed:
+            yield ("warning", change.subject, change.text, "")
+        elif change.older:
+            yield ("warning", change.subject, f"{change.text}; recorded before anybody was asked to confirm it", way)
+        else:
+            yield _error(change.subject, change.text, way)

@@ -77,6 +77,20 @@ class Merge(NamedTuple):
     why: str = ""
 
 
+class RuleChange(NamedTuple):
+    """A change of the session's workflow version, in words.
+
+    differs: whether a rule differs between the two; confirmed: whether a person did or confirmed it; older: it was
+    recorded before anybody was asked to.
+    """
+
+    subject: str
+    text: str
+    differs: bool
+    confirmed: bool
+    older: bool
+
+
 class Snapshot(NamedTuple):
     """One session at its audit head."""
 
@@ -107,6 +121,9 @@ class Snapshot(NamedTuple):
     tasks: tuple[Finding, ...] = ()
     ran: tuple[Ran, ...] = ()
     merges: tuple[Merge, ...] = ()
+    workflow: tuple[Finding, ...] = ()
+    unvouched_workflow: tuple[Finding, ...] = ()
+    rule_changes: tuple[RuleChange, ...] = ()
 
     def group(self, status: str) -> tuple[Group, ...]:
         """The groups of one status, in order of creation."""
