@@ -86,9 +86,13 @@ _TASKS = (_TASKS_OPEN, _TASKS_UNEXPLAINED, _TASKS_ALL_CANCELLED)
 
 
 class Seen(NamedTuple):
-    """A session as it was at one moment, with the evidence that lies in files, which is looked at afterwards."""
+    """A session as it was at one moment, with the evidence that lies in files, which is looked at afterwards.
+
+    store: the last step of the store's chain then.
+    """
 
     snapshot: Snapshot
+    store: int
     files: list[evidence.File]
     inventories: list[evidence.Inventory]
 
@@ -131,7 +135,9 @@ class _Reading:
         if not found:
             return None
         of = (self._connection, self._session)
-        return Seen(self._snapshot(*found), evidence.files(*of), evidence.inventories(*of))
+        store = self._connection.execute(step.LAST_EVENT, (STORE_CHAIN,)).fetchone()
+        snapshot = self._snapshot(*found)
+        return Seen(snapshot, store[0] if store else 0, evidence.files(*of), evidence.inventories(*of))
 
     def _snapshot(self, kind: str, status: str, testing_mode: str) -> Snapshot:
         paths = {row[0]: row for row in self._rows(_PATHS)}

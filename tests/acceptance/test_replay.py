@@ -118,7 +118,7 @@ MIXED = (
     _op("criterion set", id="C2", session_id="S1", actual="83.5", by="qa_expert", reason="measured"),
     _op("criterion set", id="C1", session_id="S1", status="met", by="project_manager", reason="seen", request_id="met"),
     _op("criterion remove", id="C1", session_id="S1", by="project_manager", reason="out of scope"),
-    _op("validate", session_id="S1", request_id="judged"),
+    _op("validate", session_id="S1", record=True, request_id="judged"),
     _op("validate", session_id="nowhere"),
     _op("session pause", id="S1", by="project_manager", reason="a pause"),
     _op("redispatch", session_id="S1", group_id="A", reason=""),

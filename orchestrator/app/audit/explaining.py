@@ -136,7 +136,8 @@ def _group_sentences(context: Context, row: Row, answer: Answer) -> list[str]:
     taken = about_groups.taken_as_it_is(*key) if answer["pm_path"] and answer["unmet"] else ""
     sentences = [_standing(row, answer["awaited"], _reason(context, *key[1:])), *([back] if back else [])]
     if answer["grandfathered"]:
-        sentences.append("It was completed before it was imported; nothing here proves it.")
+        word = "a project manager's BAZINGA acknowledges it by name"
+        sentences.append(f"It was completed before it was imported; nothing here proves it. Until {word}, no verdict accepts it.")
     elif row["status"] == "deferred_external":
         sentences.append(_deferred(answer["blockers"]))
     elif row["status"] != "cancelled":

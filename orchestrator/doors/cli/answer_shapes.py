@@ -161,6 +161,8 @@ class Validation(Answer):
     reason: str
     checks: list[CheckLine]
     completes: list[str]
+    imported: NotRequired[list[str]]
+    recorded: bool
     head: str
     session_id: str
     dry_run: bool

@@ -81,8 +81,11 @@ def failed(verdict: dict[str, Any], level: str = "error") -> list[tuple[str, str
 
 
 def test_reject_is_1_and_accept_is_0(project: Project) -> None:
-    rejected = project.validate(exit_code=1)
-    assert (rejected["success"], rejected["verdict"]) == (True, "REJECT")
+    trial = project.validate(exit_code=1)
+    assert (trial["verdict"], trial["recorded"], "report_id" in trial) == ("REJECT", False, False)
+    assert "nothing was reported yet" in trial["warnings"][0]
+    rejected = project.validate("--record", exit_code=1)
+    assert (rejected["success"], rejected["verdict"], rejected["recorded"]) == (True, "REJECT", True)
     assert set(rejected) >= {"verdict", "reason", "checks", "completes", "head", "seq", "report_id", "decision"}
     project.finish()
     accepted = project.validate(exit_code=0)
@@ -90,7 +93,7 @@ def test_reject_is_1_and_accept_is_0(project: Project) -> None:
     closed = project.validate(exit_code=3)
     assert (closed["success"], closed["code"]) == (False, "SESSION_CLOSED")
     status = json.loads(project.run("status", "S1", "--json").stdout)
-    assert (status["state"], status["verdict"]["verdict"], status["verdict"]["fresh"]) == ("ended", "ACCEPT", False)
+    assert (status["state"], status["verdict"]["verdict"], status["verdict"]["fresh"]) == ("ended", "ACCEPT", True)
 
 
 def test_a_person_can_read_a_verdict(project: Project) -> None:
@@ -170,12 +173,15 @@ def test_megabytes_of_output_are_kept_by_their_ends(project: Project) -> None:
 
 def test_while_commands_run_others_write_and_the_verdict_is_refused(project: Project, script: pathlib.Path) -> None:
     words = [sys.executable, str(script), "group", "create", "C", "-s", "S1", "--db", str(project.path)]
-    text = f"import subprocess; raise SystemExit(subprocess.run({words!r}, env={{'ORCHESTRATOR_BUSY_TIMEOUT': '1'}}).returncode)"  # noqa: E501 - one command
+    text = f"import subprocess, time; subprocess.run({words!r}, env={{'ORCHESTRATOR_BUSY_TIMEOUT': '1'}}); time.sleep(1.1)"
     project.python("C1", text)
     project.finish()
     before = project.rows(LAST)[0][0]
 
-    refused = project.validate(exit_code=3)
+    # No time is left to judge the session anew.
+    done = project.run("validate", "S1", "--json", ORCHESTRATOR_BUSY_TIMEOUT="1")
+    assert done.returncode == 3
+    refused = json.loads(done.stdout)
 
     assert refused["code"] == "STATE_CHANGED"
     assert refused["suggestion"] == "orchestrator validate S1"
