@@ -94,7 +94,8 @@ CHANGED_SINCE = f"""SELECT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_
     AND e.seq < :until AND {_JUDGED})"""
 """Whether a chain had an event between two steps that changes what a verdict rests on."""
 
-# What the store's chain had since is told by the order in which events were committed. Nothing changes an ended session.
+# What the store's chain had since is told by the order in which events were committed. Nothing changes a session that
+# has ended.
 LAST_VERDICT = f"""SELECT r.id, r.response_status AS verdict, r.summary AS reason, r.seq, r.reported_at AS at,
     NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = r.session_id AND e.seq > r.seq AND {_JUDGED})
     AND (s.status = 'ended' OR NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = '{STORE_CHAIN}'

@@ -67,16 +67,21 @@ def create(
         "turn_timeout": turn_timeout, "disabled_roles": list(disabled), "by": by,
     }
     answer = perform(context, Call("session create", id, by, given, request_id, at=at), create_action)
-    return answer | _workflow(context, id)
+    # Beside the step, so that what older records answered is told again as it was.
+    return answer | _told(context, id, disabled)
 
 
-def _workflow(context: Context, session_id: str) -> Answer:
+def _told(context: Context, session_id: str, disabled: tuple[str, ...]) -> Answer:
+    """By which rules a session goes, and what they and its disabled roles make of it."""
+    from orchestrator.app.session import feasible
     from orchestrator.store import versions
 
     pinned = versions.pinned(context.connection, session_id)
     if pinned is None:
         return {}
-    return {"workflow": pinned.to_json(), **({"warnings": [f"{pinned.text()}."]} if pinned.differs else {})}
+    rules = [f"{pinned.text()}."] if pinned.differs else []
+    warnings = rules + feasible.beforehand(context.version(pinned.version).workflow, disabled)
+    return {"workflow": pinned.to_json(), **({"warnings": warnings} if warnings else {})}
 
 
 class Taken(Exception):

@@ -49,8 +49,9 @@ def status(
         at_seq: the session as it stood right after this step; as it stands now where left out.
 
     Returns:
-        `session`, `goal`, `state`, `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off,
-        `questions`, `verdict` (the newest; `fresh` while nothing was recorded since), `held`, `stalled`, `causes`,
+        `warnings` (groups that can never be completed), `session`, `goal`, `state`, `awaited`, `groups`, `spawns` with
+        the commands to report and to read the hand-off, `questions`, `verdict` (the newest; `fresh` while nothing was
+        recorded since that changes what it rests on), `held`, `stalled`, `causes`,
         `progress`, `workflow` (the version that it was created with), `next`, `exit_code`: 0 running or ended, 2 a
         person is awaited, 1 stalled. Without a session `sessions` and the most urgent `exit_code`.
 
@@ -67,7 +68,8 @@ def status(
     seen = _snapshot(context, session_id)
     now = context.clock()
     spawns = _spawns(context, seen, now)
-    answer = _head(seen) | {"spawns": spawns, "questions": _questions(context, seen), "verdict": seen.verdict}
+    answer = _head(seen) | {"warnings": _endless(context, seen), "spawns": spawns}
+    answer |= {"questions": _questions(context, seen), "verdict": seen.verdict}
     if not brief:
         answer |= _details(context, seen, now)
     return answer | {"next": _next(seen, spawns, answer["state"])}
@@ -84,12 +86,23 @@ def _questions(context: Context, seen: Snapshot) -> list[Row]:
 
 def _overview(context: Context) -> Answer:
     rows = queries.rows(context.reader, queries.OPEN_SESSIONS, since="", limit=-1)
-    heads = [_head(_snapshot(context, row["id"])) for row in rows]
+    seen = [_snapshot(context, row["id"]) for row in rows]
+    heads = [_head(each) for each in seen]
     codes = {head.pop("exit_code") for head in heads}
     urgent = next((code for code in (errors.EXIT_NEGATIVE, errors.EXIT_PERSON) if code in codes), errors.EXIT_OK)
     for head in heads:
         head.pop("success")
-    return {"success": True, "sessions": heads, "exit_code": urgent}
+    endless = [warning for each in seen for warning in _endless(context, each)]
+    return {"success": True, "warnings": endless, "sessions": heads, "exit_code": urgent}
+
+
+def _endless(context: Context, seen: Snapshot) -> list[str]:
+    """Groups that their session's disabled roles keep from ever being completed; most sessions have every role."""
+    if not seen.session["disabled_roles"]:
+        return []
+    from orchestrator.app.session import feasible
+
+    return feasible.warnings(context, seen.session, seen.groups)
 
 
 def _snapshot(context: Context, session_id: str) -> Snapshot:

@@ -87,7 +87,8 @@ def newest(context: Context, session_id: str) -> Answer | None:
     """The verdict that was recorded last, as it was found then; None where there is none.
 
     Returns:
-        As a dry run answers it, with `report_id`, `at`, and `fresh` while nothing was recorded since.
+        As a dry run answers it, with `report_id`, `at`, and `fresh` while nothing was recorded since that changes what
+        it rests on.
 
     Raises:
         Refused: UNKNOWN_SESSION.
@@ -108,7 +109,8 @@ def went_on(work: Work) -> bool:
     if head is None or store is None:
         # As it was told apart before events of some kinds were left out.
         return bool(head != _head(work))
-    chains = ((work.step.chain, int(str(head).partition(":")[0]), work.seq), (STORE_CHAIN, int(store), queries.LAST_SEQ))
+    seen = int(str(head).partition(":")[0])
+    chains = ((work.step.chain, seen, work.seq), (STORE_CHAIN, int(store), queries.LAST_SEQ))
     return any(
         work.reader.one(queries.CHANGED_SINCE, chain=chain, seq=seq, until=until) == (1,)
         for chain, seq, until in chains

@@ -173,13 +173,13 @@ def test_megabytes_of_output_are_kept_by_their_ends(project: Project) -> None:
 
 def test_while_commands_run_others_write_and_the_verdict_is_refused(project: Project, script: pathlib.Path) -> None:
     words = [sys.executable, str(script), "group", "create", "C", "-s", "S1", "--db", str(project.path)]
-    text = f"import subprocess, time; subprocess.run({words!r}, env={{'ORCHESTRATOR_BUSY_TIMEOUT': '1'}}); time.sleep(1.1)"
-    project.python("C1", text)
+    patience = {"ORCHESTRATOR_BUSY_TIMEOUT": "1"}
+    project.python("C1", f"import subprocess, time; subprocess.run({words!r}, env={patience!r}); time.sleep(1.1)")
     project.finish()
     before = project.rows(LAST)[0][0]
 
     # No time is left to judge the session anew.
-    done = project.run("validate", "S1", "--json", ORCHESTRATOR_BUSY_TIMEOUT="1")
+    done = project.run("validate", "S1", "--json", **patience)
     assert done.returncode == 3
     refused = json.loads(done.stdout)
 

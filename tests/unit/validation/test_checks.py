@@ -155,7 +155,8 @@ def test_the_one_confirmation_that_is_suggested_names_every_group_that_needs_a_w
     named = " ".join(f"--acknowledge {id}=REASON" for id in ("UNCONFIRMED", "DEFERRED", "KNOWN", "WORD", "IMPORTED"))
     confirm = f"orchestrator route project_manager BAZINGA --session-id {snapshot.session} {named}"
     verdict = checks.validate(snapshot)
-    of = [(line.id, line.subject, line.hint) for line in verdict.checks if line.id in ("V03", "V04", "V05") and line.hint]
+    hinted = [line for line in verdict.checks if line.id in ("V03", "V04", "V05") and line.hint]
+    of = [(line.id, line.subject, line.hint) for line in hinted]
     why = f"orchestrator why BLOCKED --session-id {snapshot.session}"
     assert of == [
         ("V03", "IMPORTED", confirm),
@@ -197,8 +198,8 @@ def test_a_verdict_says_first_how_much_is_only_imported(
     imported: int, others: int, first: str, word: str | None
 ) -> None:
     came = GROUP._replace(chain=False, grandfathered=True, acknowledged=word)
-    groups = (*(came._replace(id=f"I{n}") for n in range(imported)), *(GROUP._replace(id=f"G{n}") for n in range(others)))
-    verdict = checks.validate(GOOD._replace(groups=groups))
+    groups = [came._replace(id=f"I{n}") for n in range(imported)] + [GROUP._replace(id=f"G{n}") for n in range(others)]
+    verdict = checks.validate(GOOD._replace(groups=tuple(groups)))
     accepted = word is not None or not imported
     rest = "V03 (" if not accepted else "every check passed"
     assert (verdict.verdict == "ACCEPT", verdict.reason.startswith(first + rest)) == (accepted, True)
