@@ -141,9 +141,6 @@ class _Reading:
 
     def _snapshot(self, kind: str, status: str, testing_mode: str) -> Snapshot:
         paths = {row[0]: row for row in self._rows(_PATHS)}
-        pinned = versions.pinned(self._connection, self._session)
-        workflow = () if pinned is None else (Finding(self._session, pinned.text()),)
-        unvouched = pinned is not None and bool(pinned.differs)
         (last,) = self._rows(_LAST_OF_MANAGER) or [(None, None)]
         confirmation = self._one(_CONFIRMATION)
         after = -1 if confirmation is None else confirmation
@@ -177,13 +174,19 @@ class _Reading:
             repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),
             tasks=tuple(each for sql in _TASKS for each in self._findings(sql)),
             merges=tuple(self._merges(groups, paths)),
-            workflow=() if unvouched else workflow,
-            unvouched_workflow=workflow if unvouched else (),
             rule_changes=tuple(
                 RuleChange(f"step {each.seq}", each.text(), bool(each.differs), each.confirmed is not None, each.older)
                 for each in versions.moves(self._connection, self._session)
             ),
+            **self._pinned(),
         )
+
+    def _pinned(self) -> dict[str, tuple[Finding, ...]]:
+        """The workflow version that the session was created with, under the name of the fact that it is."""
+        pinned = versions.pinned(self._connection, self._session)
+        if pinned is None:
+            return {}
+        return {"unvouched_workflow" if pinned.differs else "workflow": (Finding(self._session, pinned.text()),)}
 
     def _one(self, sql: str) -> Any:
         row = self._connection.execute(sql, {"session": self._session}).fetchone()

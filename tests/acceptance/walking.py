@@ -191,7 +191,8 @@ class Walk:
             self._do(Op("group create", {
                 "id": f"G{number}", "session_id": SESSION, "name": "a group",
                 "kind": pick(("code", "code", "research")),
-                "security_sensitive": self.random.random() < 0.2,
+                # Where the senior engineer is disabled, nobody could build such a group.
+                "security_sensitive": self.random.random() < 0.2 and "senior_software_engineer" not in disabled,
                 "complexity": pick((3, 8)),
                 "depends_on": tuple(f"G{other}" for other in range(number) if self.random.random() < 0.25),
             }))

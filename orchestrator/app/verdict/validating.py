@@ -2,7 +2,8 @@
 
 What is found out beside the record (how a command ends, where a commit stands) is found out while no transaction is
 open. The verdict is then recorded. Where something was recorded meanwhile that changes what it rests on, the session is
-judged anew until the deadline of the database.
+judged anew in the very step that records; where something else is now to be found out beside the record it is judged
+from the beginning, until the deadline of the database.
 
 Source: seed 004, Proposed Solution 5.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from orchestrator.app.context import FOUND, Answer, Call, Context, Work, answere
 from orchestrator.app.verdict import merges, verdicts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
-from orchestrator.core.validation.snapshot import Criterion, Finding, Ran, Snapshot
+from orchestrator.core.validation.snapshot import Criterion, Finding, Merge, Ran, Snapshot
 from orchestrator.errors import EXIT_NEGATIVE, UsageError
 from orchestrator.store import snapshot
 from orchestrator.store.reader import Agent
@@ -73,7 +75,8 @@ def validate(
 
     Raises:
         UsageError: USAGE, both `dry_run` and `record`.
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED: the session went on changing until the deadline;
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED: what is to be found out beside the record (commands,
+            commits, files) went on changing until the deadline;
             UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED: of `by`.
     """
     if dry_run and record:
@@ -113,20 +116,43 @@ def _judge(
         return perform(context, call, verdicts.record_action)
     unasked = not (call.dry_run or call.input["record"] or seen.snapshot.is_confirmed)
     trial = call.dry_run or unasked
-    full, tried = _completed(context, seen, command_timeout if run_commands or not trial else None)
-    verdict = checks.validate(full).to_json()
+    outside = _outside(context, seen, command_timeout if run_commands or not trial else None)
     if trial:
-        answer = verdicts.answer(verdict, full.head) | {"session_id": session_id, "dry_run": True, "recorded": False}
+        full = outside.added(seen.snapshot)
+        answer = verdicts.answer(checks.validate(full).to_json(), full.head)
+        answer |= {"session_id": session_id, "dry_run": True, "recorded": False}
         return answer | (_unasked(full) if unasked else {})
-    found = {"head": full.head, "store": seen.store, "verdict": verdict, "ran": [each.to_json() for each in tried]}
 
     def record(work: Work) -> Answer:
-        if verdicts.went_on(work) and time.monotonic() < ends:
-            raise _WentOnError
+        if verdicts.went_on(work):
+            anew = _seen_anew(work, seen)
+            if anew is not None:
+                work.call.input[FOUND] = _found(anew, outside)
+            elif time.monotonic() < ends:
+                raise _WentOnError
         return verdicts.record_action(work)
 
     # What older records answered is told again as it was, so that this stands beside the step.
-    return perform(context, call._replace(input={**call.input, FOUND: found}), record) | {"recorded": True}
+    given = {**call.input, FOUND: _found(seen, outside)}
+    return perform(context, call._replace(input=given), record) | {"recorded": True}
+
+
+def _found(seen: snapshot.Seen, outside: Outside) -> Answer:
+    """What the step that records a verdict rests on."""
+    full = outside.added(seen.snapshot)
+    verdict = checks.validate(full).to_json()
+    ran = [each.to_json() for each in outside.tried]
+    return {"head": full.head, "store": seen.store, "verdict": verdict, "ran": ran}
+
+
+def _seen_anew(work: Work, before: snapshot.Seen) -> snapshot.Seen | None:
+    """The session as it is within the step; None where what was found out beside the record is not what it asks now,
+    or where no verdict is wanted any more.
+    """
+    seen = snapshot.read(work.context.connection, work.step.chain)
+    if seen is None or _asked_outside(seen) != _asked_outside(before):
+        return None
+    return seen if work.call.input["record"] or seen.snapshot.is_confirmed else None
 
 
 def _unasked(judged: Snapshot) -> Answer:
@@ -155,22 +181,40 @@ def _is_proven(context: Context, agent: Agent) -> bool:
         context.proof = None
 
 
-def _completed(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> tuple[Snapshot, list[Tried]]:
-    """The snapshot with what only the world outside tells; commands are run where there is a time for them."""
+class Outside(NamedTuple):
+    """What was found out beside the record; `merges` None where no commit was looked up."""
+
+    faults: tuple[Finding, ...]
+    tried: tuple[Tried, ...]
+    merges: tuple[Merge, ...] | None
+
+    def added(self, read: Snapshot) -> Snapshot:
+        """A snapshot with it."""
+        ran = tuple(each.ran for each in self.tried)
+        looked_up = read.merges if self.merges is None else self.merges
+        return read._replace(evidence=(*read.evidence, *self.faults), ran=ran, merges=looked_up)
+
+
+def _asked_outside(seen: snapshot.Seen) -> tuple[Any, ...]:
+    """All that is looked for beside the record: commands, commits, files."""
+    return tuple(_commanded(seen.snapshot)), seen.snapshot.merges, seen.files, seen.inventories
+
+
+def _commanded(read: Snapshot) -> Iterator[Criterion]:
+    for criterion in read.criteria:
+        if criterion.command is not None and criterion.status != "deferred":
+            yield criterion
+
+
+def _outside(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> Outside:
+    """What only the world outside tells; commands are run where there is a time for them."""
     root = attached.project_root(context.path)
-    read = seen.snapshot
     lying = attached.Evidence(seen.files, seen.inventories)
     faults = tuple(Finding(*fault) for fault in attached.faults(context.path, seen.snapshot.session, lying))
-    read = read._replace(evidence=(*read.evidence, *faults))
     if timeout_s is None:
-        return read, []
-    tried = [
-        _tried(context, criterion, root, timeout_s)
-        for criterion in read.criteria
-        if criterion.command is not None and criterion.status != "deferred"
-    ]
-    looked_up = merges.look_up(read.merges, context.run, root)
-    return read._replace(ran=tuple(each.ran for each in tried), merges=looked_up), tried
+        return Outside(faults, (), None)
+    tried = tuple(_tried(context, criterion, root, timeout_s) for criterion in _commanded(seen.snapshot))
+    return Outside(faults, tried, merges.look_up(seen.snapshot.merges, context.run, root))
 
 
 def _tried(context: Context, criterion: Criterion, root: Path, timeout_s: int) -> Tried:

@@ -341,13 +341,14 @@ def confirmed() -> Court:
     court.criterion("C1", command=("true",), reason="asked for")
     court.complete("A")
     court.bazinga()
+    court.context.deadline_s = 600.0
     return court
 
 
 def test_what_happens_meanwhile_refuses_the_verdict_where_no_time_is_left() -> None:
     court = confirmed()
     court.context.deadline_s = 0.0
-    meanwhile(court, lambda: court.group("B"))
+    meanwhile(court, lambda: court.criterion("C2", command=("true",), reason="asked for"))
 
     with pytest.raises(verdicts.Refused) as caught:
         court.judge()
@@ -372,14 +373,34 @@ def once(court: Court, act: Callable[[], Any]) -> list[int]:
     return ran
 
 
-def test_a_session_that_changed_meanwhile_is_judged_anew() -> None:
+def test_a_session_that_changed_meanwhile_is_judged_anew_in_the_step_that_records() -> None:
     court = confirmed()
     ran = once(court, lambda: court.group("B"))
     verdict = court.judge()
-    assert (verdict["verdict"], ran) == ("REJECT", [0, 1])
+    assert (verdict["verdict"], ran) == ("REJECT", [0])
     assert ("V02", "B") in court.found(verdict)
     assert court.count("refusals") == 0
     assert court.rows("SELECT count(*) FROM agent_reports WHERE role = 'validator'") == [(1,)]
+    (head,) = court.rows("SELECT seq FROM audit_events WHERE kind = 'group create' ORDER BY rowid DESC LIMIT 1")[0]
+    assert verdict["head"].startswith(f"{head}:")
+    assert court.do("audit replay", session_id=SESSION)["equal"]
+
+
+def test_where_something_else_is_to_be_run_it_is_judged_from_the_beginning() -> None:
+    court = confirmed()
+    more = {"command": ("true",), "reason": "asked for"}
+    ran = once(court, lambda: court.criterion("C2", **more))
+    verdict = court.judge()
+    assert (ran, [each.split(".")[-1] for each in verdict["evidence"]][1:]) == ([0, 1, 2], ["2"])
+    assert court.count("refusals") == 0
+
+
+def test_where_the_manager_went_on_meanwhile_nothing_is_recorded() -> None:
+    court = confirmed()
+    once(court, lambda: court.says(PM, "CONTINUE"))
+    verdict = court.do("validate", session_id=SESSION)
+    assert (verdict["recorded"], verdict["exit_code"], "CONTINUE" in verdict["warnings"][0]) == (False, 1, True)
+    assert court.count("refusals") == 0
 
 
 def _stray(court: Court) -> None:
@@ -418,9 +439,10 @@ def test_what_changes_the_judgement_makes_a_verdict_stale_and_is_judged_anew(
     act: Callable[[Court], Any], changes: bool
 ) -> None:
     court = confirmed()
-    ran = once(court, lambda: act(court))
-    court.judge()
-    assert ran == ([0, 1] if changes else [0])
+    before = court.judge(dry_run=True)["head"]
+    once(court, lambda: act(court))
+    # It names the step up to which the session was judged.
+    assert (court.judge()["head"] != before) is (changes and act is not _new_agent)
     rejected = confirmed()
     rejected.runs("C9", "raise SystemExit(1)", reason="asked for")
     assert rejected.judge()["verdict"] == "REJECT"

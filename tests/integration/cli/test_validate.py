@@ -171,14 +171,17 @@ def test_megabytes_of_output_are_kept_by_their_ends(project: Project) -> None:
     assert len(content) < 1_100_000
 
 
-def test_while_commands_run_others_write_and_the_verdict_is_refused(project: Project, script: pathlib.Path) -> None:
-    words = [sys.executable, str(script), "group", "create", "C", "-s", "S1", "--db", str(project.path)]
+def test_while_commands_run_others_ask_for_more_and_the_verdict_is_refused(
+    project: Project, script: pathlib.Path
+) -> None:
+    more = ["--text", "more", "--command", '["true"]', *PM]
+    words = [sys.executable, str(script), "criterion", "add", "C2", "-s", "S1", *more, "--db", str(project.path)]
     patience = {"ORCHESTRATOR_BUSY_TIMEOUT": "1"}
     project.python("C1", f"import subprocess, time; subprocess.run({words!r}, env={patience!r}); time.sleep(1.1)")
     project.finish()
     before = project.rows(LAST)[0][0]
 
-    # No time is left to judge the session anew.
+    # No time is left to judge the session from the beginning.
     done = project.run("validate", "S1", "--json", **patience)
     assert done.returncode == 3
     refused = json.loads(done.stdout)
@@ -186,7 +189,7 @@ def test_while_commands_run_others_write_and_the_verdict_is_refused(project: Pro
     assert refused["code"] == "STATE_CHANGED"
     assert refused["suggestion"] == "orchestrator validate S1"
     kinds = f"SELECT kind FROM audit_events WHERE session_id = 'S1' AND seq > {before} ORDER BY seq"
-    assert project.rows(kinds) == [("group create",), ("refusal",)]
+    assert project.rows(kinds) == [("criterion add",), ("refusal",)]
     assert project.rows("SELECT count(*) FROM evidence") == [(0,)]
     assert project.rows("SELECT status FROM sessions") == [("active",)]
 
