@@ -145,6 +145,7 @@ class _Reading:
         confirmation = self._one(_CONFIRMATION)
         after = -1 if confirmation is None else confirmation
         groups = self._groups(paths, testing_mode, after)
+        vouched, unvouched = self._pinned()
         return Snapshot(
             session=self._session,
             kind=kind,
@@ -178,15 +179,17 @@ class _Reading:
                 RuleChange(f"step {each.seq}", each.text(), bool(each.differs), each.confirmed is not None, each.older)
                 for each in versions.moves(self._connection, self._session)
             ),
-            **self._pinned(),
+            workflow=vouched,
+            unvouched_workflow=unvouched,
         )
 
-    def _pinned(self) -> dict[str, tuple[Finding, ...]]:
-        """The workflow version that the session was created with, under the name of the fact that it is."""
+    def _pinned(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """The workflow version that the session was created with, by whether a person stands behind its rules."""
         pinned = versions.pinned(self._connection, self._session)
         if pinned is None:
-            return {}
-        return {"unvouched_workflow" if pinned.differs else "workflow": (Finding(self._session, pinned.text()),)}
+            return (), ()
+        found = (Finding(self._session, pinned.text()),)
+        return ((), found) if pinned.differs else (found, ())
 
     def _one(self, sql: str) -> Any:
         row = self._connection.execute(sql, {"session": self._session}).fetchone()
