@@ -29,8 +29,9 @@ CONFIRMED = "session_workflow_confirmed"
 """What a person confirms is recorded as a change of: every change of the session's rules up to then."""
 
 # A change is older than the check where its step was not marked, and no decision before it was made by rules that ask.
-_MOVES = f"""SELECT c.seq, c.from_status, c.to_status, c.changed_by, coalesce(a.kind, ''), c.changed_at,
-    coalesce(e.channel, ''), json_extract(e.input, '$.rules') IS NULL AND NOT EXISTS (SELECT 1 FROM router_decisions d
+_PROVEN = """a.kind = 'human' AND json_extract(e.input, '$.person.channel') IS NOT NULL
+    AND json_extract(e.input, '$.person.fault') IS NULL"""
+_MOVES = f"""SELECT c.seq, c.from_status, c.to_status, c.changed_by, {_PROVEN}, c.changed_at, coalesce(e.channel, ''), json_extract(e.input, '$.rules') IS NULL AND NOT EXISTS (SELECT 1 FROM router_decisions d
         WHERE d.session_id = c.session_id AND d.seq < c.seq AND d.rules_version >= 4),
     (SELECT k.seq FROM status_changes k INDEXED BY ix_status_changes_entity WHERE k.session_id = c.session_id
         AND k.entity = '{CONFIRMED}' AND k.seq > c.seq ORDER BY k.seq LIMIT 1)
@@ -38,9 +39,9 @@ _MOVES = f"""SELECT c.seq, c.from_status, c.to_status, c.changed_by, coalesce(a.
     LEFT JOIN audit_events e ON e.session_id = c.session_id AND e.seq = c.seq
     LEFT JOIN agents a ON a.id = c.changed_by
     WHERE c.session_id = :session AND c.entity = 'session_workflow' ORDER BY c.seq"""
-_CONFIRMATION = """SELECT c.changed_by, e.channel, c.changed_at, c.reason FROM status_changes c
+_CONFIRMATION = f"""SELECT c.changed_by, e.channel, c.changed_at, c.reason FROM status_changes c
     JOIN audit_events e ON e.session_id = c.session_id AND e.seq = c.seq
-    JOIN agents a ON a.id = c.changed_by AND a.kind = 'human' WHERE c.session_id = ? AND c.seq = ?"""
+    JOIN agents a ON a.id = c.changed_by WHERE {_PROVEN} AND c.session_id = ? AND c.seq = ?"""
 
 
 _FIRST = """SELECT from_status FROM status_changes INDEXED BY ix_status_changes_entity
@@ -163,9 +164,9 @@ def moves(connection: sqlite3.Connection, session: str) -> list[Move]:
     """Every change of a session's workflow version, in the order in which they were made."""
     found = []
     for row in connection.execute(_MOVES, {"session": session}).fetchall():
-        seq, old, new, by, kind, at, channel, older, confirmation = row
+        seq, old, new, by, proven, at, channel, older, confirmation = row
         before, after = by_hash(connection, old), by_hash(connection, new)
-        confirmed = f"{by} through {channel} at {at}" if kind == "human" else None
+        confirmed = f"{by} through {channel} at {at}" if proven else None
         if confirmed is None and confirmation is not None:
             confirmed = _confirmed(connection, session, confirmation)
         differs = rules_between(connection, before, after)

@@ -16,7 +16,7 @@ def why_not(workflow: Workflow, disabled_roles: Any, *, id: str, kind: str, secu
     role = feasibility.missing_role(workflow, disabled_roles, kind=kind, security_sensitive=security_sensitive)
     if role is None:
         return None
-    which = f"group {id} is security-sensitive" if security_sensitive else f"group {id}"
+    which = f"security-sensitive group {id}" if security_sensitive else f"group {id}"
     return f"{which} can never be completed, because nobody but the disabled {role} could build and merge it"
 
 

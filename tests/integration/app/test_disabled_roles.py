@@ -152,7 +152,7 @@ def test_a_group_of_older_rules_is_told_again_and_status_names_it() -> None:
     perform(table.context, Call("group create", SESSION, "project_manager", given), groups.create_action)
     for answer in (table.do("status", session_id=SESSION), table.do("status")):
         (warning,) = answer["warnings"]
-        assert "group A is security-sensitive" in warning
+        assert "security-sensitive group A can never be completed" in warning
         assert "orchestrator group set-status A cancelled --session-id S1" in warning
     assert table.do("audit replay", session_id=SESSION)["equal"]
     table.move("A", "cancelled")

@@ -13,9 +13,9 @@ from orchestrator import testing
 from orchestrator.app import human, operations, setup, workflows
 from orchestrator.app.audit import retelling
 from orchestrator.app.context import RULES, Call, perform
-from orchestrator.app.session import sessions
+from orchestrator.app.session import rule_changes, sessions
 from orchestrator.errors import OrchestratorError
-from orchestrator.store import records
+from orchestrator.store import records, versions
 from tests.integration.app.table import SESSION, Answer, Table, document, load
 
 PM = "project_manager"
@@ -346,3 +346,36 @@ def test_the_comparison_of_two_versions_names_the_changes_of_rules() -> None:
     free, ruling = (operations.call(context, "workflow diff", a="1", b=key) for key in ("2", "3"))
     assert (free["rules"], bool(free["changes"])) == ([], True)
     assert ruling["rules"][0].startswith(WEAK)
+
+
+# What was forged
+
+
+def test_a_change_past_the_check_is_an_error_and_is_not_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table("A", plan=True)
+    by_person(table, easier)
+    with monkeypatch.context() as patched:
+        patched.setattr(rule_changes, "require_person_to_upgrade", lambda *_: ())
+        table.do("session upgrade-workflow", id=SESSION, by=PM, reason="easier")
+    assert [level for level, *_ in lines(table)] == ["info", "error"]
+    with retelling.own_database(table.context.path) as told:
+        found = list(retelling.outcomes(told, records.entries(table.context.connection, SESSION)))
+    (other,) = [outcome.told for outcome in found if not outcome.equal]
+    assert other is not None
+    assert other.kind == "refusal"
+
+
+def test_a_persons_name_without_a_channel_confirms_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table("A", plan=True)
+    by_person(table, easier)
+    with monkeypatch.context() as patched:
+        patched.setattr(human, "require", lambda *_: "process")
+        table.do("session upgrade-workflow", id=SESSION, by="user", reason="easier")
+        table.do("session upgrade-workflow", id=SESSION, by="user", confirm=True, reason="easier")
+    assert [level for level, *_ in lines(table)] == ["info", "error"]
+
+
+def test_a_version_that_is_missing_differs_in_everything() -> None:
+    assert versions.rules_between(testing.memory_context().connection, 1, 9) == (
+        "a version that the database does not have",
+    )
