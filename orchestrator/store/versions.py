@@ -31,7 +31,8 @@ CONFIRMED = "session_workflow_confirmed"
 # A change is older than the check where its step was not marked, and no decision before it was made by rules that ask.
 _PROVEN = """a.kind = 'human' AND json_extract(e.input, '$.person.channel') IS NOT NULL
     AND json_extract(e.input, '$.person.fault') IS NULL"""
-_MOVES = f"""SELECT c.seq, c.from_status, c.to_status, c.changed_by, {_PROVEN}, c.changed_at, coalesce(e.channel, ''), json_extract(e.input, '$.rules') IS NULL AND NOT EXISTS (SELECT 1 FROM router_decisions d
+_MOVES = f"""SELECT c.seq, c.from_status, c.to_status, c.changed_by, {_PROVEN}, c.changed_at, coalesce(e.channel, ''),
+    json_extract(e.input, '$.rules') IS NULL AND NOT EXISTS (SELECT 1 FROM router_decisions d
         WHERE d.session_id = c.session_id AND d.seq < c.seq AND d.rules_version >= 4),
     (SELECT k.seq FROM status_changes k INDEXED BY ix_status_changes_entity WHERE k.session_id = c.session_id
         AND k.entity = '{CONFIRMED}' AND k.seq > c.seq ORDER BY k.seq LIMIT 1)
