@@ -176,7 +176,7 @@ class _Reading:
             tasks=tuple(each for sql in _TASKS for each in self._findings(sql)),
             merges=tuple(self._merges(groups, paths)),
             rule_changes=tuple(
-                RuleChange(f"step {each.seq}", each.text(), bool(each.differs), each.confirmed is not None, each.older)
+                RuleChange(self._session, each.text(), bool(each.differs), each.confirmed is not None, each.older)
                 for each in versions.moves(self._connection, self._session)
             ),
             workflow=vouched,

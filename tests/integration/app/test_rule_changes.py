@@ -203,8 +203,8 @@ def test_a_persons_changes_are_listed_with_the_rules_and_the_channel() -> None:
     answer = table.upgrade()
     assert answer["changes"][0].startswith(WEAK)
     (_, (level, subject, message)) = lines(table)
-    assert (level, subject) == ("warning", f"step {answer['seq']}")
-    assert "from workflow version 1 to version 2 (confirmed by user through terminal at " in message
+    assert (level, subject) == ("warning", SESSION)
+    assert f"step {answer['seq']} moved it from workflow version 1 to version 2 (confirmed by user through terminal at " in message
     assert WEAK in message
 
 
@@ -241,7 +241,8 @@ def test_a_change_that_no_person_confirmed_is_an_error_until_one_does() -> None:
     table = Table("A", plan=True)
     seq = unconfirmed(table)
     (_, (level, subject, message)) = lines(table)
-    assert (level, subject) == ("error", f"step {seq}")
+    assert (level, subject) == ("error", SESSION)
+    assert f"step {seq} moved it" in message
     assert "confirmed by no person" in message
     assert WEAK in message
     problem = table.refusal("session upgrade-workflow", id=SESSION, confirm=True, by=PM, reason="as meant")
