@@ -204,7 +204,8 @@ def test_a_persons_changes_are_listed_with_the_rules_and_the_channel() -> None:
     assert answer["changes"][0].startswith(WEAK)
     (_, (level, subject, message)) = lines(table)
     assert (level, subject) == ("warning", SESSION)
-    assert f"step {answer['seq']} moved it from workflow version 1 to version 2 (confirmed by user through terminal at " in message
+    moved = f"step {answer['seq']} moved it from workflow version 1 to version 2"
+    assert message.startswith(f"{moved} (confirmed by user through terminal at ")
     assert WEAK in message
 
 
