@@ -175,13 +175,16 @@ class _Reading:
             repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),
             tasks=tuple(each for sql in _TASKS for each in self._findings(sql)),
             merges=tuple(self._merges(groups, paths)),
-            rule_changes=tuple(
-                RuleChange(self._session, each.text(), bool(each.differs), each.confirmed is not None, each.older)
-                for each in versions.moves(self._connection, self._session)
-            ),
+            rule_changes=tuple(self._rule_changes()),
             workflow=vouched,
             unvouched_workflow=unvouched,
         )
+
+    def _rule_changes(self) -> Iterator[RuleChange]:
+        for each in versions.moves(self._connection, self._session):
+            yield RuleChange(
+                self._session, each.text(), bool(each.differs), each.confirmed is not None, each.older
+            )
 
     def _pinned(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
         """The workflow version that the session was created with, by whether a person stands behind its rules."""
