@@ -29,8 +29,14 @@ VIA = "via"
 """The part of a step's input that says by what its caller was let in, where the actor and the channel do not say it."""
 ATTACHED = "attached"
 """The part of a step's input that says which parts of a report lie in files, each with its hash."""
+RULES = "rules"
+"""The part of a step's input that says which rules version judged it first, where a later one asks more of it."""
 ELSEWHERE = "elsewhere"
 """The part of a step's input that it found in other sessions, which a replay of its own session does not hold."""
+
+
+_FOUND_OUT = (FOUND, PERSON, VIA, RULES, ELSEWHERE)
+"""The parts of a step's input that are not what its caller asked for."""
 
 
 class Version(NamedTuple):
@@ -153,7 +159,7 @@ class Call(NamedTuple):
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the command and its parsed arguments."""
-        asked = {name: value for name, value in _given(self).items() if name not in (FOUND, PERSON, VIA, ELSEWHERE)}
+        asked = {name: value for name, value in _given(self).items() if name not in _FOUND_OUT}
         text = strictjson.canonical([self.kind, asked])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -211,6 +217,13 @@ class Work:
         if what not in known and found:
             self.call.input[ELSEWHERE] = {**known, what: found}
         return known.get(what, found)
+
+    def asks(self, rules_version: int) -> bool:
+        """Whether the step has to do what this rules version asks in addition.
+
+        A step that older rules judged is told again as it was; only use cases that mark their calls can ask.
+        """
+        return int(self.call.input.get(RULES, 0)) >= rules_version
 
     def update_session(self, values: Mapping[str, steps.Value]) -> None:
         """Set columns of the step's session."""

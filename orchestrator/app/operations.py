@@ -79,7 +79,7 @@ OPERATIONS: dict[str, Operation] = {
         _operation("workflow load", "workflows:load", writes=True),
         _operation("workflow show", "workflows:show"),
         _operation("workflow versions", "workflows:versions"),
-        _operation("workflow diff", "workflows:diff"),
+        _operation("workflow diff", "workflows:compare"),
         _operation("workflow graph", "workflows:graph"),
         _operation("status", "session.status:status"),
         _operation("why", "audit.explaining:why"),

@@ -45,15 +45,19 @@ def sessions(context: Context, *, all: bool = False, limit: int = 50, since: str
 
 
 def session(context: Context, *, id: str) -> Answer:
-    """One session, with how many of its groups have which status.
+    """One session, with how many of its groups have which status, and the workflow version that it was created with.
 
     Raises:
         Refused: UNKNOWN_SESSION.
     """
+    from orchestrator.store import versions
+
     context.require_session(id)
+    pinned = versions.pinned(context.connection, id)
     found = session_row(context.reader, id)
     every = queries.rows(context.reader, queries.GROUPS, session=id, since=0, status=None, limit=-1)
-    return {"success": True, "session": {**found, "awaited": awaited(found), "progress": progress(every)}}
+    return {"success": True, "session": {**found, "awaited": awaited(found), "progress": progress(every)},
+            "workflow": pinned and pinned.to_json()}
 
 
 def session_row(reader: Reader, session_id: str) -> Row:

@@ -7,13 +7,15 @@ import hashlib
 from typing import Any
 
 from orchestrator.app import reading
-from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
-from orchestrator.app.session import groups
+from orchestrator.app.context import RULES, Answer, Call, Context, Version, Work, perform
+from orchestrator.app.session import groups, rule_changes
 from orchestrator.core import strictjson
-from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER
-from orchestrator.core.workflow import model
+from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER, RULES_VERSION
+from orchestrator.core.workflow import diff, model
 from orchestrator.errors import InvalidInput, Refused, UsageError
+from orchestrator.store import versions as loaded
 from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.reader import Agent
 
 
 def load(
@@ -28,6 +30,8 @@ def load(
 ) -> Answer:
     """Check a transitions file with its agent files, store them as one version, and make that the active one.
 
+    While sessions are open a version with other rules than the active one's is a person's to make active.
+
     Args:
         content: the file's text.
         agent_texts: agent files by name, without their folder.
@@ -38,9 +42,9 @@ def load(
 
     Raises:
         InvalidInput: WORKFLOW_INVALID with every problem; the active version stays.
-        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED.
+        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED; HUMAN_REQUIRED {changes, sessions}.
     """
-    given = {"content": content, "agent_texts": agent_texts, "source": source, "by": by}
+    given = {"content": content, "agent_texts": agent_texts, "source": source, "by": by, RULES: RULES_VERSION}
     return perform(context, Call("workflow load", STORE_CHAIN, by, given, request_id, at=at), load_action)
 
 
@@ -86,7 +90,7 @@ def _checked(
 def load_action(work: Work) -> Answer:
     """Load; a replay calls it with a recorded event's input."""
     given = work.call.input
-    _require_loader(work)
+    loader = _require_loader(work)
     report, files, found = check(given["content"], given["agent_texts"], given["source"])
     rows = [problem if isinstance(problem, dict) else problem._asdict() for problem in found]
     if any(row["severity"] == "error" for row in rows) or report.document is None:
@@ -102,6 +106,8 @@ def load_action(work: Work) -> Answer:
     if row is not None and row == active:
         return {"success": True, "version": version_row(work.context, int(str(row[0]))), "loaded": False,
                 "activated": False, "problems": rows, "unchanged": True}
+    new = diff.Version(report.workflow, tuple(_pinned(file) for file in files))
+    rule_changes.require_person_to_activate(work, loader, None if active is None else int(str(active[0])), new)
     version = int(str(row[0])) if row else _store(work, report, files, hash_)
     work.step.insert(
         "workflow_activations", workflow_version_id=version, activated_by=given["by"], activated_at=work.at
@@ -110,7 +116,11 @@ def load_action(work: Work) -> Answer:
             "problems": rows, "seq": work.seq}
 
 
-def _require_loader(work: Work) -> None:
+def _pinned(file: Any) -> diff.AgentFile:
+    return diff.AgentFile(file.name, file.role, file.model, file.reports_to, file.hash)
+
+
+def _require_loader(work: Work) -> Agent:
     by = work.call.input.get("by")
     # The first file of a database is loaded by the program that sets it up.
     agent = groups.actor(work, by) if by == ROUTER else groups.named_actor(work, by, "Loading a workflow")
@@ -119,6 +129,7 @@ def _require_loader(work: Work) -> None:
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; workflows are the project manager's or a person's to load.",
             "Repeat with --by project_manager",
         )
+    return agent
 
 
 def version_hash(transitions_hash: str, files: list[Any]) -> str:
@@ -228,14 +239,19 @@ def shown(context: Context, version: int) -> Answer:
             "agent_files": files}
 
 
-def diff(context: Context, *, a: str, b: str) -> Answer:
-    """What changed from one loaded version to another, transition by transition."""
-    from orchestrator.core.workflow import diff as diffs
+def compare(context: Context, *, a: str, b: str) -> Answer:
+    """What changed from one loaded version to another, transition by transition, agent files included.
 
-    before, after = find(context, a), find(context, b)
-    changes = diffs.diff(before.workflow, after.workflow)
+    Returns:
+        `a` and `b` (hashes), `changes`, `text`, and `rules`: the changes of rules in words, those for which a person
+        is needed while sessions are open.
+    """
+    before, after = (loaded.read(context.connection, find(context, key).id) for key in (a, b))
+    assert before is not None and after is not None  # noqa: S101, PT018 - both were found just now
+    changes = diff.diff(before, after)
     return {"success": True, "a": before.workflow.hash, "b": after.workflow.hash,
-            "changes": [change._asdict() for change in changes], "text": diffs.describe(changes)}
+            "changes": [change._asdict() for change in changes], "text": diff.describe(changes),
+            "rules": diff.sentences(diff.of_rules(changes))}
 
 
 def graph(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Reader
 
 LAST_SEQ = 2**62
@@ -80,10 +81,28 @@ INBOX = """SELECT q.* FROM questions q INDEXED BY ix_questions_open WHERE q.clos
 CRITERION = "SELECT * FROM criteria WHERE session_id = :session AND id = :id"
 CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE session_id = :session
     AND created_seq > :since AND (:all = 1 OR removed_seq IS NULL) ORDER BY created_seq, id LIMIT :limit"""
-LAST_VERDICT = """SELECT r.id, r.response_status AS verdict, r.summary AS reason, r.seq, r.reported_at AS at,
-    r.seq = (SELECT max(e.seq) FROM audit_events e WHERE e.session_id = r.session_id) AS fresh
-    FROM agent_reports r INDEXED BY ix_agent_reports_key WHERE r.session_id = :session AND r.group_id IS NULL
-    AND r.role = 'validator' ORDER BY r.seq DESC LIMIT 1"""
+UNJUDGED = (
+    "refusal", "task claim", "task heartbeat", "task release", "run start", "run wait", "init", "human enrol",
+    "project add", "workflow load",
+)  # fmt: skip
+"""Kinds of events that change nothing of what a verdict rests on. Every other kind does, also one added later."""
+
+# A refusal may call the next rung or ask a person, which its step decides.
+_JUDGED = f"""(e.kind NOT IN ({", ".join(f"'{kind}'" for kind in UNJUDGED)}) OR EXISTS (SELECT 1
+    FROM router_decisions d WHERE e.kind = 'refusal' AND d.session_id = e.session_id AND d.seq = e.seq))"""
+CHANGED_SINCE = f"""SELECT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = :chain AND e.seq > :seq
+    AND e.seq < :until AND {_JUDGED})"""
+"""Whether a chain had an event between two steps that changes what a verdict rests on."""
+
+# What the store's chain had since is told by the order in which events were committed. Nothing changes a session that
+# has ended.
+LAST_VERDICT = f"""SELECT r.id, r.response_status AS verdict, r.summary AS reason, r.seq, r.reported_at AS at,
+    NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = r.session_id AND e.seq > r.seq AND {_JUDGED})
+    AND (s.status = 'ended' OR NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = '{STORE_CHAIN}'
+        AND +e.rowid > (SELECT v.rowid FROM audit_events v WHERE v.session_id = r.session_id AND v.seq = r.seq)
+        AND {_JUDGED})) AS fresh
+    FROM agent_reports r INDEXED BY ix_agent_reports_key JOIN sessions s ON s.id = r.session_id
+    WHERE r.session_id = :session AND r.group_id IS NULL AND r.role = 'validator' ORDER BY r.seq DESC LIMIT 1"""
 
 AGENT = "SELECT * FROM agents WHERE id = :agent"
 AGENTS = """SELECT * FROM agents WHERE id > :since AND (:session IS NULL OR session_id = :session)

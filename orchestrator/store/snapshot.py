@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from orchestrator.core import strictjson
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, Snapshot
-from orchestrator.store import evidence, gaps, moment, sqlite, step, verifying
+from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, RuleChange, Snapshot
+from orchestrator.store import evidence, gaps, moment, sqlite, step, verifying, versions
 from orchestrator.store.constants import STORE_CHAIN
 
 _T = TypeVar("_T")
@@ -87,9 +87,13 @@ _TASKS = (_TASKS_OPEN, _TASKS_UNEXPLAINED, _TASKS_ALL_CANCELLED)
 
 
 class Seen(NamedTuple):
-    """A session as it was at one moment, with the evidence that lies in files, which is looked at afterwards."""
+    """A session as it was at one moment, with the evidence that lies in files, which is looked at afterwards.
+
+    store: the last step of the store's chain then.
+    """
 
     snapshot: Snapshot
+    store: int
     files: list[evidence.File]
     inventories: list[evidence.Inventory]
 
@@ -132,7 +136,9 @@ class _Reading:
         if not found:
             return None
         of = (self._connection, self._session)
-        return Seen(self._snapshot(*found), evidence.files(*of), evidence.inventories(*of))
+        store = self._connection.execute(step.LAST_EVENT, (STORE_CHAIN,)).fetchone()
+        snapshot = self._snapshot(*found)
+        return Seen(snapshot, store[0] if store else 0, evidence.files(*of), evidence.inventories(*of))
 
     def _snapshot(self, kind: str, status: str, testing_mode: str) -> Snapshot:
         paths = {row[0]: row for row in self._rows(_PATHS)}
@@ -140,6 +146,7 @@ class _Reading:
         confirmation = self._one(_CONFIRMATION)
         after = -1 if confirmation is None else confirmation
         groups = self._groups(paths, testing_mode, after)
+        vouched, unvouched = self._pinned()
         return Snapshot(
             session=self._session,
             kind=kind,
@@ -169,7 +176,24 @@ class _Reading:
             repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),
             tasks=tuple(each for sql in _TASKS for each in self._findings(sql)),
             merges=tuple(self._merges(groups, paths)),
+            rule_changes=tuple(self._rule_changes()),
+            workflow=vouched,
+            unvouched_workflow=unvouched,
         )
+
+    def _rule_changes(self) -> Iterator[RuleChange]:
+        for each in versions.moves(self._connection, self._session):
+            yield RuleChange(
+                self._session, each.text(), bool(each.differs), each.confirmed is not None, each.older
+            )
+
+    def _pinned(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """The workflow version that the session was created with, by whether a person stands behind its rules."""
+        pinned = versions.pinned(self._connection, self._session)
+        if pinned is None:
+            return (), ()
+        found = (Finding(self._session, pinned.text()),)
+        return ((), found) if pinned.differs else (found, ())
 
     def _one(self, sql: str) -> Any:
         row = self._connection.execute(sql, {"session": self._session}).fetchone()

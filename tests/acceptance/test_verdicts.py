@@ -157,7 +157,7 @@ def test_whatever_is_played_by_the_rules_is_a_whole_record_and_its_verdicts_are_
     walk = walking.Walk(seed)
     for _ in range(4):
         walk.go(20)
-        walking.perform(walk.context, walking.Op("validate", {"session_id": "S1"}))
+        walking.perform(walk.context, walking.Op("validate", {"session_id": "S1", "record": True}))
     for (session,) in walk.context.connection.execute("SELECT id FROM sessions").fetchall():
         seen = snapshot.read(walk.context.connection, session)
         assert seen is not None

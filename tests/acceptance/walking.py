@@ -46,8 +46,9 @@ def answer(question: str, decision: str, **more: Any) -> Op:
 
 
 def perform(context: Context, op: Op) -> str | None:
-    """Do it, an answer as a person does; return the code of the refusal, if it was refused."""
-    context.credential = human.Credential(human.TERMINAL) if op.words in PERSONS else None
+    """Do it, an answer and what is said to be a person's as a person does; the code of the refusal, if any."""
+    person = op.words in PERSONS or op.arguments.get("by") == "user"
+    context.credential = human.Credential(human.TERMINAL) if person else None
     try:
         operations.call(context, op.words, **op.arguments)
     except OrchestratorError as problem:
@@ -190,7 +191,8 @@ class Walk:
             self._do(Op("group create", {
                 "id": f"G{number}", "session_id": SESSION, "name": "a group",
                 "kind": pick(("code", "code", "research")),
-                "security_sensitive": self.random.random() < 0.2,
+                # Where the senior engineer is disabled, nobody could build such a group.
+                "security_sensitive": self.random.random() < 0.2 and "senior_software_engineer" not in disabled,
                 "complexity": pick((3, 8)),
                 "depends_on": tuple(f"G{other}" for other in range(number) if self.random.random() < 0.25),
             }))

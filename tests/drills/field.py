@@ -180,5 +180,14 @@ def _trace(look: Callable[[int], None]) -> None:
 
 def worker(path: pathlib.Path, name: str, groups: int, count: int) -> subprocess.Popen[str]:
     """Start a process that routes in a loop, and says before and after each step what it does."""
-    argv = [sys.executable, "-m", "tests.drills.worker", str(path), name, str(groups), str(count)]
+    return _started("worker", path, name, groups, count)
+
+
+def mixed(path: pathlib.Path, name: str, groups: int, seconds: float) -> subprocess.Popen[str]:
+    """Start a process that reports, claims, is refused and validates for some seconds; see `tests.drills.mixed`."""
+    return _started("mixed", path, name, groups, seconds)
+
+
+def _started(module: str, *arguments: object) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-m", f"tests.drills.{module}", *map(str, arguments)]
     return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY)

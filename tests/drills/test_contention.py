@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import pathlib
 import sqlite3
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.slow
 
 PROCESSES, GROUPS = 8, 20
 COUNT = 500 if LONG else 60
+SECONDS = 20.0 if LONG else 3.0
 
 
 def test_eight_processes_route_at_once_and_nothing_is_lost(
@@ -45,6 +47,24 @@ def test_eight_processes_route_at_once_and_nothing_is_lost(
     worst = max(float(words[2]) for words in done)
     record_property("worst wait in milliseconds", worst)
     print(f"{len(done)} routes of {PROCESSES} processes; the longest took {worst} ms")
+
+
+def test_most_verdicts_are_found_while_eight_processes_work_in_the_session(
+    tmp_path: pathlib.Path, record_property: Callable[[str, object], None]
+) -> None:
+    path = field.create(tmp_path / "busy.db", groups=GROUPS)
+    lines = all_at_once([field.mixed(path, f"p{n}", GROUPS, SECONDS) for n in range(PROCESSES)])
+    came: collections.Counter[str] = collections.Counter()
+    for line in lines:
+        came.update(json.loads(line))
+    verdicts = {words: count for words, count in came.items() if words.startswith("validates ")}
+    assert sum(verdicts.values()) > 0
+    assert came["reports respawn"] > 0
+    assert came["strays OUT_OF_TURN"] > 0
+    assert came["validates REJECT"] > 0.9 * sum(verdicts.values()), verdicts
+    assert field.damages(path) == []
+    record_property("what came of the verdicts", verdicts)
+    print(f"{dict(came)} of {PROCESSES} processes in {SECONDS} seconds")
 
 
 def all_at_once(processes: list[subprocess.Popen[str]]) -> list[str]:

@@ -39,7 +39,7 @@ STEPS: dict[str, tuple[str, Callable[[], dict[str, Any]]]] = {
     "cancel": ("group set-status", lambda: _set_status("cancelled")),
     "create a group": ("group create", lambda: {"id": "X", "session_id": SESSION, "request_id": "r"}),
     "load a workflow": ("workflow load", _workflow),
-    "reject": ("validate", lambda: {"session_id": SESSION, "request_id": "r"}),
+    "reject": ("validate", lambda: {"session_id": SESSION, "record": True, "request_id": "r"}),
 }
 
 

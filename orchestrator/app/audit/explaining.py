@@ -136,7 +136,10 @@ def _group_sentences(context: Context, row: Row, answer: Answer) -> list[str]:
     taken = about_groups.taken_as_it_is(*key) if answer["pm_path"] and answer["unmet"] else ""
     sentences = [_standing(row, answer["awaited"], _reason(context, *key[1:])), *([back] if back else [])]
     if answer["grandfathered"]:
-        sentences.append("It was completed before it was imported; nothing here proves it.")
+        sentences += [
+            "It was completed before it was imported; nothing here proves it.",
+            "The session ends only when a project manager's BAZINGA acknowledges it by name.",
+        ]
     elif row["status"] == "deferred_external":
         sentences.append(_deferred(answer["blockers"]))
     elif row["status"] != "cancelled":

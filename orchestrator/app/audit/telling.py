@@ -16,6 +16,7 @@ _ENTITIES = {
     "criterion_text": "text of criterion",
     "session_testing_mode": "testing mode of session",
     "session_workflow": "workflow version of session",
+    "session_workflow_confirmed": "confirmed workflow version of session",
     "task_claim": "claim of task",
 }
 """What changes, in words, where the record has none that people use."""

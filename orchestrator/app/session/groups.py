@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from orchestrator.app import acting, human
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.context import RULES, Answer, Call, Context, Work, perform
 from orchestrator.app.decision import changes, settling
 from orchestrator.core import names
 from orchestrator.core.routing.facts import (
     MANAGER,
     ROUTER,
+    RULES_VERSION,
     Case,
     Group,
     Session,
@@ -81,13 +82,14 @@ def create(
         `group`, and `warnings` where the name speaks of security but the flag is not set.
 
     Raises:
-        UsageError: INVALID_ID. Refused: ALREADY_EXISTS, UNKNOWN_GROUP, SESSION_CLOSED, UNKNOWN_AGENT, NOT_PERMITTED,
+        UsageError: INVALID_ID. Refused: ALREADY_EXISTS, UNKNOWN_GROUP, SESSION_CLOSED, UNKNOWN_AGENT, NOT_PERMITTED
+            (also where the session does without a role that the group cannot be completed without),
             DEPENDENCY_INVALID.
     """
     names.check_id("group", id)
     given = {
         "id": id, "name": name, "kind": kind, "security_sensitive": security_sensitive, "complexity": complexity,
-        "priority": priority, "depends_on": list(depends_on), "by": by,
+        "priority": priority, "depends_on": list(depends_on), "by": by, RULES: RULES_VERSION,
     }
     call = Call("group create", session_id, by, given, request_id, at=at)
     return perform(context, call, create_action)
@@ -113,6 +115,7 @@ def create_action(work: Work) -> Answer:
     _check_dependencies(work, group_id, dependencies)
     name = names.said(given.get("name")) or group_id
     secure = bool(given.get("security_sensitive"))
+    _refuse_endless(work, session, group_id, given.get("kind") or "code", secure)
     insert(
         work, group_id, name=name, kind=given.get("kind") or "code", by=by, security_sensitive=secure,
         complexity=given.get("complexity") or DEFAULT_COMPLEXITY, priority=given.get("priority") or "medium",
@@ -122,6 +125,25 @@ def create_action(work: Work) -> Answer:
     if session.planned:
         settling.settle(work, "group")
     return _created(work, session, group_id, name, secure)
+
+
+FEASIBLE_SINCE = 4
+"""The first rules version that refuses a group which could never be completed."""
+
+
+def _refuse_endless(work: Work, session: Session, group_id: str, kind: str, secure: bool) -> None:
+    """Refuse a group that could never be completed without the roles that the session does without."""
+    if not session.disabled_roles or not work.asks(FEASIBLE_SINCE):
+        return
+    from orchestrator.app.session import feasible
+
+    why = feasible.why_not(
+        work.version().workflow, session.disabled_roles, id=group_id, kind=kind, security_sensitive=secure
+    )
+    if why is not None:
+        way = "Create it in a session that has the role (orchestrator session create ID, without that --disable-role)"
+        flag = ", or leave out --security-sensitive if the work is not" if secure else ""
+        raise Refused("NOT_PERMITTED", f"In session {session.id} {why}.", way + flag)
 
 
 def _created(work: Work, session: Session, group_id: str, name: str, secure: bool) -> Answer:

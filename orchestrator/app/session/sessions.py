@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app import human
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.context import RULES, Answer, Call, Context, Work, perform
 from orchestrator.app.decision import changes, settling
 from orchestrator.app.session import groups, moving
 from orchestrator.core import lifecycle_table, names
 from orchestrator.core.routing.admission import STRICTNESS
-from orchestrator.core.routing.facts import DEVELOPER, MANAGER, QA, ROUTER, SENIOR, TECH_LEAD, VALIDATOR
+from orchestrator.core.routing.facts import (
+    DEVELOPER,
+    MANAGER,
+    QA,
+    ROUTER,
+    RULES_VERSION,
+    SENIOR,
+    TECH_LEAD,
+    VALIDATOR,
+)
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store.reader import Agent
@@ -43,7 +52,9 @@ def create(
         disabled_roles: roles that the session does without; never the project manager or the tech lead.
 
     Returns:
-        `session`, and the decision that calls the project manager (`decision`).
+        `session`, the decision that calls the project manager (`decision`), and `workflow`: the version that it is
+        pinned to, and who made that active. Where no person did, and its rules differ from those of the last version
+        that `init` or a person made active, `warnings` say so.
 
     Raises:
         UsageError: INVALID_ID, USAGE. Refused: ALREADY_EXISTS. EnvironmentProblem: NO_WORKFLOW.
@@ -55,7 +66,22 @@ def create(
         "id": id, "kind": kind, "mode": mode, "testing_mode": testing_mode, "goal": goal,
         "turn_timeout": turn_timeout, "disabled_roles": list(disabled), "by": by,
     }
-    return perform(context, Call("session create", id, by, given, request_id, at=at), create_action)
+    answer = perform(context, Call("session create", id, by, given, request_id, at=at), create_action)
+    # Beside the step, so that what older records answered is told again as it was.
+    return answer | _told(context, id, disabled)
+
+
+def _told(context: Context, session_id: str, disabled: tuple[str, ...]) -> Answer:
+    """By which rules a session goes, and what they and its disabled roles make of it."""
+    from orchestrator.app.session import feasible
+    from orchestrator.store import versions
+
+    pinned = versions.pinned(context.connection, session_id)
+    if pinned is None:
+        return {}
+    rules = [f"{pinned.text()}."] if pinned.differs else []
+    warnings = rules + feasible.beforehand(context.version(pinned.version).workflow, disabled)
+    return {"workflow": pinned.to_json(), **({"warnings": warnings} if warnings else {})}
 
 
 class Taken(Exception):
@@ -330,28 +356,40 @@ def testing_mode_action(work: Work) -> Answer:
 
 
 def upgrade_workflow(
-    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
-    at: str | None = None,
+    context: Context, *, id: str, confirm: bool = False, by: str | None = None, reason: str = "",
+    request_id: str | None = None, at: str | None = None,
 ) -> Answer:
     """Move a session to the active workflow version, unless its open state does not exist there.
 
+    Where the rules of the two differ it is a person's to do.
+
+    Args:
+        confirm: move nothing; a person confirms the changes of rules that nobody confirmed so far.
+
+    Returns:
+        `session`, `changes` (the rules that differ, in words) or, with `confirm`, `confirmed` (what was confirmed).
+
     Raises:
-        Refused: UPGRADE_REFUSED {open}, UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED, REASON_REQUIRED,
-            ACTOR_REQUIRED.
+        Refused: UPGRADE_REFUSED {open}, HUMAN_REQUIRED {changes}, UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED,
+            REASON_REQUIRED, ACTOR_REQUIRED.
     """
-    given = {"id": id, "by": by, "reason": reason}
+    given = {"id": id, "confirm": confirm, "by": by, "reason": reason, RULES: RULES_VERSION}
     return perform(context, Call("session upgrade-workflow", id, by or "", given, request_id, at=at), upgrade_action)
 
 
 def upgrade_action(work: Work) -> Answer:
     """Move the session's pin; a replay calls it with a recorded event's input."""
+    from orchestrator.app.session import rule_changes, upgrading
+
     session = groups.open_session(work)
     by, reason = _acting(work, "upgrading the workflow")
     old, new = work.context.version(session.workflow_version_id), work.context.active_version()
+    if work.call.input.get("confirm"):
+        confirmed = rule_changes.confirm(work, by, old.workflow.hash, reason)
+        made: Answer = {"seq": work.seq} if confirmed else {"unchanged": True}
+        return {"success": True, "session": _row(work), "confirmed": confirmed, **made}
     if old.id == new.id:
         return {"success": True, "session": _row(work), "unchanged": True}
-    from orchestrator.app.session import upgrading
-
     open_ = upgrading.missing(work, old.workflow, new.workflow)
     if open_:
         raise Refused(
@@ -360,12 +398,14 @@ def upgrade_action(work: Work) -> Answer:
             "Let the session reach a state that both versions have",
             open=open_,
         )
+    differs = rule_changes.require_person_to_upgrade(work, by, old.id, new.id)
     changes.record_change(
         work, "session_workflow", session.id, old.workflow.hash, new.workflow.hash, by=by.id, reason=reason
     )
     work.update_session({"workflow_version_id": new.id})
     settling.settle(work, "session")
-    return _settled(work)
+    # What older rules answered is told again as it was.
+    return _settled(work) | ({"changes": list(differs)} if work.asks(rule_changes.ASKED_SINCE) else {})
 
 
 ACTIONS = {"session pause": pause_action, "session resume": resume_action, "session end": end_action}

@@ -49,11 +49,11 @@ def status(
         at_seq: the session as it stood right after this step; as it stands now where left out.
 
     Returns:
-        `session`, `goal`, `state`, `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off,
-        `questions`, `verdict` (the newest; `fresh` while nothing was recorded since), `held`, `stalled`, `causes`,
-        `progress`, `next`, `warnings` about the file, if any, `exit_code`: 0 running or ended, 2 a person is awaited,
-        1 stalled. Without a session
-        `sessions` and the most urgent `exit_code`.
+        `warnings` (about the file, and groups that can never be completed), `session`, `goal`, `state`, `awaited`,
+        `groups`, `spawns` with the commands to report and to read the hand-off, `questions`, `verdict` (the newest;
+        `fresh` while nothing was recorded since that changes what it rests on), `held`, `stalled`, `causes`,
+        `progress`, `workflow` (the version that it was created with), `next`, `exit_code`: 0 running or ended, 2 a
+        person is awaited, 1 stalled. Without a session `sessions` and the most urgent `exit_code`.
 
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: SEQ_OUT_OF_RANGE {first, last}.
@@ -64,7 +64,7 @@ def status(
         return past.ask(context, status, session_id=session_id, at_seq=at_seq, brief=brief)
     warnings = [risk.warning() for risk in file_safety.risks(context.connection, context.state_folder)]
     found = _overview(context) if session_id is None else _of_session(context, session_id, brief=brief)
-    return {**found, "warnings": warnings} if warnings else found
+    return {**found, "warnings": [*warnings, *found["warnings"]]}
 
 
 def _of_session(context: Context, session_id: str, *, brief: bool) -> Answer:
@@ -72,7 +72,8 @@ def _of_session(context: Context, session_id: str, *, brief: bool) -> Answer:
     seen = _snapshot(context, session_id)
     now = context.clock()
     spawns = _spawns(context, seen, now)
-    answer = _head(seen) | {"spawns": spawns, "questions": _questions(context, seen), "verdict": seen.verdict}
+    answer = _head(seen) | {"warnings": _endless(context, seen), "spawns": spawns}
+    answer |= {"questions": _questions(context, seen), "verdict": seen.verdict}
     if not brief:
         answer |= _details(context, seen, now)
     return answer | {"next": _next(seen, spawns, answer["state"])}
@@ -89,12 +90,23 @@ def _questions(context: Context, seen: Snapshot) -> list[Row]:
 
 def _overview(context: Context) -> Answer:
     rows = queries.rows(context.reader, queries.OPEN_SESSIONS, since="", limit=-1)
-    heads = [_head(_snapshot(context, row["id"])) for row in rows]
+    seen = [_snapshot(context, row["id"]) for row in rows]
+    heads = [_head(each) for each in seen]
     codes = {head.pop("exit_code") for head in heads}
     urgent = next((code for code in (errors.EXIT_NEGATIVE, errors.EXIT_PERSON) if code in codes), errors.EXIT_OK)
     for head in heads:
         head.pop("success")
-    return {"success": True, "sessions": heads, "exit_code": urgent}
+    endless = [warning for each in seen for warning in _endless(context, each)]
+    return {"success": True, "warnings": endless, "sessions": heads, "exit_code": urgent}
+
+
+def _endless(context: Context, seen: Snapshot) -> list[str]:
+    """Groups that their session's disabled roles keep from ever being completed; most sessions have every role."""
+    if not seen.session["disabled_roles"]:
+        return []
+    from orchestrator.app.session import feasible
+
+    return feasible.warnings(context, seen.session, seen.groups)
 
 
 def _snapshot(context: Context, session_id: str) -> Snapshot:
@@ -156,7 +168,11 @@ def _details(context: Context, seen: Snapshot, now: str) -> Answer:
     kinds = summary.kinds(context.reader, seen.session["id"])
     doubts = doubtful.in_session(context.reader, seen.session["id"]) if kinds["completed"] else {}
     entries = {entry["group_id"]: {**entry, "kind": kind} for kind, found in kinds.items() for entry in found}
+    from orchestrator.store import versions
+
+    pinned = versions.pinned(context.connection, seen.session["id"], compared=False)
     return {
+        "workflow": pinned and pinned.to_json(),
         "groups": [_group(seen, row, entries[row["id"]], doubts.get(row["id"]), now) for row in seen.groups],
         "causes": summary.causes(kinds) if not any(_works(row) for row in seen.groups) else [],
     }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from orchestrator.app.context import Work
+from orchestrator.app.session import feasible
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.core.workflow.model import Workflow
 
 _AWAITED = """SELECT id, awaited_role, awaited_action, qa_attempts, tl_review_attempts, merge_attempts
     FROM task_groups INDEXED BY ix_task_groups_awaited
     WHERE session_id = :session AND awaited_role IS NOT NULL ORDER BY created_seq"""
+_UNFINISHED = """SELECT id, kind, security_sensitive FROM task_groups WHERE session_id = :session
+    AND status NOT IN ('completed', 'cancelled') ORDER BY created_seq"""
 _COUNTED = {"qa_attempts": "test_fail", "tl_review_attempts": "reject", "merge_attempts": "merge_fail"}
 
 
@@ -31,9 +34,23 @@ def missing(work: Work, old: Workflow, new: Workflow) -> list[str]:
             if count and effect not in effects:
                 found.append(f"group {group} has {name} {count}, and nothing counts as {effect} there")
     found += _of_blockers(work, new)
+    found += _endless(work, old, new)
     session = work.session()
     if session.awaited_role == MANAGER:
         found += [f"the session {what}" for what in _of_role(old, new, MANAGER)]
+    return found
+
+
+def _endless(work: Work, old: Workflow, new: Workflow) -> list[str]:
+    """Groups that could be completed by the old rules and could not by the new ones, for want of a disabled role."""
+    disabled = work.session().disabled_roles
+    rows = work.context.connection.execute(_UNFINISHED, {"session": work.step.chain}) if disabled else ()
+    found = []
+    for id_, kind, secure in rows:
+        before, after = (
+            feasible.why_not(each, disabled, id=id_, kind=kind, security_sensitive=bool(secure)) for each in (old, new)
+        )
+        found += [after] if after and not before else []
     return found
 
 

@@ -1,23 +1,29 @@
 """`validate`: is the work done? Every check runs on one moment of the record; no language model is asked.
 
 What is found out beside the record (how a command ends, where a commit stands) is found out while no transaction is
-open. The verdict is then recorded, unless the record went on meanwhile.
+open. The verdict is then recorded. Where something was recorded meanwhile that changes what it rests on, the session is
+judged anew in the very step that records; where something else is now to be found out beside the record it is judged
+from the beginning, until the deadline of the database.
 
 Source: seed 004, Proposed Solution 5.
 """
 
 from __future__ import annotations
 
+import functools
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from orchestrator.app import acting, human
 from orchestrator.app.audit import attached
-from orchestrator.app.context import FOUND, Answer, Call, Context, answered, perform
+from orchestrator.app.context import FOUND, Answer, Call, Context, Work, answered, perform
 from orchestrator.app.verdict import merges, verdicts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
-from orchestrator.core.validation.snapshot import Criterion, Finding, Ran, Snapshot
+from orchestrator.core.validation.snapshot import Criterion, Finding, Merge, Ran, Snapshot
+from orchestrator.errors import EXIT_NEGATIVE, UsageError
 from orchestrator.store import snapshot
 from orchestrator.store.reader import Agent
 
@@ -41,6 +47,7 @@ def validate(
     *,
     session_id: str,
     dry_run: bool = False,
+    record: bool = False,
     run_commands: bool = False,
     command_timeout: int = COMMAND_TIMEOUT_S,
     by: str | None = None,
@@ -50,35 +57,110 @@ def validate(
     """Judge a session. ACCEPT completes what rests on the project manager's word and ends the session; REJECT calls
     the project manager with the list.
 
+    A verdict is recorded where the project manager's last report is the confirmation (BAZINGA). Otherwise the session
+    is judged as in a dry run, and `warnings` say so.
+
     Args:
         dry_run: record nothing, and run no command either, unless `run_commands` says so.
+        record: record a verdict whatever the project manager said last.
         run_commands: in a dry run, run the criteria's commands and look up the merged commits, as is done otherwise.
         command_timeout: seconds after which a command is killed.
         by: who asks for the verdict, who then stands in its event; the validator itself where left out. The verdict,
             and what it moves, is the validator's whoever asks.
 
     Returns:
-        `verdict` ACCEPT or REJECT, `reason`, `checks` [{id, level, subject, message, hint}], `completes`, `head`,
-        `exit_code` 0 or 1; recorded: `report_id`, `seq`, `evidence` and the `decision` too.
+        `verdict` ACCEPT or REJECT, `reason`, `checks` [{id, level, subject, message, hint}], `completes`, `imported`
+        (completed groups that were only imported as completed), `head`, `recorded`, `exit_code` 0 or 1; recorded:
+        `report_id`, `seq`, `evidence` and the `decision` too.
 
     Raises:
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED; UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED:
-            of `by`.
+        UsageError: USAGE, both `dry_run` and `record`.
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED: what is to be found out beside the record (commands,
+            commits, files) went on changing until the deadline;
+            UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED: of `by`.
     """
-    given: dict[str, Any] = {"command_timeout": command_timeout, "by": by}
+    if dry_run and record:
+        raise UsageError("USAGE", "A dry run records nothing, so dry_run and record exclude each other.", "Drop one")
+    given: dict[str, Any] = {"command_timeout": command_timeout, "by": by, "record": record}
     call = Call("validate", session_id, by or verdicts.AGENT, given, request_id, dry_run, at)
     before = answered(context, call)
     if before is not None:
-        return before
+        return before | {"recorded": True}
+    judge = functools.partial(_judge, context, call, by, run_commands, command_timeout)
+    ends = time.monotonic() + context.deadline_s
+    while True:
+        try:
+            return judge(ends)
+        except _WentOnError:
+            continue
+
+
+class _WentOnError(Exception):
+    """The session changed while it was judged, and there is time to judge it anew. Nothing was written."""
+
+
+def _judge(
+    context: Context, call: Call, by: str | None, run_commands: bool, command_timeout: int, ends: float
+) -> Answer:
+    """Judge once, and record the verdict where one is wanted.
+
+    Args:
+        ends: when a change of the session is no longer answered by judging anew; seconds of the monotonic clock.
+
+    Raises:
+        _WentOnError: before that, the session changed meanwhile.
+    """
+    session_id = call.chain
     seen = snapshot.read(context.connection, session_id, context.deadline_s)
     if seen is None or seen.snapshot.status == "ended" or not _may_ask(context, session_id, by):
         return perform(context, call, verdicts.record_action)
-    full, tried = _completed(context, seen, command_timeout if run_commands or not dry_run else None)
+    unasked = not (call.dry_run or call.input["record"] or seen.snapshot.is_confirmed)
+    trial = call.dry_run or unasked
+    outside = _outside(context, seen, command_timeout if run_commands or not trial else None)
+    if trial:
+        full = outside.added(seen.snapshot)
+        answer = verdicts.answer(checks.validate(full).to_json(), full.head)
+        answer |= {"session_id": session_id, "dry_run": True, "recorded": False}
+        return answer | (_unasked(full) if unasked else {})
+
+    def record(work: Work) -> Answer:
+        if verdicts.went_on(work):
+            anew = _seen_anew(work, seen)
+            if anew is not None:
+                work.call.input[FOUND] = _found(anew, outside)
+            elif time.monotonic() < ends:
+                raise _WentOnError
+        return verdicts.record_action(work)
+
+    # What older records answered is told again as it was, so that this stands beside the step.
+    given = {**call.input, FOUND: _found(seen, outside)}
+    return perform(context, call._replace(input=given), record) | {"recorded": True}
+
+
+def _found(seen: snapshot.Seen, outside: Outside) -> Answer:
+    """What the step that records a verdict rests on."""
+    full = outside.added(seen.snapshot)
     verdict = checks.validate(full).to_json()
-    if dry_run:
-        return verdicts.answer(verdict, full.head) | {"session_id": session_id, "dry_run": True}
-    found = {"head": full.head, "verdict": verdict, "ran": [each.to_json() for each in tried]}
-    return perform(context, call._replace(input={**given, FOUND: found}), verdicts.record_action)
+    ran = [each.to_json() for each in outside.tried]
+    return {"head": full.head, "store": seen.store, "verdict": verdict, "ran": ran}
+
+
+def _seen_anew(work: Work, before: snapshot.Seen) -> snapshot.Seen | None:
+    """The session as it is within the step; None where what was found out beside the record is not what it asks now,
+    or where no verdict is wanted any more.
+    """
+    seen = snapshot.read(work.context.connection, work.step.chain)
+    if seen is None or _asked_outside(seen) != _asked_outside(before):
+        return None
+    return seen if work.call.input["record"] or seen.snapshot.is_confirmed else None
+
+
+def _unasked(judged: Snapshot) -> Answer:
+    """What a validation says that was turned into a dry run."""
+    said = judged.last_manager_status
+    why = f"the project manager's last report is {said}, not the confirmation" if said else "nothing was reported yet"
+    way = f"orchestrator validate {judged.session} --record"
+    return {"exit_code": EXIT_NEGATIVE, "warnings": [f"Nothing was recorded: {why}. To record a verdict anyway: {way}"]}
 
 
 def _may_ask(context: Context, session_id: str, by: str | None) -> bool:
@@ -99,22 +181,40 @@ def _is_proven(context: Context, agent: Agent) -> bool:
         context.proof = None
 
 
-def _completed(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> tuple[Snapshot, list[Tried]]:
-    """The snapshot with what only the world outside tells; commands are run where there is a time for them."""
+class Outside(NamedTuple):
+    """What was found out beside the record; `merges` None where no commit was looked up."""
+
+    faults: tuple[Finding, ...]
+    tried: tuple[Tried, ...]
+    merges: tuple[Merge, ...] | None
+
+    def added(self, read: Snapshot) -> Snapshot:
+        """A snapshot with it."""
+        ran = tuple(each.ran for each in self.tried)
+        looked_up = read.merges if self.merges is None else self.merges
+        return read._replace(evidence=(*read.evidence, *self.faults), ran=ran, merges=looked_up)
+
+
+def _asked_outside(seen: snapshot.Seen) -> tuple[Any, ...]:
+    """All that is looked for beside the record: commands, commits, files."""
+    return tuple(_commanded(seen.snapshot)), seen.snapshot.merges, seen.files, seen.inventories
+
+
+def _commanded(read: Snapshot) -> Iterator[Criterion]:
+    for criterion in read.criteria:
+        if criterion.command is not None and criterion.status != "deferred":
+            yield criterion
+
+
+def _outside(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> Outside:
+    """What only the world outside tells; commands are run where there is a time for them."""
     root = attached.project_root(context.path)
-    read = seen.snapshot
     lying = attached.Evidence(seen.files, seen.inventories)
     faults = tuple(Finding(*fault) for fault in attached.faults(context.path, seen.snapshot.session, lying))
-    read = read._replace(evidence=(*read.evidence, *faults))
     if timeout_s is None:
-        return read, []
-    tried = [
-        _tried(context, criterion, root, timeout_s)
-        for criterion in read.criteria
-        if criterion.command is not None and criterion.status != "deferred"
-    ]
-    looked_up = merges.look_up(read.merges, context.run, root)
-    return read._replace(ran=tuple(each.ran for each in tried), merges=looked_up), tried
+        return Outside(faults, (), None)
+    tried = tuple(_tried(context, criterion, root, timeout_s) for criterion in _commanded(seen.snapshot))
+    return Outside(faults, tried, merges.look_up(seen.snapshot.merges, context.run, root))
 
 
 def _tried(context: Context, criterion: Criterion, root: Path, timeout_s: int) -> Tried:

@@ -27,6 +27,7 @@ from orchestrator.core.routing.facts import (
 from orchestrator.core.workflow.model import Transition
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused
 from orchestrator.store import evidence, queries
+from orchestrator.store.constants import STORE_CHAIN
 
 AGENT = "system:validator"
 ACCEPT, REJECT = "ACCEPT", "REJECT"
@@ -50,7 +51,13 @@ def record_action(work: Work) -> Answer:
     if work.call.input.get("by") or work.context.proof is not None:
         work.actor = groups.named_actor(work, work.call.input.get("by"), "Validating").id
     found = work.call.input.get(FOUND) or {}
-    _refuse_moved(work, found.get("head"))
+    if went_on(work):
+        raise Refused(
+            "STATE_CHANGED",
+            f"Session {session.id} changed while it was validated, so the verdict would be about the past.",
+            f"orchestrator validate {session.id}",
+            head=_head(work),
+        )
     version = work.context.version(session.workflow_version_id)
     verdict = found["verdict"]
     case = _case(work, version, verdict, found["head"])
@@ -80,7 +87,8 @@ def newest(context: Context, session_id: str) -> Answer | None:
     """The verdict that was recorded last, as it was found then; None where there is none.
 
     Returns:
-        As a dry run answers it, with `report_id`, `at`, and `fresh` while nothing was recorded since.
+        As a dry run answers it, with `report_id`, `at`, and `fresh` while nothing was recorded since that changes what
+        it rests on.
 
     Raises:
         Refused: UNKNOWN_SESSION.
@@ -94,17 +102,25 @@ def newest(context: Context, session_id: str) -> Answer | None:
     return {**found, "report_id": row["id"], "at": row["at"], "fresh": row["fresh"]}
 
 
-def _refuse_moved(work: Work, head: str | None) -> None:
+def went_on(work: Work) -> bool:
+    """Whether something was recorded since the session was read that changes what the verdict rests on."""
+    found = work.call.input.get(FOUND) or {}
+    head, store = found.get("head"), found.get("store")
+    if head is None or store is None:
+        # As it was told apart before events of some kinds were left out.
+        return bool(head != _head(work))
+    seen = int(str(head).partition(":")[0])
+    chains = ((work.step.chain, seen, work.seq), (STORE_CHAIN, int(store), queries.LAST_SEQ))
+    return any(
+        work.reader.one(queries.CHANGED_SINCE, chain=chain, seq=seq, until=until) == (1,)
+        for chain, seq, until in chains
+    )
+
+
+def _head(work: Work) -> str:
     from orchestrator.store import snapshot
 
-    now = snapshot.head(work.seq - 1, work.step.prev_hash)
-    if head != now:
-        raise Refused(
-            "STATE_CHANGED",
-            f"Session {work.step.chain} went on while it was validated, so the verdict would be about the past.",
-            f"orchestrator validate {work.step.chain}",
-            head=now,
-        )
+    return snapshot.head(work.seq - 1, work.step.prev_hash)
 
 
 def _case(work: Work, version: Version, verdict: dict[str, Any], head: str) -> Case:

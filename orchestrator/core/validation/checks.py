@@ -1,4 +1,4 @@
-"""Checks V01 to V16 of the validator, each one function. All of them run; none stops at the first fault.
+"""Checks V01 to V16 and V18 of the validator, each one function. All of them run; none stops at the first fault.
 
 A check yields lines; one that yields no error has passed. Order and ids are fixed.
 
@@ -41,11 +41,21 @@ def validate(snapshot: Snapshot) -> Verdict:
         Outcome(id_, *line) for id_, function in sorted(CHECKS.items()) for line in function(snapshot)
     ]
     errors = [line for line in lines if line.level == "error"]
+    imported = tuple(group.id for group in snapshot.group("completed") if group.grandfathered)
+    first = _imported(len(imported), len(snapshot.group("completed")))
     if errors:
-        return Verdict("REJECT", _named(errors), tuple(lines), ())
+        return Verdict("REJECT", first + _named(errors), tuple(lines), (), imported)
     warnings = sum(line.level == "warning" for line in lines)
     counted = f", with {warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
-    return Verdict("ACCEPT", f"every check passed{counted}", tuple(lines), snapshot.completes())
+    return Verdict("ACCEPT", f"{first}every check passed{counted}", tuple(lines), snapshot.completes(), imported)
+
+
+def _imported(count: int, completed: int) -> str:
+    """What comes first in every reason: how much of the completed work was never proven here."""
+    if not count:
+        return ""
+    noun, verb = ("group", "is") if completed == 1 else ("groups", "is" if count == 1 else "are")
+    return f"{count} of {completed} completed {noun} {verb} only imported; "
 
 
 def _named(errors: list[Outcome]) -> str:
@@ -75,7 +85,7 @@ def _each(found: tuple[Finding, ...], level: str, hint: str = "") -> Iterator[Li
 @check("V01")
 def confirmed_last(snapshot: Snapshot) -> Iterator[Line]:
     """The project manager's confirmation is the last word."""
-    if snapshot.confirmation_seq is None or snapshot.confirmation_seq != snapshot.last_manager_seq:
+    if not snapshot.is_confirmed:
         said = snapshot.last_manager_status
         yield _error(
             "project_manager",
@@ -123,6 +133,8 @@ def _needs_word(group: Group) -> bool:
     """Whether the last confirmation has to name a group."""
     if group.status in ("deferred_external", "cancelled", "pending"):
         return group.status == "deferred_external"
+    if group.grandfathered:
+        return True
     # What stands open first has to be resolved: a word lifts no blocker.
     return (_unconfirmed(group) and group.unblocked) or (group.pm_path and not group.chain)
 
@@ -146,10 +158,15 @@ def _where(group: Group) -> str:
 
 @check("V03")
 def completed_by_path(snapshot: Snapshot) -> Iterator[Line]:
-    """What is completed has its chain, or the project manager's path."""
+    """What is completed has its chain, the project manager's path, or their word for what was imported as completed."""
     for group in snapshot.group("completed"):
         if group.grandfathered:
-            yield ("warning", group.id, "was completed before it was imported; nothing here proves it", "")
+            said = "was completed before it was imported; nothing here proves it"
+            if group.acknowledged:
+                yield ("warning", group.id, f"{said}; acknowledged: {group.acknowledged}", "")
+            else:
+                missing = "the last confirmation does not acknowledge it"
+                yield _error(group.id, f"{said}, and {missing}", _confirm(snapshot))
             for text in group.imported:
                 yield ("warning", group.id, f"import finding (text, no proof): {text}", "")
         elif group.pm_path and not group.chain:
@@ -279,3 +296,20 @@ def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
     for group in snapshot.groups:
         if group.skipped_qa:
             yield ("info", group.id, "went to review without QA although the session tests in full", "")
+
+
+@check("V18")
+def rules_were_not_weakened(snapshot: Snapshot) -> Iterator[Line]:
+    """The rules of the session were changed by nobody but a person while it was open; every change is listed."""
+    yield from _each(snapshot.workflow, "info")
+    yield from _each(snapshot.unvouched_workflow, "warning", "orchestrator workflow versions")
+    way = f"orchestrator session upgrade-workflow {snapshot.session} --confirm --by PERSON --reason TEXT"
+    for change in snapshot.rule_changes:
+        if not change.differs:
+            yield ("info", change.subject, change.text, "")
+        elif change.confirmed:
+            yield ("warning", change.subject, change.text, "")
+        elif change.older:
+            yield ("warning", change.subject, f"{change.text}; recorded before anybody was asked to confirm it", way)
+        else:
+            yield _error(change.subject, change.text, way)

@@ -77,6 +77,20 @@ class Merge(NamedTuple):
     why: str = ""
 
 
+class RuleChange(NamedTuple):
+    """A change of the session's workflow version, in words.
+
+    differs: whether a rule differs between the two; confirmed: whether a person did or confirmed it; older: it was
+    recorded before anybody was asked to.
+    """
+
+    subject: str
+    text: str
+    differs: bool
+    confirmed: bool
+    older: bool
+
+
 class Snapshot(NamedTuple):
     """One session at its audit head."""
 
@@ -107,6 +121,14 @@ class Snapshot(NamedTuple):
     tasks: tuple[Finding, ...] = ()
     ran: tuple[Ran, ...] = ()
     merges: tuple[Merge, ...] = ()
+    workflow: tuple[Finding, ...] = ()
+    unvouched_workflow: tuple[Finding, ...] = ()
+    rule_changes: tuple[RuleChange, ...] = ()
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the project manager's confirmation is their last report."""
+        return self.confirmation_seq is not None and self.confirmation_seq == self.last_manager_seq
 
     def group(self, status: str) -> tuple[Group, ...]:
         """The groups of one status, in order of creation."""
@@ -128,12 +150,16 @@ class Outcome(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """ACCEPT or REJECT, with every check's lines; `completes` names the groups that an ACCEPT completes."""
+    """ACCEPT or REJECT, with every check's lines.
+
+    completes: the groups that an ACCEPT completes; imported: the completed groups that were only imported as completed.
+    """
 
     verdict: str
     reason: str
     checks: tuple[Outcome, ...]
     completes: tuple[str, ...]
+    imported: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as the command prints it, but for what belongs to the call."""
@@ -142,4 +168,5 @@ class Verdict(NamedTuple):
             "reason": self.reason,
             "checks": [check._asdict() for check in self.checks],
             "completes": list(self.completes),
+            "imported": list(self.imported),
         }

@@ -1,4 +1,4 @@
-"""What differs between two workflows, transition by transition.
+"""What differs between two workflow versions: transition by transition, rule by rule, agent file by agent file.
 
 Cold module.
 """
@@ -18,6 +18,23 @@ CHANGED = "changed"
 TRANSITION = "transition"
 RULE = "rule"
 ALIAS = "alias"
+AGENT = "agent file"
+
+FREE: dict[str, frozenset[str]] = {
+    TRANSITION: frozenset(("description", "model_override", "include_context")),
+    AGENT: frozenset(("model", "text")),
+}
+"""Texts, models and context: what may differ without changing who acts next or what counts as done."""
+
+
+class AgentFile(NamedTuple):
+    """An agent file as a version pins it; `hash` stands for its whole text."""
+
+    name: str
+    role: str
+    model: str | None
+    reports_to: str | None
+    hash: str
 
 
 class Field(NamedTuple):
@@ -29,10 +46,10 @@ class Field(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One transition, rule or alias that was added, removed or changed.
+    """One transition, rule, alias or agent file that was added, removed or changed.
 
-    name: "developer.BLOCKED", the rule's or the alias's name; fields: what differs, for an added or removed
-    one everything that says something.
+    name: "developer.BLOCKED", the rule's, the alias's or the agent file's name; fields: what differs, for an added or
+    removed one everything that says something.
     """
 
     kind: str
@@ -41,14 +58,47 @@ class Change(NamedTuple):
     fields: tuple[Field, ...]
 
 
-def diff(a: Workflow, b: Workflow) -> list[Change]:
-    """The changes that lead from workflow `a` to workflow `b`; empty when both decide alike and read alike."""
+class Version(NamedTuple):
+    """A workflow with the agent files that are pinned with it."""
+
+    workflow: Workflow
+    agents: tuple[AgentFile, ...] = ()
+
+
+def diff(a: Version, b: Version) -> list[Change]:
+    """The changes that lead from version `a` to version `b`; empty when both decide alike and read alike."""
     pairs = (
-        (TRANSITION, _transitions(a), _transitions(b)),
-        (RULE, _rules(a.rules), _rules(b.rules)),
-        (ALIAS, _aliases(a), _aliases(b)),
+        (TRANSITION, _transitions(a.workflow), _transitions(b.workflow)),
+        (RULE, _rules(a.workflow.rules), _rules(b.workflow.rules)),
+        (ALIAS, _aliases(a.workflow), _aliases(b.workflow)),
+        (AGENT, _agents(a.agents), _agents(b.agents)),
     )
     return [change for what, before, after in pairs for change in _compare(what, before, after)]
+
+
+def of_rules(changes: list[Change]) -> list[Change]:
+    """The changes of rules among all changes: those that differ in more than texts, models and context.
+
+    A changed transition or agent file keeps only the fields that are rules; an added or removed one counts whole.
+    """
+    found = []
+    for change in changes:
+        free = FREE.get(change.what, frozenset())
+        ruling = tuple(field for field in change.fields if field.key not in free)
+        if change.kind != CHANGED or ruling:
+            found.append(change._replace(fields=ruling))
+    return found
+
+
+def sentences(changes: list[Change]) -> list[str]:
+    """The changes in words, one text each: `developer.READY_FOR_QA: effect submit_test -> approve`."""
+    return [_sentence(change) for change in changes]
+
+
+def _sentence(change: Change) -> str:
+    name = change.name if change.what == TRANSITION else f"{change.what} {change.name}"
+    fields = ", ".join(f"{field.key} {_shift(change.kind, field)}" for field in change.fields)
+    return f"{name}{'' if change.kind == CHANGED else f' {change.kind}'}" + (f": {fields}" if fields else "")
 
 
 def describe(changes: list[Change]) -> str:
@@ -57,7 +107,7 @@ def describe(changes: list[Change]) -> str:
     for change in changes:
         sign = {ADDED: "+", REMOVED: "-", CHANGED: "~"}[change.kind]
         lines.append(f"{sign} {change.what} {change.name}")
-        lines += [f"    {_side(change.kind, field)}" for field in change.fields]
+        lines += [f"    {field.key}: {_shift(change.kind, field)}" for field in change.fields]
     return "\n".join(lines or ["no difference"]) + "\n"
 
 
@@ -99,7 +149,7 @@ def _rules(rules: Rules) -> _Table:
     if rules.escalation_agent is not None:
         values = {"threshold": rules.escalation_threshold, "escalation_agent": rules.escalation_agent}
         table["escalation_after_failures"] = values
-    if rules.security_force_agent is not None:
+    if rules.security_force_agent is not None or rules.security_mandatory_review:
         values = {"force_agent": rules.security_force_agent, "mandatory_review": rules.security_mandatory_review}
         table["security_sensitive"] = values
     table["research_tasks"] = {"agent": rules.research_agent, "max_parallel": rules.research_max_parallel}
@@ -115,12 +165,19 @@ def _aliases(workflow: Workflow) -> _Table:
     return {alias: {"status": target} for alias, target in workflow.aliases.items()}
 
 
-def _side(kind: str, field: Field) -> str:
+def _agents(files: tuple[AgentFile, ...]) -> _Table:
+    return {
+        file.name: {"role": file.role, "reports_to": file.reports_to, "model": file.model, "text": file.hash[:12]}
+        for file in files
+    }
+
+
+def _shift(kind: str, field: Field) -> str:
     if kind == ADDED:
-        return f"{field.key}: {_shown(field.after)}"
+        return _shown(field.after)
     if kind == REMOVED:
-        return f"{field.key}: {_shown(field.before)}"
-    return f"{field.key}: {_shown(field.before)} -> {_shown(field.after)}"
+        return _shown(field.before)
+    return f"{_shown(field.before)} -> {_shown(field.after)}"
 
 
 def _shown(value: Any) -> str:

@@ -155,6 +155,19 @@ class Session(Changed, Waiting):
     planned: bool
 
 
+class PinnedVersion(TypedDict):
+    """The workflow version that a session was created with, and who made it active."""
+
+    version: int
+    name: str
+    hash: str
+    by: str
+    at: str
+    channel: str
+    vouched: int | None
+    differs: list[str]
+
+
 class SessionWithProgress(Session):
     """A session's row, whom it awaits, and how far it is."""
 

@@ -20,6 +20,7 @@ from orchestrator.doors.cli.answer_parts import (
     GroupWithAll,
     ListedGroup,
     Part,
+    PinnedVersion,
     Problem,
     Routed,
     Rule,
@@ -91,12 +92,16 @@ class OneSession(Written):
     session: Session
     decision: NotRequired[Routed]
     cancelled: NotRequired[list[str]]
+    workflow: NotRequired[PinnedVersion]
+    changes: NotRequired[list[str]]
+    confirmed: NotRequired[list[str]]
 
 
 class SessionShow(Answer):
     """`session show`."""
 
     session: SessionWithProgress
+    workflow: PinnedVersion | None
 
 
 class Sessions(Page):
@@ -156,6 +161,8 @@ class Validation(Answer):
     reason: str
     checks: list[CheckLine]
     completes: list[str]
+    imported: NotRequired[list[str]]
+    recorded: bool
     head: str
     session_id: str
     dry_run: bool
@@ -232,6 +239,7 @@ class WorkflowDiff(Answer):
     b: str
     changes: list[dict[str, Any]]
     text: str
+    rules: list[str]
 
 
 class WorkflowGraph(Answer):
@@ -249,6 +257,7 @@ class Status(Past, SessionHead):
     questions: list[dict[str, Any]]
     verdict: LastVerdict | None
     next: list[str]
+    workflow: NotRequired[PinnedVersion | None]
     groups: NotRequired[list[GroupStanding]]
     causes: NotRequired[list[str]]
 

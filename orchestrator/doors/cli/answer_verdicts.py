@@ -43,7 +43,7 @@ class CheckLine(TypedDict):
 
 
 class LastVerdict(TypedDict):
-    """The newest verdict of a session; fresh while nothing was recorded since."""
+    """The newest verdict of a session; fresh while nothing was recorded since that changes it."""
 
     id: str
     verdict: Literal["ACCEPT", "REJECT"]

@@ -106,9 +106,14 @@ _TESTING_MODE = Command(
 
 _UPGRADE = Command(
     "session upgrade-workflow",
-    "Move a session to the active workflow version, unless its open state does not exist there.",
-    "orchestrator session upgrade-workflow S1 --by project_manager --reason 'new review step'",
-    (*THIS_SESSION, *CHANGE),
+    "Move a session to the active workflow version, unless its open state does not exist there. Only a person may do"
+    " it where the two versions differ in more than texts, models and include_context.",
+    "orchestrator session upgrade-workflow S1 --by user --reason 'new review step'",
+    (
+        *THIS_SESSION,
+        flag("confirm", "Move nothing; confirm, as a person, the changes of rules that nobody confirmed so far."),
+        *CHANGE,
+    ),
 )
 
 COMMANDS = {each.words: each for each in (_CREATE, _LIST, _SHOW, _PAUSE, _RESUME, _END, _TESTING_MODE, _UPGRADE)}

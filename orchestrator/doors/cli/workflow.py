@@ -191,6 +191,13 @@ def _show(answer: dict[str, Any]) -> str:
     return f"{shapes.everything(head)}\n{json.dumps(answer['workflow'], indent=2)}"
 
 
+def _compared(answer: dict[str, Any]) -> str:
+    rules = answer["rules"]
+    person = f"{layout.counted(len(rules), 'change')} of rules: needs a person while sessions are open."
+    free = "No rule differs." if answer["changes"] else ""
+    return "\n".join(filter(None, [str(answer["text"]).rstrip(), person if rules else free]))
+
+
 _NOTATIONS = ("mermaid", "dot", "svg")
 _KEY = "The version's number, name or hash"
 
@@ -199,7 +206,9 @@ COMMANDS = {
     for each in (
         Command(
             "workflow load",
-            "Check a workflow file with its agent files, and make it the active version.",
+            "Check a workflow file with its agent files, and make it the active version. While sessions are open, only"
+            " a person may activate a version whose rules differ from the active one's in more than texts, models and"
+            " include_context.",
             "orchestrator workflow load workflow/transitions.json --by project_manager",
             (argument("file", "The transitions file."), _AGENTS, BY_MANAGER, REQUEST),
             None,
@@ -234,7 +243,7 @@ COMMANDS = {
             "Compare two loaded versions, transition by transition.",
             "orchestrator workflow diff 1 2",
             (argument("a", f"{_KEY}."), argument("b", f"{_KEY}.")),
-            lambda answer: str(answer["text"]),
+            _compared,
         ),
         Command(
             "workflow graph",

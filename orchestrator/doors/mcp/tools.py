@@ -166,9 +166,11 @@ TOOLS: dict[str, Tool] = {
             "validate",
             "Judge a session",
             "Judge a session by its record. ACCEPT completes what may be completed and ends the session, REJECT calls"
-            " the project manager with the list of what is missing. Runs the criteria's commands.",
+            " the project manager with the list of what is missing. Runs the criteria's commands. Unless the project"
+            " manager's last report is BAZINGA, this is a dry run.",
             {
                 "dry_run": "Record nothing, and run no command.",
+                "record": "Record a verdict whatever the project manager's last report is.",
                 "run_commands": "In a dry run, run the criteria's commands as well.",
                 "command_timeout": "Seconds after which a command is killed.",
                 **_SESSION,

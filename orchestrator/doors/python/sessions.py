@@ -89,10 +89,15 @@ class Sessions(Caller):
         return self._call("session testing-mode", id=id, mode=mode, by=by, reason=reason, request_id=request_id)
 
     def session_upgrade_workflow(
-        self, id: str | None = None, *, by: str | None = None, reason: str = "", request_id: str | None = None
+        self, id: str | None = None, *, confirm: bool = False, by: str | None = None, reason: str = "",
+        request_id: str | None = None,
     ) -> Answer:
         """Move a session to the active workflow version, unless its open state does not exist there.
 
+        With `confirm`, move nothing: a person confirms the changes of rules that nobody confirmed so far.
+
         As `orchestrator session upgrade-workflow`; see `orchestrator.app.session.sessions.upgrade_workflow`.
         """
-        return self._call("session upgrade-workflow", id=id, by=by, reason=reason, request_id=request_id)
+        return self._call(
+            "session upgrade-workflow", id=id, confirm=confirm, by=by, reason=reason, request_id=request_id
+        )

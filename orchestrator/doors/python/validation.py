@@ -95,6 +95,7 @@ class Validation(Caller):
         session_id: str | None = None,
         *,
         dry_run: bool = False,
+        record: bool = False,
         run_commands: bool = False,
         command_timeout: int = 300,
         by: str | None = None,
@@ -102,12 +103,15 @@ class Validation(Caller):
     ) -> Answer:
         """Judge a session: ACCEPT completes what may be completed and ends it, REJECT calls the project manager.
 
+        Unless the project manager's last report is BAZINGA, this is a dry run; `record` records a verdict all the same.
+
         As `orchestrator validate`; see `orchestrator.app.verdict.validating.validate`.
         """
         return self._call(
             "validate",
             session_id=session_id,
             dry_run=dry_run,
+            record=record,
             run_commands=run_commands,
             command_timeout=command_timeout,
             by=by,

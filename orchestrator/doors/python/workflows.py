@@ -44,7 +44,7 @@ class Workflows(Caller):
     def workflow_diff(self, a: str, b: str) -> Answer:
         """What changed from one loaded version to another, transition by transition.
 
-        As `orchestrator workflow diff`; see `orchestrator.app.workflows.diff`.
+        As `orchestrator workflow diff`; see `orchestrator.app.workflows.compare`.
         """
         return self._call("workflow diff", a=a, b=b)
 

@@ -143,6 +143,16 @@ class Table:
         """The ids of the open questions, in the inbox's order."""
         return [each["id"] for each in self.do("inbox")["questions"]]
 
+    def new_rules(self, made: dict[str, Any], texts: dict[str, str] | None = None) -> Answer:
+        """A person makes a changed transitions file the active workflow."""
+        with self.person():
+            return load(self.context, made, texts, by="user")
+
+    def upgrade(self, **more: Any) -> Answer:
+        """A person moves the session to the active workflow version."""
+        with self.person():
+            return self.do("session upgrade-workflow", id=SESSION, by="user", reason="the new rules", **more)
+
     # What is on record
 
     def rows(self, sql: str, **parameters: Any) -> list[tuple[Any, ...]]:
@@ -193,10 +203,12 @@ def document() -> dict[str, Any]:
     return found
 
 
-def load(context: Context, made: dict[str, Any], texts: dict[str, str] | None = None) -> Answer:
+def load(
+    context: Context, made: dict[str, Any], texts: dict[str, str] | None = None, by: str = "project_manager"
+) -> Answer:
     """Make a changed transitions file the active workflow, with the shipped agent files where none are given."""
     given = {"content": json.dumps(made), "agent_texts": texts or setup.agent_texts(), "source": "changed.json"}
-    return operations.call(context, "workflow load", **given)
+    return operations.call(context, "workflow load", **given, by=by)
 
 
 def changed(*groups: str, **rules: Any) -> Table:

@@ -168,7 +168,7 @@ def test_neither_a_persons_name_alone_nor_the_programs_acts(words: str, by: str)
 def test_a_person_who_is_proven_asks_for_a_verdict() -> None:
     table = Table("A", plan=True)
     table.context.credential = human.Credential(human.TERMINAL)
-    table.do("validate", session_id=SESSION, by="user")
+    table.do("validate", session_id=SESSION, by="user", record=True)
     assert table.rows("SELECT actor, channel FROM audit_events WHERE kind = 'validate'") == [("user", "terminal")]
 
 

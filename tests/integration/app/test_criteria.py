@@ -374,7 +374,7 @@ def test_the_database_guards_criteria_and_evidence_against_its_own_writer(statem
     scope.add("C2", **MEASURE)
     scope.add("C3", command=(sys.executable, "-c", ""))
     scope.context.run = commands.run
-    scope.do("validate", session_id=SESSION)
+    scope.do("validate", session_id=SESSION, record=True)
     scope.do("criterion remove", id="C3", session_id=SESSION, by=PM, reason="x")
     with pytest.raises(Exception, match=message):
         scope.context.connection.execute(statement)

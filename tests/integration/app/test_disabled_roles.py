@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from orchestrator import testing
+from orchestrator.app import operations
+from orchestrator.app.context import Call, perform
+from orchestrator.app.session import groups
 from orchestrator.errors import Refused
-from tests.integration.app.table import Table
+from tests.integration.app.table import SESSION, Table, document, load
 
 
 def test_a_session_without_developers_completes_its_groups() -> None:
@@ -64,3 +70,102 @@ class TestTasksOfARoleThatIsDisabled:
         roles = {each["role"] for each in found["available_workers"]}
         assert (found["action"], "developer" in roles, "qa_expert" in roles) == ("dispatch", True, False)
         assert table.do("task claim", session_id="S1", id="T", agent_id="developer")["claim"]["holder"] == "developer"
+
+
+# Groups that could never be completed
+
+SENIOR, DEVELOPER = "senior_software_engineer", "developer"
+SECURE = {"id": "A", "session_id": SESSION, "security_sensitive": True}
+
+
+def peers_approval(made: dict[str, Any]) -> None:
+    """As in a peer's file: nobody merges in the developer's place."""
+    for status in ("APPROVED", "APPROVED_WITH_NOTES"):
+        made["tech_lead"][status].pop("fallback_agent")
+
+
+def test_a_security_sensitive_group_is_refused_where_nobody_could_build_and_merge_it() -> None:
+    table = Table(disabled_roles=(SENIOR,))
+    refusal = table.refusal("group create", **SECURE)
+    assert (refusal.code, SENIOR in refusal.message) == ("NOT_PERMITTED", True)
+    assert "--disable-role" in refusal.suggestion
+    assert "leave out --security-sensitive" in refusal.suggestion
+    assert table.group("A")["group"]["status"] == "pending"
+
+
+@pytest.mark.parametrize(
+    ("disabled", "change", "group", "missing"),
+    [
+        pytest.param((SENIOR,), None, {}, None, id="a developer builds"),
+        pytest.param((SENIOR,), None, {"complexity": 9}, None, id="what is complex, too"),
+        pytest.param((SENIOR,), None, {"kind": "research"}, None, id="nobody merges research"),
+        pytest.param((SENIOR,), None, {"kind": "research", "security_sensitive": True}, None, id="secure research"),
+        pytest.param(("requirements_engineer",), None, {"kind": "research"}, None, id="research without its role"),
+        pytest.param((DEVELOPER,), None, {}, None, id="the senior engineer stands in"),
+        pytest.param((DEVELOPER,), None, {"security_sensitive": True}, None, id="and builds what is secure"),
+        pytest.param((DEVELOPER,), peers_approval, {}, DEVELOPER, id="nobody stands in"),
+        pytest.param((DEVELOPER,), peers_approval, {"security_sensitive": True}, DEVELOPER, id="nor there"),
+        pytest.param((SENIOR, "investigator"), None, {"security_sensitive": True}, SENIOR, id="another one, too"),
+    ],
+)
+def test_a_group_is_accepted_exactly_where_it_can_be_completed(
+    disabled: tuple[str, ...], change: Any, group: dict[str, Any], missing: str | None
+) -> None:
+    context, made = testing.memory_context(), document()
+    if change:
+        change(made)
+    load(context, made)
+    table = Table(context=context, disabled_roles=disabled)
+    if missing is None:
+        table.group("A", **group)
+        table.plan()
+        assert completes(table, "A", research=group.get("kind") == "research")
+        assert table.do("status", session_id=SESSION)["warnings"] == []
+    else:
+        assert missing in table.refusal("group create", id="A", session_id=SESSION, **group).message
+
+
+def completes(table: Table, group: str, *, research: bool) -> bool:
+    """Whether agents who do as the router says bring a group to its end."""
+    for _ in range(12):
+        role, action = table.row(group, "awaited_role, awaited_action")
+        if role in (None, "project_manager", "user"):
+            break
+        submitted = table.rows("SELECT 1 FROM agent_reports WHERE effect = 'submit_review'")
+        status = "READY_FOR_REVIEW" if action != "spawn_merge" else "MERGE_SUCCESS"
+        if role == "tech_lead":
+            status = "APPROVED" if research or submitted else "CHANGES_REQUESTED"
+        table.says(role, status, group)
+    return table.status(group) == "completed"
+
+
+def test_a_session_says_at_once_which_groups_it_will_not_accept() -> None:
+    context = testing.memory_context()
+    answer = operations.call(context, "session create", id=SESSION, disabled_roles=(SENIOR,))
+    (warning,) = answer["warnings"]
+    assert (SENIOR in warning, "no security-sensitive groups" in warning) == (True, True)
+
+
+def test_a_group_of_older_rules_is_told_again_and_status_names_it() -> None:
+    table = Table(disabled_roles=(SENIOR,))
+    given = {"id": "A", "security_sensitive": True, "by": "project_manager"}
+    perform(table.context, Call("group create", SESSION, "project_manager", given), groups.create_action)
+    for answer in (table.do("status", session_id=SESSION), table.do("status")):
+        (warning,) = answer["warnings"]
+        assert "security-sensitive group A can never be completed" in warning
+        assert "orchestrator group set-status A cancelled --session-id S1" in warning
+    assert table.do("audit replay", session_id=SESSION)["equal"]
+    table.move("A", "cancelled")
+    assert table.do("status", session_id=SESSION)["warnings"] == []
+
+
+def test_a_session_does_not_move_to_rules_by_which_a_group_could_never_be_completed() -> None:
+    table = Table("A", plan=True, disabled_roles=(DEVELOPER,))
+    made = document()
+    peers_approval(made)
+    table.new_rules(made)
+    with table.person():
+        refusal = table.refusal("session upgrade-workflow", id=SESSION, by="user", reason="new")
+    assert refusal.code == "UPGRADE_REFUSED"
+    (open_,) = refusal.data["open"]
+    assert (DEVELOPER in open_, "group A" in open_) == (True, True)

@@ -117,7 +117,7 @@ def test_the_confirmation_that_completed_a_group_is_among_its_decisions() -> Non
 
 def test_the_verdict_that_completed_a_group_is_among_its_decisions() -> None:
     table = taken_as_it_is()
-    table.do("validate", session_id=SESSION)
+    table.do("validate", session_id=SESSION, record=True)
     answer = why(table)
     assert answer["status"] == "completed"
     assert decisions(table)[0] == ("validator", "ACCEPT")

@@ -141,15 +141,16 @@ def test_the_incident_is_found(desk: Desk, file: str) -> None:
     assert "nothing here proves it" in " ".join(desk.call("why", id="E2E-A", session_id=peer.INCIDENT)["sentences"])
 
 
-def test_the_incident_is_rejected_for_what_is_open_and_warns_of_what_was_completed(desk: Desk, file: str) -> None:
+def test_the_incident_is_rejected_for_what_is_open_and_for_what_was_only_imported(desk: Desk, file: str) -> None:
     desk.call("import peer", file=file)
     verdict = desk.call("validate", session_id=peer.INCIDENT)
     assert (verdict["verdict"], verdict["exit_code"]) == ("REJECT", 1)
     assert verdict["reason"] == (
-        "V01 (project_manager), V02 (HELP, MAIL, MAPS, PAY), V04 (MAIL), V07 (MAIL), V08 (C1, C2), V11 (PAY)"
+        "2 of 2 completed groups are only imported; V01 (project_manager), V02 (HELP, MAIL, MAPS, PAY),"
+        " V03 (E2E-A, E2E-B), V04 (MAIL), V07 (MAIL), V08 (C1, C2), V11 (PAY)"
     )
     warned = [each for each in verdict["checks"] if each["id"] == "V03"]
-    assert {each["level"] for each in warned} == {"warning"}
+    assert [each["level"] for each in warned] == (["error"] + ["warning"] * 3) * 2
     assert [each["subject"] for each in warned] == ["E2E-A"] * 4 + ["E2E-B"] * 4
     assert warned[1]["message"].startswith(
         "import finding (text, no proof): was completed right after a BLOCKED line (log 4, qa_expert: 'Group E2E-A"
@@ -383,7 +384,13 @@ def test_the_work_goes_on_from_there_to_an_accepted_end(desk: Desk, tmp_path: pa
     desk.report("project_manager BAZINGA", None, session, acknowledge={"A": "it works now"})
     assert desk.group("A", session)["status"] == "completed"
     verdict = desk.call("validate", session_id=session)
-    assert (verdict["verdict"], verdict["reason"]) == ("ACCEPT", "every check passed, with 5 warnings")
+    assert (verdict["verdict"], verdict["reason"]) == ("REJECT", "1 of 3 completed groups is only imported; V03 (B)")
+    (hint,) = {each["hint"] for each in verdict["checks"] if each["level"] == "error"}
+    assert hint == f"orchestrator route project_manager BAZINGA --session-id {session} --acknowledge B=REASON"
+    desk.report("project_manager BAZINGA", None, session, acknowledge={"B": "tried it by hand"})
+    verdict = desk.call("validate", session_id=session)
+    said = "1 of 3 completed groups is only imported; every check passed, with 5 warnings"
+    assert (verdict["verdict"], verdict["reason"], verdict["imported"]) == ("ACCEPT", said, ["B"])
     assert {each["subject"] for each in verdict["checks"] if each["id"] == "V03"} == {"B"}
 
 
@@ -431,7 +438,7 @@ def test_a_replay_needs_no_file(file: str) -> None:
             operations.call(context, words, **given)
     given = {"session_id": peer.INCIDENT, "group_id": "PAY", "current_agent": "project_manager", "status": "REWORK"}
     operations.call(context, "route", **given)
-    operations.call(context, "validate", session_id=peer.INCIDENT)
+    operations.call(context, "validate", session_id=peer.INCIDENT, record=True)
     pathlib.Path(file).unlink()
     test_replay.assert_told_again(context)
 

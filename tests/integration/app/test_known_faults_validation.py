@@ -23,7 +23,7 @@ def judge(table: Table, confirm: bool = True) -> Answer:
     if confirm:
         table.says(PM, "BAZINGA")
     table.context.run = commands.run
-    return table.do("validate", session_id=SESSION)
+    return table.do("validate", session_id=SESSION, record=True)
 
 
 def failed(verdict: Answer) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from orchestrator.core.routing.facts import Target
 from orchestrator.errors import Refused, UsageError
 from tests.acceptance import walking
 from tests.acceptance.test_replay import assert_told_again
-from tests.integration.app.table import REVIEW, Table, changed, document, load, names
+from tests.integration.app.table import REVIEW, Table, changed, document, names
 
 BLOCKED = {
     "status": "blocked", "requires_user_review": True, "review_reason": "buy a licence?",
@@ -81,8 +81,8 @@ def tight(table: Table) -> Table:
     """From now on whatever comes once more asks a person."""
     made = document()
     made["_special_rules"]["loop_guard"] = {"max_visits": 1, "on_exhausted": ["question"]}
-    load(table.context, made)
-    table.do("session upgrade-workflow", id="S1", by="project_manager", reason="be careful")
+    table.new_rules(made)
+    table.upgrade()
     return table
 
 

@@ -95,8 +95,8 @@ def test_a_batch_that_starts_nothing_calls_the_manager_with_their_own_model() ->
 def test_an_upgrade_that_brings_slots_starts_what_waits() -> None:
     table = slots(1, "A", "B")
     assert table.running() == ["A"]
-    load(table.context, document())
-    answer = table.do("session upgrade-workflow", id=SESSION, by=PM, reason="more hands")
+    table.new_rules(document())
+    answer = table.upgrade()
     assert ([each["cause"] for each in answer["followed_by"] if "cause" in each], table.running()) == ([], ["A", "B"])
     assert table.decisions("cause, action")[-1] == ("session", "spawn_batch")
 

@@ -119,7 +119,7 @@ def loaded(table: Table, change: Any) -> str:
         del texts["qa_expert.md"]
     elif "PASSED" in made["qa_expert"]:
         texts["qa_expert.md"] = texts["qa_expert.md"].replace("PASS", "PASSED")
-    return str(load(table.context, made, texts)["version"]["hash"])
+    return str(table.new_rules(made, texts)["version"]["hash"])
 
 
 def test_m08_a_session_keeps_the_version_that_it_began_with() -> None:
@@ -154,7 +154,7 @@ def test_m08_an_upgrade_is_refused_where_the_open_state_does_not_exist(change: A
 def test_m08_a_session_may_move_to_a_version_that_has_its_open_state() -> None:
     table = at_quality_assurance()
     new = loaded(table, redirected)
-    table.do("session upgrade-workflow", **UPGRADE)
+    table.upgrade()
     answer = table.says("qa_expert", "PASS", "A")
     assert (answer["next_agent"], answer["workflow_version"]) == ("project_manager", new)
     assert table.rows("SELECT to_status, reason FROM status_changes WHERE entity = 'session_workflow'") == [

@@ -156,7 +156,7 @@ def test_what_does_not_go_on_by_itself_has_its_causes(desk: Desk) -> None:
 def test_a_brief_status_leaves_the_groups_out(desk: Desk) -> None:
     desk.planned("S1", "A")
     full, brief = desk.call("status", session_id="S1"), desk.call("status", session_id="S1", brief=True)
-    assert full.keys() - brief.keys() == {"groups", "causes"}
+    assert full.keys() - brief.keys() == {"groups", "causes", "workflow"}
     assert brief == {name: full[name] for name in brief}
 
 

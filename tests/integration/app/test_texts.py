@@ -70,8 +70,11 @@ def test_every_operation_on_sessions_groups_agents_and_the_record_has_a_text() -
 CHANGES: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
     ("session create", {"id": "S2", "goal": EVIL, "testing_mode": "minimal"},
      ["Session S2 is active (testing minimal, workflow version 1), awaits project_manager, turn 1.",
+      "Rules: version 1 (2.0.0), made active by system:router",
       "Next: orchestrator handoff --turn 1 --session-id S2"]),
-    ("session create", {"id": "CHAT", "kind": "chat"}, ["Session CHAT is active (testing full, workflow version 1)."]),
+    ("session create", {"id": "CHAT", "kind": "chat"},
+     ["Session CHAT is active (testing full, workflow version 1).",
+      "Rules: version 1 (2.0.0), made active by system:router"]),
     ("group create", {"id": "E", "session_id": "S2"}, ["Group E of S2 is pending."]),
     ("group create", {"id": "F", "session_id": "S2", "request_id": "r"}, ["Group F of S2 is pending."]),
     ("group create", {"id": "F", "session_id": "S2", "request_id": "r"},

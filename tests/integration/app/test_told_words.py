@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app import human, operations
-from tests.integration.app.table import SESSION, Table, document, load
+from tests.integration.app.table import SESSION, Table, document
 
 WORDS = ("reason", "note", "summary", "acknowledge")
 """Parameters in which a caller says why, or what."""
@@ -77,7 +77,8 @@ def _planned(table: Table) -> None:
 def _newer(table: Table) -> None:
     made = document()
     made["_special_rules"]["loop_guard"] = {"max_visits": 9, "on_exhausted": ["question"]}
-    load(table.context, made)
+    table.new_rules(made)
+    table.context.credential = human.Credential(human.TERMINAL)
 
 
 def _nothing(table: Table) -> None:
@@ -105,7 +106,7 @@ CALLS: dict[str, tuple[Play, str, dict[str, Any]]] = {
     "resume": (_paused, "session resume", {"id": SESSION, **BY}),
     "end": (_person, "session end", {"id": SESSION, "by": "user", "reason": SAID}),
     "testing mode": (_person, "session testing-mode", {"id": SESSION, "mode": "minimal", "by": "user", "reason": SAID}),
-    "upgrade": (_newer, "session upgrade-workflow", {"id": SESSION, **BY}),
+    "upgrade": (_newer, "session upgrade-workflow", {"id": SESSION, "by": "user", "reason": SAID}),
     "cancel a group": (_nothing, "group set-status", {**IN, "id": "A", "status": "cancelled", **BY}),
     "defer a group": (lambda table: table.mark_external("A") and None, "group set-status",
         {**IN, "id": "A", "status": "deferred_external", **BY}),

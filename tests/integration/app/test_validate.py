@@ -13,11 +13,11 @@ import pytest
 
 from orchestrator.app import operations
 from orchestrator.app.audit import replaying
-from orchestrator.app.context import Context
+from orchestrator.app.context import FOUND, Call, Context, perform
 from orchestrator.app.verdict import verdicts
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import commands
-from orchestrator.store import constants, memory, snapshot
+from orchestrator.store import constants, memory, queries, snapshot
 from tests.integration.app.table import SESSION, Answer, Table
 
 PM = "project_manager"
@@ -31,7 +31,8 @@ class Court(Table):
         self.context.run = commands.run
 
     def judge(self, **more: Any) -> Answer:
-        return self.do("validate", session_id=SESSION, **more)
+        """A verdict, recorded whatever the project manager said last, or a dry run."""
+        return self.do("validate", session_id=SESSION, **({} if "dry_run" in more else {"record": True}) | more)
 
     def found(self, verdict: Answer, level: str = "error") -> list[tuple[str, str]]:
         return [(check["id"], check["subject"]) for check in verdict["checks"] if check["level"] == level]
@@ -117,7 +118,7 @@ def test_an_accept_ends_the_session_with_a_report_a_decision_and_an_event() -> N
     (details,) = court.rows("SELECT details FROM agent_reports WHERE role = 'validator'")[0]
     recorded = json.loads(details)["validator_verdict"]
     assert recorded == {
-        name: verdict[name] for name in ("verdict", "reason", "checks", "completes", "head")
+        name: verdict[name] for name in ("verdict", "reason", "checks", "completes", "imported", "head")
     }
 
 
@@ -334,12 +335,20 @@ def meanwhile(court: Court, act: Callable[[], object]) -> None:
     court.context.run = run
 
 
-def test_what_happens_meanwhile_refuses_the_verdict() -> None:
+def confirmed() -> Court:
+    """One group, completed and confirmed, and a criterion whose command the next verdict runs."""
     court = Court("A", plan=True)
     court.criterion("C1", command=("true",), reason="asked for")
     court.complete("A")
     court.bazinga()
-    meanwhile(court, lambda: court.group("B"))
+    court.context.deadline_s = 600.0
+    return court
+
+
+def test_what_happens_meanwhile_refuses_the_verdict_where_no_time_is_left() -> None:
+    court = confirmed()
+    court.context.deadline_s = 0.0
+    meanwhile(court, lambda: court.criterion("C2", command=("true",), reason="asked for"))
 
     with pytest.raises(verdicts.Refused) as caught:
         court.judge()
@@ -349,6 +358,210 @@ def test_what_happens_meanwhile_refuses_the_verdict() -> None:
     assert court.rows("SELECT code, actor FROM refusals") == [("STATE_CHANGED", "system:validator")]
     assert court.rows("SELECT count(*) FROM agent_reports WHERE role = 'validator'") == [(0,)]
     assert court.count("evidence") == 0
+
+
+def once(court: Court, act: Callable[[], Any]) -> list[int]:
+    """Do something while the first verdict is found, and nothing while later ones are; what ran."""
+    ran: list[int] = []
+
+    def first() -> None:
+        ran.append(len(ran))
+        if ran == [0]:
+            act()
+
+    meanwhile(court, first)
+    return ran
+
+
+def test_a_session_that_changed_meanwhile_is_judged_anew_in_the_step_that_records() -> None:
+    court = confirmed()
+    ran = once(court, lambda: court.group("B"))
+    verdict = court.judge()
+    assert (verdict["verdict"], ran) == ("REJECT", [0])
+    assert ("V02", "B") in court.found(verdict)
+    assert court.count("refusals") == 0
+    assert court.rows("SELECT count(*) FROM agent_reports WHERE role = 'validator'") == [(1,)]
+    (head,) = court.rows("SELECT seq FROM audit_events WHERE kind = 'group create' ORDER BY rowid DESC LIMIT 1")[0]
+    assert verdict["head"].startswith(f"{head}:")
+    assert court.do("audit replay", session_id=SESSION)["equal"]
+
+
+def test_where_something_else_is_to_be_run_it_is_judged_from_the_beginning() -> None:
+    court = confirmed()
+    more = {"command": ("true",), "reason": "asked for"}
+    ran = once(court, lambda: court.criterion("C2", **more))
+    verdict = court.judge()
+    assert (ran, [each.split(".")[-1] for each in verdict["evidence"]][1:]) == ([0, 1, 2], ["2"])
+    assert court.count("refusals") == 0
+
+
+def test_where_the_manager_went_on_meanwhile_nothing_is_recorded() -> None:
+    court = confirmed()
+    once(court, lambda: court.says(PM, "CONTINUE"))
+    verdict = court.do("validate", session_id=SESSION)
+    assert (verdict["recorded"], verdict["exit_code"], "CONTINUE" in verdict["warnings"][0]) == (False, 1, True)
+    assert court.count("refusals") == 0
+
+
+def _stray(court: Court) -> None:
+    """A report out of turn is refused, which changes nothing."""
+    assert court.refused("developer", "READY_FOR_QA", "A").code == "GROUP_CLOSED"
+
+
+def _new_agent(court: Court) -> None:
+    court.do("agent register", id="dev-2", role="developer", parent="tech_lead")
+
+
+def _enrolled(court: Court) -> None:
+    with court.person():
+        court.do("human enrol", agent="user", by="user")
+
+
+def _task(court: Court) -> None:
+    court.do("task create", id="T1", title="more", session_id=SESSION, by="tech_lead")
+
+
+MEANWHILE: dict[str, tuple[Callable[[Court], Any], bool]] = {
+    "a refusal": (_stray, False),
+    "another session": (lambda court: court.do("session create", id="S2"), False),
+    "an enrolment": (_enrolled, False),
+    "a group": (lambda court: court.group("B"), True),
+    "a report": (lambda court: court.says(PM, "CONTINUE"), True),
+    "a task": (_task, True),
+    "a criterion": (lambda court: court.criterion("C2", reason="asked for"), True),
+    "an agent": (_new_agent, True),
+    "a pause": (lambda court: court.do("session pause", id=SESSION, by=PM, reason="lunch"), True),
+}
+
+
+@pytest.mark.parametrize(("act", "changes"), list(MEANWHILE.values()), ids=list(MEANWHILE))
+def test_what_changes_the_judgement_makes_a_verdict_stale_and_is_judged_anew(
+    act: Callable[[Court], Any], changes: bool
+) -> None:
+    court = confirmed()
+    before = court.judge(dry_run=True)["head"]
+    once(court, lambda: act(court))
+    # It names the step up to which the session was judged.
+    assert (court.judge()["head"] != before) is (changes and act is not _new_agent)
+    rejected = confirmed()
+    rejected.runs("C9", "raise SystemExit(1)", reason="asked for")
+    assert rejected.judge()["verdict"] == "REJECT"
+    assert rejected.do("status", session_id=SESSION)["verdict"]["fresh"]
+    act(rejected)
+    assert rejected.do("status", session_id=SESSION)["verdict"]["fresh"] is not changes
+
+
+def test_a_refusal_that_calls_somebody_makes_a_verdict_stale() -> None:
+    court = Court("A", "B", plan=True)
+    court.judge()
+    court.refused("developer", "NONSENSE", "B")
+    assert court.do("status", session_id=SESSION)["verdict"]["fresh"]
+    for _ in range(5):
+        with pytest.raises(OrchestratorError):
+            court.says("developer", "NONSENSE", "B")
+    assert court.rows("SELECT kind FROM audit_events ORDER BY rowid DESC LIMIT 1") == [("refusal",)]
+    assert court.do("status", session_id=SESSION)["verdict"]["fresh"] is False
+
+
+def test_nothing_makes_the_verdict_of_an_ended_session_stale() -> None:
+    court = done()
+    court.judge()
+    _new_agent(court)
+    assert court.refusal("validate", session_id=SESSION).code == "SESSION_CLOSED"
+    assert court.do("status", session_id=SESSION)["verdict"]["fresh"]
+
+
+def test_every_kind_of_event_is_known_to_change_the_judgement_or_not() -> None:
+    """A kind that nobody thought of counts as a change."""
+    assert set(queries.UNJUDGED) - set(replaying.ACTIONS) == {"refusal"}
+    assert set(replaying.ACTIONS) - set(queries.UNJUDGED) == {
+        "route", "redispatch", "answer", "session create", "session pause", "session resume", "session end",
+        "session testing-mode", "session upgrade-workflow", "group create", "group set-status", "group depend",
+        "group undepend", "task create", "task set-status", "task depend", "task undepend", "blocker resolve",
+        "run queue", "run retry", "run cancel", "run unanswered", "run stop", "run abandon", "run hold", "run finish",
+        "run expire", "run choose", "criterion add", "criterion set", "criterion remove", "import peer", "validate",
+        "agent register", "agent deactivate",
+    }  # fmt: skip
+
+
+def test_a_claim_and_a_sign_of_life_are_no_change() -> None:
+    court = confirmed()
+    _task(court)
+    court.judge()
+    claim = court.do("task claim", id="T1", session_id=SESSION, agent_id="developer")["claim"]
+    court.do("task heartbeat", id="T1", session_id=SESSION, by="developer", claim_token=claim["token"])
+    assert court.do("status", session_id=SESSION)["verdict"]["fresh"]
+
+
+def test_a_verdict_of_older_rules_is_told_again_as_it_was() -> None:
+    """They took every event for a change, and noted no step of the store."""
+    court = confirmed()
+    verdict = court.judge(dry_run=True)
+    _stray(court)
+    found = {name: verdict[name] for name in ("verdict", "reason", "checks", "completes")}
+    given = {"command_timeout": 300, FOUND: {"head": verdict["head"], "verdict": found, "ran": []}}
+    with pytest.raises(OrchestratorError) as caught:
+        perform(court.context, Call("validate", SESSION, verdicts.AGENT, given), verdicts.record_action)
+    assert caught.value.code == "STATE_CHANGED"
+    assert court.do("audit replay", session_id=SESSION)["equal"]
+
+
+# Without the project manager's confirmation
+
+
+@pytest.mark.parametrize("said", ["PLANNING_COMPLETE", "CONTINUE", None])
+def test_without_a_confirmation_it_is_a_dry_run_that_says_so(said: str | None) -> None:
+    court = Court("A")
+    court.criterion("C1", command=("true",))
+    if said:
+        court.plan()
+        court.says(PM, "CONTINUE") if said == "CONTINUE" else None
+    meanwhile(court, lambda: pytest.fail("a dry run runs no command"))
+    before, events = court.state(), court.count("audit_events")
+    verdict = court.do("validate", session_id=SESSION)
+    assert (verdict["recorded"], verdict["dry_run"], verdict["exit_code"]) == (False, True, 1)
+    assert ("V01", PM) in court.found(verdict)
+    (warning,) = verdict["warnings"]
+    assert (said or "nothing was reported") in warning
+    assert warning.endswith(f"orchestrator validate {SESSION} --record")
+    assert (court.state(), court.count("audit_events")) == (before, events)
+
+
+def test_it_may_run_the_commands_and_still_records_nothing() -> None:
+    court = Court("A", plan=True)
+    court.runs("C1", "print('12 passed')", reason="asked for")
+    verdict = court.do("validate", session_id=SESSION, run_commands=True)
+    assert (verdict["recorded"], ("V10", "C1") in court.found(verdict), court.count("evidence")) == (False, False, 0)
+
+
+def test_a_confirmation_that_something_else_followed_records_nothing() -> None:
+    court = done()
+    court.says(PM, "CONTINUE")
+    assert court.do("validate", session_id=SESSION)["recorded"] is False
+    court.bazinga()
+    verdict = court.do("validate", session_id=SESSION)
+    assert (verdict["verdict"], verdict["recorded"], "warnings" in verdict) == ("ACCEPT", True, False)
+
+
+def test_a_confirmation_whose_verdict_was_a_rejection_is_judged_again() -> None:
+    court = Court("A", plan=True)
+    court.bazinga()
+    for _ in range(2):
+        verdict = court.do("validate", session_id=SESSION)
+        assert (verdict["verdict"], verdict["recorded"], verdict["exit_code"]) == ("REJECT", True, 1)
+
+
+def test_a_verdict_is_recorded_all_the_same_where_it_is_asked_for() -> None:
+    court = Court("A", plan=True)
+    verdict = court.do("validate", session_id=SESSION, record=True)
+    assert (verdict["verdict"], verdict["recorded"], "warnings" in verdict) == ("REJECT", True, False)
+    assert court.rows("SELECT json_extract(input, '$.record') FROM audit_events WHERE kind = 'validate'") == [(1,)]
+    with pytest.raises(OrchestratorError) as caught:
+        court.do("validate", session_id=SESSION, record=True, dry_run=True)
+    assert caught.value.code == "USAGE"
+
+
+# What may happen meanwhile
 
 
 def test_another_session_may_go_on_meanwhile() -> None:

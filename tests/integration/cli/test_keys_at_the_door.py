@@ -114,7 +114,7 @@ def test_no_key_gets_in_by_any_text(pattern: str, run: Run, database: pathlib.Pa
     report = {"status": "BLOCKED", "summary": at.text("report"), "details": {"a": at.text("details of a report")}}
     run("route", "tech_lead", "-s", "S1", "-g", "A", "--report", "-", stdin=json.dumps(report).encode())
     (tmp_path / "secret.txt").write_text(at.text("output of a command"))
-    run("validate", "S1")
+    run("validate", "S1", "--record")
     assert at.found(written.stdout + written.stderr) == []
     assert run("audit", "verify").returncode == 0
     for format in ("jsonl", "csv"):

@@ -81,8 +81,11 @@ def failed(verdict: dict[str, Any], level: str = "error") -> list[tuple[str, str
 
 
 def test_reject_is_1_and_accept_is_0(project: Project) -> None:
-    rejected = project.validate(exit_code=1)
-    assert (rejected["success"], rejected["verdict"]) == (True, "REJECT")
+    trial = project.validate(exit_code=1)
+    assert (trial["verdict"], trial["recorded"], "report_id" in trial) == ("REJECT", False, False)
+    assert "nothing was reported yet" in trial["warnings"][0]
+    rejected = project.validate("--record", exit_code=1)
+    assert (rejected["success"], rejected["verdict"], rejected["recorded"]) == (True, "REJECT", True)
     assert set(rejected) >= {"verdict", "reason", "checks", "completes", "head", "seq", "report_id", "decision"}
     project.finish()
     accepted = project.validate(exit_code=0)
@@ -90,7 +93,7 @@ def test_reject_is_1_and_accept_is_0(project: Project) -> None:
     closed = project.validate(exit_code=3)
     assert (closed["success"], closed["code"]) == (False, "SESSION_CLOSED")
     status = json.loads(project.run("status", "S1", "--json").stdout)
-    assert (status["state"], status["verdict"]["verdict"], status["verdict"]["fresh"]) == ("ended", "ACCEPT", False)
+    assert (status["state"], status["verdict"]["verdict"], status["verdict"]["fresh"]) == ("ended", "ACCEPT", True)
 
 
 def test_a_person_can_read_a_verdict(project: Project) -> None:
@@ -168,19 +171,25 @@ def test_megabytes_of_output_are_kept_by_their_ends(project: Project) -> None:
     assert len(content) < 1_100_000
 
 
-def test_while_commands_run_others_write_and_the_verdict_is_refused(project: Project, script: pathlib.Path) -> None:
-    words = [sys.executable, str(script), "group", "create", "C", "-s", "S1", "--db", str(project.path)]
-    text = f"import subprocess; raise SystemExit(subprocess.run({words!r}, env={{'ORCHESTRATOR_BUSY_TIMEOUT': '1'}}).returncode)"  # noqa: E501 - one command
-    project.python("C1", text)
+def test_while_commands_run_others_ask_for_more_and_the_verdict_is_refused(
+    project: Project, script: pathlib.Path
+) -> None:
+    more = ["--text", "more", "--command", '["true"]', *PM]
+    words = [sys.executable, str(script), "criterion", "add", "C2", "-s", "S1", *more, "--db", str(project.path)]
+    patience = {"ORCHESTRATOR_BUSY_TIMEOUT": "1"}
+    project.python("C1", f"import subprocess, time; subprocess.run({words!r}, env={patience!r}); time.sleep(1.1)")
     project.finish()
     before = project.rows(LAST)[0][0]
 
-    refused = project.validate(exit_code=3)
+    # No time is left to judge the session from the beginning.
+    done = project.run("validate", "S1", "--json", **patience)
+    assert done.returncode == 3
+    refused = json.loads(done.stdout)
 
     assert refused["code"] == "STATE_CHANGED"
     assert refused["suggestion"] == "orchestrator validate S1"
     kinds = f"SELECT kind FROM audit_events WHERE session_id = 'S1' AND seq > {before} ORDER BY seq"
-    assert project.rows(kinds) == [("group create",), ("refusal",)]
+    assert project.rows(kinds) == [("criterion add",), ("refusal",)]
     assert project.rows("SELECT count(*) FROM evidence") == [(0,)]
     assert project.rows("SELECT status FROM sessions") == [("active",)]
 

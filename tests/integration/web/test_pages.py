@@ -215,7 +215,7 @@ def test_without_a_verdict_a_dry_run_is_shown_as_such(web: Web) -> None:
 
 def test_a_recorded_verdict_is_shown_and_a_dry_run_on_demand(web: Web) -> None:
     story.blocked(web)
-    found = web.call("validate", session_id="blocked")
+    found = web.call("validate", session_id="blocked", record=True)
     page = web.get("/sessions/blocked/verdict").text
     assert f"recorded as {found['report_id']}" in page
     assert "nothing is completed" in page

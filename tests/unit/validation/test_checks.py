@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core.validation import checks, criteria
-from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, Ran, Snapshot
+from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, Ran, RuleChange, Snapshot
 
 GROUP = Group(
     id="A", kind="code", status="completed", awaited_role=None, held=None, chain=True, pm_path=False, missing=None,
@@ -26,6 +26,7 @@ GOOD = Snapshot(
     mandatory=(), roles=(), human_acts=(), evidence=(), dropped=(),
 )  # fmt: skip
 FOUND = (Finding("X", "is so"),)
+RULES = RuleChange("step 4", "other rules", differs=True, confirmed=True, older=False)
 
 Row = tuple[str, str, dict[str, Any], list[tuple[str, str]]]
 
@@ -57,7 +58,11 @@ ROWS: tuple[Row, ...] = (
     ("V03", "a chain", {}, []),
     ("V03", "no path", group(chain=False, missing="merged"), [("error", "A")]),
     ("V03", "the manager's word", group(chain=False, pm_path=True, missing="merged"), [("warning", "A")]),
-    ("V03", "imported as completed", group(chain=False, grandfathered=True), [("warning", "A")]),
+    ("V03", "imported as completed", group(chain=False, grandfathered=True), [("error", "A")]),
+    ("V03", "imported and acknowledged", group(chain=False, grandfathered=True, acknowledged="looked at"),
+     [("warning", "A")]),
+    ("V03", "imported, with a finding", group(chain=False, grandfathered=True, acknowledged="x", imported=("odd",)),
+     [("warning", "A"), ("warning", "A")]),
     ("V03", "not completed", group(status="in_progress", chain=False), []),
     ("V04", "never blocked", group(confirmed=False), []),
     ("V04", "blocked, resolved, confirmed", group(ever_blocked=True), []),
@@ -118,6 +123,14 @@ ROWS: tuple[Row, ...] = (
     ("V16", "unseen", {"merges": (Merge("A", "ab12", None, "no repository"),)}, [("warning", "A")]),
     ("V16", "unnamed", {"merges": (Merge("A", None, None, "none is named"),)}, [("warning", "A")]),
     ("V16", "went past QA", group(skipped_qa=True), [("info", "A")]),
+    ("V18", "the version that it began with", {"workflow": FOUND}, [("info", "X")]),
+    ("V18", "begun with rules that no person made active", {"unvouched_workflow": FOUND}, [("warning", "X")]),
+    ("V18", "other texts", {"rule_changes": (RULES._replace(differs=False, confirmed=False),)}, [("info", "step 4")]),
+    ("V18", "other rules, confirmed", {"rule_changes": (RULES,)}, [("warning", "step 4")]),
+    ("V18", "other rules, confirmed by nobody", {"rule_changes": (RULES._replace(confirmed=False),)},
+     [("error", "step 4")]),
+    ("V18", "the same, before anybody was asked", {"rule_changes": (RULES._replace(confirmed=False, older=True),)},
+     [("warning", "step 4")]),
 )  # fmt: skip
 
 
@@ -139,12 +152,14 @@ def test_the_one_confirmation_that_is_suggested_names_every_group_that_needs_a_w
         groups=tuple(group._replace(id=id) for id, group in groups.items()), last_manager_status="REWORK",
         last_manager_seq=None, reports_after=FOUND,
     )  # fmt: skip
-    named = " ".join(f"--acknowledge {id}=REASON" for id in ("UNCONFIRMED", "DEFERRED", "KNOWN", "WORD"))
+    named = " ".join(f"--acknowledge {id}=REASON" for id in ("UNCONFIRMED", "DEFERRED", "KNOWN", "WORD", "IMPORTED"))
     confirm = f"orchestrator route project_manager BAZINGA --session-id {snapshot.session} {named}"
     verdict = checks.validate(snapshot)
-    of = [(line.id, line.subject, line.hint) for line in verdict.checks if line.id in ("V04", "V05") and line.hint]
+    hinted = [line for line in verdict.checks if line.id in ("V03", "V04", "V05") and line.hint]
+    of = [(line.id, line.subject, line.hint) for line in hinted]
     why = f"orchestrator why BLOCKED --session-id {snapshot.session}"
     assert of == [
+        ("V03", "IMPORTED", confirm),
         ("V04", "UNCONFIRMED", confirm), ("V04", "BLOCKED", why), ("V04", "BLOCKED", why), ("V05", "DEFERRED", confirm),
     ]  # fmt: skip
     late = snapshot._replace(confirmation_seq=1, last_manager_seq=1)
@@ -163,10 +178,32 @@ def test_a_check_says(check: str, changes: dict[str, Any], said: list[tuple[str,
     assert (check in errors) is rejected
 
 
-def test_the_checks_are_the_sixteen_of_the_table_and_each_has_a_bad_row() -> None:
-    assert list(checks.CHECKS) == [f"V{number:02}" for number in range(1, 17)]
+def test_the_checks_are_those_of_the_table_and_each_has_a_bad_row() -> None:
+    assert list(checks.CHECKS) == [f"V{number:02}" for number in (*range(1, 17), 18)]
     assert {row[0] for row in ROWS if ("error" in {level for level, _ in row[3]})} == set(checks.CHECKS)
     assert {row[0] for row in ROWS if "error" not in {level for level, _ in row[3]}} == set(checks.CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("imported", "others", "first"),
+    [
+        (1, 0, "1 of 1 completed group is only imported; "),
+        (1, 2, "1 of 3 completed groups is only imported; "),
+        (2, 1, "2 of 3 completed groups are only imported; "),
+        (0, 1, ""),
+    ],
+)
+@pytest.mark.parametrize("word", [None, "looked at"])
+def test_a_verdict_says_first_how_much_is_only_imported(
+    imported: int, others: int, first: str, word: str | None
+) -> None:
+    came = GROUP._replace(chain=False, grandfathered=True, acknowledged=word)
+    groups = [came._replace(id=f"I{n}") for n in range(imported)] + [GROUP._replace(id=f"G{n}") for n in range(others)]
+    verdict = checks.validate(GOOD._replace(groups=tuple(groups)))
+    accepted = word is not None or not imported
+    rest = "V03 (" if not accepted else "every check passed"
+    assert (verdict.verdict == "ACCEPT", verdict.reason.startswith(first + rest)) == (accepted, True)
+    assert verdict.imported == tuple(f"I{n}" for n in range(imported))
 
 
 def test_a_good_session_is_accepted() -> None:
@@ -206,6 +243,7 @@ def test_a_verdict_is_plain_json() -> None:
         "checks": [{"id": "V08", "level": "warning", "subject": "S1", "message": "the session has no success criteria",
                     "hint": "orchestrator criterion add ID --session-id S1 --text TEXT"}],
         "completes": [],
+        "imported": [],
     }  # fmt: skip
 
 

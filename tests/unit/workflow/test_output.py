@@ -62,7 +62,7 @@ def test_sarif_points_into_the_file() -> None:
 
 
 def changed(*changes: build.Change) -> list[diff.Change]:
-    return diff.diff(CLEAN, model.parse(build.document(*changes)))
+    return diff.diff(diff.Version(CLEAN), diff.Version(model.parse(build.document(*changes))))
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,55 @@ def test_differences(change: build.Change, expected: str) -> None:
 
 def test_a_difference_the_other_way_round_is_its_mirror() -> None:
     other = model.parse(build.document(build.put("project_manager", "BLOCKED"), build.aliases(DONE="BAZINGA")))
-    there, back = diff.diff(CLEAN, other), diff.diff(other, CLEAN)
+    there, back = (diff.diff(*map(diff.Version, pair)) for pair in ((CLEAN, other), (other, CLEAN)))
     mirrored = {"added": "removed", "removed": "added", "changed": "changed"}
     assert {(c.what, c.name, c.kind) for c in there} == {(c.what, c.name, mirrored[c.kind]) for c in back}
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (build.with_keys("tech_lead", "APPROVED", description="well done", model_override="opus"), []),
+        (build.with_keys("tech_lead", "APPROVED", include_context=["guidance"]), []),
+        (
+            build.with_keys("tech_lead", "APPROVED", next_agent="tech_lead", description="well done"),
+            ["tech_lead.APPROVED: next_agent developer -> tech_lead"],
+        ),
+        (
+            build.put("project_manager", "BLOCKED"),
+            ["project_manager.BLOCKED added: action pause_for_user, effect block, resolves none"],
+        ),
+        (build.without("developer", "MERGE_SUCCESS"), [
+            "developer.MERGE_SUCCESS removed: action check_phase, effect merge, resolves none"]),
+        (build.rule("loop_guard", max_visits=3), ["rule loop_guard: max_visits 6 -> 3"]),
+        (build.rule("security_sensitive", mandatory_review=True), [
+            "rule security_sensitive added: mandatory_review True"]),
+        (build.aliases(DONE="BAZINGA"), ["alias DONE added: status BAZINGA"]),
+    ],
+    ids=["text and model", "context", "target with a text", "added", "removed", "rule", "review alone", "alias"],
+)  # fmt: skip
+def test_changes_of_rules_are_those_that_are_more_than_texts(change: build.Change, expected: list[str]) -> None:
+    assert diff.sentences(diff.of_rules(changed(change))) == expected
+
+
+_QA = diff.AgentFile("qa-expert", "qa_expert", "sonnet", "tech_lead", "0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("after", "all_", "expected"),
+    [
+        ((_QA._replace(model="opus", hash="1" * 64),), 1, []),
+        ((_QA._replace(role="tech_lead"),), 1, ["agent file qa-expert: role qa_expert -> tech_lead"]),
+        ((_QA._replace(reports_to="user"),), 1, ["agent file qa-expert: reports_to tech_lead -> user"]),
+        ((), 1, ["agent file qa-expert removed: role qa_expert, reports_to tech_lead"]),
+    ],
+    ids=["model and text", "role", "reports_to", "removed"],
+)
+def test_agent_files_differ_in_rules_by_role_and_manager(
+    after: tuple[diff.AgentFile, ...], all_: int, expected: list[str]
+) -> None:
+    changes = diff.diff(diff.Version(CLEAN, (_QA,)), diff.Version(CLEAN, after))
+    assert (len(changes), diff.sentences(diff.of_rules(changes))) == (all_, expected)
 
 
 def test_every_transition_is_in_the_picture_once() -> None:

@@ -17,7 +17,18 @@ def session(answer: Answer) -> list[str]:
     # What a session's groups await is theirs to say.
     waits = f", awaits {_awaited(row)}" if row["awaited_role"] else ""
     lines = [visible(f"Session {row['id']} is {row['status']} ({how}){waits}{repeated(answer)}.")]
-    return [*lines, *([f"Next: {visible(called['handoff'])}"] if called else []), *followed(answer)]
+    return [*lines, *_rules(answer), *([f"Next: {visible(called['handoff'])}"] if called else []), *followed(answer)]
+
+
+def _rules(answer: Answer) -> list[str]:
+    """By which rules a session goes: who made its version active, and which of them were changed or confirmed."""
+    pinned = answer.get("workflow")
+    lines = [f"Rules: version {pinned['version']} ({pinned['name']}), made active by {pinned['by']}"] if pinned else []
+    lines += [f"Changed: {each}" for each in answer.get("changes") or ()]
+    lines += [f"Confirmed: {each}" for each in answer.get("confirmed") or ()]
+    if answer.get("confirmed") == []:
+        lines.append("No change of rules waits for a confirmation.")
+    return [visible(line) for line in lines]
 
 
 def group(answer: Answer) -> list[str]:

@@ -72,9 +72,17 @@ def _head(answer: Answer) -> list[str]:
                 ("Held", ", ".join(answer["held"]) or None),
                 ("Progress", progress(answer["progress"])),
                 ("Verdict", _verdict(answer.get("verdict"))),
+                ("Rules", _rules(answer.get("workflow"))),
             )
         ),
     ]
+
+
+def _rules(pinned: Answer | None) -> str | None:
+    """The workflow version that a session was created with, and who made it active."""
+    if pinned is None:
+        return None
+    return f"workflow version {pinned['version']} ({pinned['name']}), made active by {pinned['by']}"
 
 
 def _verdict(found: Answer | None) -> str | None:
@@ -157,6 +165,8 @@ def session(answer: Answer) -> list[str]:
         ("Turn timeout", f"{row['turn_timeout']} minutes"),
         ("Disabled roles", ", ".join(row["disabled_roles"]) or None),
         ("Workflow version", row["workflow_version_id"]),
+        ("Created with", _rules(answer["workflow"])),
+        ("Differs", "; ".join((answer["workflow"] or {}).get("differs", ())) or None),
         ("Created", f"{row['created_at']} by {row['created_by']}"),
     )
     return [f"Session {visible(row['id'])} ({visible(how)})", *layout.fields(pairs)]

@@ -28,7 +28,8 @@ def _reason(answer: Answer) -> str:
     if max((len(alike) for alike in failed), default=0) <= layout.FEW:
         return str(answer["reason"])
     named = ((alike[0]["id"], list(dict.fromkeys(check["subject"] for check in alike))) for alike in failed)
-    return ", ".join(f"{id_} ({layout.few(subjects)})" for id_, subjects in named)
+    first = str(answer["reason"]).partition("; ")[0] + "; " if answer.get("imported") else ""
+    return first + ", ".join(f"{id_} ({layout.few(subjects)})" for id_, subjects in named)
 
 
 def _kind(check: Answer) -> tuple[str, ...]:
