@@ -5,7 +5,7 @@ from __future__ import annotations
 STORE_CHAIN = "@store"
 """The chain of steps that belong to no session."""
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 10
 """The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
 
 APPLICATION_ID = 0x4F524348

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator import testing
-from orchestrator.app import human, operations
+from orchestrator.app import operations
 from orchestrator.app.context import Context
 from orchestrator.core.routing import fanout
 from orchestrator.errors import OrchestratorError
+from tests import persons
 
 SESSION = "S1"
 PERSONS = ("answer", "session end")
@@ -47,7 +48,9 @@ def answer(question: str, decision: str, **more: Any) -> Op:
 
 def perform(context: Context, op: Op) -> str | None:
     """Do it, an answer as a person does; return the code of the refusal, if it was refused."""
-    context.credential = human.Credential(human.TERMINAL) if op.words in PERSONS else None
+    context.credential = None
+    if op.words in PERSONS:
+        persons.sit(context)
     try:
         operations.call(context, op.words, **op.arguments)
     except OrchestratorError as problem:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import human, operations
+from orchestrator.app import operations
+from tests import persons
 from tests.integration.app.table import SESSION, Table, document, load
 
 WORDS = ("reason", "note", "summary", "acknowledge")
@@ -53,7 +54,7 @@ def _measured(table: Table) -> None:
 
 
 def _person(table: Table) -> None:
-    table.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(table.context)
 
 
 def _asked(table: Table) -> None:

@@ -151,7 +151,7 @@ class Loop:
         run = commands.look(self._desk, name, rest)
         try:
             with self._interrupts.breaking_in():
-                proof = self._speaker.proof(visible(f"{name} {rest}"))
+                proof = self._speaker.proof(self._desk.context, visible(f"{name} {rest}"))
         except KeyboardInterrupt:
             self._broken_off()
             return
@@ -160,6 +160,7 @@ class Loop:
                 found = commands.called(self._desk, name, rest)
         except Refused as problem:
             if problem.code == "HUMAN_REQUIRED":
+                self._speaker.forget()
                 problem.suggestion = advice(proof, name, rest, run, self._desk.project.root)
             raise
         self._worker.take_up(name, found)
