@@ -43,7 +43,8 @@ class Played:
         signs: bool = True,
     ) -> None:
         self._variables, self._terminal, self._above, self._within = variables, terminal, above, within
-        self._types, self._secrets, self._signs = types, list(secrets), signs
+        self._types, self._signs = types, signs
+        self.secrets = list(secrets)
         self.shown: list[str] = []
         self._real = Surroundings()
 
@@ -71,7 +72,7 @@ class Played:
 
     def read_hidden(self, prompt: str) -> str | None:
         self.shown.append(prompt)
-        return self._secrets.pop(0) if self._secrets else None
+        return self.secrets.pop(0) if self.secrets else None
 
     def sign(self, key: str, source: str | None, message: str, namespace: str) -> str | None:
         self.shown.append(message)
