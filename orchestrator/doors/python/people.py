@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from orchestrator.app import verification
+from orchestrator.app import enrolment, verification
 from orchestrator.doors.python.calling import Answer, Caller
 
 
@@ -74,7 +74,7 @@ class People(Caller):
         """
         return self._call("human reset", agent=agent)
 
-    def human_link(self, *, agent: str | None = None, url: str | None = None, by: str | None = None) -> Answer:
+    def human_link(self, *, agent: str | None = None, url: str = enrolment.DEFAULT_URL, by: str | None = None) -> Answer:
         """Make a sign-in link for a running server, inside `as_person`.
 
         As `orchestrator human link`; see `orchestrator.app.enrolment.link`.

@@ -93,6 +93,7 @@ def _tasks(desk: Desk) -> None:
         summary="half",
     )
     persons.sit(desk.context)
+    desk.call("human link", by="user")
     desk.call("human enrol", agent="user", by="user")
     desk.context.credential = None
     given = {"path": "/project", "alias": "main", "by": "system:runner"}
