@@ -28,7 +28,7 @@ RESET_S = 3600
 LINK_S = 900
 """Seconds for which a link is good."""
 KEY_VARIABLE = "ORCHESTRATOR_SSH_KEY"
-"""Names the file of a person's key, where it is another than at the enrolment. It says where to look and proves nothing."""
+"""Names the file of a person's key, where that has moved. It says where to look and proves nothing."""
 SHORTEST = 8
 """Characters of the shortest passphrase."""
 COST, BLOCK, PARALLEL = 2**17, 8, 1
@@ -54,6 +54,22 @@ _LINK_CHANNEL = """SELECT e.channel FROM human_credentials t JOIN audit_events e
     AND e.seq = t.seq WHERE t.id = :id AND t.kind = 'link'"""
 _WRONG = f"""SELECT count(*) FROM audit_events WHERE session_id = :chain AND kind = 'refusal' AND at > :since
     AND json_extract(input, '$.call') = '{VERIFY}'"""
+
+
+_KINDS = ((_STRONG, "strong"), (_TOKENS, "token"))
+PROVES = {
+    "strong": "A passphrase or SSH key is enrolled, and every act reserved for a person needs one. That holds against"
+    " an agent with a shell. It does not hold against a program that controls this user account: that could replace this"
+    " program, read its memory, use a key that ssh-agent offers without confirmation, or rewrite the database (audit"
+    " verify detects that).",
+    "token": "A token is enrolled: it proves that somebody has its file, and an agent of the same user account may be"
+    " able to read that. A code typed at a terminal is accepted as well, and proves less (proof: weak)."
+    " Stronger: orchestrator human enrol --passphrase",
+    "nothing": "Nothing is enrolled: a code typed at a terminal counts as a person (proof: weak). An agent with a shell"
+    " can open a terminal of its own, hide that it is one, and type the code."
+    " Stronger: orchestrator human enrol --passphrase",
+}
+"""What proves a person in a database, by the best that is enrolled."""
 
 
 class Strong(NamedTuple):
@@ -91,8 +107,15 @@ def now(context: Context) -> str:
 
 def strong(context: Context) -> list[Strong]:
     """The passphrases and keys in force, the oldest first. While there is one, nothing else proves a person."""
-    rows = context.connection.execute(_STRONG, {"at": now(context)})
-    return [Strong(*row) for row in rows]
+    return [Strong(*row) for row in context.connection.execute(_STRONG, {"at": now(context)})]
+
+
+def proven(connection: Any, at: str) -> str:
+    """What a person has to prove at a time, and what that does not prove, in plain words."""
+    given = {"at": at}
+    kind = next((kind for sql, kind in _KINDS if connection.execute(sql, given).fetchone() is not None), "nothing")
+    waiting = [f" Reset {row[0]} counts from {row[3]}." for row in connection.execute(_PENDING, given)]
+    return PROVES[kind] + "".join(waiting)
 
 
 def tokens(context: Context) -> list[Token]:
@@ -180,7 +203,7 @@ def public_key(text: str) -> str | None:
 
 
 def key_file(each: Strong) -> str | None:
-    """The file of a person's key on this machine, while it still holds that key; None where only an agent may have it."""
+    """The file of a person's key on this machine, while it holds that key; None where only ssh-agent may have it."""
     for place in (os.environ.get(KEY_VARIABLE), each.source):
         if place is None:
             continue

@@ -112,7 +112,7 @@ def _enrolled(work: Work, id_: str, person: str, kind: str) -> Answer:
 
 
 def _require_best(work: Work, what: str) -> None:
-    """Refuse a weaker proof than a token where one is in force. Where a passphrase or key is, nothing weaker comes here.
+    """Refuse a weaker proof than a token where one is in force. While a passphrase or key is, nothing weaker gets here.
 
     Raises:
         Refused: HUMAN_REQUIRED.
@@ -312,7 +312,8 @@ def link_action(work: Work) -> Answer:
     _require_best(work, what)
     work.actor = actor.id
     if given.get("agent") not in (None, actor.id):
-        raise Refused("NOT_PERMITTED", f"A link is made by whom it lets in, and {actor.id} acts here.", "Leave --by out")
+        what = f"A link is made by the person whom it lets in, and {actor.id} acts here."
+        raise Refused("NOT_PERMITTED", what, "Leave --by out")
     known = {each.id for each in credentials.strong(work.context)}
     rests_on = (work.context.proof or {}).get("enrolment")
     due = moments.later(work.at, credentials.LINK_S)

@@ -16,7 +16,7 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
 
 if TYPE_CHECKING:
-    from orchestrator.app.context import Answer, Context, Work
+    from orchestrator.app.context import Context, Work
     from orchestrator.store.reader import Agent
 
 TERMINAL, TOKEN, PAGE = "terminal", "token", "page"

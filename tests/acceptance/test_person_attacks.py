@@ -67,7 +67,7 @@ class Desk:
         file = self.base / "agent.py"
         text = f"{TYPES}\nCLEAN = {self.clean!r}\nARGV = {self.argv(*PAUSE)!r}\n{program}\n"
         if types is not None:
-            text = re.sub(r"Type \(.w\+\) to confirm", "(Passphrase: )", text).replace("code[1]", repr(types))
+            text = re.sub(r"Type \(.w\+\) to confirm", "(Passphrase:)", text).replace("code[1]", repr(types))
         file.write_text(text)
         done = subprocess.run(
             [sys.executable, str(file)], env={**self.clean, **(variables or AGENT)}, cwd=self.base,

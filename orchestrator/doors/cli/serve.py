@@ -114,7 +114,7 @@ class _Teller:
 
 
     def _advice(self, listening: Any) -> str:
-        """How a person comes in where no link is printed: what is not a terminal of their own may be read by an agent."""
+        """How a person comes in where no link is printed, since an agent could read it there."""
         return f"Sign in: run `orchestrator human link --url {listening.url}` at a terminal of your own."
 
 

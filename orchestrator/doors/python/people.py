@@ -74,7 +74,9 @@ class People(Caller):
         """
         return self._call("human reset", agent=agent)
 
-    def human_link(self, *, agent: str | None = None, url: str = enrolment.DEFAULT_URL, by: str | None = None) -> Answer:
+    def human_link(
+        self, *, agent: str | None = None, url: str = enrolment.DEFAULT_URL, by: str | None = None
+    ) -> Answer:
         """Make a sign-in link for a running server, inside `as_person`.
 
         As `orchestrator human link`; see `orchestrator.app.enrolment.link`.

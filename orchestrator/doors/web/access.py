@@ -28,7 +28,7 @@ MIN_TOKEN = 16
 
 
 class Visit(NamedTuple):
-    """A person's browser: whose it is, the token that its forms carry, when it ends, and what was proven at its start."""
+    """A person's browser: whose it is, the token of its forms, when it ends, and what was proven when it began."""
 
     person: str
     csrf: str

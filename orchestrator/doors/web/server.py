@@ -45,9 +45,9 @@ class Settings(NamedTuple):
 class Listening(NamedTuple):
     """A server that accepts calls.
 
-    url: its address. link: the code of the one-time link; None where it is not shown at a person's terminal. token: the scripts' token, where it was made for this server.
-    db: the path of its database. local: whether it listens on loopback alone. lacking: why no task can be executed as
-    things stand, and what helps; None where one can.
+    url: its address. link: the code of the one-time link; None where no person's terminal shows it. token: the scripts'
+    token, where it was made for this server. db: the path of its database. local: whether it listens on loopback alone.
+    lacking: why no task can be executed as things stand, and what helps; None where one can.
     """
 
     url: str

@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator, testing
-from orchestrator.app import credentials, enrolment, human, verification
+from orchestrator.app import credentials, enrolment, human, maintenance, outcomes, verification
 from orchestrator.app.human import PAGE, TOKEN, Credential
 from orchestrator.core import agent_programs
+from orchestrator.doors.cli import answers, text
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.store.constants import STORE_CHAIN
 from tests import persons
 from tests.acceptance.test_replay import assert_told_again
 from tests.integration.app.table import Table
 from tests.integration.app.test_human import USER, enrolled, planned, with_alice
+from tests.integration.cli.test_schema import problems
 from tests.persons import Above, Played
 
 SECRET = "correct horse battery"  # noqa: S105 - a passphrase of the test
@@ -583,3 +585,49 @@ def test_no_public_call_takes_a_proof_on_trust(tmp_path: pathlib.Path) -> None:
         assert not [name for name in public if "credential" in name or "proof" in name or "surroundings" in name]
         with mine.as_person("terminal"), pytest.raises(OrchestratorError, match="this token was never given out"):
             mine.session_end("S1", by="user", reason="r")
+
+
+def test_an_export_masks_what_could_be_guessed_at(tmp_path: pathlib.Path) -> None:
+    table = planned()
+    with_passphrase(table)
+    ((verifier,),) = table.rows("SELECT verifier FROM human_credentials")
+    for unmasked in (False, True):
+        file = tmp_path / f"{unmasked}.jsonl"
+        table.do("audit export", session_id="S1", output=str(file), unmasked=unmasked)
+        assert (verifier in file.read_text()) is unmasked
+
+
+@pytest.mark.parametrize(("enrols", "words"), [
+    ([], "Nothing is enrolled"), ([{}], "A token is enrolled"), ([{"passphrase": True}], "holds against an agent"),
+])  # fmt: skip
+def test_doctor_says_what_is_proven(tmp_path: pathlib.Path, enrols: list[dict[str, Any]], words: str) -> None:
+    path = tmp_path / "orchestrator.db"
+    with Orchestrator.create(path) as mine:
+        for kind in enrols:
+            with persons.seated(mine._context, secrets=[SECRET, SECRET]):
+                mine.human_enrol(**kind)
+    found = maintenance.doctor(str(path), {}, tmp_path, "2026-12-01T00:00:00.000000Z")
+    assert words in found["facts"]["persons"]
+
+
+@pytest.mark.parametrize("words", ["human enrol", "human list", "human link", "human remove", "human reset"])
+def test_what_is_answered_fits_its_schema_and_reads_well(words: str) -> None:
+    table = planned()
+    asked: dict[str, Any] = {"human enrol": {"passphrase": True}, "human remove": {"id": "C3"}}.get(words, {})
+    if words in ("human remove", "human reset", "human list"):
+        with_passphrase(table)
+    secrets = [SECRET] if words == "human remove" else [SECRET, SECRET]
+    if words == "human reset":
+        answer = act_alone(table)
+    else:
+        with persons.seated(table.context, secrets=secrets):
+            answer = table.do(words, **asked)
+    schema = answers.json_schema(words)
+    assert list(problems(outcomes.success(answer, "x"), schema, schema)) == []
+    said = text.render(words, answer)
+    assert "{" not in said
+    found = {
+        "human enrol": "is enrolled with a passphrase", "human list": "since", "human link": "valid once",
+        "human remove": "is removed", "human reset": "nothing is enrolled for user any more",
+    }  # fmt: skip
+    assert found[words] in said

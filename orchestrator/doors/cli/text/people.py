@@ -20,7 +20,8 @@ def enrolled(answer: Answer) -> list[str]:
     """The answer of `human enrol`."""
     row = answer["enrolment"]
     kind = _KINDS[row["kind"]]
-    line = f"{visible(row['agent_id'])} is enrolled with a{'n' if kind == 'SSH key' else ''} {kind} ({visible(row['id'])})"
+    article = "an" if kind == "SSH key" else "a"
+    line = f"{visible(row['agent_id'])} is enrolled with {article} {kind} ({visible(row['id'])})"
     if "token" not in answer:
         return [f"{line}; from now on every act reserved for a person needs a passphrase or SSH key."]
     return [
@@ -49,7 +50,8 @@ def reset(answer: Answer) -> list[str]:
 def link(answer: Answer) -> list[str]:
     """The answer of `human link`."""
     row = answer["link"]
-    return [f"Sign-in link for {visible(row['agent_id'])}, valid once until {visible(row['expires_at'])}:", visible(answer["url"])]
+    head = f"Sign-in link for {visible(row['agent_id'])}, valid once until {visible(row['expires_at'])}:"
+    return [head, visible(answer["url"])]
 
 
 def listed(answer: Answer) -> list[str]:
