@@ -201,7 +201,7 @@ class TestAReply:
         id = asked(server, project)["task_id"]
         answer = person.post(f"/api/tasks/{id}/reply", json={"reply": "Yes please"})
         assert (answer.status_code, answer.json()) == (
-            200, {"task_id": id, "old_status": "AWAITING_RESPONSE", "new_status": "QUEUED"},
+            200, {"task_id": id, "old_status": "AWAITING_RESPONSE", "new_status": "QUEUED", "proof": "possession"},
         )  # fmt: skip
         assert server.until(id)["output"] == "thanks"
         kept = shared.rows("SELECT closed_by, channel, answer, note FROM questions WHERE session_id = ?",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.app import human
 from orchestrator.core.running import states
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.repl import commands, parsing
@@ -163,6 +164,9 @@ class Loop:
                 self._speaker.forget()
                 problem.suggestion = advice(proof, name, rest, run, self._desk.project.root)
             raise
+        level = human.found(self._desk.context, proof).get("proof")
+        if level is not None:
+            found = found._replace(document={**found.document, "proof": level}, lines=[*found.lines, f"proof: {level}"])
         self._worker.take_up(name, found)
 
     def _prepare(self, name: str, order: parsing.Order) -> None:
