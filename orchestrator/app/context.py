@@ -292,8 +292,8 @@ def _attempt(context: Context, call: Call, action: Action, at: str, files: Seque
             return repeated
         answer = action(work)
         _refuse_other_role(work, work.actor)
-        if context.spoken is not None:
-            answer["proof"] = human_proof(context)
+        if context.spoken is not None and "proof" in (context.proof or {}):
+            answer["proof"] = (context.proof or {})["proof"]
         if call.dry_run or answer.pop("unchanged", False):
             step.rollback()
             return {**answer, "dry_run": True} if call.dry_run else answer
@@ -310,11 +310,6 @@ def _refuse_other_role(work: Work, actor: str) -> None:
         from orchestrator.app import acting
 
         acting.refuse_other_role(work, str(said), actor)
-
-
-def human_proof(context: Context) -> str:
-    """How much the human channel of the step under way proves: `weak`, `possession` or `strong`."""
-    return str((context.proof or {}).get("proof") or ("weak" if context.spoken == "terminal" else "possession"))
 
 
 def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:

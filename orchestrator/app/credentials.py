@@ -60,8 +60,8 @@ _KINDS = ((_STRONG, "strong"), (_TOKENS, "token"))
 PROVES = {
     "strong": "A passphrase or SSH key is enrolled, and every act reserved for a person needs one. That holds against"
     " an agent with a shell. It does not hold against a program that controls this user account: that could replace"
-    " this program, read its memory, use a key that ssh-agent offers without confirmation, or rewrite the database (audit"
-    " verify detects that).",
+    " this program, read its memory, use a key that ssh-agent offers without confirmation, or rewrite the database"
+    " (audit verify detects that).",
     "token": "A token is enrolled: it proves that somebody has its file, and an agent of the same user account may be"
     " able to read that. A code typed at a terminal is accepted as well, and proves less (proof: weak)."
     " Stronger: orchestrator human enrol --passphrase",

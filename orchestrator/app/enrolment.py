@@ -79,7 +79,8 @@ def enrol_action(work: Work) -> Answer:
     """Enrol; a replay calls it with a recorded event's input, which holds hashes and public keys alone."""
     given = work.call.input
     what = "Enrolling a person"
-    actor = human.person_named(work, given.get("by") or human.speaker(work) or given.get("agent"), what)
+    proven = None if human.is_earlier(work) else human.speaker(work)
+    actor = human.person_named(work, given.get("by") or proven or given.get("agent"), what)
     _require_best(work, what)
     person = _person(work, given.get("agent") or actor.id)
     work.actor = actor.id
@@ -114,9 +115,15 @@ def _enrolled(work: Work, id_: str, person: str, kind: str) -> Answer:
 def _require_best(work: Work, what: str) -> None:
     """Refuse a weaker proof than a token where one is in force. While a passphrase or key is, nothing weaker gets here.
 
+    Earlier versions wanted a terminal instead, and a replay of theirs still does.
+
     Raises:
         Refused: HUMAN_REQUIRED.
     """
+    if human.is_earlier(work):
+        if work.context.spoken != human.TERMINAL:
+            raise human.refusal(what, "it needs a terminal, since a token gives no further token")
+        return
     if not credentials.strong(work.context) and credentials.tokens(work.context) and work.context.spoken != human.TOKEN:
         raise human.refusal(what, "a token is enrolled, and this needs it", "Repeat with --human-token-file FILE")
 
@@ -124,7 +131,7 @@ def _require_best(work: Work, what: str) -> None:
 def _person(work: Work, id_: str) -> Agent:
     person = work.reader.agent(id_)
     if person is None or not person.active or person.kind != "human":
-        raise Refused("UNKNOWN_AGENT", f"{names.shown(id_)} is not an active person.", "orchestrator agent list")
+        raise Refused("UNKNOWN_AGENT", f"There is no person {names.shown(id_)} in service.", "orchestrator agent list")
     return person
 
 

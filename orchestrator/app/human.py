@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TERMINAL, TOKEN, PAGE = "terminal", "token", "page"
 PASSPHRASE, SSH_KEY = credentials.PASSPHRASE, credentials.SSH_KEY
-WEAK, POSSESSION, STRONG = "weak", "possession", "strong"
+NOTHING, WEAK, POSSESSION, STRONG = "nothing", "weak", "possession", "strong"
 TOKEN_MARK = "orchestrator-human-"  # noqa: S105 - what every token begins with, so that one that leaks is known
 WAYS = "A person repeats it at a terminal, or with --human-token-file FILE"
 PROVEN = "A person repeats it at a terminal, with their passphrase or SSH key"
@@ -33,7 +33,7 @@ _FAULTS = {
     "agent": "this environment belongs to an agent: CLAUDECODE or ORCHESTRATOR_AGENT is set, or a variable of another"
     " agent's program",
     "agent_above": "an agent's program is among the processes that this terminal was started by",
-    "executor": "the call comes from a process that an executor has started",
+    "executor": "the call comes from what an executor has started",
     "code": "the code that was shown was not typed",
     "empty": "the token file is empty",
     "unknown": "this token was never given out",
@@ -48,6 +48,13 @@ _FAULTS = {
     "not_enrolled": "this person has no passphrase or SSH key, and others have: someone who has one must enrol them",
     "paused": "there were too many wrong attempts; wait 15 minutes",
 }
+_EARLIER = {
+    "no_terminal": "stdin and stderr are no terminal, where a person could confirm it",
+    "agent": "the environment is an agent's (CLAUDECODE or ORCHESTRATOR_AGENT is set)",
+    "unknown": "the token is none that was given out",
+    "inactive": "the person of the token is out of service",
+}
+"""Words of earlier versions, which a replay of their refusals has to find again; their events name no `proof`."""
 _ENROLMENT = """SELECT t.agent_id, a.active, t.id = (SELECT n.id FROM human_tokens n INDEXED BY ix_human_tokens_agent
     WHERE n.agent_id = t.agent_id ORDER BY n.seq DESC LIMIT 1)
     FROM human_tokens t JOIN agents a ON a.id = t.agent_id WHERE t.id = :id"""
@@ -90,7 +97,7 @@ def found(context: Context, credential: Credential) -> dict[str, str]:
         enrolment = _enrolment_of(context, token) if token else None
         fault = None if enrolment else ("unknown" if token else "empty")
     if fault is not None:
-        return {**proof, "fault": fault}
+        return {**proof, "fault": fault, "proof": NOTHING}
     if enrolment is not None:
         proof["enrolment"] = enrolment
     elif credential.link is not None:
@@ -202,12 +209,21 @@ def _way(context: Context) -> str:
 def refusal(what: str, why: str | None = None, way: str = WAYS) -> Refused:
     """The refusal of what only a person may do, where no human channel stands behind the call."""
     reason = why or "a name alone proves no person"
-    return Refused("HUMAN_REQUIRED", f"{what} is reserved for a person; {reason}.", way)
+    return Refused("HUMAN_REQUIRED", f"{what} is a person's to do; {reason}.", way)
 
 
 def why(fault: str) -> str:
     """Why a credential proves nobody, in words."""
     return _FAULTS.get(fault, "the human channel failed")
+
+
+def is_earlier(work: Work) -> bool:
+    """Whether the step is the replay of one that a version without passphrases and keys has recorded."""
+    return "proof" not in (work.context.proof or {"proof": NOTHING})
+
+
+def _said(proof: Any, fault: str) -> str:
+    return _EARLIER[fault] if "proof" not in proof and fault in _EARLIER else why(fault)
 
 
 def fault_of(context: Context, agent_id: str) -> str | None:
@@ -216,7 +232,7 @@ def fault_of(context: Context, agent_id: str) -> str | None:
     if not proof:
         return "a name alone proves no person"
     if "fault" in proof:
-        return why(proof["fault"])
+        return _said(proof, proof["fault"])
     known = credentials.strong(context)
     if known or proof["channel"] in (PASSPHRASE, SSH_KEY):
         return _fault_of_strong(proof, known, agent_id)
@@ -239,9 +255,9 @@ def _fault_of_token(context: Context, proof: Any, agent_id: str) -> str | None:
     """Why a token proves no person of this id."""
     row = context.reader.one(_ENROLMENT, id=proof.get("enrolment"))
     if row is None or not row[2]:
-        return _FAULTS["revoked" if row else "unknown"]
+        return _said(proof, "revoked" if row else "unknown")
     if not row[1]:
-        return _FAULTS["inactive"]
+        return _said(proof, "inactive")
     if all(each.id != proof["enrolment"] for each in credentials.tokens(context)):
         return _FAULTS["ended"]
     return None if row[0] == agent_id else f"the token is {row[0]}'s, not {agent_id or 'theirs'}"
@@ -251,7 +267,7 @@ def _fault_of_presence(context: Context, agent_id: str) -> str | None:
     """Why a terminal's code or a page, which proves that somebody is there, proves no person of this id."""
     agent = context.reader.agent(agent_id)
     person = agent is not None and agent.kind == "human" and agent.active
-    return None if person else f"{agent_id or 'nobody'} is not an active person"
+    return None if person else f"{agent_id or 'nobody'} is no person in service"
 
 
 def person_named(work: Work, by: str | None, what: str) -> Agent:

@@ -164,7 +164,8 @@ def test_beyond_loopback_the_link_alone_lets_nobody_in(web: WebHouse) -> None:
     token.chmod(0o600)
     server = web.serve("--host", "0.0.0.0", "--token-file", str(token), steps=())  # noqa: S104 - reached by loopback
     assert ["beyond loopback" in said for said in server.told["warnings"]] == [True]
-    link = f"/open/{server.told['link'].rpartition('/')[2]}"
+    with web.at_terminal() as context:
+        link = f"/open/{enrolment.link(context, url=server.url)['url'].rpartition('/')[2]}"
     with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=DEADLINE_S) as browser:
         assert (browser.get("/").status_code, browser.get("/sessions").status_code) == (401, 401)
         assert 'type="password"' in browser.get(link).text

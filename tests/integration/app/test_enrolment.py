@@ -94,7 +94,9 @@ class TestAPassphrase:
         assert "the passphrase is wrong" in refused(table, secrets=[typed])
         sql = "SELECT input FROM audit_events WHERE kind = 'refusal' AND session_id = :chain"
         tried = table.rows(sql, chain=STORE_CHAIN)
-        assert json.loads(tried[0][0])["input"]["person"] == {"channel": "passphrase", "fault": "passphrase"}
+        assert json.loads(tried[0][0])["input"]["person"] == {
+            "channel": "passphrase", "fault": "passphrase", "proof": "nothing",
+        }  # fmt: skip
         assert not typed or typed.encode() not in table.context.connection.serialize()
         assert_told_again(table.context)
 
@@ -631,3 +633,29 @@ def test_what_is_answered_fits_its_schema_and_reads_well(words: str) -> None:
         "human remove": "is removed", "human reset": "nothing is enrolled for user any more",
     }  # fmt: skip
     assert found[words] in said
+
+
+def earlier(table: Table, channel: str, **found: str) -> dict[str, Any]:
+    """Enrol as a version did that knew of tokens alone, as a replay tells it again."""
+    proof = {"channel": channel, **found}
+    given = {"agent": "user", "by": "user", "hash": credentials.hashed(str(table.count("human_tokens")))}
+    call = enrolment.Call(credentials.ENROL, STORE_CHAIN, "user", {**given, "person": proof})
+    return enrolment.perform(table.context, call, enrolment.enrol_action)
+
+
+def test_what_earlier_versions_recorded_is_told_again_as_it_was() -> None:
+    table = planned()
+    found = [earlier(table, "terminal") for _ in range(2)]
+    assert [each.get("proof") for each in found] == [None, None]
+    with pytest.raises(OrchestratorError, match="it needs a terminal, since a token gives no further token"):
+        earlier(table, "token", enrolment=str(found[1]["enrolment"]["id"]))
+    for channel, fault, words in (
+        ("terminal", "no_terminal", "stdin and stderr are no terminal"),
+        ("token", "unknown", "none that was given out"),
+        ("terminal", "agent", "the environment is an agent's"),
+        ("terminal", "code", "was not typed"),
+    ):  # fmt: skip
+        with pytest.raises(OrchestratorError, match=words):
+            earlier(table, channel, fault=fault)
+    said = [each["message"] for each in table.do("validate", session_id="S1", dry_run=True)["checks"]]
+    assert sum("enrolled at" in each and "through terminal (proof: weak)" in each for each in said) == 2

@@ -171,7 +171,7 @@ def test_a_terminal_that_proves_nobody_is_refused_with_the_reason(fault: str, wo
         problem = table.refusal("session end", id="S1", **USER)
     assert (problem.code, words in problem.message) == ("HUMAN_REQUIRED", True)
     (kept,) = table.rows("SELECT input FROM audit_events WHERE kind = 'refusal'")[0]
-    assert json.loads(kept)["input"]["person"] == {"channel": "terminal", "fault": fault}
+    assert json.loads(kept)["input"]["person"] == {"channel": "terminal", "fault": fault, "proof": "nothing"}
     assert_told_again(table.context)
 
 
@@ -210,7 +210,7 @@ class TestAToken:
         with table.person(Credential(TOKEN, token)):
             assert table.refusal("session end", id="S1", **USER).code == "HUMAN_REQUIRED"
         (kept,) = table.rows("SELECT input FROM audit_events WHERE kind = 'refusal'")[0]
-        assert json.loads(kept)["input"]["person"] == {"channel": "token", "fault": fault}
+        assert json.loads(kept)["input"]["person"] == {"channel": "token", "fault": fault, "proof": "nothing"}
         assert_told_again(table.context)
 
     def test_ends_with_the_next_enrolment(self) -> None:
