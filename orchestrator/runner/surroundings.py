@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 from typing import IO
 
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import processes, within
+from orchestrator.runner import orphans, processes, within
 
 MOST = 256
 """Ancestors that are read at most."""
@@ -109,7 +109,7 @@ class Surroundings:
             place = source or _written(folder, "key.pub", key)
             # What it asks for itself (a key's passphrase, a touch) goes to the terminal.
             done = _run(("-Y", "sign", "-q", "-n", namespace, "-f", place), message, SIGN_S, None)
-        return done.stdout.decode("ascii", "replace") if done is not None and done.returncode == 0 else None
+        return None if done is None else done.decode("ascii", "replace")
 
     def verify(self, key: str, message: str, signature: str, namespace: str) -> bool:
         """Whether a signature of a message is by a key and for a namespace."""
@@ -118,7 +118,7 @@ class Surroundings:
             signed = _written(folder, "signature", signature)
             words = ("-Y", "verify", "-f", signers, "-I", _IDENTITY, "-n", namespace, "-s", signed)
             done = _run(words, message, VERIFY_S, subprocess.DEVNULL)
-        return done is not None and done.returncode == 0
+        return done is not None
 
 
 def _is_terminal(stream: IO[str] | None) -> bool:
@@ -141,15 +141,27 @@ def _written(folder: str, name: str, text: str) -> str:
 
 def _run(
     words: tuple[str, ...], message: str, seconds: float, errors: int | None
-) -> subprocess.CompletedProcess[bytes] | None:
-    """Run `ssh-keygen` on a message; None where there is none, or it takes too long."""
+) -> bytes | None:
+    """What `ssh-keygen` prints about a message; None where there is none, it fails, or it takes too long."""
     program = next((each for each in KEYGEN if os.access(each, os.X_OK)), None)
     if program is None:
         return None
     try:
-        return subprocess.run(  # noqa: S603
-            (program, *words), input=message.encode(), stdout=subprocess.PIPE, stderr=errors, timeout=seconds,
-            check=False,
-        )  # fmt: skip
+        # Whoever looks for what commands have left behind must not take it for that.
+        process, family = orphans.start(
+            lambda: subprocess.Popen(  # noqa: S603
+                (program, *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+            ),
+            orphans.token(),
+        )
     except (OSError, subprocess.SubprocessError):
         return None
+    with process:
+        try:
+            said = process.communicate(message.encode(), seconds)[0]
+            return said if process.returncode == 0 else None
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return None
+        finally:
+            orphans.forget(family)
