@@ -18,7 +18,8 @@ from tests.integration.app.table import Table
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("developer", "developer"), ("techlead", "tech_lead"), ("pm", "project_manager"), ("developer@S1:A",) * 2,
+        ("developer", "developer"), ("tech-lead", "tech_lead"), ("Tech Lead", "tech_lead"),
+        ("pm", "project_manager"), ("developer@S1:A",) * 2,
         ("project_manager@S1",) * 2, ("orchestrator", None), ("1", None), ("", None), (None, None), ("someone", None),
         ("@S1:A", None),
     ],
