@@ -30,9 +30,8 @@ _NOT_ENOUGH = "a passphrase or SSH key is enrolled in this database, so {channel
 _CHANNELS = {TERMINAL: "a code typed at a terminal", TOKEN: "a token", PAGE: "a page opened without it"}
 _FAULTS = {
     "no_terminal": "not running in a terminal (stdin and stderr), so nobody can confirm it",
-    "agent": "this environment belongs to an agent: CLAUDECODE or ORCHESTRATOR_AGENT is set, or a variable of another"
-    " agent's program",
-    "agent_above": "an agent's program is among the processes that this terminal was started by",
+    "agent": "this environment belongs to an agent: {sign} is set",
+    "agent_above": "an agent's program is among the processes that started this one ({sign})",
     "executor": "the call comes from what an executor has started",
     "code": "the code that was shown was not typed",
     "empty": "the token file is empty",
@@ -186,7 +185,7 @@ def require_terminal(work: Work, what: str) -> None:
     """
     proof = work.context.proof or {}
     if proof.get("channel") != TERMINAL or "fault" in proof:
-        reason = _FAULTS.get(proof.get("fault", ""), "it needs a code typed at a terminal")
+        reason = why(proof["fault"]) if "fault" in proof else "it needs a code typed at a terminal"
         raise refusal(what, reason, "A person repeats it at a terminal of their own")
     work.context.spoken = TERMINAL
 
@@ -213,8 +212,13 @@ def refusal(what: str, why: str | None = None, way: str = WAYS) -> Refused:
 
 
 def why(fault: str) -> str:
-    """Why a credential proves nobody, in words."""
-    return _FAULTS.get(fault, "the human channel failed")
+    """Why a credential proves nobody, in words.
+
+    Args:
+        fault: a key of the known ones, and behind a blank the sign by which an agent was known.
+    """
+    kind, _, sign = fault.partition(" ")
+    return _FAULTS.get(kind, "the human channel failed").format(sign=sign or "CLAUDECODE or ORCHESTRATOR_AGENT")
 
 
 def is_earlier(work: Work) -> bool:

@@ -103,8 +103,9 @@ def unfit(context: Context) -> str | None:
     around: Surroundings | None = context.surroundings
     if around is None:
         return "no_terminal"
-    if agent_programs.variable(around.variables()) is not None:
-        return "agent"
+    sign = agent_programs.variable(around.variables())
+    if sign is not None:
+        return f"agent {sign}"
     if not around.is_terminal():
         return "no_terminal"
     from orchestrator.store import run_reader
@@ -116,10 +117,10 @@ def unfit(context: Context) -> str | None:
 def beneath_agent(context: Context) -> str | None:
     """Why a code alone proves nobody here: an agent's program stands above this process. None where none is seen."""
     for each in context.surroundings.ancestors():
-        if agent_programs.variable(each.variables) is not None:
-            return "agent_above"
-        if any(agent_programs.program(name) for name in (each.name, *each.words)):
-            return "agent_above"
+        sign = agent_programs.variable(each.variables)
+        program = next(filter(None, map(agent_programs.program, (each.name, *each.words))), None)
+        if sign is not None or program is not None:
+            return f"agent_above {sign or program}"
     return None
 
 

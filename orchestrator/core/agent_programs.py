@@ -12,8 +12,6 @@ ACTS_FOR = "ORCHESTRATOR_AGENT"
 
 VARIABLES: dict[str, str] = {
     ACTS_FOR: "set by whoever starts an agent of this orchestrator",
-    "AGENT": "the common name that several agents' programs agree on (Goose, Amp)",
-    "AIDER_CHAT_HISTORY_FILE": "settings of Aider",
     "AMP_CURRENT_THREAD_ID": "set by Amp for its commands",
     "AUGMENT_AGENT": "set by Auggie for its commands",
     "CLAUDECODE": "set by Claude Code for its commands",
@@ -24,11 +22,12 @@ VARIABLES: dict[str, str] = {
     "CODEX_THREAD_ID": "set by Codex for its commands",
     "COPILOT_CLI": "set by Copilot's command line for its commands",
     "CURSOR_AGENT": "set by Cursor's agent for its commands",
+    "GOOSE_TERMINAL": "set by Goose for its commands",
     "GEMINI_CLI": "set by Gemini CLI for its commands",
     "OPENCODE": "set by OpenCode for its commands",
     "QWEN_CODE": "set by Qwen Code for its commands",
 }
-"""Variables of agents' programs, each with the reason why it counts."""
+"""Variables of agents' programs, each with the reason why it counts; none that people set for settings of their own."""
 
 PROGRAMS: dict[str, str] = {
     "aider": "Aider",

@@ -507,7 +507,7 @@ class TestSigns:
     @pytest.mark.parametrize("variable", agent_programs.VARIABLES)
     def test_a_variable_of_an_agent_s_program_counts_whatever_it_holds(self, variable: str) -> None:
         table = planned()
-        assert "belongs to an agent" in refused(table, variables=[variable])
+        assert f"belongs to an agent: {variable} is set" in refused(table, variables=[variable])
         with_passphrase(table)
         assert "belongs to an agent" in refused(table, variables=[variable], secrets=[SECRET])
 
