@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.context import Context
 from orchestrator.core import exactjson, masking
+from orchestrator.core.agent_programs import ACTS_FOR
 from orchestrator.core.running import program_variables
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.store import constants, discovery, high_water, sqlite
@@ -85,10 +86,24 @@ def open_context(
         connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
     )
     context.secrets = secrets(environment)
+    context.surroundings = _LazySurroundings()
+    if ACTS_FOR in environment:
+        from orchestrator.app import acting
+
+        context.acts_for = acting.spoken_for(environment[ACTS_FOR])
     context.state_folder = high_water.state_folder(environment)
     if write:
         connection.seen = high_water.follow(connection, context.state_folder)
     return context
+
+
+class _LazySurroundings:
+    """The surroundings of this process; what reads them is loaded when a person is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        from orchestrator.runner.surroundings import Surroundings
+
+        return getattr(Surroundings(), name)
 
 
 def _quicken() -> None:
@@ -149,19 +164,6 @@ def _take_orphans() -> None:
 
     if has_process:
         orphans.take_all()
-
-
-def is_within_run(context: Context | None = None) -> bool:
-    """Whether this process was started by what a runner executes.
-
-    Args:
-        context: of the database, whose running runs name the processes that run them.
-    """
-    from orchestrator.runner import within
-    from orchestrator.store import run_reader
-
-    runs = run_reader.in_state(context.connection, "running") if context is not None else []
-    return within.a_run([run.owner for run in runs if run.owner])
 
 
 def lost_runs(context: Context) -> list[Any]:

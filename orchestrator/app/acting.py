@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from orchestrator.app.context import Context, Work
+from orchestrator.core import names
+from orchestrator.core.agent_programs import ACTS_FOR as VARIABLE
 from orchestrator.core.routing.facts import Group
 from orchestrator.errors import Refused
+from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Agent
+
+ORCHESTRATOR = "orchestrator"
 
 
 def acting_agent(work: Work, role: str, group: Group | None, given: str | None, *, stands: bool = False) -> str:
@@ -54,6 +59,47 @@ def refuse_program(agent: Agent) -> None:
     if agent.kind == "system":
         what = f"{agent.id} is the program itself; nobody acts under its name."
         raise Refused("NOT_PERMITTED", what, "orchestrator agent list")
+
+
+def refuse_other_role(work: Work, said: str, actor: str) -> None:
+    """Refuse the act of another role, session or group than the process says that it acts for.
+
+    Args:
+        said: `ROLE`, `ROLE@SESSION` or `ROLE@SESSION:GROUP`.
+        actor: whose act it is; the program's own acts, and names that are not registered, are judged elsewhere.
+
+    Raises:
+        Refused: NOT_PERMITTED.
+    """
+    role, _, place = said.partition("@")
+    session, _, group = place.partition(":")
+    agent = work.reader.agent(actor) if actor else None
+    claimed = agent.role if agent is not None else names.role_name(work.call.input.get("current_agent") or role)
+    call = work.call
+    fits = claimed == role and session in ("", call.chain) and group in ("", call.group or group)
+    if fits or (agent is not None and agent.kind == "system") or (claimed == role and call.chain == STORE_CHAIN):
+        return
+    raise Refused(
+        "NOT_PERMITTED",
+        f"This process acts for {said} alone ({VARIABLE} says so), not for {actor or claimed} in {call.chain}"
+        f"{f':{call.group}' if call.group else ''}.",
+        f"Act as {role}, or have whoever runs {actor or claimed} do it",
+    )
+
+
+def spoken_for(value: str | None) -> str | None:
+    """For whom alone a process acts, by the variable's value; None where it says no role, or the orchestrator.
+
+    Args:
+        value: `ROLE`, `ROLE@SESSION` or `ROLE@SESSION:GROUP`; anything else only marks an agent's process.
+    """
+    from orchestrator.core.workflow import vocabulary
+
+    raw, at, place = (value or "").strip().partition("@")
+    role = names.role_name(raw.strip().replace("-", "_").replace(" ", "_"))
+    if role not in vocabulary.ROLES or role == ORCHESTRATOR:
+        return None
+    return f"{role}{at}{place}"
 
 
 def refuse_outside(work: Work, agent: Agent, group: str | None) -> None:

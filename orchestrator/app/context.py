@@ -25,6 +25,8 @@ FOUND = "found"
 """The part of a step's input that was found out before it, and that no caller asked for."""
 PERSON = "person"
 """The part of a step's input that says through which human channel it came."""
+ACTS_FOR = "acts_for"
+"""The part of a step's input that says for which role, and where, its process acts: `developer`, `developer@S1:A`."""
 VIA = "via"
 """The part of a step's input that says by what its caller was let in, where the actor and the channel do not say it."""
 ATTACHED = "attached"
@@ -35,8 +37,8 @@ ELSEWHERE = "elsewhere"
 """The part of a step's input that it found in other sessions, which a replay of its own session does not hold."""
 
 
-_FOUND_OUT = (FOUND, PERSON, VIA, RULES, ELSEWHERE)
-"""The parts of a step's input that are not what its caller asked for."""
+_FOUND_OUT = (FOUND, PERSON, ACTS_FOR, VIA, RULES, ELSEWHERE)
+"""The parts of a step's input that are not what its caller asked for, by which two requests are not told apart."""
 
 
 class Version(NamedTuple):
@@ -80,6 +82,12 @@ class Context:
         """Where this machine keeps what it has seen of databases; None where it keeps nothing."""
         self.credential: Any = None
         """What proves a person behind the next calls, as `orchestrator.app.human` reads it."""
+        self.surroundings: Any = None
+        """What proves a person at this machine, as `orchestrator.app.verification.Surroundings` says; None: nothing."""
+        self.acts_for: str | None = None
+        """For which agent alone this process acts, as its environment says; None: for any."""
+        self.at: str | None = None
+        """The time of the step under way."""
         self.via: str | None = None
         """By what the caller of the next calls was let in, such as the token of a server."""
         self.proof: Mapping[str, Any] | None = None
@@ -181,7 +189,7 @@ class Work:
         self.unsettled = False
         self.moved: dict[str, str] = {}
         self._session: Session | None = None
-        context.proof, context.spoken = call.input.get(PERSON), None
+        context.proof, context.spoken, context.at = call.input.get(PERSON), None, step.at
 
     def session(self) -> Session:
         """The step's session as it is now, its own writes included.
@@ -264,6 +272,8 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
         call = call._replace(input={**call.input, PERSON: human.found(context, context.credential)})
     if context.via is not None:
         call = call._replace(input={**call.input, VIA: context.via})
+    if context.acts_for is not None:
+        call = call._replace(input={**call.input, ACTS_FOR: context.acts_for})
     try:
         return _attempt(context, call, action, at, files)
     except (Refused, InvalidInput) as problem:
@@ -271,7 +281,7 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
             _record_refusal(context, call, problem, at)
         raise
     finally:
-        context.proof = None
+        context.proof = context.at = None
 
 
 def _without_keys(call: Call, secrets: Sequence[str]) -> Call:
@@ -286,11 +296,15 @@ def _without_keys(call: Call, secrets: Sequence[str]) -> Call:
 def _attempt(context: Context, call: Call, action: Action, at: str, files: Sequence[Moved]) -> Answer:
     with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
         work = Work(context, step, call)
+        _refuse_other_role(work, call.actor)
         repeated = answered(context, call)
         if repeated is not None:
             step.rollback()
             return repeated
         answer = action(work)
+        _refuse_other_role(work, work.actor)
+        if context.spoken is not None and "proof" in (context.proof or {}):
+            answer["proof"] = (context.proof or {})["proof"]
         if call.dry_run or answer.pop("unchanged", False):
             step.rollback()
             return {**answer, "dry_run": True} if call.dry_run else answer
@@ -299,6 +313,15 @@ def _attempt(context: Context, call: Call, action: Action, at: str, files: Seque
         with contextlib.nullcontext() if not files else _written(context.path, files):
             step.seal(call.kind, work.actor, context.spoken or context.channel, event_input(call))
         return {**answer, "warnings": [*(answer.get("warnings") or ()), warning]} if warning else answer
+
+
+def _refuse_other_role(work: Work, actor: str) -> None:
+    """Refuse the act of another role than that for which the process acts, where it says one."""
+    said = work.call.input.get(ACTS_FOR)
+    if said is not None:
+        from orchestrator.app import acting
+
+        acting.refuse_other_role(work, str(said), actor)
 
 
 def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:

@@ -1,55 +1,77 @@
-"""Whether a person stands behind a call, and through which channel.
+"""Whether a person stands behind a call, through which channel, and how much that proves.
 
-A name proves nobody. What proves a person is found out before the step and becomes part of its input: which channel,
-and of a token which enrolment. So a replay needs neither a terminal nor the token, and the token is kept nowhere.
+A name proves nobody. What proves a person is found out before the step (`orchestrator.app.verification`) and becomes
+part of its input: which channel, and of a token, passphrase or key which enrolment. So a replay needs neither a
+terminal nor a secret, and no secret is kept anywhere.
 
 Source: seed 003, Recommendations 2 (a person decides before the work goes on)
 """
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.core import names
+from orchestrator.app import credentials
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
-from orchestrator.store.constants import STORE_CHAIN
 
 if TYPE_CHECKING:
-    from orchestrator.app.context import Answer, Context, Work
+    from orchestrator.app.context import Context, Work
     from orchestrator.store.reader import Agent
 
-TERMINAL, TOKEN = "terminal", "token"
+TERMINAL, TOKEN, PAGE = "terminal", "token", "page"
+PASSPHRASE, SSH_KEY = credentials.PASSPHRASE, credentials.SSH_KEY
+NOTHING, WEAK, POSSESSION, STRONG = "nothing", "weak", "possession", "strong"
 TOKEN_MARK = "orchestrator-human-"  # noqa: S105 - what every token begins with, so that one that leaks is known
-TOKEN_BYTES = 32
 WAYS = "A person repeats it at a terminal, or with --human-token-file FILE"
+PROVEN = "A person repeats it at a terminal, with their passphrase or SSH key"
 IN_THEIR_NAME = "A person repeats it in their own name (--by user), at a terminal or with --human-token-file FILE"
+_NOT_ENOUGH = "a passphrase or SSH key is enrolled in this database, so {channel} proves nobody any more"
+_CHANNELS = {TERMINAL: "a code typed at a terminal", TOKEN: "a token", PAGE: "a page opened without it"}
 _FAULTS = {
-    "no_terminal": "stdin and stderr are no terminal, where a person could confirm it",
-    "agent": "the environment is an agent's (CLAUDECODE or ORCHESTRATOR_AGENT is set)",
+    "no_terminal": "not running in a terminal (stdin and stderr), so nobody can confirm it",
+    "agent": "this environment belongs to an agent: {sign} is set",
+    "agent_above": "an agent's program is among the processes that started this one ({sign})",
     "executor": "the call comes from what an executor has started",
     "code": "the code that was shown was not typed",
     "empty": "the token file is empty",
-    "unknown": "the token is none that was given out",
+    "unknown": "this token was never given out",
     "revoked": "the token was replaced by a newer one",
+    "ended": "the token, passphrase or key was removed or reset",
+    "inactive": "the person of the token was deactivated",
+    "token": "a token is enrolled, and this needs it: add --human-token-file FILE",
+    "passphrase": "the passphrase is wrong",
+    "signature": "the signature is not one of the enrolled key for this challenge",
+    "unsigned": "the challenge was not signed: ssh-keygen found no private half of the enrolled key"
+    " (load it into ssh-agent, or name its file in ORCHESTRATOR_SSH_KEY)",
+    "not_enrolled": "this person has no passphrase or SSH key, and others have: someone who has one must enrol them",
+    "paused": "there were too many wrong attempts; wait 15 minutes",
+}
+_EARLIER = {
+    "no_terminal": "stdin and stderr are no terminal, where a person could confirm it",
+    "agent": "the environment is an agent's (CLAUDECODE or ORCHESTRATOR_AGENT is set)",
+    "unknown": "the token is none that was given out",
     "inactive": "the person of the token is out of service",
 }
-_TOKENS = "SELECT id, hash FROM human_tokens ORDER BY seq"
+"""Words of earlier versions, which a replay of their refusals has to find again; their events name no `proof`."""
 _ENROLMENT = """SELECT t.agent_id, a.active, t.id = (SELECT n.id FROM human_tokens n INDEXED BY ix_human_tokens_agent
     WHERE n.agent_id = t.agent_id ORDER BY n.seq DESC LIMIT 1)
     FROM human_tokens t JOIN agents a ON a.id = t.agent_id WHERE t.id = :id"""
-ENROLMENTS = "SELECT id, enrolled_at FROM human_tokens INDEXED BY ix_human_tokens_agent WHERE agent_id = :agent" + (
-    " ORDER BY seq DESC"
-)
+_HASHES = "SELECT id, hash FROM human_tokens ORDER BY seq"
 
 
 class Credential(NamedTuple):
-    """What a door has found: a confirmed terminal, a token, or why there is neither (a key of the known faults)."""
+    """What was found of a person: through which channel, and what it rests on, or why it proves nobody.
+
+    token: the text of a token, which is looked up when the step begins. enrolment: the passphrase or key that was
+    proven. link: the link by which a page was opened. fault: a key of the known faults.
+    """
 
     channel: str
     token: str | None = None
     fault: str | None = None
+    enrolment: str | None = None
+    link: str | None = None
 
     def __repr__(self) -> str:
         """Without the token, which no output may show."""
@@ -66,31 +88,39 @@ def wanted(context: Context, words: str, given: dict[str, Any]) -> bool:
 
 
 def found(context: Context, credential: Credential) -> dict[str, str]:
-    """What of a credential becomes part of the step's input; never the token."""
+    """What of a credential becomes part of the step's input; never a secret."""
     proof = {"channel": credential.channel}
-    if credential.fault is not None:
-        return {**proof, "fault": credential.fault}
-    if credential.channel != TOKEN:
-        return proof
-    token = (credential.token or "").strip()
-    if not token:
-        return {**proof, "fault": "empty"}
-    enrolment = _enrolment_of(context, token)
-    return {**proof, "enrolment": enrolment} if enrolment else {**proof, "fault": "unknown"}
+    fault, enrolment = credential.fault, credential.enrolment
+    if fault is None and credential.channel == TOKEN:
+        token = (credential.token or "").strip()
+        enrolment = _enrolment_of(context, token) if token else None
+        fault = None if enrolment else ("unknown" if token else "empty")
+    if fault is not None:
+        return {**proof, "fault": fault, "proof": NOTHING}
+    if enrolment is not None:
+        proof["enrolment"] = enrolment
+    elif credential.link is not None:
+        proof["link"] = credential.link
+    return {**proof, "proof": _strength(context, proof)}
+
+
+def _strength(context: Context, proof: dict[str, str]) -> str:
+    """How much a channel proves: a link as much as that through which it was made."""
+    channel = proof["channel"]
+    if "link" in proof:
+        return WEAK if credentials.link_channel(context, proof["link"]) == TERMINAL else POSSESSION
+    if channel in (TOKEN, TERMINAL):
+        return POSSESSION if channel == TOKEN else WEAK
+    return STRONG if "enrolment" in proof else POSSESSION
 
 
 def _enrolment_of(context: Context, token: str) -> str | None:
     """The enrolment of a token; every one is compared, each in constant time."""
     import hmac
 
-    given = token_hash(token)
-    same = [id_ for id_, hash_ in context.connection.execute(_TOKENS) if hmac.compare_digest(hash_, given)]
+    given = credentials.hashed(token)
+    same = [id_ for id_, hash_ in context.connection.execute(_HASHES) if hmac.compare_digest(hash_, given)]
     return str(same[0]) if same else None
-
-
-def token_hash(token: str) -> str:
-    """What is kept of a token. It has 256 random bits, so that one round is enough."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def people(context: Context) -> list[str]:
@@ -106,17 +136,25 @@ def _context(place: Work | Context) -> Context:
 
 
 def speaker(place: Work | Context) -> str | None:
-    """The person whose token the call came with, where it is in force; a terminal proves a person, not which one."""
+    """The person whom the call's token, passphrase or key proves, while that is in force.
+
+    A terminal's code proves a person, not which one.
+    """
     context = _context(place)
-    enrolment = (context.proof or {}).get("enrolment")
-    row = context.reader.one(_ENROLMENT, id=enrolment) if enrolment else None
-    return str(row[0]) if row is not None and row[1] and row[2] else None
+    proof = context.proof or {}
+    enrolment = proof.get("enrolment")
+    if enrolment is None:
+        return None
+    known = credentials.strong(context)
+    if known or proof["channel"] != TOKEN:
+        return next((each.agent for each in known if each.id == enrolment), None)
+    return next((each.agent for each in credentials.tokens(context) if each.id == enrolment), None)
 
 
 def is_person(place: Work | Context, agent_id: str) -> bool:
     """Whether the call came through a human channel of this very person. The step is then recorded with the channel."""
     context = _context(place)
-    if _fault(context, agent_id) is not None:
+    if fault_of(context, agent_id) is not None:
         return False
     context.spoken = str((context.proof or {})["channel"])
     return True
@@ -135,19 +173,36 @@ def require(work: Work, agent: Agent, what: str) -> str:
     if agent.kind != "human":
         raise refusal(what, f"{agent.id} is no person", IN_THEIR_NAME)
     if not is_person(work, agent.id):
-        raise refusal(what, _fault(work.context, agent.id))
+        raise refusal(what, fault_of(work.context, agent.id), _way(work.context))
     return str(work.context.spoken)
 
 
+def require_terminal(work: Work, what: str) -> None:
+    """Require a code typed at a terminal, whatever is enrolled.
+
+    Raises:
+        Refused: HUMAN_REQUIRED.
+    """
+    proof = work.context.proof or {}
+    if proof.get("channel") != TERMINAL or "fault" in proof:
+        reason = why(proof["fault"]) if "fault" in proof else "it needs a code typed at a terminal"
+        raise refusal(what, reason, "A person repeats it at a terminal of their own")
+    work.context.spoken = TERMINAL
+
+
 def refuse_bad_token(work: Work) -> None:
-    """Refuse a call that came with a token which is not in force, whatever it was about.
+    """Refuse a call that came with a token which proves nobody now, whatever it was about.
 
     Raises:
         Refused: HUMAN_REQUIRED.
     """
     proof = work.context.proof or {}
     if proof.get("channel") == TOKEN and speaker(work) is None:
-        raise refusal("Acting with a token", _fault(work.context, ""))
+        raise refusal("Acting with a token", fault_of(work.context, ""), _way(work.context))
+
+
+def _way(context: Context) -> str:
+    return PROVEN if credentials.strong(context) else WAYS
 
 
 def refusal(what: str, why: str | None = None, way: str = WAYS) -> Refused:
@@ -156,23 +211,67 @@ def refusal(what: str, why: str | None = None, way: str = WAYS) -> Refused:
     return Refused("HUMAN_REQUIRED", f"{what} is a person's to do; {reason}.", way)
 
 
-def _fault(context: Context, agent_id: str) -> str | None:
+def why(fault: str) -> str:
+    """Why a credential proves nobody, in words.
+
+    Args:
+        fault: a key of the known ones, and behind a blank the sign by which an agent was known.
+    """
+    kind, _, sign = fault.partition(" ")
+    return _FAULTS.get(kind, "the human channel failed").format(sign=sign or "CLAUDECODE or ORCHESTRATOR_AGENT")
+
+
+def is_earlier(work: Work) -> bool:
+    """Whether the step is the replay of one that a version without passphrases and keys has recorded."""
+    return "proof" not in (work.context.proof or {"proof": NOTHING})
+
+
+def _said(proof: Any, fault: str) -> str:
+    return _EARLIER[fault] if "proof" not in proof and fault in _EARLIER else why(fault)
+
+
+def fault_of(context: Context, agent_id: str) -> str | None:
     """Why the call proves no person of this id; None where it does."""
     proof = context.proof
     if not proof:
         return "a name alone proves no person"
     if "fault" in proof:
-        return _FAULTS.get(proof["fault"], "the human channel failed")
-    agent = context.reader.agent(agent_id)
-    if proof["channel"] != TOKEN:
-        person = agent is not None and agent.kind == "human" and agent.active
-        return None if person else f"{agent_id or 'nobody'} is no person in service"
+        return _said(proof, proof["fault"])
+    known = credentials.strong(context)
+    if known or proof["channel"] in (PASSPHRASE, SSH_KEY):
+        return _fault_of_strong(proof, known, agent_id)
+    if proof["channel"] == TOKEN:
+        return _fault_of_token(context, proof, agent_id)
+    return _fault_of_presence(context, agent_id)
+
+
+def _fault_of_strong(proof: Any, known: list[credentials.Strong], agent_id: str) -> str | None:
+    """Why a passphrase or key proves no person of this id, or why what came is not one."""
+    whose = next((each.agent for each in known if each.id == proof.get("enrolment")), None)
+    if whose is not None:
+        return None if whose == agent_id else f"the proof is {whose}'s, not {agent_id or 'theirs'}"
+    if proof["channel"] in (PASSPHRASE, SSH_KEY) or (proof["channel"] == PAGE and "enrolment" in proof):
+        return _FAULTS["ended"]
+    return _NOT_ENOUGH.format(channel=_CHANNELS.get(proof["channel"], "this"))
+
+
+def _fault_of_token(context: Context, proof: Any, agent_id: str) -> str | None:
+    """Why a token proves no person of this id."""
     row = context.reader.one(_ENROLMENT, id=proof.get("enrolment"))
     if row is None or not row[2]:
-        return _FAULTS["revoked" if row else "unknown"]
+        return _said(proof, "revoked" if row else "unknown")
     if not row[1]:
-        return _FAULTS["inactive"]
+        return _said(proof, "inactive")
+    if all(each.id != proof["enrolment"] for each in credentials.tokens(context)):
+        return _FAULTS["ended"]
     return None if row[0] == agent_id else f"the token is {row[0]}'s, not {agent_id or 'theirs'}"
+
+
+def _fault_of_presence(context: Context, agent_id: str) -> str | None:
+    """Why a terminal's code or a page, which proves that somebody is there, proves no person of this id."""
+    agent = context.reader.agent(agent_id)
+    person = agent is not None and agent.kind == "human" and agent.active
+    return None if person else f"{agent_id or 'nobody'} is no person in service"
 
 
 def person_named(work: Work, by: str | None, what: str) -> Agent:
@@ -189,53 +288,6 @@ def person_named(work: Work, by: str | None, what: str) -> Agent:
     return agent
 
 
-def enrol(context: Context, *, agent: str | None = None, by: str | None = None, at: str | None = None) -> Answer:
-    """Give a person a token by which calls prove that they come from them. Any older token of theirs ends with it.
-
-    Args:
-        agent: the person; the only one there is where left out.
-        by: the person who acts; the same one where left out.
-
-    Returns:
-        `enrolment`, and `token`, which is printed this once and kept nowhere.
-
-    Raises:
-        Refused: HUMAN_REQUIRED (it needs a terminal; a token gives no further token), UNKNOWN_AGENT, NOT_PERMITTED,
-            ACTOR_REQUIRED.
-    """
-    import secrets
-
-    from orchestrator.app.context import Call, perform
-
-    token = TOKEN_MARK + secrets.token_urlsafe(TOKEN_BYTES)
-    given = {"agent": agent, "by": by, "hash": token_hash(token)}
-    call = Call("human enrol", STORE_CHAIN, by or agent or "", given, at=at)
-    return {**perform(context, call, enrol_action), "token": token}
-
-
-def enrol_action(work: Work) -> Answer:
-    """Enrol; a replay calls it with a recorded event's input, which holds the token's hash alone."""
-    given = work.call.input
-    what = "Enrolling a person"
-    actor = person_named(work, given.get("by") or given.get("agent"), what)
-    if work.context.spoken != TERMINAL:
-        raise refusal(what, "it needs a terminal, since a token gives no further token")
-    person = work.reader.agent(given.get("agent") or actor.id)
-    if person is None or not person.active or person.kind != "human":
-        shown = names.shown(given.get("agent"))
-        raise Refused("UNKNOWN_AGENT", f"There is no person {shown} in service.", "orchestrator agent list")
-    id_ = f"H{work.seq}"
-    work.actor = actor.id
-    work.step.insert("human_tokens", id=id_, agent_id=person.id, hash=given["hash"], enrolled_at=work.at)
-    return {"success": True, "enrolment": {"id": id_, "agent_id": person.id, "enrolled_at": work.at}, "seq": work.seq}
-
-
-def enrolments(context: Context, agent: str) -> list[Answer]:
-    """The enrolments of a person, the newest first; only that one is in force."""
-    rows = context.connection.execute(ENROLMENTS, {"agent": agent}).fetchall()
-    return [{"id": id_, "enrolled_at": at, "in_force": not place} for place, (id_, at) in enumerate(rows)]
-
-
 def credential_of(data: bytes) -> Credential:
     """The credential that a token file holds.
 
@@ -245,4 +297,4 @@ def credential_of(data: bytes) -> Credential:
     try:
         return Credential(TOKEN, data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise UsageError("USAGE", "The token file is no text.", "orchestrator human enrol") from None
+        raise UsageError("USAGE", "The token file is not text.", "orchestrator human enrol") from None

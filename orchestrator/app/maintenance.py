@@ -222,8 +222,23 @@ def _of_programs(environment: Mapping[str, str]) -> dict[str, list[str]]:
     return {program: sorted(program_variables.chosen(environment, names)) for program, names in named}
 
 
-def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -> Answer:
-    """What is the matter with the database, and the command that mends it; for any state of the file.
+def _of_people(path: str, at: str) -> str:
+    """What proves a person in a sound database."""
+    from orchestrator.app import credentials
+    from orchestrator.store import sqlite
+
+    connection = sqlite.open_file(path, write=False)
+    try:
+        return credentials.proven(connection, at)
+    finally:
+        connection.close()
+
+
+def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path, at: str | None = None) -> Answer:
+    """Diagnose the database, and suggest the command that fixes it; for any state of the file.
+
+    Args:
+        at: the time now; with it the facts say what proves a person.
 
     Returns:
         `db`, `why` it is that file, `facts`, `findings`, `ok`, `limits` as `check`, `variables` (by program, the names
@@ -235,7 +250,10 @@ def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path) -
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
     report = physician.doctor(explicit, environment, folder, synchronous)
     sound = all(finding.severity != "error" for finding in report.findings)
-    of_runs = _of_runs(report.path) if sound and report.path and os.path.exists(report.path) else []
+    readable = report.path if sound and report.path and os.path.exists(report.path) else None
+    of_runs = _of_runs(readable) if readable else []
+    if readable and at is not None:
+        report.facts["persons"] = _of_people(readable, at)
     findings = [finding._asdict() for finding in (*report.findings, *of_runs, *_of_the_system())]
     ok = all(finding["severity"] != "error" for finding in findings)
     return {

@@ -18,3 +18,8 @@ def seconds(since: str | None, until: str | None) -> int | None:
         return max(0, (datetime.fromisoformat(until) - datetime.fromisoformat(since)) // _SECOND)
     except (TypeError, ValueError):
         return None
+
+
+def later(at: str, seconds: int) -> str:
+    """The time so many seconds after a time of the record, in the same form; before it where they are negative."""
+    return (datetime.fromisoformat(at) + seconds * _SECOND).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

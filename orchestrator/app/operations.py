@@ -36,7 +36,11 @@ OPERATIONS: dict[str, Operation] = {
         _operation("redispatch", "decision.redispatching:redispatch", writes=True),
         _operation("inbox", "inbox:inbox"),
         _operation("answer", "answering:answer", writes=True),
-        _operation("human enrol", "human:enrol", writes=True),
+        _operation("human enrol", "enrolment:enrol", writes=True),
+        _operation("human remove", "enrolment:remove", writes=True),
+        _operation("human reset", "enrolment:reset", writes=True),
+        _operation("human link", "enrolment:link", writes=True),
+        _operation("human list", "enrolment:status"),
         _operation("session create", "session.sessions:create", writes=True),
         _operation("session pause", "session.sessions:pause", writes=True),
         _operation("session resume", "session.sessions:resume", writes=True),
@@ -99,7 +103,7 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 
-PERSONS = ("answer", "human enrol", "session end")
+PERSONS = ("answer", "human enrol", "human remove", "human reset", "human link", "session end")
 """Operations that a person may be meant to call though none is named."""
 
 

@@ -311,9 +311,9 @@ def agent(context: Context, *, id: str) -> Answer:
     above = _ancestors(context.reader, row)
     found: Row = {**row, "ancestors": above, "children": [child["id"] for child in below]}
     if row["kind"] == "human":
-        from orchestrator.app import human
+        from orchestrator.app import enrolment
 
-        found["enrolments"] = human.enrolments(context, id)
+        found["enrolments"] = enrolment.enrolments(context, id)
     return {"success": True, "agent": found}
 
 

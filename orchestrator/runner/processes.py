@@ -94,6 +94,12 @@ def variable(number: int, name: str) -> str:
     return next(found, beginning)[len(beginning) :].decode("utf-8", "replace")
 
 
+def variable_names(number: int) -> frozenset[str]:
+    """The names of the variables that a process was started with; none where that cannot be read."""
+    found = (each.partition(b"=")[0] for each in _read(number, "environ").split(b"\0") if each)
+    return frozenset(name.decode("utf-8", "replace") for name in found)
+
+
 def holds(number: int, files: frozenset[str]) -> bool:
     """Whether a process has one of the files open, each named as in `/proc/N/fd`; False where that cannot be read."""
     for name in _names(number, "fd"):

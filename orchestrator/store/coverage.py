@@ -61,6 +61,7 @@ WRITTEN = {
     "evidence": Written(),
     "grandfathered_groups": Written(order="t.group_id"),
     "handoffs": Written(seq="t.turn", source=_BY_TURN),
+    "human_credentials": Written(_STORE, order="t.id"),
     "human_tokens": Written(_STORE, order="t.id"),
     "import_findings": Written(),
     "imported_logs": Written(),

@@ -29,6 +29,7 @@ APPEND_ONLY = (
     "evidence",
     "grandfathered_groups",
     "handoffs",
+    "human_credentials",
     "human_tokens",
     "import_findings",
     "imported_logs",

@@ -28,6 +28,7 @@ COLUMNS = {
     "grandfathered_groups": "session_id group_id seq peer_id peer_status completed_at",
     "group_dependencies": "session_id group_id depends_on seq added_by removed_seq removed_by removed_reason",
     "handoffs": "session_id turn group_id agent_id document hash",
+    "human_credentials": "id seq agent_id kind created_at verifier source rests_on ends due_at",
     "human_tokens": "id seq agent_id hash enrolled_at",
     "import_findings": "session_id seq part group_id code text",
     "imported_logs": "session_id seq part group_id peer_id agent kind logged_at content more",

@@ -21,6 +21,7 @@ from orchestrator.store.tables_imported import (
     imported_sessions,
 )
 from orchestrator.store.tables_people import (
+    human_credentials,
     human_tokens,
     resume_points,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "grandfathered_groups",
     "group_dependencies",
     "handoffs",
+    "human_credentials",
     "human_tokens",
     "import_findings",
     "imported_logs",

@@ -62,9 +62,21 @@ _DROPPED = """SELECT group_id, 'no longer depends on ' || depends_on || ': ' || 
 _ROLES = """SELECT r.id, r.agent_id || ' reported as ' || r.role || ' and is ' || coalesce(a.role, 'not registered')
     FROM agent_reports r LEFT JOIN agents a ON a.id = r.agent_id WHERE r.session_id = :session
     AND a.role IS NOT r.role AND NOT (r.role = 'validator' AND a.id IS 'system:validator') ORDER BY r.seq"""
-_HUMAN_ACTS = """SELECT e.actor, e.kind || ' (' || count(*) || ') through ' || e.channel
+# Older events do not say how much their channel proves.
+_PROOF = """' (proof: ' || coalesce(json_extract(e.input, '$.person.proof'),
+    CASE e.channel WHEN 'terminal' THEN 'weak' ELSE 'possession' END) || ')'"""
+_HUMAN_ACTS = f"""SELECT e.actor, e.kind || ' (' || count(*) || ') through ' || e.channel || {_PROOF} AS text
     FROM audit_events e JOIN agents a ON a.id = e.actor AND a.kind = 'human'
-    WHERE e.session_id = :session AND e.kind <> 'refusal' GROUP BY e.actor, e.channel, e.kind ORDER BY min(e.seq)"""
+    WHERE e.session_id = :session AND e.kind <> 'refusal'
+    GROUP BY e.actor, e.channel, e.kind, {_PROOF} ORDER BY min(e.seq)"""
+_ENROLMENTS = f"""SELECT t.agent_id, t.what || ' at ' || t.at || ' through ' || e.channel || {_PROOF} FROM (
+        SELECT seq, agent_id, enrolled_at AS at, 'token ' || id || ' enrolled' AS what FROM human_tokens
+        UNION ALL SELECT seq, agent_id, created_at, kind || ' ' || CASE kind
+            WHEN 'removal' THEN 'of ' || ends || ' recorded'
+            WHEN 'reset' THEN id || ' asked for, counting from ' || due_at || ','
+            ELSE id || ' enrolled' END
+        FROM human_credentials WHERE kind NOT IN ('link', 'use')) t
+    JOIN audit_events e ON e.session_id = :chain AND e.seq = t.seq ORDER BY t.seq"""
 _MERGES = """SELECT group_id, details FROM agent_reports INDEXED BY ix_agent_reports_merge
     WHERE session_id = :session AND effect = 'merge' ORDER BY group_id, seq"""
 _REPAIRS = """SELECT 'step ' || seq, CASE kind WHEN 'repair' THEN 'guards were made anew by '
@@ -170,7 +182,7 @@ class _Reading:
             loosened=tuple(self._loosened()),
             mandatory=(*self._reviewed(paths), *self._tightened()),
             roles=self._findings(_ROLES),
-            human_acts=self._findings(_HUMAN_ACTS),
+            human_acts=(*self._findings(_HUMAN_ACTS), *self._findings(_ENROLMENTS, chain=STORE_CHAIN)),
             evidence=_first(evidence.faults(self._connection, self._session), lambda each: Finding(*each)),
             dropped=self._findings(_DROPPED),
             repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),

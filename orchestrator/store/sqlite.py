@@ -296,6 +296,26 @@ def begin_immediate(
         raise
 
 
+def is_alone(connection: sqlite3.Connection) -> bool:
+    """Whether no other connection has the file open; SQLite leaves the mode with a write-ahead log only then.
+
+    Where the file works without such a log, only connections that read or write at this moment are seen.
+    """
+    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+    try:
+        if mode != "wal":
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("ROLLBACK")
+            return True
+        (left,) = connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+        connection.execute("PRAGMA journal_mode=WAL")
+    except sqlite3.OperationalError as error:
+        if not is_busy(error):
+            raise
+        return False
+    return bool(left != "wal")
+
+
 def require_place(connection: sqlite3.Connection, log: Identity | None = None) -> None:
     """Require that the open file is the one at its path still.
 

@@ -1,4 +1,4 @@
-"""Tables of what people and successors go on from: tokens that prove a person, and the points where work stopped."""
+"""Tables of what people and successors go on from: what proves a person, and the points where work stopped."""
 
 from __future__ import annotations
 
@@ -19,6 +19,30 @@ human_tokens = sa.Table(
     sqlite_with_rowid=False,
 )
 """Only the newest token of a person is in force; the token itself is kept nowhere."""
+
+human_credentials = sa.Table(
+    "human_credentials",
+    columns.metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    columns.integer("seq"),
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.id"), nullable=False),
+    columns.text("kind"),
+    columns.text("created_at"),
+    columns.text("verifier", null=True),
+    columns.text("source", null=True),
+    columns.text("rests_on", null=True),
+    columns.text("ends", null=True),
+    columns.text("due_at", null=True),
+    columns.one_of("kind", ("passphrase", "ssh-key", "removal", "reset", "link", "use")),
+    sa.UniqueConstraint("ends"),
+    sqlite_with_rowid=False,
+)
+"""What proves a person, and what ended it.
+
+verifier: the scrypt hash of a passphrase, a public key, the hash of a link's code. source: the file of a key, as it was
+named. rests_on: the passphrase or key by which a link was made. ends: the row, or the token, that a removal, a use or a
+newer passphrase ends. due_at: when a reset counts, or a link ends.
+"""
 
 resume_points = sa.Table(
     "resume_points",

@@ -16,6 +16,9 @@ from typing import Any
 
 import pytest
 
+from orchestrator import bootstrap
+from orchestrator.app import enrolment
+from tests import persons
 from tests.acceptance.replhouse import House
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -30,10 +33,20 @@ class WebHouse(House):
     """A house whose server can be killed and started again.
 
     Attributes:
-        url: where it listens. link: the newest one-time link. token: the scripts'.
+        url: where it listens. token: the scripts'.
     """
 
-    url = link = token = ""
+    url = token = ""
+
+    @property
+    def link(self) -> str:
+        """A new one-time link, as a person makes it at a terminal."""
+        context = bootstrap.open_context(self.environment()["ORCHESTRATOR_DB"], write=True, door="cli", environment={})
+        try:
+            with persons.seated(context):
+                return str(enrolment.link(context, url=self.url)["url"])
+        finally:
+            context.connection.close()
 
     def serve(self, *steps: Mapping[str, Any], port: int = 0) -> None:
         """Start the server; with steps, they are what it executes from now on."""
@@ -58,7 +71,7 @@ class WebHouse(House):
         with server.stdout as lines:
             for line in lines:
                 said = json.loads(line)
-                self.url, self.link, self.token = said["url"], said["link"], said["token"] or self.token
+                self.url, self.token = said["url"], said["token"] or self.token
                 self._told.set()
 
     def kill(self) -> int:

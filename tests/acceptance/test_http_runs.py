@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap, errors
-from orchestrator.app import human
 from orchestrator.app.running import holding
 from orchestrator.core.running import guard
+from tests import persons
 from tests.acceptance import replhouse
 from tests.acceptance.webhouse import ANSWERED, ASKS, MADE, STEPS, Server, WebHouse, wait_for
 
@@ -201,7 +201,7 @@ class TestAReply:
         id = asked(server, project)["task_id"]
         answer = person.post(f"/api/tasks/{id}/reply", json={"reply": "Yes please"})
         assert (answer.status_code, answer.json()) == (
-            200, {"task_id": id, "old_status": "AWAITING_RESPONSE", "new_status": "QUEUED"},
+            200, {"task_id": id, "old_status": "AWAITING_RESPONSE", "new_status": "QUEUED", "proof": "possession"},
         )  # fmt: skip
         assert server.until(id)["output"] == "thanks"
         kept = shared.rows("SELECT closed_by, channel, answer, note FROM questions WHERE session_id = ?",
@@ -535,7 +535,7 @@ def test_retry_and_cancel_give_the_rows_that_the_desk_of_the_repl_gives(
     )  # fmt: skip
     try:
         desk.start()
-        desk.context.credential = human.Credential(human.TERMINAL)
+        persons.sit(desk.context)
         by = {"by": "user"}
         failed = desk.work(desk.submit(STORY[2])["id"])["id"]
         desk.work(desk.retry(failed, **by)["id"])

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import pty
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
 import time
+import tty
 from collections.abc import Callable
 
 import fastapi
 import httpx
 import pytest
 
+from orchestrator.app import enrolment
 from orchestrator.doors.cli.serve import LACKING
 from tests.acceptance import replhouse
 from tests.acceptance.replhouse import DEADLINE_S
@@ -111,8 +114,8 @@ class TestTheStart:
         assert (done.returncode, json.loads(done.stdout)["code"]) == (5, "NO_DATABASE")
         assert not web.database.exists()
 
-    def test_by_an_agent_offers_no_link(self, web: WebHouse) -> None:
-        assert web.serve(variables={"CLAUDECODE": "1"}).told["link"] is None
+    def test_without_a_terminal_prints_no_link(self, web: WebHouse) -> None:
+        assert web.serve().told["link"] is None
 
     def test_without_the_packages_names_the_command(self, web: WebHouse, script: pathlib.Path) -> None:
         """As it was installed without the extra."""
@@ -161,7 +164,8 @@ def test_beyond_loopback_the_link_alone_lets_nobody_in(web: WebHouse) -> None:
     token.chmod(0o600)
     server = web.serve("--host", "0.0.0.0", "--token-file", str(token), steps=())  # noqa: S104 - reached by loopback
     assert ["beyond loopback" in said for said in server.told["warnings"]] == [True]
-    link = f"/open/{server.told['link'].rpartition('/')[2]}"
+    with web.at_terminal() as context:
+        link = f"/open/{enrolment.link(context, url=server.url)['url'].rpartition('/')[2]}"
     with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=DEADLINE_S) as browser:
         assert (browser.get("/").status_code, browser.get("/sessions").status_code) == (401, 401)
         assert 'type="password"' in browser.get(link).text
@@ -359,24 +363,56 @@ def test_two_servers_on_one_database_execute_each_run_once(web: WebHouse) -> Non
     assert (first.stop(), second.stop()) == (0, 0)
 
 
-def test_what_it_prints_to_a_person_names_link_and_token(web: WebHouse, script: pathlib.Path) -> None:
-    """Also, where nobody named an executor and that of the provider is not installed, how to install it."""
+def printed(web: WebHouse, script: pathlib.Path, count: int, *, terminal: bool, **variables: str) -> list[str]:
+    """The first lines that a server prints, to a terminal or into a pipe."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(replhouse.OWN)}
-    kept["PATH"] = str(web.base)
+    kept |= {"PATH": str(web.base), **variables}
+    master, slave = pty.openpty()
+    tty.setraw(slave)
+    source, sink = (master, slave) if terminal else os.pipe()
     process = subprocess.Popen(
         [sys.executable, str(script), "serve", "--db", str(web.database), "--port", "0"], env=kept, cwd=web.base,
-        stdout=subprocess.PIPE, text=True,
+        stdin=slave, stdout=sink, stderr=slave,
     )  # fmt: skip
-    with process:
-        assert process.stdout is not None
-        lines = [process.stdout.readline().rstrip("\n") for _ in range(5)]
+    with process, open(source, "rb", buffering=0, closefd=False) as stream:
+        lines = [stream.readline().decode().strip() for _ in range(count)]
         process.terminate()
+    for each in {master, slave, source, sink}:
+        os.close(each)
+    assert process.returncode == 0
+    return lines
+
+
+def test_what_it_prints_to_a_person_names_link_and_token(web: WebHouse, script: pathlib.Path) -> None:
+    """Also, where nobody named an executor and that of the provider is not installed, how to install it."""
+    lines = printed(web, script, 5, terminal=True)
     url = lines[0].removeprefix("Listening on ")
     assert url.startswith("http://127.0.0.1:")
-    assert lines[1].startswith(f"A person comes in once by {url}/open/")
+    assert lines[1].startswith(f"Sign-in link (valid once): {url}/open/")
     way = "Install it with: npm install -g @anthropic-ai/claude-code"
     assert lines[2] == f"{LACKING} There is no program claude. {way}"
     assert lines[3].startswith("Scripts write with: Authorization: Bearer ")
-    assert (lines[4], process.returncode) == ("Ctrl-C ends it.", 0)
+    assert lines[4] == "Ctrl-C ends it."
 
 
+@pytest.mark.parametrize(
+    ("terminal", "variables"), [(False, {}), (True, {"CLAUDECODE": ""}), (True, {"ORCHESTRATOR_AGENT": "developer"})]
+)
+def test_a_link_is_never_printed_where_an_agent_reads_it(
+    web: WebHouse, script: pathlib.Path, terminal: bool, variables: dict[str, str]
+) -> None:
+    lines = printed(web, script, 4, terminal=terminal, **variables)
+    url = lines[0].removeprefix("Listening on ")
+    assert lines[1] == f"Sign in: run `orchestrator human link --url {url}` at a terminal of your own."
+    assert not [line for line in lines if "/open/" in line]
+
+
+def test_a_link_of_human_link_opens_a_running_server_once(web: WebHouse) -> None:
+    server = web.serve()
+    with web.at_terminal() as context:
+        address = enrolment.link(context, url=server.url)["url"]
+    path = address.removeprefix(server.url)
+    assert [server.open.get(path).status_code for _ in range(2)] == [200, 200]
+    assert server.open.post(path, data={"person": "user"}).status_code == 303
+    assert server.open.post(path, data={"person": "user"}).status_code == 410
+    assert 'class="person">user<' in server.open.get("/").text

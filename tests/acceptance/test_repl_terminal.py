@@ -215,7 +215,7 @@ def test_a_code_that_is_not_typed_proves_nobody(house: House) -> None:
     desk.type("WRONG\n")
     said = desk.wait_for(PROMPT)
     assert "ERROR: HUMAN_REQUIRED" in said
-    assert "HINT: Type /respond notes.md again, and then the code that is shown" in said
+    assert "HINT: Type /respond notes.md again, and then what is asked for" in said
     desk.type("/respond notes.md\n")
     desk.wait_for("to confirm: ")
     desk.interrupt()

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator import testing
-from orchestrator.app import human, operations
+from orchestrator.app import operations
 from orchestrator.app.context import Context
 from orchestrator.core.routing import fanout
 from orchestrator.errors import OrchestratorError
+from tests import persons
 
 SESSION = "S1"
 PERSONS = ("answer", "session end")
@@ -47,8 +48,9 @@ def answer(question: str, decision: str, **more: Any) -> Op:
 
 def perform(context: Context, op: Op) -> str | None:
     """Do it, an answer and what is said to be a person's as a person does; the code of the refusal, if any."""
-    person = op.words in PERSONS or op.arguments.get("by") == "user"
-    context.credential = human.Credential(human.TERMINAL) if person else None
+    context.credential = None
+    if op.words in PERSONS or op.arguments.get("by") == "user":
+        persons.sit(context)
     try:
         operations.call(context, op.words, **op.arguments)
     except OrchestratorError as problem:

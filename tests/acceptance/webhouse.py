@@ -18,7 +18,8 @@ from typing import Any
 import httpx
 
 from orchestrator import bootstrap
-from orchestrator.app import human
+from orchestrator.app import enrolment
+from tests import persons
 from tests.acceptance import replhouse
 from tests.acceptance.replhouse import DEADLINE_S
 
@@ -185,13 +186,13 @@ class WebHouse:
     def person(self, id: str = "user") -> str:
         """Enrol a person as at a terminal; their token."""
         with self.at_terminal() as context:
-            return str(human.enrol(context, agent=id, by="user")["token"])
+            return str(enrolment.enrol(context, agent=id, by="user")["token"])
 
     @contextlib.contextmanager
     def at_terminal(self) -> Iterator[Any]:
         """The database as a person at a terminal has it."""
         context = bootstrap.open_context(str(self.database), write=True, door="cli", environment={})
-        context.credential = human.Credential(human.TERMINAL)
+        persons.sit(context)
         try:
             yield context
         finally:

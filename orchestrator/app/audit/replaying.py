@@ -24,7 +24,12 @@ ACTIONS: dict[str, str] = {
     "route": "decision.routing:report_action",
     "redispatch": "decision.redispatching:redispatch_action",
     "answer": "answering:answer_action",
-    "human enrol": "human:enrol_action",
+    "human enrol": "enrolment:enrol_action",
+    "human remove": "enrolment:remove_action",
+    "human reset": "enrolment:reset_action",
+    "human link": "enrolment:link_action",
+    "human open": "enrolment:use_action",
+    "human verify": "verification:refuse",
     "project add": "projects:add_action",
     "session create": "session.sessions:create_action",
     "session pause": "session.sessions:pause_action",
@@ -68,7 +73,7 @@ ACTIONS: dict[str, str] = {
 """The use case behind each kind of event, as module and function."""
 
 
-STORE_MODULES = ("setup", "agents", "answering", "human", "projects", "workflows")
+STORE_MODULES = ("setup", "agents", "answering", "enrolment", "projects", "verification", "workflows")
 """Where the use cases stand that belong to no session."""
 
 

@@ -119,7 +119,7 @@ class Service:
                 for the first question of a task, so that a reply sent twice never answers the next one.
 
         Returns:
-            `task_id`, `old_status`, `new_status`.
+            `task_id`, `old_status`, `new_status`; `proof`, how much the caller's channel proves.
 
         Raises:
             UsageError: USAGE, a blank reply, or words where yes or no is asked. Refused: UNKNOWN_ID; ILLEGAL_MOVE,
@@ -134,7 +134,7 @@ class Service:
             desk = self._open_desk(context, run.verification_root)
             with self.loop.preparing(run.session_id):
                 context.credential = caller.credential
-                answering.answer(
+                answered = answering.answer(
                     context, id=asked["id"], decision=decision, note=desk.stored(note), session_id=run.session_id,
                     by=caller.person,
                 )
@@ -144,7 +144,8 @@ class Service:
                 self._after_step(lambda: desk.take_up(run.id))
             self.loop.adopt(run.id)
             now = board.require(context, id)
-        return {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
+        told = {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
+        return {**told, "proof": answered["proof"]}
 
     def answer(self, id: str, caller: Caller, *, decision: str, note: str = "") -> Answer:
         """Answer any question, as a person; a run that it queues is taken up.

@@ -273,7 +273,7 @@ def record_verifies(snapshot: Snapshot) -> Iterator[Line]:
 
 @check("V14")
 def reporters_hold_their_roles(snapshot: Snapshot) -> Iterator[Line]:
-    """Who reported may hold the role; what people did is listed by channel."""
+    """Who reported may hold the role; what people did, and what was enrolled for them, is listed with its proof."""
     yield from _each(snapshot.roles, "error")
     yield from _each(snapshot.human_acts, "info")
 

@@ -72,18 +72,96 @@ class Answered(Answer, Routed):
     """`answer`: the decision that follows."""
 
     task_id: NotRequired[str]
+    proof: NotRequired[Literal["weak", "possession", "strong"]]
 
 
 class Enrolment(TypedDict):
-    """That a person was given a token."""
+    """That a person was enrolled."""
 
     id: str
     agent_id: str
+    kind: Literal["token", "passphrase", "ssh-key"]
     enrolled_at: str
 
 
 class Enrolled(Written):
-    """`human enrol`; the token is printed this once."""
+    """`human enrol`; a token is printed this once."""
 
     enrolment: Enrolment
-    token: str
+    token: NotRequired[str]
+
+
+class Removed(TypedDict):
+    """What was taken away."""
+
+    id: str
+    agent_id: str
+    kind: Literal["token", "passphrase", "ssh-key", "reset"]
+
+
+class Removal(Written):
+    """`human remove`."""
+
+    removed: Removed
+
+
+class Reset(TypedDict):
+    """A reset, and when it counts."""
+
+    id: str
+    agent_id: str
+    counts_from: str
+
+
+class ResetAsked(Written):
+    """`human reset`."""
+
+    reset: Reset
+
+
+class Link(TypedDict):
+    """A link, and until when it is good."""
+
+    id: str
+    agent_id: str
+    expires_at: str
+
+
+class Linked(Written):
+    """`human link`; the address is printed this once."""
+
+    link: Link
+    url: str
+
+
+class Proof(TypedDict):
+    """What is enrolled and in force."""
+
+    id: str
+    kind: Literal["token", "passphrase", "ssh-key"]
+    enrolled_at: str
+    channel: str
+
+
+class Known(TypedDict):
+    """A person with what proves them."""
+
+    id: str
+    enrolments: list[Proof]
+
+
+class Pending(TypedDict):
+    """A reset that does not count yet."""
+
+    id: str
+    agent_id: str
+    asked_at: str
+    counts_from: str
+
+
+class Listed(Answer):
+    """`human list`; `needs` is the least proof that an act reserved for a person needs."""
+
+    people: list[Known]
+    pending_resets: list[Pending]
+    needs: Literal["strong", "weak"]

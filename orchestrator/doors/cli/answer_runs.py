@@ -81,6 +81,7 @@ class Line(Answer):
     run: NotRequired[Run]
     summary: NotRequired[str | None]
     exit_code: NotRequired[int]
+    proof: NotRequired[Literal["weak", "possession", "strong"]]
 
 
 class Listening(Answer):

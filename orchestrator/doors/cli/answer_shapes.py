@@ -62,6 +62,7 @@ class Written(Answer):
 
     seq: NotRequired[int]
     repeated: NotRequired[bool]
+    proof: NotRequired[Literal["weak", "possession", "strong"]]
     followed_by: NotRequired[list[Routed]]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from orchestrator import bootstrap, errors
-from orchestrator.app import arguments, operations, outcomes
+from orchestrator.app import arguments, operations, outcomes, verification
 from orchestrator.app.context import Context
 from orchestrator.core import large, names, strictjson
 from orchestrator.doors.cli import batch_arguments, calling, output, printed
@@ -106,7 +106,7 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
         given, token, warnings = batch_arguments.without_token(words, given)
         bound = arguments.bind(words, batch_arguments.fitted(words, given))
         context = runner.for_operation(words)
-        context.credential = token
+        verification.of_call(context, words, bound, token, sits=False)
         bound = arguments.complete(context, words, bound)
         found = operations.call(context, words, **bound)
         code = found.pop("exit_code", errors.EXIT_OK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from orchestrator.app import arguments, human
+from orchestrator.app import arguments
 from orchestrator.core import large, names
 from orchestrator.doors.cli import catalogue, options, route, values, workflow
 from orchestrator.doors.cli.options import Command, Given, Parameter
@@ -41,8 +41,8 @@ def fitted(words: str, given: Arguments) -> Arguments:
     return found
 
 
-def without_token(words: str, given: Arguments) -> tuple[Arguments, human.Credential | None, list[str]]:
-    """What a line gives besides a person's token, the credential, and warnings about its file.
+def without_token(words: str, given: Arguments) -> tuple[Arguments, bytes | None, list[str]]:
+    """What a line gives besides a person's token, the token, and warnings about its file.
 
     A batch has no terminal: a token alone proves.
 
@@ -59,7 +59,7 @@ def without_token(words: str, given: Arguments) -> tuple[Arguments, human.Creden
     if name == values.STDIN or not isinstance(name, str):
         raise _stdin(_TOKEN)
     rest = {key: value for key, value in given.items() if key != _TOKEN}
-    return rest, human.credential_of(values.secret(name, _TOKEN)), exposure.warnings(name, _TOKEN)
+    return rest, values.secret(name, _TOKEN), exposure.warnings(name, _TOKEN)
 
 
 def own(command: Command, given: Arguments, db: str | None) -> Given:

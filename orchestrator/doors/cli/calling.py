@@ -45,9 +45,9 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         if words in _LOOKS:
             _free_or_tell(context, writes=operations.OPERATIONS[words].writes)
         if token is not None or bound.get("by") or words in operations.PERSONS:
-            from orchestrator.doors.cli import person
+            from orchestrator.app import verification
 
-            context.credential = person.credential(context, words, bound, token)
+            verification.of_call(context, words, bound, token, sits=True)
         return result(call(context, words, **bound), context.path)
     except OrchestratorError as problem:
         problem.data.setdefault("_session", outcomes.hinted(problem, outcomes.session_of(words, bound)))

@@ -43,7 +43,8 @@ def _restore(given: Given) -> Result:
 
 
 def _doctor(given: Given) -> Result:
-    return _result(maintenance.doctor(given.db, os.environ, maintenance.working_folder(given.db, os.environ)))
+    folder = maintenance.working_folder(given.db, os.environ)
+    return _result(maintenance.doctor(given.db, os.environ, folder, bootstrap.now()))
 
 
 def _result(answer: dict[str, Any]) -> Result:

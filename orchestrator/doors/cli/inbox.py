@@ -1,4 +1,4 @@
-"""`inbox`, `answer` and `human enrol`: what waits for a person, and how a person is known."""
+"""`inbox` and `answer`: what waits for a person."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COMMANDS = {
         ),
         Command(
             "answer",
-            "Answer a question, as a person: at a terminal, or with a token that `human enrol` gave out. What was kept"
+            "Answer a question, as a person: at a terminal, or with what `human enrol` has enrolled. What was kept"
             " back goes on as the decision says; the note goes to whoever is started.",
             "orchestrator answer S1:Q12 --decision revise --note 'use the staging database'",
             (
@@ -55,13 +55,6 @@ COMMANDS = {
             ),
             route.show,
             _answer,
-        ),
-        Command(
-            "human enrol",
-            "Give a person a token that proves them where there is no terminal. It is printed this once and kept"
-            " nowhere; any older one of theirs ends with it. Done at a terminal.",
-            "orchestrator human enrol --agent user",
-            (option("agent", "The person; else the only one there is.", metavar="AGENT"), BY),
         ),
     )
 }  # fmt: skip

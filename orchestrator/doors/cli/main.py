@@ -160,6 +160,8 @@ def _answered(command: Command, given: Given, result: Result) -> int:
         words = command.show(answer) if command.show else text.render(command.words, answer)
     if words and given.db is not None and not result.raw:
         words = _repeating({"text": words}, given.db)["text"]
+    if words and answer.get("proof") is not None and not result.raw:
+        words += f"\nproof: {answer['proof']}"
     if words:
         output.write(output.text(words, sys.stdout), recorded)
     return result.exit_code

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import gc
 import importlib
-import os
 from importlib import util
 from typing import Any
 
-from orchestrator import bootstrap
 from orchestrator.app import outcomes
 from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
-from orchestrator.doors.cli.person import AGENT_VARIABLES
 from orchestrator.doors.cli.repl import flags
 from orchestrator.errors import EnvironmentProblem, UsageError
 
@@ -57,7 +54,6 @@ def _settings(door: Any, given: Given) -> Any:
         port=standard.port if port is None else port,
         names=tuple(name.lower() for name in wanted.get("name") or ()),
         token=_token(wanted.get("token_file")),
-        people=not (any(os.environ.get(name) for name in AGENT_VARIABLES) or bootstrap.is_within_run()),
         flags={
             "database": given.db,
             **{_KEYS.get(name, name): wanted.get(name) for name in _EXECUTING},
@@ -108,15 +104,18 @@ class _Teller:
 
     def _lines(self, listening: Any, link: str | None) -> list[str]:
         if self._again:
-            return [f"Another browser comes in once by {link}"] if link else []
+            return [f"Sign-in link for another browser (valid once): {link}"] if link else []
         lines = [f"Listening on {listening.url}"]
-        lines.append(
-            f"A person comes in once by {link}" if link else "No person comes in: an agent's environment started this."
-        )
+        lines.append(f"Sign-in link (valid once): {link}" if link else self._advice(listening))
         lines += self._warnings(listening)
         if listening.token:
             lines.append(f"Scripts write with: Authorization: Bearer {listening.token}")
         return [*lines, "Ctrl-C ends it."]
+
+
+    def _advice(self, listening: Any) -> str:
+        """How a person comes in where no link is printed, since an agent could read it there."""
+        return f"Sign in: run `orchestrator human link --url {listening.url}` at a terminal of your own."
 
 
 def _require_packages() -> None:
@@ -133,7 +132,8 @@ COMMANDS = {
         "serve",
         "Serve HTTP: the programs' interface below /api, and pages on which a person reads and answers. It executes"
         " what is said in chats. It listens on loopback alone, unless --host says otherwise; then everything needs the"
-        " token of --token-file, also who comes in by the link. It prints a link by which one browser comes in, once.",
+        " token of --token-file, also who comes in by the link. At a terminal it prints a sign-in link, valid once;"
+        " elsewhere `orchestrator human link` makes one.",
         "orchestrator serve --port 8765",
         (
             option("host", "Where to listen; 127.0.0.1 where left out.", metavar="ADDRESS"),

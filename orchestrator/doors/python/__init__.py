@@ -4,6 +4,9 @@ from orchestrator import Orchestrator
 
 with Orchestrator.open(".orchestrator/orchestrator.db") as o:
     decision = o.route(current_agent="developer", status="READY_FOR_QA", group_id="A")
+
+No public call takes it on trust that a person acts. Code in the same process that reaches for private names (such as
+`_context`) can do anything, as in every Python program.
 """
 
 from __future__ import annotations

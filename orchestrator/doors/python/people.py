@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from orchestrator.app import human
+from orchestrator.app import enrolment, verification
 from orchestrator.doors.python.calling import Answer, Caller
 
 
@@ -19,7 +19,8 @@ class People(Caller):
         Args:
             token: what `orchestrator human enrol` printed once.
         """
-        before, self._context.credential = self._context.credential, human.Credential(human.TOKEN, token)
+        before = self._context.credential
+        verification.by_token(self._context, token)
         try:
             yield
         finally:
@@ -50,9 +51,41 @@ class People(Caller):
             "answer", id=id, decision=decision, note=note, session_id=session_id, by=by, request_id=request_id
         )
 
-    def human_enrol(self, *, agent: str | None = None, by: str | None = None) -> Answer:
-        """Give a person a token; refused here, since it is done at a terminal.
+    def human_enrol(
+        self, *, agent: str | None = None, by: str | None = None, passphrase: bool = False, ssh_key: str | None = None
+    ) -> Answer:
+        """Enrol a token, or an SSH key by the path of its public file, inside `as_person`.
 
-        As `orchestrator human enrol`; see `orchestrator.app.human.enrol`.
+        As `orchestrator human enrol`; see `orchestrator.app.enrolment.enrol`. Without the old proof it is refused.
         """
-        return self._call("human enrol", agent=agent, by=by)
+        return self._call("human enrol", agent=agent, by=by, passphrase=passphrase or None, ssh_key=ssh_key)
+
+    def human_remove(self, id: str, *, by: str | None = None) -> Answer:
+        """Remove a token, passphrase or key, inside `as_person`.
+
+        As `orchestrator human remove`; see `orchestrator.app.enrolment.remove`.
+        """
+        return self._call("human remove", id=id, by=by)
+
+    def human_reset(self, *, agent: str | None = None) -> Answer:
+        """Start over when a proof is lost; refused here, since it is done at a terminal.
+
+        As `orchestrator human reset`; see `orchestrator.app.enrolment.reset`.
+        """
+        return self._call("human reset", agent=agent)
+
+    def human_link(
+        self, *, agent: str | None = None, url: str = enrolment.DEFAULT_URL, by: str | None = None
+    ) -> Answer:
+        """Make a sign-in link for a running server, inside `as_person`.
+
+        As `orchestrator human link`; see `orchestrator.app.enrolment.link`.
+        """
+        return self._call("human link", agent=agent, url=url, by=by)
+
+    def human_list(self) -> Answer:
+        """What is enrolled for each person.
+
+        As `orchestrator human list`; see `orchestrator.app.enrolment.status`.
+        """
+        return self._call("human list")

@@ -14,8 +14,8 @@ import secrets
 import threading
 import time
 
-from orchestrator.app import human
-from orchestrator.app.running.serving import PAGE, SERVER_TOKEN, Caller
+from orchestrator.app import human, verification
+from orchestrator.app.running.serving import SERVER_TOKEN, Caller
 from orchestrator.core import ways
 from orchestrator.core.tuples import NamedTuple
 
@@ -28,16 +28,17 @@ MIN_TOKEN = 16
 
 
 class Visit(NamedTuple):
-    """A person's browser: whose it is, the token that its forms carry, and when it ends."""
+    """A person's browser: whose it is, the token of its forms, when it ends, and what was proven when it began."""
 
     person: str
     csrf: str
     until: float
+    proof: human.Credential | None = None
 
     @property
     def caller(self) -> Caller:
         """Who stands behind what comes from it."""
-        return Caller(self.person, human.Credential(PAGE), ways.page_of(self.person))
+        return Caller(self.person, verification.page_of(self.proof), ways.page_of(self.person))
 
 
 class Access:
@@ -46,12 +47,12 @@ class Access:
     Args:
         token: the scripts' token; nobody has one where it is None.
         reading: whether anybody may read; where not, whoever comes in by the link shows the token as well.
-        links: whether people may come in by links.
+        links: whether the server has links of its own, as where it prints them at a terminal.
         port: where the server listens; several servers on one host are told apart by it.
 
     Attributes:
         reading: the same.
-        people: whether people may come in by links.
+        own_links: whether it has links of its own.
         cookie: the name of its cookies.
     """
 
@@ -62,12 +63,13 @@ class Access:
         self._lock = threading.Lock()
         self._link: str | None = None
         self._ended: set[str] = set()
-        self.people = links
+        self.own_links = links
         self._visits: dict[str, Visit] = {}
+        self._challenges: dict[str, str] = {}
 
     def new_link(self) -> str | None:
-        """The code of the next link; the one before ends. None where people may not come in."""
-        if not self.people:
+        """The code of the next link; the one before ends. None where the server has none of its own."""
+        if not self.own_links:
             return None
         code = secrets.token_urlsafe(32)
         with self._lock:
@@ -86,8 +88,30 @@ class Access:
         with self._lock:
             return _hashed(code) in self._ended
 
-    def use_link(self, code: str, person: str) -> tuple[str, Visit] | None:
-        """Use a link up.
+    def challenge(self, code: str, text: str) -> str:
+        """The text that a link's page shows to be signed: the same until it is tried, so that two tabs agree."""
+        with self._lock:
+            return self._challenges.setdefault(_hashed(code), text)
+
+    def end_challenge(self, code: str) -> str | None:
+        """Take the text that was shown with a link; it is good for one try."""
+        with self._lock:
+            return self._challenges.pop(_hashed(code), None)
+
+    def admit(self, person: str, proof: human.Credential | None) -> tuple[str, Visit]:
+        """Begin a visit of a person, and give the value of its cookie.
+
+        Args:
+            proof: what was proven when it began; None for the possession of the server's own link.
+        """
+        value = secrets.token_urlsafe(32)
+        visit = Visit(person, secrets.token_urlsafe(32), time.monotonic() + VISIT_S, proof)
+        with self._lock:
+            self._visits[_hashed(value)] = visit
+        return value, visit
+
+    def use_link(self, code: str, person: str, proof: human.Credential | None = None) -> tuple[str, Visit] | None:
+        """Use the server's own link up.
 
         Returns:
             The value of the cookie with its visit; None where the link was used, or is none.
@@ -97,10 +121,7 @@ class Access:
                 return None
             self._ended.add(self._link)
             self._link = None
-            value = secrets.token_urlsafe(32)
-            visit = Visit(person, secrets.token_urlsafe(32), time.monotonic() + VISIT_S)
-            self._visits[_hashed(value)] = visit
-            return value, visit
+        return self.admit(person, proof)
 
     def visit(self, cookie: str | None) -> Visit | None:
         """The visit of a cookie, while it is good."""

@@ -84,7 +84,7 @@ def show_task(id: str, serving: Serving, caller: Reading) -> Answer:
 
 
 @router.post(
-    "/tasks/{id}/reply", response_model=bodies.Moved, responses=failures(400, 401, 403, 404, 409, 413, 503)
+    "/tasks/{id}/reply", response_model=bodies.Replied, responses=failures(400, 401, 403, 404, 409, 413, 503)
 )
 def reply(id: str, body: bodies.Reply, serving: Serving, caller: Writing) -> Answer:
     """Answer what a task asks, as a person: by words, or by a choice."""

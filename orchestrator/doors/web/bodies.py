@@ -100,6 +100,12 @@ class Moved(BaseModel):
     new_status: Status
 
 
+class Replied(Moved):
+    """A task that was answered; how much the channel proves by which the answer came."""
+
+    proof: Literal["weak", "possession", "strong"]
+
+
 class Retried(Moved):
     """A new task in place of one that ended; its statuses are that one's before, and its own now."""
 

@@ -1,4 +1,8 @@
-"""Coming in by the one-time link, and leaving. Looking at the link uses nothing up; the button on its page does."""
+"""Coming in by a one-time link, and leaving. Looking at the link uses nothing up; the button on its page does.
+
+There are the server's own links, which it prints at a terminal, and those of `orchestrator human link`, which stand in
+the database. Where a passphrase or SSH key is enrolled the page asks for it, unless the link was made by one.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from orchestrator.app import human
+from orchestrator.app import credentials, enrolment, human, verification
+from orchestrator.app.context import Context
+from orchestrator.app.human import Credential
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.web import callers, rendering
 from orchestrator.doors.web.access import VISIT_S
 from orchestrator.doors.web.callers import Fields, Serving, Writing
@@ -17,31 +24,60 @@ from orchestrator.doors.web.failures import Denied
 router = APIRouter(include_in_schema=False)
 
 WRONG_TOKEN = "This is not the server's token, so nobody came in. The link is still good."  # noqa: S105 - a sentence
+UNPROVEN = "Nobody came in: {why}. The link is still good."
 
 
-def _people(serving: Serving) -> list[str]:
-    with serving.pool.lent() as context:
-        return human.people(context)
+class Door(NamedTuple):
+    """A link that is good now: whom it lets in (None: whoever is chosen), and what of them it asks to be proven.
+
+    made: a link of `human link`. asked: the passphrases and keys of which one has to be shown; None where nothing is.
+    """
+
+    person: str | None
+    made: credentials.Link | None
+    asked: list[credentials.Strong] | None
 
 
-def _no_link(request: Request, code: str) -> Denied:
-    if callers.access(request).was_link(code):
-        return Denied(410, "LINK_USED", "This link was used up; the server's terminal shows the next one.")
-    return Denied(404, "LINK_UNKNOWN", "This is no link of this server as it runs now; its terminal shows the link.")
+def _door(request: Request, context: Context, code: str) -> Door:
+    """What a link opens.
+
+    Raises:
+        Denied: 404, it is none; 410, it was used up or has ended.
+    """
+    access = callers.access(request)
+    strong = credentials.strong(context)
+    if access.is_link(code):
+        return Door(None, None, strong or None)
+    made = credentials.link(context, code)
+    if made is None and not access.was_link(code):
+        what = "This is no link of this server as it runs now; make one: orchestrator human link"
+        raise Denied(404, "LINK_UNKNOWN", what)
+    if made is None or not made.is_good:
+        raise Denied(410, "LINK_USED", "This link was used up or has expired; make another: orchestrator human link")
+    rests = made.rests_on is not None and any(each.id == made.rests_on for each in strong)
+    return Door(made.agent, made, None if rests or not strong else strong)
 
 
 @router.get("/open/{code}")
 def show(request: Request, code: str, serving: Serving) -> Response:
     """What the link would do."""
-    if not callers.access(request).is_link(code):
-        raise _no_link(request, code)
-    return _page(request, serving)
+    with serving.pool.lent() as context:
+        return _page(request, context, code, _door(request, context, code))
 
 
-def _page(request: Request, serving: Serving, status: int = 200, **more: Any) -> Response:
+def _page(request: Request, context: Context, code: str, door: Door, status: int = 200, **more: Any) -> Response:
     """The page of the link; `more` may hold a `problem`."""
     access = callers.access(request)
-    known = {"title": "Come in", "people": _people(serving), "asks": not access.reading}
+    people = human.people(context)
+    kinds = {each.kind for each in door.asked or ()}
+    text = None
+    if human.SSH_KEY in kinds:
+        text = access.challenge(code, verification.challenge("open a page of the server"))
+    known = {
+        "title": "Come in", "people": [each for each in people if door.person in (None, each)],
+        "asks": not access.reading, "passphrase": human.PASSPHRASE in kinds, "challenge": text,
+        "namespace": verification.NAMESPACE,
+    }
     return rendering.render(request, "open.html", status, **known, **more)
 
 
@@ -50,14 +86,53 @@ def enter(request: Request, code: str, fields: Fields, serving: Serving) -> Resp
     """Use the link up; from then on the browser is that person's. Beyond loopback that takes the token as well."""
     callers.require_own_page(request)
     person, access = fields.get("person", ""), callers.access(request)
-    if person not in _people(serving):
-        raise Denied(400, "UNKNOWN_AGENT", "Say as whom you continue: one of the people that are registered.")
-    if access.is_link(code) and not (access.reading or access.is_token(fields.get("token", "").strip())):
-        problem = {"status": 401, "code": "UNAUTHENTICATED", "message": WRONG_TOKEN}
-        return _page(request, serving, 401, problem=problem)
-    used = access.use_link(code, person)
+    with serving.pool.lent(write=True) as context:
+        if person not in human.people(context):
+            raise Denied(400, "UNKNOWN_AGENT", "Say as whom you continue: one of the people that are registered.")
+        door = _door(request, context, code)
+        if door.person not in (None, person):
+            raise Denied(403, "NOT_PERMITTED", "This link lets another person in.")
+        if not (access.reading or access.is_token(fields.get("token", "").strip())):
+            return _refused(request, context, code, door, WRONG_TOKEN)
+        proof = None if door.asked is None else _proven(request, context, code, person, door.asked, fields)
+        if proof is not None and proof.fault is not None:
+            return _refused(request, context, code, door, UNPROVEN.format(why=human.why(proof.fault)))
+        used = _used(access, context, code, person, door, proof)
     if used is None:
-        raise _no_link(request, code)
+        raise Denied(410, "LINK_USED", "This link was used up; make another: orchestrator human link")
+    return _let_in(request, used)
+
+
+def _refused(request: Request, context: Context, code: str, door: Door, message: str) -> Response:
+    problem = {"status": 401, "code": "UNAUTHENTICATED", "message": message}
+    return _page(request, context, code, door, 401, problem=problem)
+
+
+def _proven(
+    request: Request, context: Context, code: str, person: str, asked: list[credentials.Strong], fields: Any
+) -> Credential:
+    """What the passphrase or the signature of a form proves of a person."""
+    known = [each for each in asked if each.agent == person]
+    if not known:
+        return Credential(human.PASSPHRASE, fault="not_enrolled")
+    if fields.get("signature", "").strip():
+        text = callers.access(request).end_challenge(code)
+        if text is None:
+            return Credential(human.SSH_KEY, fault="signature")
+        return verification.signature(context, text, fields["signature"], known)
+    return verification.passphrase(context, fields.get("passphrase", ""), known)
+
+
+def _used(access: Any, context: Context, code: str, person: str, door: Door, proof: Credential | None) -> Any:
+    """The visit that a link begins; None where somebody was faster."""
+    if door.made is None:
+        return access.use_link(code, person, proof)
+    found = enrolment.use_link(context, code)
+    return None if found is None else access.admit(person, proof or found)
+
+
+def _let_in(request: Request, used: Any) -> Response:
+    access = callers.access(request)
     access.leave(callers.cookie(request))
     with contextlib.suppress(OSError):
         request.app.state.link_used()

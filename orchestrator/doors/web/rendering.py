@@ -169,7 +169,7 @@ def render(request: Request, template: str, status: int = 200, **data: Any) -> R
         "events": None, "waiting": "0", "problem": None, "typed": {}, **masking.mask_value(data), **pictures,
         "person": masking.mask(visit.person) if visit else None,
         "csrf": visit.csrf if visit else "",
-        "people_may_enter": callers.access(request).people,
+        "base": f"{request.url.scheme}://{request.url.netloc}",
         "ended": visit is None and bool(callers.cookie(request)),
         "closed": not callers.access(request).reading,
         "hours": VISIT_S // 3600,

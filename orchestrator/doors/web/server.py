@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 
 from orchestrator import bootstrap
+from orchestrator.app import verification
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.web import application, failures
 from orchestrator.doors.web.access import MIN_TOKEN, Access, new_token
@@ -29,7 +30,6 @@ class Settings(NamedTuple):
     host, port: where it listens; port 0 takes a free one.
     names: further names by which it is called.
     token: the scripts'; a fresh one where left out. Beyond loopback it has to be given.
-    people: whether people may come in by the one-time link.
     grace_s: seconds that runs under way have to end, when it stops.
     flags: what `bootstrap.open_service` takes.
     """
@@ -38,7 +38,6 @@ class Settings(NamedTuple):
     port: int = 8765
     names: tuple[str, ...] = ()
     token: str | None = None
-    people: bool = True
     grace_s: float = 10.0
     flags: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
@@ -46,9 +45,9 @@ class Settings(NamedTuple):
 class Listening(NamedTuple):
     """A server that accepts calls.
 
-    url: its address. link: the code of the one-time link. token: the scripts' token, where it was made for this server.
-    db: the path of its database. local: whether it listens on loopback alone. lacking: why no task can be executed as
-    things stand, and what helps; None where one can.
+    url: its address. link: the code of the one-time link; None where no person's terminal shows it. token: the scripts'
+    token, where it was made for this server. db: the path of its database. local: whether it listens on loopback alone.
+    lacking: why no task can be executed as things stand, and what helps; None where one can.
     """
 
     url: str
@@ -78,9 +77,9 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     token = settings.token or new_token()
     service = bootstrap.open_service(tell=failures.log, **settings.flags)
     with service.pool.lent() as context:
-        path = context.path
+        path, shown_here = context.path, verification.shows_link(context)
     listening = _bind(settings.host, settings.port)
-    access = Access(token, reading=local, links=settings.people, port=listening.getsockname()[1])
+    access = Access(token, reading=local, links=shown_here, port=listening.getsockname()[1])
     hosts = (*LOOPBACK, settings.host.lower(), socket.gethostname().lower(), *settings.names)
     app = application.create(service, access, hosts=hosts, grace_s=settings.grace_s)
     config = uvicorn.Config(
@@ -93,12 +92,16 @@ def serve(settings: Settings, tell: Callable[[Listening], None]) -> None:
     def link() -> None:
         tell(Listening(server.url, access.new_link(), shown, path, local, service.lacking))
 
-    app.state.link_used = link
+    app.state.link_used = link if shown_here else _nothing
     server.listening = link
     with _quiet():
         server.run([listening])
     if server.force_exit:
         raise KeyboardInterrupt
+
+
+def _nothing() -> None:
+    """What is told where a link was used and no other follows."""
 
 
 class _Server(uvicorn.Server):

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import human, operations
+from orchestrator.app import operations
 from orchestrator.testing import Clock, memory_context
+from tests import persons
 
 SESSION = "S1"
 AGENTS = (("dev-1", "developer"), ("dev-2", "developer"), ("qa-1", "qa_expert"))
@@ -90,7 +91,7 @@ class Board:
     @contextlib.contextmanager
     def person(self) -> Iterator[None]:
         """What is called inside comes from a person at a terminal."""
-        self.context.credential = human.Credential(human.TERMINAL)
+        persons.sit(self.context)
         try:
             yield
         finally:

@@ -8,10 +8,11 @@ import pathlib
 import shutil
 import tempfile
 
-from orchestrator.app import context, human, projects
+from orchestrator.app import context, projects
 from orchestrator.app.running import finishing, queueing, starting
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.store import constants, step
+from tests import persons
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
 from tests.integration.app import peer
@@ -91,7 +92,8 @@ def _tasks(desk: Desk) -> None:
         "route", session_id=WORK, group_id="A", current_agent="developer", status="PARTIAL", metadata=half,
         summary="half",
     )
-    desk.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(desk.context)
+    desk.call("human link", by="user")
     desk.call("human enrol", agent="user", by="user")
     desk.context.credential = None
     given = {"path": "/project", "alias": "main", "by": "system:runner"}

@@ -13,6 +13,7 @@ from orchestrator import resources, testing
 from orchestrator.app import human, operations, setup
 from orchestrator.app.context import Context
 from orchestrator.errors import OrchestratorError
+from tests import persons
 
 SESSION = "S1"
 DECISION = "current_agent, response_status, next_agent, action, cause"
@@ -20,7 +21,7 @@ Answer = dict[str, Any]
 MOVING = (
     "sessions", "task_groups", "agent_reports", "router_decisions", "blockers", "questions", "status_changes",
     "deferrals", "acknowledgements", "context_items", "handoffs", "agents", "group_dependencies", "requests",
-    "criteria", "evidence", "resume_points", "human_tokens", "projects",
+    "criteria", "evidence", "resume_points", "human_credentials", "human_tokens", "projects",
 )  # fmt: skip
 """Every table that an accepted step may write, but for the events and the refusals."""
 REVIEW: dict[str, Any] = {
@@ -128,7 +129,9 @@ class Table:
     @contextmanager
     def person(self, credential: human.Credential | None = None) -> Iterator[None]:
         """Calls inside come from a person: at a terminal where nothing else is said."""
-        self.context.credential = credential or human.Credential(human.TERMINAL)
+        self.context.credential = credential
+        if credential is None:
+            persons.sit(self.context)
         try:
             yield
         finally:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import human, setup
+from orchestrator.app import setup
+from tests import persons
 from tests.integration.app.table import REVIEW, SESSION, Table, document
 
 PM = "project_manager"
@@ -167,7 +168,7 @@ def test_neither_a_persons_name_alone_nor_the_programs_acts(words: str, by: str)
 
 def test_a_person_who_is_proven_asks_for_a_verdict() -> None:
     table = Table("A", plan=True)
-    table.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(table.context)
     table.do("validate", session_id=SESSION, by="user", record=True)
     assert table.rows("SELECT actor, channel FROM audit_events WHERE kind = 'validate'") == [("user", "terminal")]
 
@@ -194,7 +195,7 @@ def test_a_workflow_is_loaded_by(by: str) -> None:
     table, made = Table(), document()
     made["_version"] = "9"
     if by == "user":
-        table.context.credential = human.Credential(human.TERMINAL)
+        persons.sit(table.context)
     given = {"content": json.dumps(made), "agent_texts": setup.agent_texts(), "source": "x.json"}
     assert table.do("workflow load", **given, by=by)["activated"]
 

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app import human, operations
+from orchestrator.app import operations
 from orchestrator.app.running import driver, opening, starting, writing
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import config, report
 from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import evidence_files, occupied, owners, project, task_logs
+from tests import persons
 
 PATIENCE_S = 20
 """After so long a wait for what should end by itself is called off."""
@@ -78,7 +79,7 @@ def test_inv6_a_question_awaits_its_answer_and_the_work_goes_on_with_it(tmp_path
     at = desk(tmp_path, *steps, interactive=True)
     run = done(at, "create color.md")
     assert (run["state"], run["question"]["text"], run["why"]) == ("awaiting_response", "Which color?", "Which color?")
-    at.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(at.context)
     again = at.respond("blue")
     at.context.credential = None
     assert (again["id"], again["state"]) == (run["id"], "queued")
@@ -95,7 +96,7 @@ def test_inv6_a_yes_no_question_takes_either_word_or_other_words(tmp_path: pathl
     )
     at = desk(tmp_path, *steps, interactive=True)
     run = done(at, "create color.md")
-    at.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(at.context)
     assert at.respond(said)["state"] == "queued"
     assert at.work(run["id"])["state"] == "complete"
 
@@ -110,7 +111,7 @@ def test_inv6_a_program_is_executed_again_with_the_answer_under_the_same_id(tmp_
     program.chmod(0o755)
     at.flags = at.flags._replace(executor=f"command:{program}")
     run = done(at, "create color.md")
-    at.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(at.context)
     at.respond("blue")
     assert at.work(run["id"])["state"] == "complete"
     raw = pathlib.Path(at.project.root, ".orchestrator", "sessions", str(at.session_id), "evidence", "raw")
@@ -128,7 +129,7 @@ def answered_once(folder: pathlib.Path, *steps: dict[str, Any]) -> Desk:
     first = {"status": "COMPLETE", "output": "done", "writes": {"a.md": "blue"}, "when": "Answer: blue"}
     at = desk(folder, ASKS, first, *steps, interactive=True)
     run = done(at, "create a.md")
-    at.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(at.context)
     at.respond("blue")
     assert at.work(run["id"])["state"] == "complete"
     return at
@@ -339,7 +340,7 @@ def test_p9_a_run_that_cannot_go_on_ends_at_once(tmp_path: pathlib.Path, monkeyp
 def test_a_run_that_an_answer_queued_is_taken_up_by_the_next_desk(tmp_path: pathlib.Path) -> None:
     first, run = left_asking(tmp_path)
     context = first.context
-    context.credential = human.Credential(human.TERMINAL)
+    persons.sit(context)
     answer = operations.call(context, "answer", id=run["question"]["id"], decision="continue", note="blue")
     context.credential = None
     queued = newest(first)
@@ -413,7 +414,7 @@ def test_a_run_of_an_earlier_session_is_answered_by_its_id(tmp_path: pathlib.Pat
     second = again(tmp_path)
     if begun:
         second.start()
-    second.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(second.context)
     taken = second.respond("blue", run["id"])
     second.context.credential = None
     assert (taken["state"], taken["retry_of"], second.session_id) == ("queued", run["id"], run["session_id"])

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import human, operations
+from orchestrator.app import operations
 from orchestrator.app.running import board, failing, opening, starting, views
 from orchestrator.app.running.desk import Desk
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
+from tests import persons
 from tests.integration.app import test_desk
 from tests.integration.app.track import CHAT, TABLES, WORK, Track, track
 
@@ -37,7 +38,7 @@ def refused(at: Desk, call: Callable[[], object], code: str, message: str) -> No
 
 
 def person(at: Desk, call: Callable[[], Any]) -> Any:
-    at.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(at.context)
     try:
         return call()
     finally:

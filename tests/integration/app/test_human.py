@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import human
+from orchestrator.app import credentials, human
 from orchestrator.app.human import TERMINAL, TOKEN, Credential
 from orchestrator.errors import Refused, UsageError
 from tests.acceptance.test_replay import assert_told_again
@@ -130,11 +130,13 @@ class TestWhatAPersonDoes:
         made, words, given = ACTS[act]
         table = made()
         with table.person():
-            assert table.do(words, **question_of(table, words, given))["success"] is True
+            done = table.do(words, **question_of(table, words, given))
+        assert (done["success"], done["proof"]) == (True, "weak")
         (actor, channel, kept) = table.rows(
             "SELECT actor, channel, input FROM audit_events WHERE kind = :kind ORDER BY rowid DESC LIMIT 1", kind=words
         )[0]
-        assert (actor, channel, json.loads(kept)["person"]) == ("user", "terminal", {"channel": "terminal"})
+        assert (actor, channel) == ("user", "terminal")
+        assert json.loads(kept)["person"] == {"channel": "terminal", "proof": "weak"}
         assert_told_again(table.context)
 
 
@@ -157,7 +159,7 @@ def test_loosening_stays_a_person_s_where_a_manager_sits_at_a_terminal() -> None
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        pytest.param("no_terminal", "no terminal", id="no terminal"),
+        pytest.param("no_terminal", "not running in a terminal", id="no terminal"),
         pytest.param("agent", "CLAUDECODE or ORCHESTRATOR_AGENT", id="an agent's surroundings"),
         pytest.param("code", "was not typed", id="the wrong code"),
         pytest.param("something new", "failed", id="whatever else"),
@@ -169,12 +171,12 @@ def test_a_terminal_that_proves_nobody_is_refused_with_the_reason(fault: str, wo
         problem = table.refusal("session end", id="S1", **USER)
     assert (problem.code, words in problem.message) == ("HUMAN_REQUIRED", True)
     (kept,) = table.rows("SELECT input FROM audit_events WHERE kind = 'refusal'")[0]
-    assert json.loads(kept)["input"]["person"] == {"channel": "terminal", "fault": fault}
+    assert json.loads(kept)["input"]["person"] == {"channel": "terminal", "fault": fault, "proof": "nothing"}
     assert_told_again(table.context)
 
 
-def enrolled(table: Table, agent: str = "user") -> str:
-    with table.person():
+def enrolled(table: Table, agent: str = "user", old: str | None = None) -> str:
+    with table.person(Credential(TOKEN, old) if old else None):
         return str(table.do("human enrol", agent=agent, by="user")["token"])
 
 
@@ -189,7 +191,7 @@ class TestAToken:
         )[0]
         enrolment = table.rows("SELECT id FROM human_tokens")[0][0]
         assert (actor, channel) == ("user", "token")
-        assert json.loads(kept)["person"] == {"channel": "token", "enrolment": enrolment}
+        assert json.loads(kept)["person"] == {"channel": "token", "enrolment": enrolment, "proof": "possession"}
         assert table.session("status_changed_by, outcome") == ("user", "abandoned")
         assert_told_again(table.context)
 
@@ -208,12 +210,13 @@ class TestAToken:
         with table.person(Credential(TOKEN, token)):
             assert table.refusal("session end", id="S1", **USER).code == "HUMAN_REQUIRED"
         (kept,) = table.rows("SELECT input FROM audit_events WHERE kind = 'refusal'")[0]
-        assert json.loads(kept)["input"]["person"] == {"channel": "token", "fault": fault}
+        assert json.loads(kept)["input"]["person"] == {"channel": "token", "fault": fault, "proof": "nothing"}
         assert_told_again(table.context)
 
     def test_ends_with_the_next_enrolment(self) -> None:
         table = planned()
-        old, new = enrolled(table), enrolled(table)
+        old = enrolled(table)
+        new = enrolled(table, old=old)
         with table.person(Credential(TOKEN, old)):
             problem = table.refusal("session end", id="S1", **USER)
         assert (problem.code, "replaced by a newer one" in problem.message) == ("HUMAN_REQUIRED", True)
@@ -235,7 +238,7 @@ class TestAToken:
     def test_of_one_person_outlives_the_enrolment_of_another(self) -> None:
         table = with_alice()
         token = enrolled(table)
-        enrolled(table, "alice")
+        enrolled(table, "alice", token)
         with table.person(Credential(TOKEN, token)):
             assert table.do("session pause", id="S1", **USER)["success"] is True
 
@@ -254,12 +257,18 @@ class TestAToken:
         with table.person(Credential(TOKEN, "wrong")):
             assert table.refusal("session pause", id="S1", by="project_manager", reason="r").code == "HUMAN_REQUIRED"
 
-    def test_gives_no_further_token(self) -> None:
-        table = planned()
+    def test_is_needed_to_give_out_another(self) -> None:
+        table = with_alice()
         token = enrolled(table)
+        for agent in ("user", "alice"):
+            with table.person():
+                problem = table.refusal("human enrol", agent=agent, by="user")
+            assert problem.code == "HUMAN_REQUIRED"
+            assert "a token is enrolled, and this needs it" in problem.message
         with table.person(Credential(TOKEN, token)):
-            problem = table.refusal("human enrol", agent="user")
-        assert (problem.code, "needs a terminal" in problem.message) == ("HUMAN_REQUIRED", True)
+            table.do("session pause", id="S1", **USER)
+            assert table.do("human enrol", agent="alice", by="user")["proof"] == "possession"
+        assert_told_again(table.context)
 
     def test_is_nowhere_but_in_the_answer_that_prints_it(self) -> None:
         table = asked()
@@ -270,12 +279,13 @@ class TestAToken:
                 table.do("answer", id="S1:Q99", decision="continue")
             assert token not in f"{caught.value} {caught.value.data} {table.context.credential!r}"
         assert token.encode() not in table.context.connection.serialize()
-        assert human.token_hash(token).encode() in table.context.connection.serialize()
+        assert credentials.hashed(token).encode() in table.context.connection.serialize()
 
     def test_has_a_mark_and_enough_randomness(self) -> None:
         table = planned()
-        tokens = {enrolled(table) for _ in range(5)}
-        assert len(tokens) == 5
+        tokens = [enrolled(table)]
+        tokens += [enrolled(table, old=tokens[-1])]
+        assert len(set(tokens)) == 2
         assert all(token.startswith("orchestrator-human-") and len(token) > 60 for token in tokens)
 
 
@@ -312,4 +322,4 @@ def test_a_token_file_that_is_no_text_holds_no_credential() -> None:
     assert human.credential_of(b"\xef\xbb\xbfabc").token == "abc"  # noqa: S105 - a token of the test
     with pytest.raises(UsageError) as caught:
         human.credential_of(b"\xff\xfe\x00")
-    assert (caught.value.code, caught.value.message) == ("USAGE", "The token file is no text.")
+    assert (caught.value.code, caught.value.message) == ("USAGE", "The token file is not text.")

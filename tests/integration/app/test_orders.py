@@ -6,16 +6,16 @@ import pathlib
 
 import pytest
 
-from orchestrator.app import human
 from orchestrator.app.running.desk import Desk
 from orchestrator.errors import Refused
+from tests import persons
 from tests.integration.app.test_desk import desk, done
 
 JUNK = {"status": "COMPLETE", "output": "done", "writes": {"junk.txt": "x"}}
 
 
 def as_person(at: Desk) -> None:
-    at.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(at.context)
 
 
 def test_p31_what_an_earlier_run_of_the_task_changed_counts(tmp_path: pathlib.Path) -> None:

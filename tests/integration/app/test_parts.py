@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.app import human, operations
+from orchestrator.app import operations
 from orchestrator.app.running import parts
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import config, limits, targets
 from orchestrator.core.running.facts import CLAIM, DIFF, Facts, File, joined
 from orchestrator.runner import evidence_files, port
+from tests import persons
 from tests.integration.app.test_desk import desk, done
 
 TASK = "Create a.md, b.md, c.md"
@@ -83,7 +84,7 @@ def test_p16_what_goes_on_does_only_what_is_left(tmp_path: pathlib.Path) -> None
     steps = made("a.md", "b.md"), {"status": "INCOMPLETE", "output": "Tired."}, made("c.md", when="part 1 of 1")
     at = small(tmp_path, *steps)
     assert done(at, TASK)["state"] == "incomplete"
-    at.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(at.context)
     run = at.work(at.approve()["id"])
     assert (run["state"], told(at, run, "part")) == ("complete", ["part 1 of 1: c.md"])
 
@@ -121,7 +122,7 @@ class Dividing:
     def execute(self, task: port.ExecutorTask, **_: Any) -> port.ExecutorResult:
         context = self._at.context
         if self._by == "user":
-            context.credential = human.Credential(human.TERMINAL)
+            persons.sit(context)
         operations.call(
             context, "task create", id="OWN", title="more", session_id=task.session_id, parent="T" + self.seq(),
             by=self._by,

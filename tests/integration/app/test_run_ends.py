@@ -7,10 +7,11 @@ import functools
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import human, operations
+from orchestrator.app import operations
 from orchestrator.app.running import queueing
 from orchestrator.core import questions, task_types
 from orchestrator.core.running.facts import File
+from tests import persons
 from tests.integration.app.track import CHAT, NEW_FILE, Track, facts, in_state, track
 
 __all__ = ["track"]
@@ -247,7 +248,7 @@ def test_an_error_that_nobody_understands_is_a_persons_to_try_again(track: Track
     run = track.ended("error")
     problem = track.refused(lambda: track.again(run), "UNBLOCK_NOT_PERMITTED")
     assert problem.data["hard"] is True
-    track.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(track.context)
     new = track.again(run, by="user")
     track.context.credential = None
     assert (track.run(new).queued_by, track.blockers(run)) == ("user", [])
@@ -275,7 +276,7 @@ def test_a_persons_block_stays_until_a_person_tries_again(track: Track) -> None:
     task = track.run(run).task_id
     track.person("task set-status", id=task, session_id=CHAT, status="blocked", by="user", reason="stop")
     track.refused(lambda: track.again(run), "UNBLOCK_NOT_PERMITTED")
-    track.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(track.context)
     new = track.again(run, by="user")
     track.context.credential = None
     track.start(new)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.app import human
 from orchestrator.errors import OrchestratorError
+from tests import persons
 from tests.integration.app.track import CHAT, OTHER, OWNER, SEEN, Track, facts
 
 CAPACITY = 2
@@ -125,7 +125,7 @@ def _finish(track: Track, model: Model, run: str, seen: str) -> Any:
 
 def _again(track: Track, model: Model, run: str, by: str) -> str:
     if by == "user":
-        track.context.credential = human.Credential(human.TERMINAL)
+        persons.sit(track.context)
     return track.again(run, by=by)
 
 

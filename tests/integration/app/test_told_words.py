@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import human, operations
+from orchestrator.app import operations
+from tests import persons
 from tests.integration.app.table import SESSION, Table, document
 
 WORDS = ("reason", "note", "summary", "acknowledge")
@@ -53,7 +54,7 @@ def _measured(table: Table) -> None:
 
 
 def _person(table: Table) -> None:
-    table.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(table.context)
 
 
 def _asked(table: Table) -> None:
@@ -78,7 +79,7 @@ def _newer(table: Table) -> None:
     made = document()
     made["_special_rules"]["loop_guard"] = {"max_visits": 9, "on_exhausted": ["question"]}
     table.new_rules(made)
-    table.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(table.context)
 
 
 def _nothing(table: Table) -> None:

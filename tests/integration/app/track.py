@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import human, operations
+from orchestrator.app import operations
 from orchestrator.app.audit import replayed, replaying
 from orchestrator.app.running import choosing, finishing, holding, queueing, starting
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.store import run_reader, schema
 from orchestrator.store.run_reader import Run
 from orchestrator.testing import Clock, memory_context
+from tests import persons
 
 CHAT, OTHER, WORK = "C1", "C2", "S1"
 """Two chats, and a session with the group A."""
@@ -137,7 +138,7 @@ class Track:
 
     def person(self, words: str, **given: Any) -> dict[str, Any]:
         """An operation of a person at a terminal."""
-        self.context.credential = human.Credential(human.TERMINAL)
+        persons.sit(self.context)
         try:
             return operations.call(self.context, words, **given)
         finally:

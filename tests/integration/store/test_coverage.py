@@ -82,7 +82,8 @@ def test_long_rows_are_never_sorted(connection: sqlite3.Connection, table: str, 
 
 
 SORTED = frozenset(
-    ("agent_files", "context_items", "grandfathered_groups", "human_tokens", "imported_sessions",
+    ("agent_files", "context_items", "grandfathered_groups", "human_credentials", "human_tokens",
+     "imported_sessions",
      "projects", "workflow_transitions", "workflow_versions")
 )  # fmt: skip
 """Tables of few or short rows, which are sorted as they are."""

@@ -107,6 +107,7 @@ PARTICULAR: dict[str, dict[str, Any]] = {
     "evidence": {"path": None},
     "group_dependencies": {"depends_on": "y"},
     "questions": {"kind": "review"},
+    "human_credentials": {"kind": "passphrase"},
     "resume_points": {"status": "partial", "class": "soft"},
     "router_decisions": {"report_id": None},
     "run_events": {"level": "summary"},

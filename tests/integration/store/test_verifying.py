@@ -171,6 +171,7 @@ KEYS: dict[str, dict[str, Any]] = {
     "grandfathered_groups": {"group_id": "forged", "seq": 999},
     "group_dependencies": {"seq": 999},
     "handoffs": {"turn": 999},
+    "human_credentials": {"id": "forged", "seq": 999, "ends": "forged"},
     "human_tokens": {"id": "forged", "seq": 999, "hash": "forged"},
     "import_findings": {"seq": 999},
     "imported_logs": {"seq": 999},

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import human
 from orchestrator.app.task import claims
+from tests import persons
 from tests.integration.tasks.board import LEAD, PM, Board
 
 
@@ -325,7 +325,7 @@ class TestRelease:
 
     def test_a_name_alone_releases_nothing_that_a_person_has(self, board: Board) -> None:
         board.task("T", assignee="user")
-        board.context.credential = human.Credential(human.TERMINAL)
+        persons.sit(board.context)
         board.move("T", "in_progress", "user")
         board.context.credential = None
         before = board.shown("T")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import human
+from tests import persons
 from tests.integration.tasks.board import Board
 
 HARD = {"blocker_type": "permission_denied"}
@@ -31,7 +31,7 @@ def inbox(board: Board) -> list[tuple[str, str, str]]:
 
 
 def as_person(board: Board, words: str, **arguments: Any) -> dict[str, Any]:
-    board.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(board.context)
     try:
         return board.call(words, **arguments)
     finally:

@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from orchestrator.app import human
+from tests import persons
 from tests.integration.tasks.board import DEV, LEAD, PM, Board
 
 
@@ -29,7 +29,7 @@ def raw(board: Board, sql: str, *values: object) -> None:
 
 def abandon(board: Board, session: str) -> None:
     """End a session as a person at a terminal does."""
-    board.context.credential = human.Credential(human.TERMINAL)
+    persons.sit(board.context)
     board.call("session end", id=session, by="user", reason="no more use")
     board.context.credential = None
 

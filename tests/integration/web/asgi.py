@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from orchestrator import bootstrap
-from orchestrator.app import human, operations, setup
+from orchestrator.app import operations, setup
 from orchestrator.doors.web import application
 from orchestrator.doors.web.access import Access
+from tests import persons
 from tests.acceptance.replhouse import set_up
 
 HOST = "here.test"
@@ -100,7 +101,7 @@ class Web:
 
     def call_at_terminal(self, words: str, **arguments: Any) -> dict[str, Any]:
         """Call an operation as a person at a terminal would."""
-        self._context.credential = human.Credential(human.TERMINAL)
+        persons.sit(self._context)
         try:
             return self.call(words, **arguments)
         finally:

@@ -11,7 +11,7 @@ pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
 from orchestrator.doors.web import rendering
 from tests.integration.web import story
-from tests.integration.web.asgi import TOKEN, Web
+from tests.integration.web.asgi import HOST, TOKEN, Web
 from tests.integration.web.conftest import Make
 
 
@@ -54,9 +54,9 @@ def test_nobody_sees_forms_before_they_come_in(busy: Web) -> None:
     assert ["how to come in" in text for text in asked] == [True] * len(asked)
 
 
-def test_a_server_that_an_agent_started_says_that_no_person_comes_in(make: Make) -> None:
-    assert "An agent&#39;s environment started this server" not in (page := make(links=False).get("/").text)
-    assert "no person comes in here" in page
+@pytest.mark.parametrize("links", [True, False])
+def test_whoever_only_reads_is_told_how_to_come_in(make: Make, links: bool) -> None:
+    assert f"orchestrator human link --url http://{HOST}" in make(links=links).get("/").text
 
 
 def test_a_server_beyond_loopback_shows_nothing_before_somebody_comes_in(make: Make) -> None:

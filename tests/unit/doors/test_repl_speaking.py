@@ -16,11 +16,11 @@ AGAIN = "orchestrator repl --project '/p q', and there /continue task-7, at a te
     [
         pytest.param(
             Credential(TERMINAL, fault="code"), "/respond", "blue", None,
-            "Type /respond blue again, and then the code that is shown", id="the code was not typed",
+            "Type /respond blue again, and then what is asked for", id="the code was not typed",
         ),
         pytest.param(
             Credential(TERMINAL, fault="code"), "/approve", "", "task-7",
-            "Type /approve again, and then the code that is shown", id="a command alone",
+            "Type /approve again, and then what is asked for", id="a command alone",
         ),
         pytest.param(
             Credential(TERMINAL, fault="no_terminal"), "/approve", "", "task-7", f"{AGAIN}; {SCRIPT}", id="a script",

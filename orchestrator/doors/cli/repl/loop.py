@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.app import human
 from orchestrator.core.running import states
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.repl import commands, parsing
@@ -151,7 +152,7 @@ class Loop:
         run = commands.look(self._desk, name, rest)
         try:
             with self._interrupts.breaking_in():
-                proof = self._speaker.proof(visible(f"{name} {rest}"))
+                proof = self._speaker.proof(self._desk.context, visible(f"{name} {rest}"))
         except KeyboardInterrupt:
             self._broken_off()
             return
@@ -160,8 +161,12 @@ class Loop:
                 found = commands.called(self._desk, name, rest)
         except Refused as problem:
             if problem.code == "HUMAN_REQUIRED":
+                self._speaker.forget()
                 problem.suggestion = advice(proof, name, rest, run, self._desk.project.root)
             raise
+        level = human.found(self._desk.context, proof).get("proof")
+        if level is not None:
+            found = found._replace(document={**found.document, "proof": level}, lines=[*found.lines, f"proof: {level}"])
         self._worker.take_up(name, found)
 
     def _prepare(self, name: str, order: parsing.Order) -> None:

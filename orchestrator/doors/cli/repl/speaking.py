@@ -1,24 +1,21 @@
 """Who speaks: a person at the terminal of the loop, or with a token, or nobody of whom that is known.
 
-A terminal proves a person by a short code that is shown and typed, once in the life of a process.
+A terminal proves a person once in the life of a process, until that is not enough any more.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
 from collections.abc import Iterator
 
-from orchestrator import bootstrap
-from orchestrator.app import human
+from orchestrator.app import human, verification
+from orchestrator.app.context import Context
 from orchestrator.app.human import TERMINAL, TOKEN, Credential
 from orchestrator.core import names
-from orchestrator.doors.cli import person
 from orchestrator.doors.cli.repl.desk import Desk
 
-_UNPROVEN = "code"
-"""The fault of a terminal at which the code was not typed: it may be tried again."""
+_AGAIN = ("code", "passphrase", "signature", "unsigned", "paused")
+"""Faults of somebody at a terminal who may try again."""
 
 
 class Speaker:
@@ -34,28 +31,28 @@ class Speaker:
 
     def __init__(self, token: bytes | None, *, interactive: bool) -> None:
         self._interactive = interactive
-        self._known = human.credential_of(token) if token is not None else None
+        self._given = human.credential_of(token) if token is not None else None
+        self._known = self._given
 
-    def proof(self, act: str) -> Credential:
+    def proof(self, context: Context, act: str) -> Credential:
         """What proves the person who does an act, or why nothing does.
 
         Args:
-            act: as it was written, to be shown with the code.
+            context: of the database in which the act is done.
+            act: as it was written, to be shown to the person.
         """
         if self._known is None:
-            found = self._at_terminal(act)
-            if found.fault == _UNPROVEN:
+            found = Credential(TERMINAL, fault="no_terminal")
+            if self._interactive:
+                found = verification.at_terminal(context, act)
+            if found.fault in _AGAIN:
                 return found
             self._known = found
         return self._known
 
-    def _at_terminal(self, act: str) -> Credential:
-        fault = person.unfit(os.environ, sys.stdin, sys.stderr) if self._interactive else "no_terminal"
-        if fault is None and bootstrap.is_within_run():
-            fault = "executor"
-        if fault is None and not person.confirmed(act, sys.stdin, sys.stderr):
-            fault = _UNPROVEN
-        return Credential(TERMINAL, fault=fault)
+    def forget(self) -> None:
+        """Ask once more at the next act; what was known has not been enough."""
+        self._known = self._given
 
 
 _FLAG = "--human-token-file FILE"
@@ -70,8 +67,8 @@ def advice(proof: Credential, name: str, rest: str, run: str | None, root: str) 
         run: the id of the run that it is about, where that is known.
         root: the project's folder.
     """
-    if proof.fault == _UNPROVEN:
-        return f"Type {f'{name} {rest}'.strip()} again, and then the code that is shown"
+    if proof.fault in _AGAIN:
+        return f"Type {f'{name} {rest}'.strip()} again, and then what is asked for"
     if proof.channel == TOKEN:
         return f"orchestrator human enrol gives a token that is in force; then /exit, and begin with {_FLAG}"
     where = "orchestrator inbox says how it is answered"

@@ -14,7 +14,11 @@ Answer = dict[str, Any]
 _PLACES = {
     "status": "standing:status",
     "inbox": "inbox:inbox",
-    "human enrol": "inbox:enrolled",
+    "human enrol": "people:enrolled",
+    "human list": "people:listed",
+    "human link": "people:link",
+    "human remove": "people:removed",
+    "human reset": "people:reset",
     "session create": "changed:session",
     "session pause": "changed:session",
     "session resume": "changed:session",

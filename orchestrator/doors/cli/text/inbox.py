@@ -45,13 +45,3 @@ def _progress(found: Answer) -> list[str]:
     done = f"phases {phases[0] or 0} of {phases[1]}" if phases[1] is not None else ""
     parts = [str(part) for part in (found.get("stage"), done, found.get("details")) if part]
     return [f"so far: {', '.join(parts)}"] if parts else []
-
-
-def enrolled(answer: Answer) -> list[str]:
-    """The answer of `human enrol`."""
-    row = answer["enrolment"]
-    return [
-        f"{visible(row['agent_id'])} is enrolled ({visible(row['id'])}); any older token of theirs is void.",
-        "The token, shown this once (keep it in a file that only you can read):",
-        visible(answer["token"]),
-    ]
