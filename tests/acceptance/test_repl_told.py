@@ -63,9 +63,9 @@ def test_the_command_of_the_next_line_works_as_it_stands(
 
 
 def test_where_a_run_is_gone_on_with_is_told_as_a_command(house: House) -> None:
-    done = house.run(UNCLEAR, "--db", "own.db", command="run", executor="fake-success", ORCHESTRATOR_DB="")
-    last = done.out.splitlines()[-1].partition(": ")[2]
-    assert last == f"orchestrator --db {house.base}/own.db repl --project {house.project}"
+    done = house.run("create a.md", "--db", "own.db", command="run", executor="fake-error", ORCHESTRATOR_DB="")
+    _, _, following = line(done.out, "NEXT").partition(" | ")
+    assert following.startswith(f"orchestrator --db {house.base}/own.db repl --project {house.project} ")
 
 
 def test_a_run_that_stopped_half_way_goes_on_in_a_later_session_as_its_next_line_says(house: House) -> None:
