@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import random
 import signal
+import tempfile
 import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from orchestrator import resources
 from orchestrator.app import setup
 from tests.drills import field, worker
 from tests.drills.field import AT, LONG, SESSION
@@ -29,7 +30,10 @@ def _set_status(status: str) -> dict[str, Any]:
 
 
 def _workflow() -> dict[str, Any]:
-    content = (resources.path("workflow") / "transitions.json").read_text("utf-8")
+    """The active workflow with other words: rules are a person's to change while a session is open."""
+    with tempfile.TemporaryDirectory() as folder:
+        document = json.loads(field.endless(pathlib.Path(folder), 2).read_text("utf-8"))
+    content = json.dumps({**document, "_description": "other words"})
     return {"content": content, "agent_texts": setup.agent_texts(), "request_id": "r"}
 
 
