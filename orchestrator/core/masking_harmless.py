@@ -5,7 +5,7 @@ Every pattern is bounded or runs over one class of characters, so that none can 
 
 from __future__ import annotations
 
-from orchestrator.core.masking_patterns import PATH, PLAIN_LIMIT, WINDOW, WORD, compiled
+from orchestrator.core.masking_patterns import MASKED, PATH, PLAIN_LIMIT, WINDOW, WORD, compiled
 
 LINE = 200
 """So much of a line tells whether an unquoted value is code or prose."""
@@ -90,6 +90,7 @@ _REFERENCE = "(?:" + "|".join(_REFERENCES) + ")" + _CLOSERS
 _NAME = r"[^\W\d_]{1,32}(?:[_.\-/: '\u2019|]{1,3}[^\W\d_]{1,32}){0,11}"
 _HUMP = r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![a-z])"
 _LETTERS_A_WORD = 3
+_MASKED_WORD = "maskedvalue"
 _SPEECH = (
     r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*[ ]?[.,:;!?…]{0,3}(?: [^\W\d_]+(?:['\u2019-][^\W\d_]+)*[ ]?[.,:;!?…]{0,3}){1,30}"
 )
@@ -133,6 +134,8 @@ def harmless(value: str) -> bool:
         return True
     if compiled(WORD).fullmatch(value) or compiled(PATH).fullmatch(value):
         return True
+    # A key that is masked stays a word of the label that it was one of.
+    value = compiled(MASKED).sub(_MASKED_WORD, value)
     return bool(compiled(_REFERENCE).fullmatch(value)) or is_label(value)
 
 

@@ -20,7 +20,7 @@ from orchestrator.core.masking_patterns import compiled
 from orchestrator.core.tuples import NamedTuple
 
 _STRING_LENGTH = 1_024
-_NUMBERS = r"[0-?]{0,64}[ -/]{0,8}"
+_NUMBERS = r"[0-?]{0,64}[ -/]{0,2}"
 _STRING = rf"\x1b[\]PX^_][^\x07\x1b]{{0,{_STRING_LENGTH}}}"
 _HIDDEN = rf"(?:{_STRING}(?:\x07|\x1b\\)|(?:\x1b\[|\x9b){_NUMBERS}[@-~]|\x1b[ -/]{{0,4}}[0-~]|[{masking.UNSEEN}])+"
 _BEGUN = rf"(?:\x1b(?:\[{_NUMBERS}|[ -/]{{0,4}})|{_STRING}\x1b?|\x9b{_NUMBERS})\Z"
@@ -133,7 +133,8 @@ class Stream:
         if not part.kept:
             before = self._unseen(start)
             self._unseen(self._given - 1)
-            return before + part.shown if part.shown else ""
+            # With the bracket of a token such a beginning would be a code.
+            return before.rstrip("\x1b\x9b") + part.shown if part.shown else ""
         out, at = [], start
         while self._hidden and self._hidden[0][0] < self._given:
             place = self._hidden[0][0]

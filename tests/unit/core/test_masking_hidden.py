@@ -76,6 +76,13 @@ def test_colours_stay_where_no_key_is(text: str, shown: str, size: int) -> None:
     assert masked(text, size) == shown
 
 
+@pytest.mark.parametrize("begun", ["\x1b", "\x9b", f"{RED}\x1b"])
+def test_what_begins_a_code_does_not_swallow_the_beginning_of_a_token(begun: str) -> None:
+    shown = masked(f"a {begun}-----BEGIN PRIVATE KEY-----")
+    assert shown.removeprefix("a ").removeprefix(RED) == "[MASKED:PRIVATE_KEY]"
+    assert masked(shown) == shown
+
+
 def test_a_registered_value_is_masked_when_broken() -> None:
     assert masked(f"x={'hunter'}{OFF}{'2secret'}!", secrets=("hunter2secret",)) == "x=[MASKED:API_KEY]!"
 
