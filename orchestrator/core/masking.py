@@ -41,10 +41,12 @@ UNSEEN = (
 )
 """Characters that no terminal shows, and that begin what it does not show."""
 
-_ESCAPED = (
+ESCAPED = (
     r"\\(?:x(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])|u(?:00(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])"
-    r"|034[fF]|061[cC]|11(?:5[fF]|60)|17[bB]|180|20[0-6]|3164|[fF][eE]|[fF]{2}[aA]0))"
+    r"|034[fF]|061[cC]|11(?:5[fF]|60)|17[bB][45]|180[b-fB-F]|20(?:0[b-fB-F]|2[a-eA-E]|6[0-9a-fA-F])|3164"
+    r"|[fF][eE](?:0[0-9a-fA-F]|[fF]{2})|[fF]{2}[aA]0))"
 )
+"""Such characters as JSON, code and the doors for people spell them."""
 _KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS if not hint.long)
 _EXAMPLE = "0x0x0x0x0x0x"
 _OPTIONS = tuple(f" -{letter}" for letter in OPTION_LETTERS)
@@ -52,10 +54,10 @@ _NO_END = 1_024
 
 
 def is_broken(text: str) -> bool:
-    """Whether a text has characters that are not shown and could break a secret."""
-    if not text.isascii():
-        return compiled(f"[{UNSEEN}]").search(text) is not None
-    return CONTROL in classes(text)
+    """Whether a text has characters that are not shown and could break a secret, or has them spelt out."""
+    if CONTROL in classes(text) or (not text.isascii() and compiled(f"[{UNSEEN}]").search(text)):
+        return True
+    return ("\\u" in text or "\\x" in text) and compiled(ESCAPED).search(text) is not None
 
 
 def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
@@ -66,10 +68,9 @@ def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
     if any(secret[:SHORTEST_VALUE] in text for secret in secrets):
         return True
     known = classes(text)
-    if CONTROL in known or may_be_marked(text, known) or (not text.isascii() and is_broken(text)):
+    if CONTROL in known or may_be_marked(text, known):
         return True
-    # A text within it may be written with escapes.
-    return ("\\u" in text or "\\x" in text) and compiled(_ESCAPED).search(text) is not None
+    return (not text.isascii() or "\\u" in text or "\\x" in text) and is_broken(text)
 
 
 def _sk_begins(text: str) -> bool:

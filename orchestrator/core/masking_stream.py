@@ -22,8 +22,14 @@ from orchestrator.core.tuples import NamedTuple
 _STRING_LENGTH = 1_024
 _NUMBERS = r"[0-?]{0,64}[ -/]{0,2}"
 _STRING = rf"\x1b[\]PX^_][^\x07\x1b]{{0,{_STRING_LENGTH}}}"
-_HIDDEN = rf"(?:{_STRING}(?:\x07|\x1b\\)|(?:\x1b\[|\x9b){_NUMBERS}[@-~]|\x1b[ -/]{{0,4}}[0-~]|[{masking.UNSEEN}])+"
-_BEGUN = rf"(?:\x1b(?:\[{_NUMBERS}|[ -/]{{0,4}})|{_STRING}\x1b?|\x9b{_NUMBERS})\Z"
+_SPELT = rf"\\(?:x1[bB]|u001[bB])\[{_NUMBERS}[@-~]|{masking.ESCAPED}"
+_CODES = rf"{_STRING}(?:\x07|\x1b\\)|(?:\x1b\[|\x9b){_NUMBERS}[@-~]|\x1b[ -/]{{0,4}}[0-~]"
+_HIDDEN = rf"(?:{_CODES}|[{masking.UNSEEN}]|{_SPELT})+"
+_BEGUN = (
+    rf"(?:\x1b(?:\[{_NUMBERS}|[ -/]{{0,4}})|{_STRING}\x1b?|\x9b{_NUMBERS}"
+    rf"|(?<!\x1b)\\(?:[xu][0-9A-Fa-f]{{0,4}}(?:\[{_NUMBERS})?)?)\Z"
+)
+_SIGNS = ("\x1b", "\x9b", "\\")
 _WAITS = _STRING_LENGTH + 16
 """How far before the end a code may have begun that is not there as a whole."""
 _HELD = 65_536
@@ -86,7 +92,9 @@ class Stream:
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
         text = self._begun + text
-        begun = compiled(_BEGUN).search(text, max(0, len(text) - _WAITS)) if "\x1b" in text or "\x9b" in text else None
+        tail = max(0, len(text) - _WAITS)
+        known = any(text.find(sign, tail) >= 0 for sign in _SIGNS)
+        begun = compiled(_BEGUN).search(text, tail) if known else None
         whole, self._begun = (text[: begun.start()], begun.group()) if begun else (text, "")
         return self._masked(whole)
 
@@ -112,7 +120,7 @@ class Stream:
         return out
 
     def _without_hidden(self, text: str) -> str:
-        if compiled(f"[{masking.UNSEEN}]").search(text) is None:
+        if not masking.is_broken(text):
             return text
         pieces, at, count = [], 0, 0
         for found in compiled(_HIDDEN).finditer(text):
