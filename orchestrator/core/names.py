@@ -221,3 +221,9 @@ def whole_words_security(name: str) -> str | None:
 def _speaks_of_security(word: str) -> bool:
     folded = fold_name(word)
     return any(form in SECURITY_WORDS for form in (folded, folded.rstrip("0123456789"), folded.removesuffix("s")))
+
+
+def normal_path(path: str) -> str:
+    """A path without `./` and doubled slashes, so that two spellings compare equal."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return ("/" if path.startswith("/") else "") + "/".join(parts)

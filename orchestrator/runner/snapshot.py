@@ -1,9 +1,11 @@
 """What changed in a tree of files between two moments, and what of it is really there.
 
-A snapshot holds size, times and inode of every file; reading contents would cost a hundred times as much. Contents are
-hashed only where those numbers cannot tell: of files written so shortly before a snapshot that a later write of the
-same length could leave the same times; and of files that changed, as their evidence. A time of change is set by the
-system and by nobody else, so a file whose numbers are equal is the same.
+A snapshot holds size, times and inode of every file: these say where to look. Whether a file is another one says its
+content alone, so that what is only touched, or written with the same bytes, did not change. Since nobody can know
+which files will be touched, the contents are hashed before, once, each file up to `LARGEST` and all of them up to
+`IN_ALL` bytes; afterwards only those are read whose numbers differ, or which were written so shortly before the first
+look that a later write could leave the same times. A larger file of the same size cannot be told apart and is no
+change.
 
 Source: seed 001, Properties 31 and 33.
 """
@@ -11,6 +13,7 @@ Source: seed 001, Properties 31 and 33.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import operator
 import os
@@ -29,6 +32,8 @@ DEPTH = 20
 """How many names a path may have; what lies deeper is not looked at."""
 RECENT_NS = 2_000_000_000
 """File systems keep times in steps of up to two seconds."""
+LARGEST, IN_ALL = 64 * 1024 * 1024, 1024 * 1024 * 1024
+"""Bytes of one file, and of all files, whose contents are looked at before they can have changed."""
 
 NEW, CHANGED, DELETED = "new", "changed", "deleted"
 
@@ -38,6 +43,7 @@ _signature = operator.attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_in
 _WRITTEN = 2 if os.name == "posix" else 1
 _BY_DESCRIPTOR = os.scandir in os.supports_fd
 _CHUNK = 1024 * 1024
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Snapshot(NamedTuple):
@@ -46,27 +52,31 @@ class Snapshot(NamedTuple):
     root: its absolute path.
     taken_ns: when the look began, in nanoseconds of the system's clock.
     files: size, time of modification, time of change and inode of every file and link, by relative path with slashes.
-    hashes: of those written shortly before; None where a file cannot be read.
-    unreadable: folders that could not be looked into, ending in a slash.
+    contents: the digest of what each holds; none where it was not looked at, is too large, or cannot be read.
+    unreadable: folders that could not be looked into, ending in a slash. folders: the paths of all folders.
     """
 
     root: str
     taken_ns: int
     files: Mapping[str, Signature]
-    hashes: Mapping[str, str | None]
+    contents: Mapping[str, bytes]
     unreadable: tuple[str, ...] = ()
+    folders: frozenset[str] = frozenset()
 
 
 class Change(NamedTuple):
-    """A file that is new, changed or deleted; with the hash over path and content that it has now."""
+    """A file that is new, other in content, or deleted; with the hash over path and content that it has now."""
 
     path: str
     kind: str
     hash: str | None = None
 
 
-def take(root: str | os.PathLike[str]) -> Snapshot:
+def take(root: str | os.PathLike[str], *, contents: bool = True) -> Snapshot:
     """Look at every file below a folder. Links are entries of their own and are never followed.
+
+    Args:
+        contents: the files are read as well, so that a later snapshot can be told from this one.
 
     Raises:
         Refused: E102, the folder does not exist or cannot be looked into.
@@ -75,12 +85,8 @@ def take(root: str | os.PathLike[str]) -> Snapshot:
     """
     top = os.path.abspath(root)
     taken = time.time_ns()
-    files, unreadable = _scan(top)
-    limit = taken - RECENT_NS
-    # Nobody can set a time of change back. Where the system has none, there is only that of the modification.
-    recent = [path for path, known in files.items() if known[_WRITTEN] >= limit]
-    hashes = {path: content_hash(top, path) for path in recent}
-    return Snapshot(top, taken, files, hashes, unreadable)
+    files, unreadable, folders = _scan(top)
+    return Snapshot(top, taken, files, _contents(top, files) if contents else {}, unreadable, folders)
 
 
 def paths(root: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -97,22 +103,75 @@ def changed(before: Snapshot, after: Snapshot) -> list[Change]:
 
     Nothing is said of what lies below a folder that one of the two could not look into.
 
+    Args:
+        before: with the contents of its files.
+
     Source: seed 001, Property 31.
     """
     blind = (*before.unreadable, *after.unreadable)
     old, new = before.files, after.files
     # As good as nothing differs among very many, so what compares is C.
-    differing = itertools.compress(new, map(operator.ne, new.values(), map(old.get, new)))
-    found = [Change(path, CHANGED if path in old else NEW) for path in differing]
-    found += [
-        Change(path, CHANGED)
-        for path, known in before.hashes.items()
-        if known is not None and old[path] == new.get(path) and _hash_at(after, path) != known
-    ]
-    kept = len(new) - sum(change.kind == NEW for change in found)
+    differing = list(itertools.compress(new, map(operator.ne, new.values(), map(old.get, new))))
+    # Nobody can set a time of change back. Where the system has none, there is only that of the modification.
+    limit = before.taken_ns - RECENT_NS
+    recent = (path for path, known in old.items() if known[_WRITTEN] >= limit and new.get(path) == known)
+    found = [Change(path, NEW) for path in differing if path not in old]
+    kept = len(new) - len(found)
+    touched = (path for path in (*differing, *recent) if path in old)
+    found += [Change(path, CHANGED) for path in touched if _is_another(before, after, path)]
     gone = [Change(path, DELETED) for path in old.keys() - new.keys()] if kept < len(old) else []
-    hashed = [change._replace(hash=_hash_at(after, change.path)) for change in found]
+    hashed = [change._replace(hash=content_hash(after.root, change.path)) for change in found]
     return sorted(change for change in hashed + gone if not change.path.startswith(blind))
+
+
+def _is_another(before: Snapshot, after: Snapshot, path: str) -> bool:
+    """Whether a file that may have been written holds other bytes than before; its permissions are none of it."""
+    if before.files[path][0] != after.files[path][0]:
+        return True
+    known = before.contents.get(path)
+    now = _digest(os.path.join(after.root, path)) if known is not None else None
+    return now is not None and now != known
+
+
+def _contents(top: str, files: Mapping[str, Signature]) -> dict[str, bytes]:
+    """The digests of files, the smallest first where all of them are more than is looked at."""
+    order = files.items()
+    every: list[tuple[str, Signature]] = [each for each in order if each[1][0] <= LARGEST]
+    if sum(known[0] for _, known in every) > IN_ALL:
+        every.sort(key=lambda each: each[1][0])
+    found, left = {}, IN_ALL
+    begin = top + os.sep
+    for path, known in every:
+        left -= known[0]
+        if left < 0:
+            break
+        if (digest := _digest(begin + path)) is not None:
+            found[path] = digest
+    return found
+
+
+def _digest(full: str) -> bytes | None:
+    """A digest of what a file holds, or of where a link leads; None where there is none, or it cannot be read."""
+    try:
+        descriptor = os.open(full, _READ)
+    except OSError:
+        return _link_digest(full)
+    try:
+        taken = hashlib.sha256()
+        while chunk := os.read(descriptor, _CHUNK):
+            taken.update(chunk)
+        return taken.digest()
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _link_digest(full: str) -> bytes | None:
+    try:
+        return hashlib.sha256(b"link\0" + os.fsencode(os.readlink(full))).digest()
+    except OSError:
+        return None
 
 
 def content_hash(root: str, path: str, listed: str | None = None) -> str | None:
@@ -169,7 +228,7 @@ def unmasked(root: str, path: str) -> str:
     """The name of the file that evidence lists under a masked name; the name itself where none was masked."""
     if masking.MASK not in path:
         return path
-    return next((name for name in take(root).files if masking.mask_keys(told(name)) == path), path)
+    return next((name for name in paths(root) if masking.mask_keys(told(name)) == path), path)
 
 
 def told(path: str) -> str:
@@ -190,13 +249,10 @@ def is_file(root: str, path: str) -> bool:
     return real is not None and os.path.isfile(os.path.join(root, real))
 
 
-def _hash_at(after: Snapshot, path: str) -> str | None:
-    return after.hashes[path] if path in after.hashes else content_hash(after.root, path)
-
-
-def _scan(top: str) -> tuple[dict[str, Signature], tuple[str, ...]]:
-    """The signatures of all files, and the folders that cannot be looked into."""
+def _scan(top: str) -> tuple[dict[str, Signature], tuple[str, ...], frozenset[str]]:
+    """The signatures of all files, the folders that cannot be looked into, and all folders."""
     files: dict[str, Signature] = {}
+    every: list[str] = []
     unreadable: list[str] = []
     folders = [(top, "", 1)]
     while folders:
@@ -212,9 +268,10 @@ def _scan(top: str) -> tuple[dict[str, Signature], tuple[str, ...]]:
                 raise _no_root(top, f"cannot be looked into: {error.strerror}") from None
             unreadable.append(prefix)
         else:
+            every += [prefix + name for name in below]
             if depth < DEPTH:
                 folders += [(f"{folder}{os.sep}{name}", f"{prefix}{name}/", depth + 1) for name in below]
-    return files, tuple(sorted(unreadable))
+    return files, tuple(sorted(unreadable)), frozenset(every)
 
 
 def _look(entries: Iterator[os.DirEntry[str]], prefix: str, files: dict[str, Signature]) -> list[str]:

@@ -97,14 +97,20 @@ def _found(root: str, change: Change, at: str) -> VerifiedFile:
     return VerifiedFile(snapshot.told(change.path), exists, at, DIFF)
 
 
+def relative(root: str, claim: str) -> str:
+    """A claimed path as it is below the root, so that every spelling of it is one; as it was given where it is not."""
+    path, _ = _below(root, claim)
+    return claim if path is None else snapshot.told(path)
+
+
 def _below(root: str, claim: str) -> tuple[str | None, str]:
     """A claimed path relative to the root, or why it is none."""
     if not claim.strip() or names.text_problem(claim):
         return None, "it is no path"
-    path = claim.replace(os.sep, "/")
-    top = root.replace(os.sep, "/").rstrip("/") + "/"
-    if path.startswith(top):
-        path = path[len(top) :]
+    path = names.normal_path(claim.replace(os.sep, "/"))
+    for each in (root, os.path.realpath(root)):
+        top = each.replace(os.sep, "/").rstrip("/") + "/"
+        path = path[len(top) :] if path.startswith(top) else path
     if posixpath.isabs(path) or os.path.isabs(path):
         return None, "it lies outside of the project"
     if ".." in path.split("/"):

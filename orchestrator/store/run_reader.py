@@ -98,6 +98,8 @@ _CHOSEN = """SELECT content FROM evidence WHERE session_id = :session AND kind =
     ORDER BY seq DESC, part DESC LIMIT 1"""
 _OPERATION = """SELECT content FROM evidence WHERE session_id = :session AND kind = 'operation'
     ORDER BY seq DESC, part DESC LIMIT 1"""
+_JUDGED = """SELECT content FROM evidence WHERE session_id = :session AND kind = 'run' AND subject = :run
+    ORDER BY seq DESC, part DESC LIMIT 1"""
 _ANSWERED = """SELECT text, note FROM questions INDEXED BY ix_questions_session WHERE session_id = :session
     AND kind = 'reply' AND closed_seq IS NOT NULL AND answer = 'continue' AND note IS NOT NULL
     ORDER BY closed_seq, id"""
@@ -245,6 +247,12 @@ def chosen(connection: sqlite3.Connection, session: str, subject: str) -> str | 
 def last_operation(connection: sqlite3.Connection, session: str) -> str | None:
     """The evidence of the operation that a session recorded last, as JSON text, or None where there was none."""
     row = connection.execute(_OPERATION, {"session": session}).fetchone()
+    return None if row is None else str(row[0])
+
+
+def judged(connection: sqlite3.Connection, session: str, run: str) -> str | None:
+    """The facts and the verdict that a run ended with last, as JSON text, or None where it was not judged."""
+    row = connection.execute(_JUDGED, {"session": session, "run": run}).fetchone()
     return None if row is None else str(row[0])
 
 

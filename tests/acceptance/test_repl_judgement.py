@@ -21,15 +21,25 @@ def house(house: House) -> House:
 TASK = "create notes.md"
 JUNK = "echo x > junk.txt; echo done"
 ROWS = [
-    pytest.param("Create docs/x.md", JUNK, "NO_EVIDENCE", id="something else was made"),
-    pytest.param("docs/x.mdを作成", JUNK, "NO_EVIDENCE", id="in Japanese"),
-    pytest.param("Create docs/x.md and docs/y.md", f"mkdir docs; echo x > docs/x.md; {JUNK}", "NO_EVIDENCE",
+    pytest.param("Create docs/x.md", JUNK, "INCOMPLETE", id="something else was made"),
+    pytest.param("docs/x.mdを作成", JUNK, "INCOMPLETE", id="in Japanese"),
+    pytest.param("Create docs/x.md and docs/y.md", f"mkdir docs; echo x > docs/x.md; {JUNK}", "INCOMPLETE",
                  id="one of two"),
-    pytest.param("Update README.md", JUNK, "NO_EVIDENCE", id="something else was changed"),
-    pytest.param("Write the report to docs/report.md", "echo The report: all is well.", "NO_EVIDENCE",
+    pytest.param("Update README.md", JUNK, "INCOMPLETE", id="something else was changed"),
+    pytest.param("Write the report to docs/report.md", "echo The report: all is well.", "INCOMPLETE",
                  id="told and not written"),
     pytest.param("Create docs/x.md", f"mkdir docs; echo x > docs/x.md; {JUNK}", "COMPLETE", id="made"),
     pytest.param("Update README.md", "echo x >> README.md; echo done", "COMPLETE", id="changed"),
+    pytest.param("create notes.md quickly", JUNK, "INCOMPLETE", id="words behind the name"),
+    pytest.param("Create: notes.md", JUNK, "INCOMPLETE", id="a colon before the name"),
+    pytest.param("README.mdに一行追加して", JUNK, "INCOMPLETE", id="no blanks around the name"),
+    pytest.param("replace Words with Text in README.md", JUNK, "INCOMPLETE", id="a place that is named"),
+    pytest.param("delete notes.txt quickly", JUNK, "INCOMPLETE", id="something else than a deletion"),
+    pytest.param("update README.md", "touch README.md; chmod 600 README.md; echo done", "NO_EVIDENCE", id="touched"),
+    pytest.param("update README.md", "cp README.md x && mv x README.md; echo done", "NO_EVIDENCE", id="the same bytes"),
+    pytest.param("create a folder called out", "mkdir out; echo done", "COMPLETE", id="a folder"),
+    pytest.param("create a folder called out", JUNK, "INCOMPLETE", id="no folder"),
+    pytest.param("create a changelog", "echo x > CHANGES.txt; echo done", "COMPLETE", id="a name without a kind"),
     pytest.param("explain README.md", "echo It holds words.", "COMPLETE", id="a question about a file"),
     pytest.param("fix the bug described in notes.txt", JUNK, "COMPLETE", id="a file that says what to do"),
     pytest.param("add a page about README.md", JUNK, "COMPLETE", id="a file that it is about"),
@@ -47,7 +57,7 @@ def test_the_ordered_file_decides(task: str, program: str, status: str, house: H
 def test_the_summary_says_which_file_is_missing(house: House) -> None:
     done = house.run(lines=["Create docs/x.md"], executor=house.program(JUNK))
     assert (done.code, done.results) == (2, ["INCOMPLETE"])
-    assert "[WHY]     The task names docs/x.md, and that was not done. May the work" in done.out
+    assert "[WHY]     docs/x.md was not created. Touched and not mentioned: junk.txt. Continue this task?" in done.out
 
 
 @pytest.mark.parametrize("task", ["format the disk", "delete all files", "wipe the database", "本番DBをdrop"])

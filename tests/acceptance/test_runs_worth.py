@@ -64,7 +64,8 @@ def test_nothing_is_said_of_a_guess_where_none_was_made(task: str, flags: tuple[
     [
         ("what does src/a.py do?", "1 file verified on the disk. An answer alone was wanted. Files were changed:"
                                    " notes.md (new)."),
-        ("Lege notes.md an", f"An answer was given; {GUESS} Files were changed: notes.md (new)."),
+        ("Lege notes.md an",
+         f"1 file verified on the disk. {GUESS[:-1]}; as files changed it was judged as LIGHT_EDIT."),
     ],
 )  # fmt: skip
 def test_a_question_over_which_files_became_others_says_so(task: str, why: str, house: House) -> None:

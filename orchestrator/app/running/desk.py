@@ -155,10 +155,9 @@ class Desk:
         selection = self.selection
         found = queueing.queue(
             self.context, session_id=session, prompt=self.stored(text), task_type=kind.type,
-            guessed=kind.guessed, executor=self.executor, provider=selection.provider,
-            model=selection.model,
-            root=self.project.root,
-        )
+            guessed=kind.guessed, told=task_type is None and not kind.guessed, executor=self.executor,
+            provider=selection.provider, model=selection.model, root=self.project.root,
+        )  # fmt: skip
         run = self._require(found["run"])
         self._hold_back(run)
         return self.shown(run.id)

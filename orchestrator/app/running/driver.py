@@ -10,7 +10,7 @@ Source: seed 001, Properties 4, 7, 8, 11, 14, 31 and 33.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -32,9 +32,10 @@ from orchestrator.app.running.parts import Part
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
 from orchestrator.core.running import facts as words
-from orchestrator.core.running import judging, limits, mediation, named, phases, states, tests_exist
+from orchestrator.core.running import judging, limits, mediation, mentions, phases, states, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
+from orchestrator.core.running.mentions import Mention, Tree
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import (
     checks,
@@ -58,6 +59,8 @@ from orchestrator.store.run_reader import Run
 DIVIDE, EXECUTE, VERIFY, CHECK = "divide", "execute", "verify", "check"
 """The operations of a run; each has exactly one piece of evidence."""
 
+LISTED = 200
+"""Files beyond what a task mentions that its verdict lists."""
 MAX_OUTPUT = 65_536
 """Characters of an executor's answer that go into the database; the whole is in the evidence file."""
 
@@ -97,7 +100,9 @@ class Job(NamedTuple):
 class Seen(NamedTuple):
     """What was seen of one execution.
 
-    changes: what became of files by its work. tampered: what was done to what no executor may touch.
+    changes: what became of files by its work. mentioned: what the task mentions. after: the project then.
+    folders: what became of folders that are mentioned. at: when the runner looked.
+    tampered: what was done to what no executor may touch.
     beside: other runs that worked in the project at the same time. shared: what became of files then, by whomever.
     """
 
@@ -107,7 +112,10 @@ class Seen(NamedTuple):
     tests: str | None
     checks: Mapping[str, str | None]
     seconds: int
-    present: Collection[str]
+    mentioned: tuple[Mention, ...]
+    after: Snapshot
+    folders: Mapping[str, str]
+    at: str
     broken: Sequence[limits.Violation] = ()
     tampered: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
@@ -197,9 +205,11 @@ def _look(context: Context, job: Job) -> Seen:
     since = neighbours.mark(context, run)
     guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
     before = snapshot.take(run.verification_root)
+    known = orders.tree(before)
+    mentioned = orders.mentioned(context, run, known)
     with reserve.held(raw.parent):
         result = _call(job, raw, writes=starting.writes(context, run))
-    after = snapshot.take(run.verification_root)
+    after = snapshot.take(run.verification_root, contents=False)
     every, beside = snapshot.changed(before, after), neighbours.beside(context, run, since)
     # What changed while others worked here too proves nothing for anybody.
     changes, shared = ([], every) if beside else (every, [])
@@ -216,7 +226,18 @@ def _look(context: Context, job: Job) -> Seen:
     # The time of a part is its own; that of a task counts over all its runs.
     taken = seconds + (measuring.earlier_seconds(context, run) if job.part is None else 0)
     broken = measuring.broken(job.settings, every, taken, context.clock())
-    return Seen(result, found, changes, tests, outcome, seconds, after.files, broken, tampered, beside, shared)
+    folders = {} if beside else _folders(mentioned, known, orders.tree(after))
+    return Seen(
+        result, found, changes, tests, outcome, seconds, mentioned, after, folders, context.clock(), broken, tampered,
+        beside, shared,
+    )  # fmt: skip
+
+
+def _folders(mentioned: Sequence[Mention], before: Tree, after: Tree) -> dict[str, str]:
+    """What became of the folders that a task mentions."""
+    made = dict.fromkeys(set(after.folders) - set(before.folders), snapshot.NEW)
+    gone = dict.fromkeys(set(before.folders) - set(after.folders), snapshot.DELETED)
+    return {path: change for path, change in (made | gone).items() if mentions.means(mentioned, path)}
 
 
 def _tampered(context: Context, job: Job, before: guarded.Look, since: neighbours.Mark) -> tuple[str, ...]:
@@ -300,9 +321,7 @@ def operations(job: Job, seen: Seen) -> tuple[str, ...]:
 def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Facts:
     """What is known by now; of what was done before all was complete, and its files count with these."""
     run, result = job.run, seen.result
-    touched = [change.path for each in (*(done.seen for done in before), seen) for change in each.changes]
-    later = job.part.later if job.part is not None else ()
-    unmet = orders.unmet(context, run, seen.present, touched)
+    came = _outcome(context, job, seen, before)
     deleted = [snapshot.told(change.path) for change in seen.changes if change.kind == snapshot.DELETED]
     facts = Facts(
         task_type=run.task_type,
@@ -311,11 +330,9 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         exit_code=result.exit_code,
         session=result.session_id,
         issued_session=run.session_id,
-        claimed_files=tuple(result.claimed_files),
+        claimed_files=tuple(verified.relative(run.verification_root, path) for path in result.claimed_files),
         verified=tuple(words.File(file.path, file.exists, file.detection_method) for file in seen.found.files
                        if file.path not in deleted),
-        ordered_deletions=named.ordered_deletions(run.prompt, deleted),
-        targets_unmet=tuple(path for path in unmet if path not in later),
         unapproved=run_reader.made_below(context.connection, run),
         unverifiable=tuple(problem.path for problem in seen.found.problems),
         claim_problems=tuple(problem.why for problem in seen.found.problems),
@@ -337,8 +354,24 @@ def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Fa
         cancelled=_is_cancelled(job, result),
         interactive=job.interactive,
         leftovers=tuple(result.leftovers),
+        **came,
     )  # fmt: skip
     return words.joined(before[-1].facts, facts, deleted) if before else facts
+
+
+def _outcome(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> dict[str, Any]:
+    """What became of what the task mentions, as facts."""
+    run = job.run
+    every = [*(done.seen for done in before), seen]
+    touched = {path: change for each in every for path, change in orders.kinds(each.changes).items()}
+    made = {path for each in every for path, change in each.folders.items() if change == snapshot.NEW}
+    about, later = (job.part.files, job.part.later) if job.part is not None else (None, ())
+    came = orders.outcome(context, run, seen.mentioned, seen.after, touched, made, about, later)
+    return {
+        "ordered_deletions": came.deleted, "targets_unmet": came.unmet, "stray": came.stray, "unnamed": came.unnamed,
+        "untouched": came.untouched, "unmentioned": came.unmentioned[:LISTED] if seen.mentioned else (),
+        "folders": came.folders, "guessed": orders.is_guessed(context, run),
+    }  # fmt: skip
 
 
 def require_tests(context: Context, run: Run, settings: Settings) -> None:
@@ -347,9 +380,11 @@ def require_tests(context: Context, run: Run, settings: Settings) -> None:
     Raises:
         Refused: E211.
     """
-    paths = snapshot.take(run.verification_root).files
+    look = snapshot.take(run.verification_root, contents=False)
+    text = orders.relative(mediating.prompt(context, run), run.verification_root)
+    found = mentions.find(text, orders.tree(look))
     tests_exist.require(
-        run.task_type, named.files(mediating.prompt(context, run)) or None, paths, settings.detection,
+        run.task_type, mentions.to_change(text, found), look.files, settings.detection,
         checks.other_tests(run.verification_root, settings.detection),
     )
 

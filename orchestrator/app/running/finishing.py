@@ -85,7 +85,7 @@ def finish_action(work: Work) -> Answer:
     facts = restored(given["facts"])
     verdict = judging.judge(facts)
     _write_proof(work, run, verdict)
-    writing.log(work, run, [*given["log"], *_closing(verdict)])
+    writing.log(work, run, [*given["log"], *_closing(facts, verdict)])
     asked = _ask(work, run, facts, verdict)
     ended = writing.move(work, run, verdict.state, by=RUNNER, reason=verdict.why, values=values(facts, verdict, asked))
     kept = writing.end_task(work, ended, verdict.state, _reason(verdict), cause(facts, verdict))
@@ -111,10 +111,13 @@ def _write_proof(work: Work, run: Run, verdict: Verdict) -> None:
         work.step.insert("run_violations", run_id=run.id, **violation)
 
 
-def _closing(verdict: Verdict) -> list[dict[str, str]]:
+def _closing(facts: Facts, verdict: Verdict) -> list[dict[str, str]]:
     """What the log says last: the verdict with the rules that spoke, and what the executor answered."""
     rules = f"{verdict.executor_status}: {', '.join(verdict.rules)}"
     entries = [{"kind": "verdict", "level": writing.FULL, "text": rules}]
+    if facts.guessed:
+        said = f"{facts.task_type} was guessed; judged as {seen.judged_as(facts)}"
+        entries.append({"kind": "judged_as", "level": writing.FULL, "text": said})
     if verdict.output.strip():
         entries.append({"kind": "output", "level": writing.FULL, "text": verdict.output})
     return [*entries, {"kind": verdict.state, "text": verdict.why}]
@@ -128,7 +131,7 @@ def _ask(work: Work, run: Run, facts: Facts, verdict: Verdict) -> str | None:
         return writing.ask(work, run, kind=kind, text=verdict.question)
     if verdict.state != states.UNFINISHED or not _has_progress(facts):
         return None
-    text = f"{verdict.why} May the work on this task be continued?"
+    text = f"{verdict.why} Continue this task?"
     return writing.ask(work, run, kind=questions.CONTINUATION, text=text)
 
 

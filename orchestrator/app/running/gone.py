@@ -77,7 +77,7 @@ def _changed(run: Run) -> list[str]:
 
     try:
         begun = datetime.datetime.fromisoformat(str(run.started_at)).timestamp() * 1e9
-        files = snapshot.take(os.path.realpath(run.verification_root)).files
+        files = snapshot.take(os.path.realpath(run.verification_root), contents=False).files
     except (ValueError, OSError, OrchestratorError):
         return []
     return [snapshot.told(path) for path, (_, modified, changed, _) in sorted(files.items())

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 from orchestrator.app.context import Context
 from orchestrator.app.running import orders
-from orchestrator.core.running import limits, targets, tests_exist
+from orchestrator.core.running import limits, mentions, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.limits import Piece
-from orchestrator.core.running.targets import Target
+from orchestrator.core.running.mentions import Mention
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.runner import snapshot
 from orchestrator.store.run_reader import Run
 
 
@@ -40,26 +41,34 @@ def split(context: Context, run: Run, settings: Settings) -> tuple[Part, ...]:
         Refused: E206, it is over a limit and cannot be divided further.
     """
     allowed, at = settings.task_limits, context.clock()
-    whole = _pieces(orders.wanted(context, run), settings)
-    if len(limits.split(allowed, whole, at)) < 2:
+    if len(limits.split(allowed, _pieces(_ordered(orders.mentioned(context, run)), settings), at)) < 2:
         return ()
-    left = limits.split(allowed, _pieces(orders.left(context, run), settings), at)
+    now = orders.tree(snapshot.take(run.verification_root, contents=False))
+    known = _ordered(orders.mentioned(context, run, now))
+    if len(limits.split(allowed, _pieces(known, settings), at)) < 2:
+        return ()
+    left = limits.split(allowed, _pieces(orders.left(context, run, known, now), settings), at)
     files = [tuple(name for piece in part for name in piece.names) for part in left]
     return tuple(Part(place + 1, len(files), each, sum(files[place + 1 :], ())) for place, each in enumerate(files))
 
 
-def _pieces(orders: Sequence[Target], settings: Settings) -> list[Piece]:
+def _ordered(found: Sequence[Mention]) -> list[Mention]:
+    """The mentions that a task orders something of by themselves, without patterns, of which nobody knows how many."""
+    return [each for each in found if each.required and not each.patterns]
+
+
+def _pieces(ordered: Sequence[Mention], settings: Settings) -> list[Piece]:
     """A file is a piece by itself; one that goes, and the one that comes in its place, are one."""
-    groups: list[list[Target]] = []
-    for each in orders:
-        moved = groups and each.kind == targets.CHANGED and groups[-1][-1].kind == targets.DELETED
+    groups: list[list[Mention]] = []
+    for each in ordered:
+        moved = groups and each.kind == mentions.MADE and groups[-1][-1].kind == mentions.DELETED
         if moved:
             groups[-1].append(each)
         else:
             groups.append([each])
     return [
         Piece(names, files=len(names), tests=sum(tests_exist.is_of_tests(name, settings.detection) for name in names))
-        for names in (tuple(each.path for each in group) for group in groups)
+        for names in (tuple(each.name for each in group) for group in groups)
     ]
 
 

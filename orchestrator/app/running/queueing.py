@@ -30,6 +30,7 @@ def queue(
     prompt: str,
     task_type: str,
     guessed: bool = False,
+    told: bool = False,
     executor: str,
     provider: str,
     root: str,
@@ -44,7 +45,7 @@ def queue(
     Args:
         prompt: what is to be done, as it was said.
         task_type: one of `task_types.TYPES`; any other is refused.
-        guessed: nobody gave the type, and no word of the prompt tells it.
+        guessed: nobody gave the type, and no word of the prompt tells it. told: words of the prompt tell it.
         executor, provider, model: who will do it.
         root: the project's absolute path, where changes are looked for.
         task: a task of the session that exists; one is created where left out.
@@ -63,8 +64,7 @@ def queue(
         "prompt": prompt, "task_type": task_type, "executor": executor, "provider": provider, "model": model,
         "root": root, "task": task, "by": by,
     }  # fmt: skip
-    if guessed:
-        given["guessed"] = True
+    given |= {name: True for name, holds in (("guessed", guessed), ("told", told)) if holds}
     return perform(context, Call("run queue", session_id, by, given, request_id, at=at), queue_action)
 
 
@@ -91,6 +91,9 @@ def queue_action(work: Work) -> Answer:
     if given.get("guessed"):
         told = f"{given['task_type']}: no word of the task tells its type"
         writing.log(work, run, [{"kind": writing.GUESSED, "text": told}])
+    elif given.get("told"):
+        told = f"{given['task_type']}: told by the words of the task"
+        writing.log(work, run, [{"kind": writing.TOLD, "level": writing.FULL, "text": told}])
     return {"success": True, "run": run.id, "task_id": task.id, "seq": work.seq}
 
 

@@ -13,7 +13,7 @@ from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import finishing, lifecycle, merging, pointing, views, writing
 from orchestrator.core import masking, strictjson
 from orchestrator.core.running import judging, limits, states
-from orchestrator.core.running.facts import Facts
+from orchestrator.core.running.facts import DIFF, Facts
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import evidence_files, snapshot, task_logs
 from orchestrator.store import run_reader
@@ -116,7 +116,12 @@ def _inspected(run: Run, operations: list[str], facts: Facts, known: str | None)
 
 def _files(seen: Seen) -> list[dict[str, Any]]:
     kinds = {snapshot.told(change.path): change.kind for change in seen.changes}
-    return [
+    folders = [
+        {"path": path, "change": change, "present": change == snapshot.NEW, "detected_at": seen.at,
+         "detection_method": DIFF}
+        for path, change in sorted(seen.folders.items())
+    ]  # fmt: skip
+    return folders + [
         {
             "path": file.path, "change": kinds.get(file.path), "present": file.exists,
             "detected_at": file.detected_at, "detection_method": file.detection_method,

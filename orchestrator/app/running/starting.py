@@ -168,7 +168,7 @@ def folder(run: Run) -> str:
 
 def writes(context: Context, run: Run) -> bool:
     """Whether a run is expected to write: what only asks is not, unless it names the file that the answer goes to."""
-    return run.task_type not in grounds.ANSWERS or bool(orders.wanted(context, run))
+    return run.task_type not in grounds.ANSWERS or orders.writes(context, run)
 
 
 def _before(context: Context, run: Run) -> list[Run]:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import gone, merging, writing
-from orchestrator.core import masking, questions, task_types
+from orchestrator.app.running import gone, merging, orders, writing
+from orchestrator.core import masking, questions, strictjson, task_types
 from orchestrator.core.running import facts, grounds, hints, states, visibility
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
@@ -112,37 +112,57 @@ def told(context: Context, run: Run, known: Answer | None = None) -> Answer:
     found = run_row(context, run) if known is None else known
     asked = found["question"] if run.state in (states.UNFINISHED, states.AWAITING) else None
     events = run_reader.events(context.connection, run.session_id, run.id) if states.is_terminal(run.state) else []
-    guessed = run.state == states.DONE and _is_guessed(context, run)
+    by = orders.type_by(context, run)
     said = " ".join(asked["text"].split()) if asked else found["error_reason"] or why(context, run)
     told = {"why": said, "next": _next(found), "hint": _hint(run, found["question"], events)}
-    if run.state == states.DONE and run.task_type in grounds.ANSWERS:
-        told |= {"why": _worth(run, said, found["verified_files"], guessed=guessed)}
-    if guessed:
+    guessed = by == orders.GUESS and states.is_terminal(run.state)
+    if guessed or (run.state == states.DONE and run.task_type in grounds.ANSWERS):
+        told["why"] = _worth(run, said, found["verified_files"], guessed=guessed)
+    if guessed and run.state == states.DONE:
         told |= {"hint": hints.TYPE_GUESSED}
     if run.state == states.FAILED and str(run.error_reason).startswith(gone.LOST):
         told["next"] = gone.again(run)
     if _is_tampered(found):
         told |= {"next": _LOOK.format(run.id), "hint": _TAMPERED}
+    found |= {"type_by": by, "judged_as": _judged_as(run, found["verified_files"], by), **_mentioned(context, run)}
+    found["complete_if"] = _COMPLETE_IF[found["judged_as"] in grounds.ANSWERS]
     return {**found, **{name: text for name, text in told.items() if text is not None}}
 
 
-def _is_guessed(context: Context, run: Run) -> bool:
-    """Whether nobody gave the type of a run's task, and no word of it told the type."""
-    first = run_reader.of_task(context.connection, run.session_id, run.task_id)[0]
-    events = run_reader.events(context.connection, run.session_id, first.id)
-    return first.task_type == run.task_type and any(event["kind"] == writing.GUESSED for event in events)
+_COMPLETE_IF = {
+    True: "COMPLETE needs an answer",
+    False: "COMPLETE needs changed content, also of what the task mentions",
+}
+
+
+def _judged_as(run: Run, files: Sequence[Answer], by: str) -> str:
+    """The type that a run is judged as: where it was guessed, what changed decides."""
+    if by != orders.GUESS or run.task_type == task_types.DANGEROUS_OP:
+        return run.task_type
+    return task_types.LIGHT_EDIT if any(file["change"] for file in files) else task_types.READ_INFO
+
+
+def _mentioned(context: Context, run: Run) -> Answer:
+    """What the task mentions and was not touched, what was touched and is not mentioned, and deletions not ordered."""
+    text = run_reader.judged(context.connection, run.session_id, run.id)
+    known = strictjson.stored(text)["facts"] if text is not None else {}
+    names = {"mentioned_untouched": "untouched", "touched_unmentioned": "unmentioned", "deleted_unordered": "stray"}
+    return {name: list(known.get(fact, ())) for name, fact in names.items()}
 
 
 def _worth(run: Run, said: str, files: Sequence[Answer], *, guessed: bool) -> str:
     """What the end of a task that wanted an answer is worth: what was checked, and what happened besides."""
     touched = [f"{file['path']} ({file['change']})" for file in files if file["change"]]
+    if guessed and touched:
+        judged = f"as files changed it was judged as {task_types.LIGHT_EDIT}"
+        return f"{said} {run.task_type} as the task's type was guessed; {judged}."
+    if guessed and run.state == states.DONE:
+        said = "An answer was given, and nothing was checked on the disk;"
     if guessed:
-        checked = "" if touched else ", and nothing was checked on the disk"
-        said = f"An answer was given{checked}; {run.task_type} as the task's type was guessed."
+        return f"{said} {run.task_type} as the task's type was guessed."
     if not touched or run.task_type != task_types.READ_INFO:
         return said
-    wanted = "" if guessed else " An answer alone was wanted."
-    return f"{said}{wanted} Files were changed: {facts.some(touched)}."
+    return f"{said} An answer alone was wanted. Files were changed: {facts.some(touched)}."
 
 
 def _next(row: Answer) -> str | None:

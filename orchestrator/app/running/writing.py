@@ -30,6 +30,8 @@ SUMMARY, FULL = "summary", "full"
 """Levels of the log: what is shown always, and what on request only."""
 ADVICE = "advice"
 """The kind of the entry of a log that says what helps, where a run was stopped before any executor was called."""
+TOLD = "type_told"
+"""The kind of the entry of a log that says that the words of the task told its type."""
 GUESSED = "type_guessed"
 """The kind of the entry of a log that says that nobody, and no word of the task, told its type."""
 

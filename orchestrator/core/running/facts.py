@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from orchestrator.core import task_types
 from orchestrator.core.tuples import NamedTuple
 
 DIFF, CLAIM = "diff", "executor_claim"
@@ -38,8 +39,12 @@ class Facts(NamedTuple):
     executor_blocked, blocked_reason, timeout_ms, limit: it was ended because it prompted or hung, by which clock.
     signal: the signal that ended it. cancelled: a person stopped it.
     verified: new and changed files, and claimed ones, looked for on the disk.
-    ordered_deletions: ordered by the task's words, and gone.
-    targets_unmet: files that the task orders by name, with which nothing of what was ordered happened.
+    ordered_deletions: ordered of what the task mentions, and gone. stray: gone, and not ordered.
+    unnamed: the task orders a deletion and mentions nothing that is to go.
+    targets_unmet: what the task orders of what it mentions and was not done, each as a sentence without a full stop.
+    untouched: what the task mentions and was not touched. unmentioned: new and changed files that it does not mention.
+    folders: folders that the task mentions and that were made.
+    guessed: no word of the task told its type.
     unverifiable: claims that cannot be looked for, such as paths outside of the project; claim_problems: why, of each.
     foreign: artifacts that no operation of the runner made.
     tampered: settings and records that are not the executor's to touch, and what was done to each, in words.
@@ -64,6 +69,12 @@ class Facts(NamedTuple):
     verified: Sequence[File] = ()
     ordered_deletions: Sequence[str] = ()
     targets_unmet: Sequence[str] = ()
+    stray: Sequence[str] = ()
+    unnamed: bool = False
+    untouched: Sequence[str] = ()
+    unmentioned: Sequence[str] = ()
+    folders: Sequence[str] = ()
+    guessed: bool = False
     unverifiable: Sequence[str] = ()
     claim_problems: Sequence[str] = ()
     foreign: Sequence[str] = ()
@@ -142,6 +153,39 @@ def count_modified(verified: Iterable[File]) -> int:
     return sum(proves(file) for file in verified)
 
 
+def has_changed(known: Facts) -> bool:
+    """Whether the project is another one than before, by whatever change."""
+    return bool(count_modified(known.verified) or known.ordered_deletions or known.stray or known.folders)
+
+
+def judged_as(known: Facts) -> str | None:
+    """The type by which a run is judged: a guessed one is LIGHT_EDIT where something changed, and READ_INFO elsewhere.
+
+    Source: seed 001, Property 8.
+    """
+    if not known.guessed or known.task_type == task_types.DANGEROUS_OP:
+        return known.task_type
+    return task_types.LIGHT_EDIT if has_changed(known) else task_types.READ_INFO
+
+
+def notes(known: Facts, said: str) -> str:
+    """What a task mentions and was not touched, and what was touched and is not mentioned, in sentences.
+
+    Args:
+        said: what is said already; nothing of it is said twice.
+    """
+    untouched = [name for name in known.untouched if f"{name} was " not in said]
+    found = [
+        f"{what}: {some(names)}."
+        for what, names in (
+            ("Mentioned and not touched", untouched), ("Touched and not mentioned", known.unmentioned),
+            ("Deleted and not ordered", known.stray),
+        )
+        if names
+    ]  # fmt: skip
+    return " ".join(found)
+
+
 def joined(before: Facts, now: Facts, deleted: Collection[str]) -> Facts:
     """The facts of a part of a run, with what the parts before it came to, each of which was complete.
 
@@ -158,6 +202,7 @@ def joined(before: Facts, now: Facts, deleted: Collection[str]) -> Facts:
         output="\n\n".join(text for text in (before.output, now.output) if text and text.strip()),
         verified=tuple(verified.values()),
         ordered_deletions=(*(path for path in before.ordered_deletions if path not in there), *now.ordered_deletions),
+        stray=(*before.stray, *now.stray),
         unattributed=(*before.unattributed, *now.unattributed),
         tests=before.tests if now.tests is None else now.tests,
     )

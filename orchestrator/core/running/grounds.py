@@ -26,6 +26,17 @@ def _ordered_deletion(known: Facts) -> str | None:
     return f"Deleted as ordered: {facts.some(known.ordered_deletions)}." if known.ordered_deletions else None
 
 
+def _folder(known: Facts) -> str | None:
+    return f"Made as ordered: {facts.some(known.folders)}." if known.folders else None
+
+
+def _unnamed_deletion(known: Facts) -> str | None:
+    """Where a deletion is ordered and nothing is mentioned for it, what is gone may be what was meant."""
+    if not known.unnamed or not known.stray or known.task_type == task_types.DANGEROUS_OP:
+        return None
+    return f"The task mentions nothing that is to be deleted; gone is {facts.some(known.stray)}."
+
+
 def _answer(known: Facts) -> str | None:
     """Where only an answer is wanted, it is what was to be delivered, and its own evidence."""
     return "The answer was given." if known.task_type in ANSWERS and (known.output or "").strip() else None
@@ -34,12 +45,14 @@ def _answer(known: Facts) -> str | None:
 GROUNDS: tuple[tuple[str, Callable[[Facts], str | None]], ...] = (
     ("verified_file", _verified_file),
     ("ordered_deletion", _ordered_deletion),
+    ("folder", _folder),
+    ("unnamed_deletion", _unnamed_deletion),
     ("answer", _answer),
 )
 
 
 def found(known: Facts) -> tuple[tuple[str, str], ...]:
-    """Every ground that holds, with its sentence; none where a file that the task orders by name is missing."""
-    if known.targets_unmet:
+    """Every ground that holds, with its sentence; none where what a task orders of what it mentions was not done."""
+    if known.targets_unmet and known.task_type != task_types.READ_INFO:
         return ()
     return tuple((name, why) for name, ground in GROUNDS if (why := ground(known)) is not None)

@@ -37,15 +37,15 @@ BY_RULE: dict[str, str] = {
     "executor_no_evidence": "The executor says itself that it has nothing to show; " + _READ,
     "question": "Enter the task again with the answer in it",
     "executor_incomplete": "The executor says itself that it did not finish; " + _READ,
-    "target_unmet": "What the task names has to be made, changed or deleted as it says; " + _READ,
+    "target_unmet": "Of the files and folders that a task mentions, what it orders has to be done; " + _READ,
+    "stray_deletion": "Check what is gone, and put back what was not meant; " + _READ,
     "tests_failed": "Have the tests mended, then enter the task again",
     "checks_failed": "Have what the checks say mended, then enter the task again",
     "tests_unproven": "Have tests written and run for what was changed, then enter the task again",
     "leftovers": "End these processes, then enter the task again",
     "put_off": "Say in the task to wait for what is started, or to run it in the foreground; then enter it again",
     "nothing_verified": (
-        "No file became another one. What leaves none cannot be verified here: look yourself,"
-        " or ask with --type READ_INFO"
+        "Permissions, times and the same bytes are no change. If an answer is all that is wanted, add --type READ_INFO"
     ),
 }
 """By the name of the rule of a verdict; that an executor was ended is told by `blocked`."""

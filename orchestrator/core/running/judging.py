@@ -9,14 +9,34 @@ Source: seed 001, Properties 1, 8, 9 and 31.
 from __future__ import annotations
 
 from orchestrator.core.running import grounds, states
-from orchestrator.core.running.facts import Facts, File, Objection, Verdict, count_modified, some
+from orchestrator.core.running.facts import (
+    Facts,
+    File,
+    Objection,
+    Verdict,
+    count_modified,
+    has_changed,
+    judged_as,
+    notes,
+    some,
+)
 from orchestrator.core.running.objections import OBJECTIONS
 
 __all__ = ["Facts", "File", "Objection", "Verdict", "count_modified", "judge"]
 
 
 def judge(facts: Facts) -> Verdict:
-    """The verdict on a run, by the first objection, else by the first ground, else NO_EVIDENCE."""
+    """The verdict on a run, by the first objection, else by the first ground, else NO_EVIDENCE.
+
+    Whatever decides, it says what the task mentions and was not touched, and what was touched and is not mentioned.
+    """
+    known = facts._replace(task_type=judged_as(facts))
+    verdict = _judged(known)
+    why = " ".join(part for part in (verdict.why, notes(known, verdict.why)) if part)
+    return verdict._replace(why=why, error=why if verdict.error == verdict.why else verdict.error)
+
+
+def _judged(facts: Facts) -> Verdict:
     spoken = [(rule.__name__.strip("_"), said) for rule in OBJECTIONS if (said := rule(facts)) is not None]
     if spoken:
         return _negative(facts, spoken[0][1], tuple(name for name, _ in spoken))
@@ -30,7 +50,9 @@ def judge(facts: Facts) -> Verdict:
 def _nothing(facts: Facts) -> Objection:
     """Nothing shows that the task was done; what changed while others worked there too is nobody's evidence."""
     if not facts.unattributed:
-        return Objection(states.NO_EVIDENCE, "No verified file shows that the task was done.")
+        changed = has_changed(facts) or facts.verified
+        why = "No verified file shows that the task was done." if changed else "No file changed."
+        return Objection(states.NO_EVIDENCE, why)
     who, what = some(facts.beside), some(facts.unattributed)
     return Objection(states.NO_EVIDENCE, f"{who} worked in the project too, so whose work {what} is cannot be told.")
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orchestrator.core.running import codes, named
+from orchestrator.core import names
+from orchestrator.core.running import codes
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
@@ -45,7 +46,7 @@ def ordered(wants: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     Raises:
         Refused: E402, nothing is asked for, a mode is unknown, or a file is named twice.
     """
-    paths = [named.normal(path) for path in wants]
+    paths = [names.normal_path(path) for path in wants]
     unknown = [mode for mode in wants.values() if mode not in (READ, WRITE)]
     if not paths or unknown or len(set(paths)) < len(paths):
         raise codes.refused("E402", f"These locks cannot be asked for: {dict(wants)}.", wants=dict(wants))

@@ -7,43 +7,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
-from orchestrator.core.running import named, targets
+from orchestrator.core.running import mentions
+from orchestrator.core.running import vocabulary as words
+from orchestrator.core.running.mentions import Tree
 from orchestrator.core.tuples import NamedTuple
 
 FILE_EXISTS, FILE_AMBIGUOUS = "target_file_exists", "target_file_ambiguous"
 ACTION_AMBIGUOUS = "target_action_ambiguous"
 
-_CREATES = re.compile(
-    r"(?<![\w-])(?:create|add|make|write|generate|build|produce|new)(?![\w-])|作成|追加|生成|作って|作る|作り|書いて|足して",
-    re.IGNORECASE,
-)
-_CHANGES = re.compile(
-    r"(?<![\w-])(?:fix|change|update|modify|edit|correct|adjust|tweak|repair|improve|refactor|rework|rename|replace"
-    r"|delete|remove|clean up|clean)(?![\w-])|修正|変更|更新|編集|改善|調整|削除|直して|直す|変えて|消して",
-    re.IGNORECASE,
-)
-_FILLERS = re.compile(
-    r"(?<![\w-])(?:it|its|this|that|these|those|them|something|anything|everything|some|thing|things|stuff|one|ones"
-    r"|a|an|the|any|all|of|file|files|code|please|kindly|just|now|then|can|could|would|will|you|for|me|us|and|also"
-    r"|to|want|i|we|need|let's|lets|here|there|up|again|ok|okay|thanks|thank|bit|little|more|somehow)(?![\w-])"
-    r"|ファイル|コード|何か|なにか|何|それ|これ|あれ|全部|すべて|全て|新しい|ちょっと|少し|もう一度|適当に|いい感じに"
-    r"|お願い(?:します)?|下さい|ください|して|します|する|ほしい|欲しい|もらえますか|くれますか|くれる|もらえる"
-    r"|[をにのはがもとでねよ]",
-    re.IGNORECASE,
-)
+_CREATES = re.compile(rf"(?<![\w-])(?:{words.ASKED_MAKES})(?![\w-])|{words.ASKED_MAKES_JA}", re.IGNORECASE)
+_CHANGES = re.compile(rf"(?<![\w-])(?:{words.ASKED_CHANGES})(?![\w-])|{words.ASKED_CHANGES_JA}", re.IGNORECASE)
+_FILLERS = re.compile(rf"(?<![\w-])(?:{words.FILLERS})(?![\w-])|{words.FILLERS_JA}", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W_]")
-_PLACE_BEFORE = re.compile(
-    r"(?<![\w-])(?:to|in|into|inside|for|from|of|at|on|onto|with|about|like|using|per|by|see|beside|after|before)"
-    r"(?:\s+(?:the|a|an|file|our|my|existing))*\s*[\"'`(\[]*\Z",
-    re.IGNORECASE,
-)
-_PLACE_AFTER = re.compile(
-    r"[\"'`)\]」』]*\s*(?:ファイル)?(?:に(?!して)|へ|で|から|の|用|を(?:参考|もとに|元に|見て|読んで|使っ))"
-)
 _EDGES = " \t\n.,;:!?\"'`()[]。、\uff01\uff1f「」"
 
 
@@ -62,38 +41,28 @@ class Answered(NamedTuple):
     answer: str
 
 
-def doubt(text: str, existing: Collection[str] = ()) -> Doubt | None:
+def doubt(text: str, tree: Tree = mentions.NOTHING) -> Doubt | None:
     """What keeps a task from being given to an executor, or None.
 
-    A file that is to be created and exists; something to be created or changed without a word on what.
+    A file that exists, where creating it is the whole order; something to be created or changed without a word on what.
 
     Args:
         text: the task.
-        existing: those of the named files that exist, relative to the project.
+        tree: the project.
     """
     plain = unicodedata.normalize("NFKC", text)
     creates, changes = _CREATES.search(plain), _CHANGES.search(plain)
-    if creates:
-        there = _existing_target(plain, existing)
-        if there is not None:
-            asked = f"{_quoted(there)} exists already. Is it to be replaced or extended, or which other name is wanted?"
-            return Doubt(FILE_EXISTS, asked)
-    if not (creates or changes) or _says_what(plain):
+    found = mentions.find(plain, tree)
+    sole = mentions.sole(found, plain)
+    if sole is not None and sole.files and sole.exact:
+        there = _quoted(sole.files[0])
+        asked = f"{there} exists already. Is it to be replaced or extended, or which other name is wanted?"
+        return Doubt(FILE_EXISTS, asked)
+    if found or not (creates or changes) or _says_what(plain):
         return None
     if creates:
         return Doubt(FILE_AMBIGUOUS, "Which file is to be created, and what is to be in it?")
     return Doubt(ACTION_AMBIGUOUS, "Which file is to be changed, and how?")
-
-
-def _existing_target(text: str, existing: Collection[str]) -> str | None:
-    """The first named file that exists and is itself to be created, not changed, nor the place where something is."""
-    altered = {each.path for each in targets.wanted(text) if each.kind != targets.MADE}
-    known = {named.normal(path) for path in existing} - altered
-    for start, end, path in named.places(text):
-        place = _PLACE_BEFORE.search(text[max(0, start - 60) : start]) or _PLACE_AFTER.match(text[end : end + 20])
-        if path in known and not place:
-            return path
-    return None
 
 
 def _says_what(text: str) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from orchestrator.core import task_types
-from orchestrator.core.names import shown
-from orchestrator.core.running import grounds, guard, named, states, tests_exist, words
+from orchestrator.core.names import normal_path, shown
+from orchestrator.core.running import grounds, guard, states, tests_exist, words
 from orchestrator.core.running.facts import (
     DIFF,
     EXIT_STATUS,
@@ -19,6 +19,7 @@ from orchestrator.core.running.facts import (
     PASSED,
     Facts,
     Objection,
+    has_changed,
     proves,
     some,
 )
@@ -144,11 +145,11 @@ def _unknown_type(facts: Facts) -> Objection | None:
 
 def _claimed_missing(facts: Facts) -> Objection | None:
     """A claimed file that is gone because the task ordered it is no missing one."""
-    present = {named.normal(file.path) for file in facts.verified if file.exists}
-    settled = present | set(map(named.normal, (*facts.ordered_deletions, *facts.unverifiable)))
+    present = {normal_path(file.path) for file in facts.verified if file.exists}
+    settled = present | set(map(normal_path, (*facts.ordered_deletions, *facts.unverifiable)))
     claimed = [*facts.claimed_files, *(file.path for file in facts.verified if file.method != DIFF)]
     claimed = [path for path in claimed if not facts.claim_problems or shown(path, 300) not in facts.unverifiable]
-    missing = [path for path in dict.fromkeys(map(named.normal, claimed)) if path not in settled]
+    missing = [path for path in dict.fromkeys(map(normal_path, claimed)) if path not in settled]
     return Objection(states.NO_EVIDENCE, f"Claimed but not on the disk: {some(missing)}.") if missing else None
 
 
@@ -215,10 +216,18 @@ def _executor_incomplete(facts: Facts) -> Objection | None:
 
 
 def _target_unmet(facts: Facts) -> Objection | None:
-    """Whatever else was changed, what was ordered by name was not done."""
-    if not facts.targets_unmet:
+    """Whatever else was changed, what is ordered of what the task mentions was not done; no change at all says more."""
+    wanted = has_changed(facts) or facts.task_type == task_types.REPORT
+    if not facts.targets_unmet or not wanted or facts.task_type == task_types.READ_INFO:
         return None
-    return Objection(states.NO_EVIDENCE, f"The task names {some(facts.targets_unmet)}, and that was not done.")
+    return Objection(states.INCOMPLETE, f"{some(facts.targets_unmet)}.")
+
+
+def _stray_deletion(facts: Facts) -> Objection | None:
+    """Of what destroys, nothing but what was ordered may be gone."""
+    if not facts.stray or facts.task_type != task_types.DANGEROUS_OP:
+        return None
+    return Objection(states.INCOMPLETE, "More was deleted than was ordered.")
 
 
 def _tests_failed(facts: Facts) -> Objection | None:
@@ -289,6 +298,7 @@ OBJECTIONS: tuple[Rule, ...] = (
     _question,
     _executor_incomplete,
     _target_unmet,
+    _stray_deletion,
     _tests_failed,
     _checks_failed,
     _tests_unproven,

@@ -1,57 +1,61 @@
-"""Which type a task has: given by the caller, or detected by its words, destructive ones first. Unsure is READ_INFO."""
+"""Which type a task has: given by the caller, or told by its words, destructive ones first. Unsure is READ_INFO.
+
+A sentence orders where it holds a word of the lists that orders and no word that asks before it, or where a clause of
+it begins with the first; it asks where it holds only the second. Where words of both kinds cannot be told apart, and
+where no list knows a word of the task, the type is a guess, and what was changed decides what it is judged as.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
-from orchestrator.core.running import clauses, destructive, targets
+from orchestrator.core.running import destructive, mentions
+from orchestrator.core.running import vocabulary as words
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 
-_REPORT = re.compile(
-    r"(?<![\w-])(?:reports?|summar(?:y|ies|i[sz]e|i[sz]ing))(?![\w-]|\.\w)|レポート|報告|要約|まとめて|まとめを|サマリ",
-    re.IGNORECASE,
+
+def _words(english: str, japanese: str = "") -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{english})(?![\w-]|\.\w){f'|{japanese}' if japanese else ''}", re.IGNORECASE)
+
+
+_REPORT = _words(words.REPORT, words.REPORT_JA)
+_NO_REPORT = _words(words.NO_REPORT, words.NO_REPORT_JA)
+_REVIEW = re.compile(f"{words.REVIEW}|{words.REVIEW_JA}", re.IGNORECASE)
+_CONFIG = re.compile(rf"(?<![\w-])(?:{words.CONFIG})(?![\w-])|{words.CONFIG_NAMES}", re.IGNORECASE)
+_LIGHT = _words(words.LIGHT, words.LIGHT_JA)
+_ORDERS = "|".join((words.MAKE, words.CHANGE, words.DELETE, words.CLEAN, words.MOVE, words.COPY, words.ORDERS_TOO))
+_ORDER = _words("|".join(sorted(_ORDERS.split("|"), key=len, reverse=True)))
+_ASKS = _words(words.ASKS)
+_WH = _words(words.WH)
+_WISHES = re.compile(words.WISHES, re.IGNORECASE)
+_GOVERNS = _words(words.GOVERNS)
+_LEADS = re.compile(
+    rf"\s*(?:(?:[-*+]|\d{{1,3}}[.)]|todo:?|task:?|step \d+:?)\s+)?(?:(?:{words.POLITE})[\s,:]+){{0,8}}", re.IGNORECASE
 )
-_POLITE = r"(?:(?:please|kindly|just|now|then|hi|hello|hey|ok|okay|(?:can|could|would|will) you)[\s,]+){0,6}"
-_LEADING_QUESTION = re.compile(
-    rf"{_POLITE}(?:what|why|how|where|who|whose|when|which|is|are|was|were|does|do|did|has|have|should|explain"
-    r"|describe|tell|show|list|find|read|look|check|count|compare|analy[sz]e|investigate)(?![\w-])",
-    re.IGNORECASE,
+_JOIN = re.compile(r",\s+|\s+-\s+|\s+(?:and|then|but|or|&)\s+", re.IGNORECASE)
+_CAN_YOU = re.compile(r"(?<!\w)(?:can|could|would|will) you\b", re.IGNORECASE)
+_OBJECT = re.compile(rf"\s+(?:(?:{words.DETERMINERS})(?![\w-])|[\"'`(\ue000]|what\b)", re.IGNORECASE)
+_NOUN = re.compile(rf"(?<!\w){words.NOUNS}\s+\Z", re.IGNORECASE)
+_SENTENCE = re.compile("(?<=[.!?])\\s+|[。！;；\n]|(?<=[？\uff1f])|,?\\s+(?:and\\s+)?then\\s+")  # noqa: RUF001
+_ORDER_JA = re.compile(
+    rf"(?:{words.MAKE_JA}|{words.CHANGE_JA}|{words.DELETE_JA}|{words.MOVE_JA}|{words.COPY_JA}|[A-Za-z]){words.ORDER_JA}"
 )
-_QUESTION_JA = re.compile(
-    "教えて|説明|とは|なぜ|何故|どう(?!し)|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて"
-)
-_QUESTION_END = re.compile("[?\uff1f]\\s*\\Z")
-_MAKE = (
-    r"create|add|implement|write|generate|build|make|develop|introduce|extend|refactor|migrate|port|move|delete|remove"
-)
-_CHANGE = r"fix|change|update|modify|edit|correct|adjust|tweak|rename|bump|repair|replace|improve|format|clean"
-_ANSWER = r"address|apply|respond|resolve|handle"
-_VERB = re.compile(rf"(?<![\w-])(?:{_MAKE}|{_CHANGE})(?![\w-])", re.IGNORECASE)
-_IMPERATIVE = re.compile(rf"{_POLITE}(?:{_MAKE}|{_CHANGE})(?![\w-])", re.IGNORECASE)
-_STRONG = re.compile(
-    rf"(?<![\w-])(?:implement|refactor|delete|remove|{_CHANGE})(?![\w-])|実装|修正|変更|更新|削除", re.IGNORECASE
-)
-_SURU = "作成|追加|修正|変更|更新|実装|削除|生成|編集|改善|対応|反映|移動|置換|構築|導入|リファクタ(?:リング)?|リネーム"
-_REQUEST_JA = re.compile(
-    rf"(?:{_SURU})(?:して(?![いあお])|する|しろ|せよ|を?(?:お願い|頼)|[。!\s]*\Z)"
-    r"|(?:作って|書いて|直して|消して|変えて|加えて|足して)(?!い)"
-)
-_REVIEW = re.compile(
-    r"review(?:er)?(?:'s|s)?\s+(?:comment|feedback|remark|finding|note|suggestion)s?"
-    rf"|(?:{_ANSWER})\s+(?:\S+\s+){{0,4}}?review|レビュー(?:の)?(?:指摘|コメント|結果)|指摘(?:事項)?(?:に|を)",
-    re.IGNORECASE,
-)
-_CONFIG = re.compile(
-    r"(?<![\w-])(?:ci|ci/cd|cd pipeline|pipeline|config|configuration|settings|github actions|workflow|dockerfile"
-    r"|docker-compose|jenkinsfile|makefile|tsconfig|eslint)(?![\w-])"
-    r"|\.github/|\.gitlab-ci|\.ya?ml(?!\w)|\.toml(?!\w)|\.ini(?!\w)|package\.json|settings\.json|設定|パイプライン",
-    re.IGNORECASE,
-)
-_LIGHT = re.compile(rf"(?<![\w-])(?:typos?|{_CHANGE})(?![\w-])|修正|直して|誤字|脱字|リネーム|変えて", re.IGNORECASE)
+_ASKS_JA = re.compile(f"{words.ASKS_JA}|か[。？?]?\\Z")  # noqa: RUF001
+_POLITE_JA = re.compile(words.POLITE_JA)
+_CUT_JA = re.compile("[、,]|(?<=て)\\s+")
+_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_QUESTION = re.compile("[?\uff1f][\"')\\]」]*\\s*\\Z")
+_ORDERED, _MIXED, _ASKED = "ordered", "mixed", "asked"
+
+
+class Settled(NamedTuple):
+    """The type of a task, and whether it is but a guess, since no word of the task tells it."""
+
+    type: str
+    guessed: bool = False
 
 
 def check(value: object) -> str:
@@ -70,53 +74,81 @@ def check(value: object) -> str:
     )
 
 
-class Settled(NamedTuple):
-    """The type of a task, and whether it is but a guess, since no word of the task tells it."""
-
-    type: str
-    guessed: bool = False
-
-
 def settle(given: str | None, text: str) -> Settled:
     """The type that the caller gave, checked, or else the one that the words of the task show."""
-    if given is not None:
-        return Settled(check(given))
-    found = detect(text)
-    return Settled(found, found == task_types.READ_INFO and not clauses.asks_throughout(text))
+    return Settled(check(given)) if given is not None else _told(text)
 
 
 def detect(text: str) -> str:
     """The type of a task by its English or Japanese words: the first of the ordered tests that holds.
 
-    Destructive operations come first, then words for reports, questions, verbs of making and changing. A clause that
-    orders a change makes more than a report or a question of a task, and so does a file that has to come to be.
+    Destructive operations come first, then words for reports, questions, and verbs of making and changing.
 
     Source: seed 000, INV-2; seed 001, Property 8.
     """
-    plain = destructive.plain(text)
+    return _told(text).type
+
+
+def _told(text: str) -> Settled:
     if destructive.is_destructive(text):
-        return task_types.DANGEROUS_OP
-    ordered = tuple(clauses.orders(text))
-    if _REPORT.search(plain) and not _STRONG.search(plain) and all(_REPORT.search(clause) for clause in ordered):
-        return task_types.REPORT
-    if not ordered and _is_question(plain) and not targets.wanted(text):
-        return task_types.READ_INFO
-    return _edit(plain, ordered, text)
+        return Settled(task_types.DANGEROUS_OP)
+    plain = destructive.plain(text)
+    parts = [part for each in mentions.sentences(text) for part in _SENTENCE.split(each) if part.strip(" .!?")]
+    sentences = [kind for part in parts if (kind := _kind(part))]
+    if _REPORT.search(plain) and not _NO_REPORT.search(plain):
+        return Settled(task_types.REPORT)
+    if _REVIEW.search(plain) and _ORDERED in sentences:
+        return Settled(task_types.REVIEW_RESPONSE)
+    if _ORDERED in sentences:
+        return Settled(_edit(plain))
+    if _MIXED in sentences:
+        return Settled(task_types.READ_INFO, guessed=True)
+    return Settled(task_types.READ_INFO, guessed=not sentences or len(sentences) < len(parts))
 
 
-def _is_question(text: str) -> bool:
-    """Asks for an answer; "Can you create it?" asks for work."""
-    if _IMPERATIVE.match(text) or _REQUEST_JA.search(text):
-        return False
-    return any((_LEADING_QUESTION.match(text), _QUESTION_JA.search(text), _QUESTION_END.search(text)))
+def _kind(sentence: str) -> str:
+    """What a sentence does: it orders, it asks, it may do either, or no list knows."""
+    if _JAPANESE.search(sentence):
+        kinds = {_kind_ja(clause) for clause in _CUT_JA.split(sentence)}
+        found = next((kind for kind in (_ORDERED, _ASKED) if kind in kinds), "")
+        if found:
+            return found
+    said = _LEADS.sub("", sentence, 1)
+    order = next((each for each in _ORDER.finditer(said) if not _NOUN.search(said[: each.start()])), None)
+    asks = _ASKS.search(said)
+    question = _QUESTION.search(sentence) is not None and not _CAN_YOU.search(sentence)
+    if not question and _WISHES.search(said) and not (asks and asks.start() == 0):
+        return _ORDERED
+    if order is None:
+        return _ASKED if question or (asks and asks.start() == 0) else ""
+    if asks is None or order.start() <= asks.start():
+        return _MIXED if question else _ORDERED
+    return _behind_a_question(said, order, question=question)
 
 
-def _edit(text: str, ordered: Sequence[str], said: str) -> str:
-    if _REVIEW.search(text):
-        return task_types.REVIEW_RESPONSE
-    if not (ordered or _VERB.search(text) or _REQUEST_JA.search(text) or targets.wanted(said)):
-        return task_types.READ_INFO
+def _behind_a_question(said: str, order: re.Match[str], *, question: bool) -> str:
+    """What a sentence does in which words that ask come first: a clause behind them may order."""
+    leads = [(join, _LEADS.match(said, join.end())) for join in _JOIN.finditer(said)]
+    begins = [(lead, found) for _, lead in leads if lead and (found := _ORDER.match(said, lead.end()))]
+    if any(_CAN_YOU.search(lead[0]) for lead, _ in begins):
+        return _ORDERED
+    governed = _GOVERNS.search(said[: order.start()]) is not None
+    if not begins:
+        return _ASKED if question or governed or _ASKS.match(said) else ""
+    if question and _WH.match(said):
+        return _ASKED
+    firm = any(_OBJECT.match(said, found.end()) for _, found in begins)
+    return _ORDERED if firm and not (governed or question) else _MIXED
+
+
+def _kind_ja(clause: str) -> str:
+    said = _POLITE_JA.sub("て", clause)
+    if _ASKS_JA.search(said):
+        return _ASKED
+    return _ORDERED if _ORDER_JA.search(said) else ""
+
+
+def _edit(text: str) -> str:
     if _CONFIG.search(text):
         return task_types.CONFIG_CI_CHANGE
-    light = _LIGHT.search(text) or any(map(clauses.is_light, ordered))
-    return task_types.LIGHT_EDIT if light else task_types.IMPLEMENTATION
+    return task_types.LIGHT_EDIT if _LIGHT.search(text) else task_types.IMPLEMENTATION

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import re
 
-_GUESS_ENGLISH = (
-    r"probably|maybe|might|perhaps|possibly|presumably|likely|seem(?:s|ed|ingly)?|appear(?:s|ed)? to"
-    r"|i (?:think|guess|believe|suppose|assume)"
-)
-_GUESS_JAPANESE = "たぶん|多分(?!野)|おそらく|恐らく|かもしれ|かも知れ|と思います|と思われ"
-_GUESS = re.compile(rf"(?<![\w-])(?:{_GUESS_ENGLISH})(?![\w-])|{_GUESS_JAPANESE}", re.IGNORECASE)
-_CLAIM_ENGLISH = (
-    r"done|complet(?:e|ed|es|ely)|finish(?:ed|es)?|ready|success(?:ful|fully)?|succeed(?:s|ed)?|works?|working|worked"
-    r"|pass(?:es|ed)?|fine|ok|okay|correct|created?|added|updated|changed|modified|fixed|fixes|implemented|wrote|written"
-    r"|removed|deleted|renamed|resolved|solved|deployed|installed|built"
-)
-_CLAIM_JAPANESE = "完了|終わ|終了|でき(?:た|ま)|しました|成功|作成|追加|修正|変更|更新|実装|削除|直り|直し|動作|動き"
-_CLAIM = re.compile(rf"(?<![\w-])(?:{_CLAIM_ENGLISH})(?![\w-])|{_CLAIM_JAPANESE}", re.IGNORECASE)
-_LATER = re.compile(
-    r"(?<![\w-])(?:polling (?:has |was )?started|started polling|(?:started|running|continues) in the background"
-    r"|(?:is|are) still running|will (?:notify|report|update) (?:you )?(?:when|once))(?![\w-])"
-    r"|ポーリングを?開始|バックグラウンドで(?:実行|継続)",
-    re.IGNORECASE,
-)
+from orchestrator.core.running import vocabulary
+
+_GUESS = re.compile(rf"(?<![\w-])(?:{vocabulary.GUESSES})(?![\w-])|{vocabulary.GUESSES_JA}", re.IGNORECASE)
+_CLAIM = re.compile(rf"(?<![\w-])(?:{vocabulary.CLAIMS})(?![\w-])|{vocabulary.CLAIMS_JA}", re.IGNORECASE)
+_LATER = re.compile(rf"(?<![\w-])(?:{vocabulary.LATER})(?![\w-])|{vocabulary.LATER_JA}", re.IGNORECASE)
 _SENTENCE_END = re.compile("(?<=[.!?])\\s|[。！？\uff01\uff1f]|\\s*\n\\s*")  # noqa: RUF001
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pathlib
+import shutil
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from orchestrator.app.running.desk import Desk
 from orchestrator.errors import Refused
+from orchestrator.runner import port
 from tests import persons
 from tests.integration.app.test_desk import desk, done
 
@@ -25,7 +29,7 @@ def test_p31_what_an_earlier_run_of_the_task_changed_counts(tmp_path: pathlib.Pa
     for name in ("a.md", "b.md"):
         pathlib.Path(at.project.root, name).write_text("old")
     run = done(at, "Update a.md and b.md")
-    assert (run["state"], run["error_reason"]) == ("incomplete", "The task names b.md, and that was not done.")
+    assert (run["state"], run["error_reason"]) == ("incomplete", "b.md was not changed.")
     as_person(at)
     run = at.approve()
     assert at.work(run["id"])["state"] == "complete"
@@ -35,7 +39,7 @@ def test_p31_a_task_that_goes_on_without_its_file_is_not_complete(tmp_path: path
     at = desk(tmp_path, JUNK, {**JUNK, "writes": {"junk.txt": "y"}})
     done(at, "Create docs/x.md")
     as_person(at)
-    assert at.work(at.approve()["id"])["executor_status"] == "NO_EVIDENCE"
+    assert at.work(at.approve()["id"])["executor_status"] == "INCOMPLETE"
 
 
 def test_a_file_that_a_person_names_since_may_be_meant_instead(tmp_path: pathlib.Path) -> None:
@@ -50,12 +54,12 @@ def test_a_file_that_a_person_names_since_may_be_meant_instead(tmp_path: pathlib
 def test_a_file_may_be_named_by_its_whole_path(tmp_path: pathlib.Path) -> None:
     at = desk(tmp_path, {"status": "COMPLETE", "output": "done", "writes": {"docs/x.md": "x"}}, JUNK)
     assert done(at, f"Create {at.project.root}/docs/x.md")["state"] == "complete"
-    assert done(at, f"Create {at.project.root}/docs/y.md")["executor_status"] == "NO_EVIDENCE"
+    assert done(at, f"Create {at.project.root}/docs/y.md")["executor_status"] == "INCOMPLETE"
 
 
 def test_a_file_outside_of_the_project_is_no_evidence(tmp_path: pathlib.Path) -> None:
     at = desk(tmp_path, JUNK)
-    assert done(at, f"Create {tmp_path}/elsewhere/x.md")["executor_status"] == "NO_EVIDENCE"
+    assert done(at, f"Create {tmp_path}/elsewhere/x.md")["executor_status"] == "INCOMPLETE"
 
 
 def test_p16_what_lost_its_evidence_is_not_continued(tmp_path: pathlib.Path) -> None:
@@ -70,9 +74,134 @@ def test_p16_what_lost_its_evidence_is_not_continued(tmp_path: pathlib.Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("task_type", "status"), [("READ_INFO", "COMPLETE"), ("REPORT", "NO_EVIDENCE"), ("LIGHT_EDIT", "NO_EVIDENCE")]
+    ("task_type", "status"), [("READ_INFO", "COMPLETE"), ("REPORT", "INCOMPLETE"), ("LIGHT_EDIT", "INCOMPLETE")]
 )
 def test_a_question_is_answered_and_orders_nothing(tmp_path: pathlib.Path, task_type: str, status: str) -> None:
     at = desk(tmp_path, JUNK)
     run = at.work(at.submit("Write docs/x.md", task_type)["id"])
     assert run["executor_status"] == status
+
+
+class Acting:
+    """An executor that does to the project what a function does, and says that it is done."""
+
+    name, production = "acting", False
+
+    def __init__(self, act: Callable[[pathlib.Path], object], **told: Any) -> None:
+        self._act, self._told = act, told
+
+    def is_available(self) -> port.Availability:
+        return port.Availability(True)
+
+    def execute(self, task: port.ExecutorTask, **_: Any) -> port.ExecutorResult:
+        self._act(pathlib.Path(task.project))
+        return port.ExecutorResult("COMPLETE", task.session_id, "done", exit_code=0, **self._told)
+
+
+def acted(folder: pathlib.Path, text: str, act: Callable[[pathlib.Path], object], **told: Any) -> dict[str, Any]:
+    """A run by such an executor in a project with a few files, confirmed where it has to be."""
+    at = desk(folder, interactive=True)
+    root = pathlib.Path(at.project.root)
+    for name in ("build/sub/x.o", "old.md", "README.md", "src/keep.py", "test_keep.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name)
+    (root / "empty").mkdir()
+    at._executors = lambda *_: Acting(act, **told)
+    run = at.submit(text)
+    as_person(at)
+    if run["question"]:
+        at.respond("yes", run["id"])
+    return at.work(run["id"])
+
+
+def gone(*names: str) -> Callable[[pathlib.Path], object]:
+    def act(root: pathlib.Path) -> None:
+        for name in names:
+            if (root / name).is_dir():
+                shutil.rmtree(root / name)
+            else:
+                (root / name).unlink()
+
+    return act
+
+
+DONE = [
+    pytest.param("rm -rf build", gone("build"), "COMPLETE", "Deleted as ordered: build/sub/x.o.",
+                 id="what was ordered"),
+    pytest.param("rm -rf build", gone("build", "old.md"), "INCOMPLETE", "Deleted and not ordered: old.md.",
+                 id="more was destroyed"),
+    pytest.param("rm -rf build", gone("build/sub/x.o"), "INCOMPLETE", "build/ was not deleted.", id="a part of it"),
+    pytest.param("rm -rf build", lambda root: (root / "x.txt").write_text("x"), "INCOMPLETE",
+                 "build/ was not deleted. Touched and not mentioned: x.txt.", id="something else"),
+    pytest.param("rm -rf build", lambda root: None, "NO_EVIDENCE", "No file changed.", id="nothing"),
+    pytest.param("rm -rf empty", gone("empty"), "COMPLETE", "Deleted as ordered: empty/.", id="an empty folder"),
+    pytest.param("rm -rf node_modules", gone("node_modules"), "COMPLETE", "Deleted as ordered: node_modules/.",
+                 id="a folder that is not looked into"),
+    pytest.param("clean up the temporary files", gone("src/keep.py"), "INCOMPLETE",
+                 "Deleted and not ordered: src/keep.py.", id="another file than was meant"),
+    pytest.param("create a folder called out", lambda root: (root / "out").mkdir(), "COMPLETE",
+                 "Made as ordered: out.", id="an empty folder is made"),
+    pytest.param("update README.md", lambda root: (root / "README.md").write_text("README.md"), "NO_EVIDENCE",
+                 "No file changed.", id="the same bytes"),
+    pytest.param("update README.md", lambda root: (root / "README.md").chmod(0o755), "NO_EVIDENCE",
+                 "No file changed.", id="permissions"),
+    pytest.param("do not touch README.md, fix src/keep.py",
+                 lambda root: [(root / name).write_text("x") for name in ("README.md", "src/keep.py")], "INCOMPLETE",
+                 "README.md was changed, which the task forbids.", id="what was forbidden"),
+    pytest.param("frobnicate the words", lambda root: (root / "README.md").write_text("x"), "COMPLETE",
+                 "1 file verified on the disk.", id="a guess with a change"),
+    pytest.param("Lege notes.md an", lambda root: (root / "other.md").write_text("x"), "INCOMPLETE",
+                 "notes.md was not created.", id="a guess with another change"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "act", "status", "why"), DONE)
+def test_p8_what_is_mentioned_decides(
+    tmp_path: pathlib.Path, text: str, act: Callable[[pathlib.Path], object], status: str, why: str
+) -> None:
+    if "node_modules" in text:
+        (tmp_path / "project/node_modules").mkdir(parents=True)
+    run = acted(tmp_path, text, act)
+    assert (run["executor_status"], why in run["why"]) == (status, True), run["why"]
+
+
+@pytest.mark.parametrize("spelling", ["{root}/notes.md", "./notes.md", "notes.md", "{root}//./notes.md"])
+def test_p8_a_claimed_file_is_found_however_its_path_is_spelt(tmp_path: pathlib.Path, spelling: str) -> None:
+    claimed = spelling.format(root=tmp_path / "project")
+    run = acted(tmp_path, "create notes.md", lambda root: (root / "notes.md").write_text("x"), claimed_files=(claimed,))
+    assert (run["executor_status"], run["why"]) == ("COMPLETE", "1 file verified on the disk.")
+
+
+def test_the_answer_names_a_guessed_type_and_what_it_means(tmp_path: pathlib.Path) -> None:
+    run = acted(tmp_path, "frobnicate the words", lambda root: (root / "README.md").write_text("x"))
+    told = {name: run[name] for name in ("task_type", "type_by", "judged_as", "complete_if")}
+    assert told == {
+        "task_type": "READ_INFO", "type_by": "guess", "judged_as": "LIGHT_EDIT",
+        "complete_if": "COMPLETE needs changed content, also of what the task mentions",
+    }  # fmt: skip
+
+
+def test_what_is_mentioned_or_touched_alone_is_told_as_data(tmp_path: pathlib.Path) -> None:
+    def act(root: pathlib.Path) -> None:
+        (root / "notes.md").write_text("x")
+        (root / "other.md").write_text("x")
+        (root / "old.md").unlink()
+
+    run = acted(tmp_path, "using README.md create notes.md", act)
+    names = ("mentioned_untouched", "touched_unmentioned", "deleted_unordered")
+    assert [run[name] for name in names] == [["README.md"], ["other.md"], ["old.md"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("readmeを作って", None), ("create a readme", None), ("create a changelog", None),
+        ("delete the old logs", None), ("add a page about README.md", None),
+        ("add unit tests", None), ("テストを書いて", None), ("write the tests first", None), ("create docs/x.md", None),
+        ("write a tutorial", None), ("implement the login", "E211"), ("create app.py", "E211"),
+        ("implement the login with tests", "E211"),
+    ],
+)  # fmt: skip
+def test_p11_only_source_needs_tests_beforehand(tmp_path: pathlib.Path, text: str, code: str | None) -> None:
+    run = desk(tmp_path, JUNK).submit(text)
+    assert run["error_code"] == code, run["error_reason"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from orchestrator.app import operations
 from orchestrator.app.running import parts
 from orchestrator.app.running.desk import Desk
-from orchestrator.core.running import config, limits, targets
+from orchestrator.core.running import config, limits, mentions
 from orchestrator.core.running.facts import CLAIM, DIFF, Facts, File, joined
 from orchestrator.runner import evidence_files, port
 from tests import persons
@@ -70,8 +70,8 @@ def test_p14_the_status_is_that_of_the_part_that_is_not_complete_and_no_other_fo
 def test_p14_a_part_that_does_not_make_its_file_ends_the_run(tmp_path: pathlib.Path) -> None:
     at = small(tmp_path, made("a.md", "junk.md"), made("c.md"))
     run = done(at, TASK)
-    why = "The task names b.md, and that was not done."
-    assert (run["executor_status"], run["error_reason"]) == ("NO_EVIDENCE", why)
+    why = "b.md was not created. Mentioned and not touched: c.md. Touched and not mentioned: junk.md."
+    assert (run["executor_status"], run["error_reason"]) == ("INCOMPLETE", why)
 
 
 def test_p17_a_part_that_is_over_the_limit_all_the_same_is_an_error(tmp_path: pathlib.Path) -> None:
@@ -91,7 +91,7 @@ def test_p16_what_goes_on_does_only_what_is_left(tmp_path: pathlib.Path) -> None
 
 def test_p14_a_file_of_an_earlier_part_that_a_later_one_takes_away_is_missed(tmp_path: pathlib.Path) -> None:
     at = small(tmp_path, made("a.md", "b.md"), made("c.md", deletes=["a.md"]))
-    assert done(at, TASK)["executor_status"] == "NO_EVIDENCE"
+    assert done(at, TASK)["executor_status"] == "INCOMPLETE"
 
 
 def test_p14_what_cannot_be_divided_further_calls_no_executor(tmp_path: pathlib.Path) -> None:
@@ -159,7 +159,7 @@ def test_p13_what_an_executor_proposes_is_noted_and_not_done(tmp_path: pathlib.P
 def test_p14_parts_keep_the_limits_and_every_file_in_order(most: int, files: int, tests: int) -> None:
     """Whatever is ordered, no part is about more files than a task may change."""
     names = [*(f"f{number}.md" for number in range(files)), *(f"test_{number}.py" for number in range(tests))]
-    orders = targets.wanted("\n".join(f"- Create {name}" for name in names))
+    orders = mentions.find("\n".join(f"- Create {name}" for name in names))
     settings = config.Settings(task_limits=config.TaskLimits(files=most, tests=1))
     divided = limits.split(settings.task_limits, parts._pieces(orders, settings), "now")
     counts = [sum(piece.files for piece in part) for part in divided]

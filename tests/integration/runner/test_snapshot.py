@@ -34,6 +34,13 @@ def look(root: pathlib.Path, act: Callable[[], object], *claimed: str) -> verifi
     return verified.verify(before, after, snapshot.changed(before, after), claimed, AT)
 
 
+def replaced(path: pathlib.Path, content: bytes) -> None:
+    """Put another file with a content in the place of one."""
+    other = path.with_name("other")
+    other.write_bytes(content)
+    other.replace(path)
+
+
 def nothing() -> None:
     """What an executor that does nothing does."""
 
@@ -54,9 +61,61 @@ class TestChanges:
     def test_a_new_file_is_found(self, root: pathlib.Path) -> None:
         assert changes(root, lambda: (root / "src/c.py").write_text("c")) == [("src/c.py", "new")]
 
-    def test_a_changed_time_is_found(self, root: pathlib.Path) -> None:
-        past = time.time_ns() - LATER_NS
-        assert changes(root, lambda: os.utime(root / "src/a.py", ns=(past, past))) == [("src/a.py", "changed")]
+    @pytest.mark.parametrize(
+        "act",
+        [
+            pytest.param(lambda path: os.utime(path, ns=(5, time.time_ns() - LATER_NS)), id="touched"),
+            pytest.param(lambda path: path.chmod(0o755), id="permissions"),
+            pytest.param(lambda path: path.write_bytes(path.read_bytes()), id="the same bytes"),
+            pytest.param(lambda path: replaced(path, path.read_bytes()), id="replaced by the same bytes"),
+            pytest.param(lambda path: (path.write_text("x"), path.write_text("src/a.py")), id="there and back"),
+        ],
+    )
+    def test_p31_the_same_content_is_no_change(
+        self, root: pathlib.Path, act: Callable[[pathlib.Path], object]
+    ) -> None:
+        assert changes(root, lambda: act(root / "src/a.py")) == []
+
+    def test_p31_other_bytes_of_the_same_length_and_times_are_a_change(self, root: pathlib.Path) -> None:
+        def write() -> None:
+            found = (root / "src/a.py").stat()
+            (root / "src/a.py").write_text("src/A.py")
+            os.utime(root / "src/a.py", ns=(found.st_atime_ns, found.st_mtime_ns))
+
+        assert changes(root, write) == [("src/a.py", "changed")]
+
+    def test_a_link_in_the_place_of_a_file_is_a_change_and_where_it_leads_is_its_content(
+        self, root: pathlib.Path
+    ) -> None:
+        (root / "link").symlink_to("README.md")
+
+        def link() -> None:
+            (root / "src/a.py").unlink()
+            (root / "src/a.py").symlink_to("src/a.py")
+
+        assert changes(root, link) == [("src/a.py", "changed")]
+        assert changes(root, lambda: ((root / "link").unlink(), (root / "link").symlink_to("README.md"))) == []
+        assert changes(root, lambda: ((root / "link").unlink(), (root / "link").symlink_to("src/b.py"))) == [
+            ("link", "changed")
+        ]
+
+    @pytest.mark.parametrize(("largest", "in_all"), [(4, 100), (100, 20)])
+    def test_of_what_is_too_large_to_be_read_only_another_size_is_a_change(
+        self, root: pathlib.Path, largest: int, in_all: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(snapshot, "LARGEST", largest)
+        monkeypatch.setattr(snapshot, "IN_ALL", in_all)
+        (root / "large").write_text("0123456789012345")
+        assert changes(root, lambda: (root / "large").write_text("1123456789012345")) == []
+        assert changes(root, lambda: (root / "large").write_text("more than it was before")) == [("large", "changed")]
+
+    def test_the_smallest_files_are_read_first(self, root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(snapshot, "IN_ALL", 20)
+        assert set(snapshot.take(root).contents) == {"src/a.py", "src/b.py"}
+
+    def test_folders_are_told(self, root: pathlib.Path) -> None:
+        (root / "empty").mkdir()
+        assert snapshot.take(root, contents=False).folders == {"src", "empty"}
 
     def test_a_changed_size_is_found(self, root: pathlib.Path) -> None:
         assert changes(root, lambda: (root / "src/a.py").write_text("longer than before")) == [("src/a.py", "changed")]
@@ -84,13 +143,20 @@ class TestChanges:
         same = after._replace(files=before.files)
         assert [change[:2] for change in snapshot.changed(before, same)] == [("src/a.py", "changed")]
 
-    def test_only_what_was_written_shortly_before_is_read(
+    def test_afterwards_only_what_may_have_been_written_is_read(
         self, root: pathlib.Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        assert set(snapshot.take(root).hashes) == {"README.md", "src/a.py", "src/b.py"}
-        later = time.time_ns() + LATER_NS
-        monkeypatch.setattr("time.time_ns", lambda: later)
-        assert snapshot.take(root).hashes == {}
+        time.sleep(0.01)
+        monkeypatch.setattr(snapshot, "RECENT_NS", 0)
+        before = snapshot.take(root)
+        (root / "src/a.py").write_text("src/A.py")
+        after = snapshot.take(root, contents=False)
+        assert after.contents == {}
+        read: list[str] = []
+        real = snapshot._digest
+        monkeypatch.setattr(snapshot, "_digest", lambda full: read.append(full) or real(full))
+        snapshot.changed(before, after)
+        assert read == [str(root / "src/a.py")]
 
     def test_the_hash_of_a_change_is_that_of_evidence(self, root: pathlib.Path) -> None:
         before = snapshot.take(root)
@@ -213,11 +279,17 @@ class TestChanges:
         monkeypatch.setattr(snapshot, "_signature", gone)
         assert set(snapshot.take(root).files) == {"README.md"}
 
-    def test_a_changed_file_that_cannot_be_read_has_no_hash(self) -> None:
+    def test_what_cannot_be_read_is_no_change_where_its_size_is_the_same(self) -> None:
         with elsewhere.folder() as root:
             (root / "secret").write_text("x")
+            before = snapshot.take(root)
             (root / "secret").chmod(0o000)
-            assert elsewhere.as_another(lambda: snapshot.take(root).hashes) == {"secret": None}
+
+            def see() -> object:
+                after = snapshot.take(root)
+                return [sorted(after.contents), [change[:2] for change in snapshot.changed(before, after)]]
+
+            assert elsewhere.as_another(see) == [[], []]
 
 
 class TestClaims:

@@ -56,7 +56,7 @@ def ids(run: Row) -> str:
 def ended(run: Row) -> list[str]:
     """What came of a run: files, what blocked it, and the summary; a question where one is open."""
     block = summarised(run)
-    return [*_files(run), *_blocked(run), *question(run), *(block.split("\n") if block else ())]
+    return [*_files(run), *_type(run), *_blocked(run), *question(run), *(block.split("\n") if block else ())]
 
 
 def summarised(run: Row) -> str | None:
@@ -75,6 +75,15 @@ def _files(run: Row) -> list[str]:
         return []
     more = f" and {len(told) - FILES_SHOWN} more" if len(told) > FILES_SHOWN else ""
     return [visible(f"Files: {', '.join(told[:FILES_SHOWN])}{more}")]
+
+
+def _type(run: Row) -> list[str]:
+    """The type of a task that nobody gave, and what it means for COMPLETE."""
+    if run.get("type_by") not in ("words", "guess") or states.word_of(run["state"]) is None:
+        return []
+    how = "guessed" if run["type_by"] == "guess" else "told by its words"
+    judged = f"; judged as {run['judged_as']}" if run["judged_as"] != run["task_type"] else ""
+    return [visible(f"Type: {run['task_type']} ({how}{judged}): {run['complete_if']}")]
 
 
 def _blocked(run: Row) -> list[str]:

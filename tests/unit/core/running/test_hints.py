@@ -9,7 +9,7 @@ from orchestrator.core.running import codes, guard, hints, objections, states, s
 RULES = [rule.__name__.strip("_") for rule in objections.OBJECTIONS]
 FITS = [
     ("exit_code", "E503", "--full"), ("executor_error", "E503", "--full"), ("claimed_missing", None, "not there"),
-    ("unverifiable_claim", None, "within the project"), ("target_unmet", None, "the task names"),
+    ("unverifiable_claim", None, "within the project"), ("target_unmet", None, "that a task mentions"),
     ("limit_broken", "E206", "task_limits"), ("tests_failed", "E210", "tests"), ("checks_failed", "E210", "checks"),
     ("tests_unproven", "E211", "tests"), ("leftovers", None, "processes"), ("put_off", None, "wait"),
     ("denied_tools", "E503", "tools"), ("log_failed", None, "folder"), ("guessed_claim", None, "not sure"),

@@ -111,16 +111,20 @@ ROWS: list[Any] = [
     ),
     pytest.param({"status": "INCOMPLETE"}, "INCOMPLETE", "incomplete", "executor_incomplete", None, id="unfinished"),
     pytest.param(
-        {"targets_unmet": ("docs/x.md",)}, "NO_EVIDENCE", "incomplete", "target_unmet", None,
+        {"targets_unmet": ("docs/x.md was not created",)}, "INCOMPLETE", "incomplete", "target_unmet", None,
         id="P31 the ordered file was not made, whatever else was",
     ),
     pytest.param(
-        {"targets_unmet": ("docs/x.md",), "task_type": "REPORT", "output": "Written."},
-        "NO_EVIDENCE", "incomplete", "target_unmet", None, id="P31 a report that was ordered as a file",
+        {"targets_unmet": ("docs/x.md was not created",), "task_type": "REPORT", "output": "Written."},
+        "INCOMPLETE", "incomplete", "target_unmet", None, id="P31 a report that was ordered as a file",
     ),
     pytest.param(
-        {"targets_unmet": ("a",), "verified": (), "ordered_deletions": ("b",)},
-        "NO_EVIDENCE", "incomplete", "target_unmet", None, id="P31 one of two ordered deletions",
+        {"targets_unmet": ("a was not deleted",), "verified": (), "ordered_deletions": ("b",)},
+        "INCOMPLETE", "incomplete", "target_unmet", None, id="P31 one of two ordered deletions",
+    ),
+    pytest.param(
+        {"task_type": "DANGEROUS_OP", "ordered_deletions": ("build/x.o",), "stray": ("old.md",)},
+        "INCOMPLETE", "incomplete", "stray_deletion", None, id="P8 more was destroyed than was ordered",
     ),
     pytest.param({"tests": "failed"}, "INCOMPLETE", "incomplete", "tests_failed", "E210", id="P11 tests fail"),
     pytest.param({"checks_failed": ("lint",)}, "INCOMPLETE", "incomplete", "checks_failed", "E210", id="P4 lint fails"),
@@ -433,6 +437,51 @@ def test_p9_p26_every_verdict_is_known_and_says_why(facts: Facts) -> None:
         facts.interactive or verdict.state != "awaiting_response",
     )
     assert known == (True,) * 6
+
+
+@pytest.mark.parametrize(
+    ("facts", "status", "why"),
+    [
+        pytest.param({"task_type": "READ_INFO"}, "COMPLETE", "1 file verified on the disk.", id="something changed"),
+        pytest.param({"task_type": "READ_INFO", "verified": (), "output": "Yes."}, "COMPLETE", "The answer was given.",
+                     id="nothing changed"),
+        pytest.param({"task_type": "READ_INFO", "targets_unmet": ("a.md was not changed",)}, "INCOMPLETE",
+                     "a.md was not changed.", id="something else changed than the task mentions"),
+        pytest.param({"task_type": "READ_INFO", "targets_unmet": ("a.md was not changed",), "verified": (),
+                      "output": "Yes."}, "COMPLETE", "The answer was given.", id="an answer about a file"),
+    ],
+)  # fmt: skip
+def test_p8_a_guessed_type_is_judged_by_what_changed(facts: dict[str, Any], status: str, why: str) -> None:
+    verdict = judged(guessed=True, **facts)
+    assert (verdict.executor_status, verdict.why) == (status, why)
+
+
+def test_p8_where_nothing_changed_the_verdict_says_so() -> None:
+    verdict = judged(verified=(), targets_unmet=("a.md was not changed",), untouched=("a.md",))
+    assert (verdict.executor_status, verdict.why) == (
+        "NO_EVIDENCE", "No file changed. Mentioned and not touched: a.md.",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("exit_code", [0, 3])
+def test_p10_what_is_mentioned_or_touched_alone_stands_in_every_verdict(exit_code: int) -> None:
+    verdict = judged(
+        exit_code=exit_code, untouched=("data.csv",), unmentioned=("a", "b", "c", "d"), stray=("old.md",)
+    )
+    assert verdict.why.endswith(
+        "Mentioned and not touched: data.csv. Touched and not mentioned: a, b, c and 1 more."
+        " Deleted and not ordered: old.md."
+    )
+
+
+def test_a_folder_that_was_made_is_what_was_ordered() -> None:
+    assert judged(verified=(), folders=("out",)).why == "Made as ordered: out."
+
+
+@pytest.mark.parametrize(("task_type", "status"), [("LIGHT_EDIT", "COMPLETE"), ("DANGEROUS_OP", "INCOMPLETE")])
+def test_p8_a_deletion_that_the_task_orders_without_a_name_is_told(task_type: str, status: str) -> None:
+    verdict = judged(task_type=task_type, verified=(), unnamed=True, stray=("src/dead.py",))
+    assert (verdict.executor_status, "src/dead.py" in verdict.why) == (status, True)
 
 
 @given(anything)

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from orchestrator.core.running import mediation, words
 from orchestrator.core.running.mediation import Answered
+from orchestrator.core.running.mentions import Tree
 from tests.unit.core import growth
 
-EXISTING = ("README.md", "src/a.py")
+EXISTING = Tree(frozenset({"README.md", "src/a.py"}), frozenset({"src"}))
 ROWS = [
     ("Create README.md", "target_file_exists"), ("./README.mdを作って", "target_file_exists"),
-    ("add README.md and LICENSE", "target_file_exists"), ("Create `README.md`", "target_file_exists"),
+    ("add README.md and LICENSE", None), ("Create `README.md`", "target_file_exists"),
     ("Create a new file README.md with hello", "target_file_exists"),
     ("README.mdという新しいファイルを作って", "target_file_exists"), ("write src/a.py", "target_file_exists"),
     ("add it", "target_file_ambiguous"), ("Please create a file", "target_file_ambiguous"),
@@ -22,7 +23,12 @@ ROWS = [
     ("update", "target_action_ambiguous"), ("fix it", "target_action_ambiguous"),
     ("change something", "target_action_ambiguous"), ("Can you fix this?", "target_action_ambiguous"),
     ("それを変更してください", "target_action_ambiguous"), ("delete it", "target_action_ambiguous"),
-    ("create config", None), ("Fix README.md", None), ("Create NEW.md", None), ("create readme.md", None),
+    ("create readme.md", "target_file_exists"), ("create a readme", "target_file_exists"),
+    ("create config", None), ("Fix README.md", None), ("Create NEW.md", None),
+    ("create README.md and fix src/a.py", None),
+    ("fix the bug in src/a.py, and add a test to README.md", None), ("rewrite README.md", None),
+    ("write hello to README.md", None), ("add a title in README.md", None), ("overwrite README.md", None),
+    ("create README.md, overwrite what is there", None), ("README.mdに追記して", None),
     ("Add a section to README.md", None), ("create tests for src/a.py", None), ("README.mdにテストを追加して", None),
     ("Write docs in the file README.md", None), ("README.mdを参考に説明を書いて", None),
     ("バグを直して", None), ("テストを追加して", None), ("ログイン機能を修正して", None),
@@ -49,7 +55,7 @@ def test_p19_without_existing_files_a_named_file_is_clear() -> None:
 
 @pytest.mark.parametrize("path", ["maybe/" + "a" * 120 + ".md"])
 def test_p19_a_long_path_is_shortened(path: str) -> None:
-    found = mediation.doubt(f"Create {path}", [path])
+    found = mediation.doubt(f"Create {path}", Tree(frozenset({path})))
     assert (found is not None and len(found.question) < 220, found and found.reason) == (True, "target_file_exists")
 
 

@@ -1,0 +1,306 @@
+"""The word lists by which the runner reads a task and an answer, in English and Japanese. Data: no rule stands here.
+
+English entries are alternatives of a regular expression, matched as whole words in any case; Japanese ones are matched
+wherever they stand, since nothing separates words there. What each list decides is said where it is used.
+"""
+
+from __future__ import annotations
+
+MAKE = (
+    "create|make|write|add|generate|build|produce|develop|implement|introduce|touch|mkdir|scaffold|draft"
+    "|compose|author"
+    "|initiali[sz]e|init|provide|prepare|insert|append|prepend|put|save|store|export|dump|record|output|emit|place"
+    "|set up|note down|jot down|must exist|should exist|has to exist|have to exist"
+    "|needs? to exist|needs? to be there|there (?:should|must|has to|needs? to) be|make sure|ensure|new|need|want"
+    "|install|deploy|commit|publish|push|enable|configure|release|integrate|upload|download|bootstrap|register|ship"
+    "|would like|i'd like|we'd like|spin up|populate|echo|type|get me|give me"
+)
+CHANGE = (
+    "fix|change|update|modify|edit|correct|adjust|tweak|repair|improve|refactor|rework|rewrite|extend|replace"
+    "|overwrite"
+    "|format|reformat|bump|simplify|shorten|mend|tidy|patch|amend|revise|polish|proofread|reword|rephrase"
+    "|reorder|sort"
+    "|restructure|reorgani[sz]e|optimi[sz]e|enhance|expand|complete|finish|fill|annotate|uncomment|comment out|lint"
+    "|rework|touch up|clean up|clean|clear|empty|truncate|wipe|reset|revert|restore|undo|sync|upgrade|downgrade"
+    "|migrate"
+    "|refresh|adapt|enrich|beautify|capitali[sz]e|uppercase|lowercase|dedupe|tick|check off|work on|fix up|flesh out"
+    "|swap|set|turn|switch|raise|lower|increase|decrease|reduce|mark|move|disable|deprecate|resolve|address|apply"
+    "|bring up to date|spell-?check|localize|redo|alter|resolve|solve|strip|trim|indent|translate|substitute|inline"
+    "|must contain|must say|must have|should contain|should say|should have|needs? to contain|has to contain|tidy up"
+    "|must be|should be|needs? to be|has to be|have to be|do it|do this|do that|wrap|unify|merge|modernize"
+    "|modernise|unblock|restart"
+)
+DELETE = (
+    "delete|remove|erase|unlink|rm|rmdir|get rid of|drop|discard|purge|trash|destroy|throw away|throw out|eliminate"
+    "|nuke|shred|scrap|toss|wipe out|clear out|clean out|ditch|take out|zap|kill"
+)
+CLEAN = "clean|clean up|clear|empty|wipe|tidy|tidy up|prune"
+MOVE = "rename|move|mv|relocate"
+COPY = (
+    "copy|cp|duplicate|clone|convert|translate|transform|split|divide|summari[sz]e|render|extract|collect"
+    "|compile|merge"
+    "|combine|port|back up|archive|compress|zip|turn|transcribe|document"
+)
+TELL = "describe|list|report|report on|outline|explain"
+"""What is told may be told in a file; without one these ask."""
+NOUNS = "(?:a|the|this|that|my|our|your|its|their|no|every|any|one|last|latest|new|old|current|first|next|of|for)"
+"""A verb of the lists right behind one of these is a noun."""
+
+MAKE_JA = (
+    "作成|追加|生成|用意|実装|新規|作っ|作り|作る|書いて|書き込|書き出|書く|足し|加え|追記|記入|記載|保存|出力"
+    "|挿入|記録|まとめ"
+    "|導入|構築|コミット|インストール|デプロイ|公開|設定|登録|入れて|置いて"
+)
+CHANGE_JA = (
+    "修正|変更|更新|編集|改善|調整|リファクタ|直し|直す|書き直|書き換|変え|整形|フォーマット|整理|置換|置き換"
+    "|差し替|入れ替|短く"
+    "|対応|反映|最適化|改訂|校正|翻訳|片付け|仕上げ|完成|有効化|無効化|切り替え|並べ替え|増や|減ら|上げ|下げ|推敲"
+    "|最新に|きれいに|見直|日本語化|書き起こ"
+)
+DELETE_JA = "削除|消去|除去|消し|消す|取り除|破棄|捨て"
+MOVE_JA = "移動|リネーム|改名|名前を変|移し|移す"
+COPY_JA = "コピー|複製|変換|写し"
+
+ASKS = (
+    r"what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|do(?= (?:i|we|you|they|these|those"
+    r"|any|all)\b)|did|has|have|should|explain|describe|tell"
+    "|show|list|find|read|look|check|count|compare|analy[sz]e|investigate|give|say|review|open|outline"
+)
+WH = "what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|did|has|should|between"
+GOVERNS = "how|whether|which|when|between|both"
+"""What follows these is a part of what they ask."""
+ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
+WISHES = (
+    "\ue000[\"'`*)]*\\s+(?:should|needs?|must|has to|have to|ought to|shall|lacks|is missing)(?!\\w)"
+    "|(?:goes|go|belongs?) (?:in)?to [\"'`*(]*\ue000"
+)
+"""Statements about a mention, which stands blackened in the text, that order something."""
+POLITE = (
+    "please|kindly|just|now|then|hi|hello|hey|ok|okay|so|also|and|first|next|finally|can you|could you|would you"
+    "|will you|let's|let us|i want you to|i need you to|i'd like you to|i would like you to|you should|you must"
+    "|we need to"
+    "|you can|you may|we should|we must|i want to|try to|go|your task is to|the task is to|quickly|carefully|simply"
+)
+ASKS_JA = (
+    "教えて|説明|とは|なぜ|何故|どう(?!し)|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|方法"
+    "|やり方"
+)
+POLITE_JA = "(?:て|で)(?:くれ|もらえ|いただけ|くださ|下さ)\\S{0,8}|お願い\\S{0,6}"
+ORDER_JA = (
+    "[\u3040-\u309f]{0,2}?(?:を)?(?:して(?![いあ])|しておいて|する(?=[。!\\s]*\\Z)|しろ|せよ|し、|したい|お願い"
+    "|頼む|て(?![いあ])|(?=[。!\\s]*\\Z))"
+)
+
+REPORT = "reports?|summar(?:y|ies|i[sz]e|i[sz]ing)"
+REPORT_JA = "レポート|報告|要約|まとめて|まとめを|サマリ"
+NO_REPORT = "implement|refactor|delete|remove|install|commit|fix|change|update|modify|edit|correct|rename|move"
+NO_REPORT_JA = "実装|修正|変更|更新|削除"
+REVIEW = (
+    r"review(?:er)?(?:'s|s)?\s+(?:comment|feedback|remark|finding|note|suggestion)s?"
+    r"|(?:address|apply|respond|resolve|handle)\s+(?:\S+\s+){0,4}?review"
+)
+REVIEW_JA = "レビュー(?:の)?(?:指摘|コメント|結果)|指摘(?:事項)?(?:に|を)"
+CONFIG = (
+    "ci|ci/cd|cd pipeline|pipeline|config|configuration|settings|github actions|workflow|dockerfile|docker-compose"
+    "|jenkinsfile|makefile|tsconfig|eslint"
+)
+CONFIG_NAMES = (
+    r"\.github/|\.gitlab-ci|\.ya?ml(?!\w)|\.toml(?!\w)|\.ini(?!\w)|package\.json|settings\.json|設定|パイプライン"
+)
+LIGHT = (
+    "typos?|fix|change|update|modify|edit|correct|adjust|tweak|rename|bump|repair|replace|improve|format|clean"
+    "|set|tidy"
+    "|reword|rephrase|reorder|sort|swap|shorten|simplify|lint|reformat|uncomment|mend|patch|increase|decrease|raise"
+    "|lower|reduce|annotate|polish|proofread|amend|revise"
+)
+LIGHT_JA = "修正|直し|誤字|脱字|リネーム|変えて"
+
+TESTS = "tests?|unit[- ]tests?|test[- ]cases?|specs?|test suites?|testing"
+TESTS_JA = "テスト(?:コード|ケース)?|単体テスト"
+DOCUMENTS = (
+    "readme|changelog|change log|docs?|documentation|docstrings?|comments?|guide|tutorial|manual|license"
+    "|licence|notes?"
+    "|faq|glossary|release notes|how-?to|handbook|wiki|contributing|report|summary|letter|article|essay"
+)
+DOCUMENTS_JA = (
+    "readme|changelog|ドキュメント|文書|説明書|手順書|マニュアル|資料|コメント|変更履歴|リードミー"
+    "|ライセンス"
+)
+
+PLACES = "to|into|onto|in|inside|within|under|at|as|called|named|titled"
+OUT_OF = "from|of|on|with|off|out of|by|via|against|than"
+SOURCES = (
+    r"(?:described|documented|specified|outlined|explained|listed|reported|noted|sketched|laid out) (?:in|by)"
+    r"|according to|based (?:up)?on|in line with|in accordance with|following|follow|see|see also|cf\.?|per|as"
+    r" per|as in"
+    r"|refer(?:ring)? to|consult(?:ing)?|using|use|like|similar to|same as|in the style of|modelled on|inspired"
+    r" by|for"
+    r"|about|so that|so|until|once|while|whether|that|as|run|execute|imported by|used by|linked from|to match|reading"
+)
+SEEKS = r"(?:search|look|looking|searching|aim) for"
+SOURCES_AFTER = r"pass(?:es)?|go(?:es)? green|succeeds?|says?|describes?|explains?|states?|specifies"
+SOURCES_AFTER_JA = (
+    "を参考|を参照|に従|に沿|に基づ|をもと|を元|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ"
+    "|のように|を見て"
+    "|を使って|についての|に関する"
+)
+PRODUCTS_THAT = (
+    r"(?:that|which)\s+(?:\w+ly\s+)?\w+s\b|(?:script|tool|program|function|command|parser|class|module|app|bot"
+    r"|job|cli"
+    r"|endpoint|method|generator|converter|library|service)\s+(?:that\s+|which\s+)?(?:\S+\s+)?"
+    r"(?:to|for|that|which|reading|writing)\b"
+)
+NEVER = (
+    r"(?:do not|don't|don\u2019t|dont|never|must not|mustn't|should not|shouldn't|may not|cannot|can't|without|avoid)"
+    r"(?!\s+(?:forget|hesitate|fail|just|only|worry|need|want))"
+)
+NOT_THIS = (
+    "instead of|rather than|not|no need to|except for|except|other than|apart from|excluding|besides|ignore"
+    "|skip"
+)
+COPIES = (
+    "copy|copies|version|translation|summary|overview|list|back-?up|duplicate|description|analysis|review"
+    "|outline"
+)
+LINKS = "links? to|references? to|pointers? to|mentions? of|imports? of|paths? to|link"
+KEPT = "keep|preserve|retain|leave"
+LEFT_ALONE = "(?:leave|keep|preserve)"
+ALONE = "alone|unchanged|untouched|intact|as is|as it is|as they are|the way it is"
+NOTHING_BUT = (
+    r"(?:nothing|anything|any (?:other )?files?|no (?:other )?files?|none|other files?)\b.{0,20}\b(?:but|except"
+    r"|other than|besides)"
+)
+NOT_JA = "ないで|せずに|しないこと|するな|触らず|変えずに|禁止"
+EXCEPT_JA = "以外"
+NOT_THIS_JA = "ではなく|じゃなく|の代わり|[はを]残"
+PERHAPS = (
+    r"if (?:needed|necessary|appropriate|required|relevant|possible|you (?:want|like|must))|where possible"
+    r"|optionally"
+)
+PERHAPS_JA = "必要なら|必要に応じ|必要であれば|できれば"
+OR = r"\s+or\s+|または|もしくは|あるいは"
+AND = (
+    r"[\"'`)\]」』]*\s*(?:,?\s*\band\b(?:\s+also)?|,|&|\+|と|、|及び|および|や|も)?\s*(?:(?:the|a|an"
+    r"|both)\s+)?[\"'`(\[「『]*"
+)
+PRONOUNS = "it|them|this file|that file|these|those"
+
+ARTICLES = (
+    "a|an|the|both|these|this|that|following|new|another|empty|blank|short|small|simple|minimal|basic|brief"
+    "|complete|old"
+    "|initial|single|first|main|existing|whole|entire|my|our|your|its|all|every|any|markdown|text|json|yaml"
+    "|toml|csv|html"
+    "|python|shell|config|configuration|source|test|script|module|document|page|file|files|folder|folders|directory"
+    "|directories|dir|called|named|at|path|project's|root|top-level|nested|unused|obsolete|stale|temporary|unneeded"
+)
+FOLDER = "folders?|director(?:y|ies)|dirs?"
+FOLDER_JA = "フォルダ|ディレクトリ"
+QUOTES = r"explain|describe|what|why|how|log|error|output|message|says?|said|show|traceback|stack ?trace"
+"""A line that holds one of these and ends with a colon leads to what is quoted, up to the next blank line."""
+DETERMINERS = (
+    r"it|them|this|that|these|those|the|an?|all|every|each|any|some|my|our|your|its|their|another|everything|up|\d\w*"
+)
+COMMON = frozenset(
+    "build test tests spec specs app api data core main server client web site config log logs report reports release"
+    " public common models views images examples output cache script scripts tool tools code source module"
+    " modules page"
+    " pages file files text work project bug bugs error errors line lines function class run dev prod user users name"
+    .split()
+)
+"""Names of folders that are words of every day as well: behind an article they name the thing, not the folder."""
+FOLLOWS = (
+    r"and|or|to|in|into|from|with|then|as|for|of|because|so|that|which|now|today|please|again|too|also|if|when"
+    r"|but|by|on"
+    r"|at|once|immediately|completely|entirely|first|before|after|using|containing|including|under|\w+ly|folder"
+    r"|folders"
+    r"|directory|directories|dir|file|files|short|soon|instead|is|are|has|needs?|must|should|via"
+)
+"""What may follow a name in a sentence; another word there makes the name a part of a longer term."""
+
+EXTENSIONS = frozenset(
+    (
+        ".adoc .astro .bat .bib .cfg .cmake .conf .css .csv .diff .feature .gif .gql .gradle .graphql .htm .html .http"
+        " .ico .ini .ipynb .jpeg .jpg .json .json5 .jsonc .jsonl .less .log .markdown .md .mdx .ndjson .patch .pdf"
+        " .plist"
+        " .png .po .properties .proto .rst .sass .scss .svg .tex .tf .tfvars .toml .tsv .txt .webp .xml .xsd .yaml .yml"
+        " .dat .bin .tmp .bak .old .orig .doc .docx .xls .xlsx .ppt .pptx .odt .zip .tar .gz .tgz .db .sqlite .sqlite3"
+        " .pyc .rtf .tmpl .tpl .j2 .jinja .pem .crt .parquet .pkl .npy .mp3 .mp4 .wav .woff .woff2 .ttf .jar .whl .srt"
+        " .ics .lockb .out .map .cmd .fish .zsh .nix .ejs .hbs .pug .styl .rmd .env.example .sum .mod .o .so .a .exe .x"
+        " .py .pyi .pyx .js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte .go .rs .java .kt .kts .scala .groovy .c .h"
+        " .cc .cpp .cxx .hpp .hh .m .mm .cs .fs .vb .rb .php .swift .dart .ex .exs .erl .hs .clj .lua .pl .pm .r .jl"
+        " .zig"
+        " .nim .sh .bash .ps1 .sql"
+    ).split()
+)
+PRODUCTS = frozenset(
+    "node.js next.js vue.js nuxt.js express.js react.js d3.js three.js chart.js backbone.js ember.js angular.js"
+    " moment.js"
+    " discord.js p5.js alpine.js solid.js nest.js deno.js socket.io asp.net console.log math.log np.log logging.log"
+    " os.environ self.log logger.log torch.o tensorflow.js electron.js socket.js web.py sys.out system.out source.map"
+    " array.map list.map stream.map".split()
+)
+"""Words of the shape of a file's name that are the names of something else, unless such a file exists."""
+ABBREVIATIONS = frozenset(("e.g", "i.e", "a.m", "p.m", "etc", "vs", "cf", "ph.d", "u.s"))
+DOT_NAMES = (
+    r"\.(?:env[\w.-]*|[\w-]*(?:rc|ignore|config|attributes|keep|version|profile)(?:\.\w+)?|flake8|mailmap|htaccess"
+    r"|htpasswd|github|vscode|husky|circleci|venv|gitmodules|gitlab-ci\.yml|travis\.yml|pre-commit-config\.yaml)"
+)
+NAMES = {
+    "readme": ("README",), "changelog": ("CHANGELOG", "CHANGES", "HISTORY", "NEWS"),
+    "license": ("LICENSE", "LICENCE", "COPYING"), "licence": ("LICENCE", "LICENSE", "COPYING"),
+    "makefile": ("Makefile", "GNUmakefile"), "dockerfile": ("Dockerfile",), "procfile": ("Procfile",),
+    "gemfile": ("Gemfile",), "jenkinsfile": ("Jenkinsfile",), "rakefile": ("Rakefile",), "pipfile": ("Pipfile",),
+    "vagrantfile": ("Vagrantfile",), "brewfile": ("Brewfile",), "codeowners": ("CODEOWNERS",),
+    "contributing": ("CONTRIBUTING",), "リードミー": ("README",), "変更履歴": ("CHANGELOG", "CHANGES", "HISTORY"),
+    "チェンジログ": ("CHANGELOG", "CHANGES"), "ライセンスファイル": ("LICENSE", "LICENCE", "COPYING"),
+}  # fmt: skip
+"""Files that are known by a name without a kind, in any case; in which files each is found."""
+GROUPS = {
+    r"logs?|log files?|ログ(?:ファイル)?": ("*.log", "*.log.*", "log/**", "logs/**"),
+    r"(?:temporary|temp|tmp)\s+(?:files?|data)|一時ファイル": ("*.tmp", "*.temp", "*~", "*.swp", "tmp/**", "temp/**"),
+    r"back-?ups?(?:\s+files?)?|バックアップ": ("*.bak", "*.orig", "*~", "*.old", "backup/**", "backups/**"),
+    r"caches?|キャッシュ": ("__pycache__/**", "*.pyc", ".cache/**", "cache/**", ".pytest_cache/**", ".mypy_cache/**"),
+    r"build (?:artifacts?|artefacts?|outputs?|files?)": ("build/**", "dist/**", "out/**", "target/**", "*.egg-info/**"),
+}
+"""What is deleted by a common word: which files that is."""
+EVERYTHING = (
+    r"everything|all (?:of )?(?:the |my |our |these )?files|all of it|every file|すべて|全て|全部|全ファイル"
+    r"|何もかも"
+)
+
+FILLERS = (
+    "it|its|this|that|these|those|them|something|anything|everything|some|thing|things|stuff|one|ones|a|an|the"
+    "|any|all|of"
+    "|file|files|code|please|kindly|just|now|then|can|could|would|will|you|for|me|us|and|also|to|want|i|we|need|let's"
+    "|lets|here|there|up|again|ok|okay|thanks|thank|bit|little|more|somehow"
+)
+FILLERS_JA = (
+    "ファイル|コード|何か|なにか|何|それ|これ|あれ|全部|すべて|全て|新しい|ちょっと|少し|もう一度|適当に|いい感じに"
+    "|お願い(?:します)?|下さい|ください|して|します|する|ほしい|欲しい|もらえますか|くれますか|くれる|もらえる"
+    "|[をにのはがもとでねよ]"
+)
+ASKED_MAKES = "create|add|make|write|generate|build|produce|new"
+ASKED_MAKES_JA = "作成|追加|生成|作って|作る|作り|書いて|足して"
+ASKED_CHANGES = (
+    "fix|change|update|modify|edit|correct|adjust|tweak|repair|improve|refactor|rework|rename|replace|delete|remove"
+    "|clean up|clean"
+)
+ASKED_CHANGES_JA = "修正|変更|更新|編集|改善|調整|削除|直して|直す|変えて|消して"
+
+GUESSES = (
+    r"probably|maybe|might|perhaps|possibly|presumably|likely|seem(?:s|ed|ingly)?|appear(?:s|ed)? to"
+    r"|i (?:think|guess|believe|suppose|assume)"
+)
+GUESSES_JA = "たぶん|多分(?!野)|おそらく|恐らく|かもしれ|かも知れ|と思います|と思われ"
+CLAIMS = (
+    r"done|complet(?:e|ed|es|ely)|finish(?:ed|es)?|ready|success(?:ful|fully)?|succeed(?:s|ed)?|works?|working|worked"
+    r"|pass(?:es|ed)?|fine|ok|okay|correct|created?|added|updated|changed|modified|fixed|fixes|implemented|wrote"
+    r"|written"
+    r"|removed|deleted|renamed|resolved|solved|deployed|installed|built"
+)
+CLAIMS_JA = "完了|終わ|終了|でき(?:た|ま)|しました|成功|作成|追加|修正|変更|更新|実装|削除|直り|直し|動作|動き"
+LATER = (
+    r"polling (?:has |was )?started|started polling|(?:started|running|continues) in the background"
+    r"|(?:is|are) still running|will (?:notify|report|update) (?:you )?(?:when|once)"
+)
+LATER_JA = "ポーリングを?開始|バックグラウンドで(?:実行|継続)"

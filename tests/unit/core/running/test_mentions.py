@@ -1,0 +1,91 @@
+"""P8, P31: what a text mentions, and what is no mention."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.core import names
+from orchestrator.core.running import mentions
+from orchestrator.core.running.mentions import Mention, Tree
+from tests.unit.core import growth
+
+TREE = Tree(
+    frozenset("README.md core.py docs/core.py src/a.py Makefile build/x.o a/b.md".split()),
+    frozenset("docs src build a".split()),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see https://example.org/a.md", "mail me@example.org", "version 1.2.3", "e.g. this, i.e. that",
+        "and/or", "yes/no",
+        "CI/CD", "use Invoice.total", "call foo.bar()", "Node.js and Next.js", "console.log", "fix the build", "...",
+        "~",
+        "```\ncreate x.md\n```", "> create x.md", "explain this error:\ncreate x.md failed", "", "24/7", "TCP/IP",
+        "the ../outside.md of ~/x.md",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_path_is_no_mention(text: str) -> None:
+    assert mentions.find(text, TREE) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Create README.md.", [("README.md", ("README.md",))]), ("./core.pyを直して", [("core.py", ("core.py",))]),
+        ("fix Core.PY", [("Core.PY", ("core.py",))]), ("update makefile", [("makefile", ("Makefile",))]),
+        ("fix a.py", [("a.py", ("src/a.py",))]), ("fix docs/core.py", [("docs/core.py", ("docs/core.py",))]),
+        ("delete build", [("build/", ())]), ("docs/ and src/", [("docs/", ()), ("src/", ())]),
+        ("fix core.py and core.py", [("core.py", ("core.py",))]), ("create src/new", [("src/new", ())]),
+        ("create a/b.md", [("a/b.md", ("a/b.md",))]),
+        ("`core.py`, \"a.py\"", [("core.py", ("core.py",)), ("a.py", ("src/a.py",))]),
+    ],
+)  # fmt: skip
+def test_a_mention_means_the_entries_of_its_name(text: str, found: list[tuple[str, tuple[str, ...]]]) -> None:
+    assert [(each.name, each.files) for each in mentions.find(text, TREE)] == found
+
+
+@pytest.mark.parametrize(
+    ("mention", "touched", "unmet"),
+    [
+        (Mention("x.md", mentions.MADE, required=True), {"x.md": "new"}, ()),
+        (Mention("x.md", mentions.MADE, required=True), {"docs/x.md": "new"}, ()),
+        (Mention("x.md", mentions.MADE, required=True), {"index.md": "new"}, ("x.md was not created",)),
+        (Mention("a.py", files=("src/a.py",)), {"src/a.py": "changed"}, ()),
+        (Mention("a.py", files=("src/a.py",)), {"src/a.py": "deleted"}, ("a.py was not changed",)),
+        (Mention("docs/", folders=("docs",), exact=True), {"docs/x/y.md": "new"}, ()),
+        (Mention("docs/", folders=("docs",), exact=True), {"other.md": "new"}, ("docs/ was not changed",)),
+        (Mention("README.md", files=("README.md",), exact=True), {"docs/README.md": "new"},
+         ("README.md was not changed",)),
+        (Mention("readme", mentions.MADE, required=True), {"README.rst": "new"}, ()),
+        (Mention("x.md", role=mentions.SOURCE), {"other.md": "new"}, ()),
+        (Mention("x.md", role=mentions.WEAK), {"other.md": "new"}, ("x.md was not created",)),
+        (Mention("x.md", role=mentions.DENIED, forbidden=("changed",)), {"x.md": "changed"},
+         ("x.md was changed, which the task forbids",)),
+    ],
+)  # fmt: skip
+def test_p31_a_mention_is_done_when_what_fits_became_of_it(
+    mention: Mention, touched: dict[str, str], unmet: tuple[str, ...]
+) -> None:
+    there = frozenset(path for path, change in touched.items() if change != "deleted") | TREE.files
+    assert mentions.judged([mention], Tree(there, TREE.folders), touched).unmet == unmet
+
+
+@given(st.text() | st.text("create a.md /_:?を作成して\n-`>*\"'「」 "))
+def test_every_text_is_read(text: str) -> None:
+    found = mentions.find(text, TREE)
+    assert len({each.name for each in found}) == len(found)
+
+
+@given(st.text("ab./"))
+def test_a_path_has_one_spelling(path: str) -> None:
+    once = names.normal_path(path)
+    assert names.normal_path(once) == once
+
+
+@pytest.mark.parametrize("unit", ["create a.md, ", "a.mdを", "rm x ", "a/", "`", "- a.md\n"], ids=repr)
+def test_long_texts_take_linear_time(unit: str) -> None:
+    assert growth.is_even(lambda text: mentions.find(text, TREE), unit, 8_000 // len(unit))

@@ -1,0 +1,111 @@
+"""P8, P31: whatever words stand around them, what a task mentions decides whether its run is complete."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+
+from orchestrator.core import task_types
+from orchestrator.core.running import judging, mentions, types
+from orchestrator.core.running.facts import Facts, File
+from orchestrator.core.running.judging import Verdict
+from orchestrator.core.running.mentions import Tree
+from tests.unit.core.running import wordings
+
+STRICT = [*wordings.ENGLISH, *wordings.JAPANESE]
+EVERY = [*STRICT, *wordings.LOOSE]
+BEFORE = Tree(wordings.FILES, wordings.FOLDERS)
+
+
+@functools.cache
+def read(text: str) -> tuple[types.Settled, tuple[mentions.Mention, ...]]:
+    """The type of a task and what counts of what it mentions."""
+    settled = types.settle(None, text)
+    return settled, mentions.of_type(mentions.find(text, BEFORE), settled.type, guessed=settled.guessed)
+
+
+def verdict(text: str, done: str) -> Verdict:
+    """The verdict on a task after what was done, by the same calls as a run makes them."""
+    settled, found = read(text)
+    gone = {path[1:] for path in done.split("|") if path.startswith("-")}
+    made = {path for path in done.split("|") if path and not path.startswith("-")}
+    touched = {path: "deleted" for path in gone if not path.endswith("/")}
+    touched |= {path: "changed" if path in BEFORE.files else "new" for path in made if not path.endswith("/")}
+    parents = {path.rpartition("/")[0] for path in touched if "/" in path and touched[path] == "new"}
+    folders = (set(BEFORE.folders) | parents | {path[:-1] for path in made if path.endswith("/")}) - {
+        path[:-1] for path in gone if path.endswith("/")
+    }
+    after = Tree((set(BEFORE.files) | {path for path in made if not path.endswith("/")}) - gone, folders)
+    came = mentions.judged(
+        found, after, touched, unnamed=mentions.deletes(text), made=folders - set(BEFORE.folders)
+    )
+    known: dict[str, Any] = {
+        "ordered_deletions": came.deleted, "targets_unmet": came.unmet, "stray": came.stray, "unnamed": came.unnamed,
+        "untouched": came.untouched, "unmentioned": came.unmentioned if found else (), "folders": came.folders,
+    }  # fmt: skip
+    files = tuple(File(path, True) for path, change in sorted(touched.items()) if change != "deleted")
+    return judging.judge(Facts(
+        settled.type, "COMPLETE", "done", session="s", issued_session="s", verified=files, guessed=settled.guessed,
+        tests_required=False, **known,
+    ))  # fmt: skip
+
+
+def paths(right: str) -> str:
+    """The paths of a row, of which some have blanks."""
+    for name in ("my plan.md", "my notes.md"):
+        if right == name:
+            return name
+    return right.replace(" ", "|")
+
+
+@pytest.mark.parametrize(("text", "right"), EVERY, ids=[text for text, _ in EVERY])
+def test_p8_whoever_does_what_was_ordered_is_complete(text: str, right: str) -> None:
+    assert verdict(text, paths(right)).executor_status == "COMPLETE", verdict(text, paths(right)).why
+
+
+@pytest.mark.parametrize(("text", "right"), STRICT, ids=[text for text, _ in STRICT])
+def test_p8_whoever_does_something_else_is_not(text: str, right: str) -> None:
+    for other in ("other.txt", "src/other.py", "-src/keep2.py"):
+        found = verdict(text, other)
+        assert found.executor_status != "COMPLETE", (other, mentions.find(text, BEFORE))
+        named = other.lstrip("-")
+        assert named in found.why or "delete" in found.why, found.why
+
+
+@pytest.mark.parametrize(("text", "right"), EVERY, ids=[text for text, _ in EVERY])
+def test_p8_whoever_does_nothing_is_not(text: str, right: str) -> None:
+    found = verdict(text, "")
+    assert found.executor_status != "COMPLETE", read(text)[0]
+    assert "No file changed." in found.why or read(text)[0].type == task_types.REPORT
+
+
+@pytest.mark.parametrize(("text", "right"), STRICT, ids=[text for text, _ in STRICT])
+def test_p8_what_was_done_beyond_is_named(text: str, right: str) -> None:
+    found = verdict(text, f"{paths(right)}|other.txt|-src/keep2.py")
+    if "src/keep2.py" in right:
+        return
+    assert "Touched and not mentioned: other.txt." in found.why, found.why
+    assert "Deleted and not ordered: src/keep2.py." in found.why, found.why
+    complete = read(text)[0].type != task_types.DANGEROUS_OP
+    assert (found.executor_status == "COMPLETE") == complete
+
+
+LUMPED = ("split", "merge", "logs", "log files", "ログ", "empty", "in build", "in the", " or ")
+"""Of what these mean nobody can tell how much was wanted."""
+SEVERAL = [
+    (text, right) for text, right in STRICT
+    if len(paths(right).split("|")) > 1 and "/" not in right and not any(word in text for word in LUMPED)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "right"), SEVERAL, ids=[text for text, _ in SEVERAL])
+def test_p8_one_of_several_is_not_all(text: str, right: str) -> None:
+    for path in paths(right).split("|"):
+        rest = "|".join(each for each in paths(right).split("|") if each != path)
+        assert verdict(text, rest).executor_status != "COMPLETE", rest
+
+
+def test_there_are_wordings_enough() -> None:
+    assert (len(STRICT) >= 200, len(wordings.JAPANESE) >= 60) == (True, True)
