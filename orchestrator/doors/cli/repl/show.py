@@ -78,12 +78,11 @@ def _files(run: Row) -> list[str]:
 
 
 def _type(run: Row) -> list[str]:
-    """The type of a task that nobody gave, and what it means for COMPLETE."""
-    if run.get("type_by") not in ("words", "guess") or states.word_of(run["state"]) is None:
+    """The type of a task that was guessed, and what it means for COMPLETE."""
+    if run.get("type_by") != "guess" or states.word_of(run["state"]) is None:
         return []
-    how = "guessed" if run["type_by"] == "guess" else "told by its words"
     judged = f"; judged as {run['judged_as']}" if run["judged_as"] != run["task_type"] else ""
-    return [visible(f"Type: {run['task_type']} ({how}{judged}): {run['complete_if']}")]
+    return [visible(f"Type: {run['task_type']} (guessed{judged}): {run['complete_if']}")]
 
 
 def _blocked(run: Row) -> list[str]:
