@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestrator.app import human
 from orchestrator.app.context import ELSEWHERE, Answer, Call, Context, Version, Work, perform
-from orchestrator.app.decision import changes, consequences, fanning, settling, spawning
+from orchestrator.app.decision import changes, consequences, fanning, settling, spawning, withheld_reports
 from orchestrator.app.session import groups
 from orchestrator.app.verdict import completing
 from orchestrator.core import names, questions, strictjson
@@ -189,6 +189,9 @@ def _decide(work: Work, session: Session, version: Version, question: Row, perso
         extras["blockers_resolved"] = released
     if group is None:
         _resume(work, session)
+    kept = stored.get(withheld_reports.REPORT) if decision in GOES_ON else None
+    if kept is not None:
+        group = work.group(kept["group_id"]) if kept["group_id"] else None
     target, fired = _target(version, session, group, question, stored, decision)
     record = spawning.Record(
         current_agent=PERSON,
@@ -203,6 +206,8 @@ def _decide(work: Work, session: Session, version: Version, question: Row, perso
         question=question["id"],
         resume=stored.get("resume"),
     )
+    if kept is not None:
+        return withheld_reports.release(work, version, record, question, kept)
     return spawning.decide(work, work.session(), version, _spread(work, version, record))
 
 
@@ -241,13 +246,14 @@ def _target(
     kept = Target(*(stored.get("target") or (None, "wait", None)))
     if decision in REVISES:
         reporter = stored.get("reporter") or {"role": kept.agent, "agent_id": kept.instance}
-        kept = Target(reporter["role"], "respawn", reporter["agent_id"])
+        kept = Target(reporter["role"], reporter.get("action", "respawn"), reporter["agent_id"])
     if kept.agent in (MANAGER, VALIDATOR, PERSON, None) and kept.action not in _OF_THE_SESSION:
         return manager, ()
     if kept.agent is None or kept.action == "spawn_batch":
         return kept, ()
     if group is None:
-        return manager, ()
+        opens = decision in GOES_ON and (stored.get(withheld_reports.REPORT) or {}).get("effect") == "investigate"
+        return (kept if opens else manager), ()
     if kept.action == "wait":
         kept = kept._replace(action="spawn")
     return engine.constrain(version.workflow, session, group, kept)

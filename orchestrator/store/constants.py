@@ -7,7 +7,7 @@ from orchestrator.core import own_folder
 STORE_CHAIN = "@store"
 """The chain of steps that belong to no session."""
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 """The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
 
 SCHEMA_MARKS = (

@@ -48,7 +48,9 @@ def _newest(table: str, index: str, order: str, where: str = "", *, column: str 
     )
 
 
-_STANDING = "r.effect <> 'merge' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer'))"
+# A report that a person is asked about is withheld: it is written again, with its effect, by the answer to go on.
+_COUNTS = "r.effect <> 'withheld'"
+_STANDING = f"r.effect <> 'merge' AND {_COUNTS} AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer'))"
 _QA_ANSWER = "r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block')"
 _REOPENED = (
     "SELECT c.seq FROM status_changes c INDEXED BY ix_status_changes_reopened WHERE c.session_id = g.session_id"
@@ -89,11 +91,11 @@ _MARKS = (
     ("test_pass_seq", _report("test_pass", "r.effect = 'test_pass'")),
     ("test_fail_seq", _report("test_fail", "r.effect = 'test_fail'")),
     ("passed_seq", _PASSED),
-    ("qa_seq", _report("qa", "r.role = 'qa_expert'")),
+    ("qa_seq", _report("qa", f"r.role = 'qa_expert' AND {_COUNTS}")),
     ("qa_answer_seq", _report("qa_answer", _QA_ANSWER)),
     ("qa_answer_effect", _report("qa_answer", _QA_ANSWER, column="effect")),
-    ("tech_lead_seq", _report("tech_lead", "r.role = 'tech_lead'")),
-    ("manager_seq", _report("manager", "r.role = 'project_manager'")),
+    ("tech_lead_seq", _report("tech_lead", f"r.role = 'tech_lead' AND {_COUNTS}")),
+    ("manager_seq", _report("manager", f"r.role = 'project_manager' AND {_COUNTS}")),
     (
         "mandatory_seq",
         _newest("router_decisions", "ix_router_decisions_mandatory", "seq", " AND t.mandatory_review = 1"),

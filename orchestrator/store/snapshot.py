@@ -37,10 +37,11 @@ _CANCELLED = """SELECT entity_id, reason FROM status_changes INDEXED BY ix_statu
 _CONFIRMATION = """SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_confirm
     WHERE session_id = :session AND effect = 'confirm' AND role = 'project_manager' ORDER BY seq DESC LIMIT 1"""
 _LAST_OF_MANAGER = """SELECT seq, response_status FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1
-    WHERE session_id = :session AND role = 'project_manager' ORDER BY seq DESC LIMIT 1"""
+    WHERE session_id = :session AND role = 'project_manager' AND effect <> 'withheld' ORDER BY seq DESC LIMIT 1"""
 _ACKNOWLEDGED = "SELECT group_id, reason FROM acknowledgements WHERE session_id = :session AND seq = :seq"
 _REPORTS_AFTER = """SELECT coalesce(group_id, role), role || ' ' || response_status || ', report ' || id
-    FROM agent_reports WHERE session_id = :session AND seq > :seq AND role <> 'validator' ORDER BY seq"""
+    FROM agent_reports WHERE session_id = :session AND seq > :seq AND role <> 'validator' AND effect <> 'withheld'
+    ORDER BY seq"""
 _BLOCKERS = """SELECT coalesce(b.group_id, b.session_id), 'blocker ' || b.id || ' is open: ' || b.reason
     FROM blockers b INDEXED BY ix_blockers_open
     LEFT JOIN task_groups g ON g.session_id = b.session_id AND g.id = b.group_id

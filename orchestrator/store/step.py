@@ -195,6 +195,26 @@ class Step:
     def _key(self, table: str, key: tuple[Value, ...]) -> tuple[Value, ...]:
         return (self.chain, *key) if table in OF_SESSION else key
 
+    @contextmanager
+    def tried(self, *rows: tuple[str, Mapping[str, Value]]) -> Iterator[None]:
+        """Let rows stand while the block reads, and take them back: to see what they would lead to.
+
+        Args:
+            rows: a table and the columns of each; they are the first of their tables in this step.
+        """
+        self.flush()
+        self._connection.execute("SAVEPOINT tried")
+        try:
+            for part, (table, columns) in enumerate(rows, start=1):
+                sql, names, defaults, filled, _, _ = _TABLES.get(table) or _table(table)
+                own = {**self._own, "part": 1 if table == rows[0][0] else part - 1}
+                found = {**{name: own[name] for name in filled}, **columns}
+                self._connection.execute(sql, list(map(found.get, names, defaults)))
+            yield
+        finally:
+            self._connection.execute("ROLLBACK TO tried")
+            self._connection.execute("RELEASE tried")
+
     def flush(self) -> None:
         """Write what is held back, before something reads it."""
         if self._holds is not None:

@@ -35,17 +35,20 @@ agent_reports = sa.Table(
     sa.UniqueConstraint("session_id", "seq", "part"),
     sa.CheckConstraint("part = 1", name="one_report_per_step"),
     # What can void an approval: everything but merges; of the project manager only rework and defer count.
+    # A report that a person is asked about has the effect `withheld` and counts for nothing.
     _effect_index(
-        "standing", "effect <> 'merge' AND (role <> 'project_manager' OR effect IN ('rework', 'defer'))"
+        "standing",
+        "effect <> 'merge' AND effect <> 'withheld'"
+        " AND (role <> 'project_manager' OR effect IN ('rework', 'defer'))",
     ),
     *(
         _effect_index(effect, f"effect = '{effect}'")
         for effect in ("approve", "merge", "submit_test", "submit_review", "test_pass", "test_fail")
     ),
     _effect_index("qa_answer", "role = 'qa_expert' AND effect IN ('test_pass', 'test_fail', 'inconclusive', 'block')"),
-    _effect_index("qa", "role = 'qa_expert'"),
-    _effect_index("tech_lead", "role = 'tech_lead'"),
-    _effect_index("manager", "role = 'project_manager'"),
+    _effect_index("qa", "role = 'qa_expert' AND effect <> 'withheld'"),
+    _effect_index("tech_lead", "role = 'tech_lead' AND effect <> 'withheld'"),
+    _effect_index("manager", "role = 'project_manager' AND effect <> 'withheld'"),
     _effect_index("block", "effect = 'block'"),
     sa.Index("ix_agent_reports_confirm", "session_id", "seq", sqlite_where=sa.text("effect = 'confirm'")),
     sa.Index("ix_agent_reports_key", "session_id", "group_id", "role", "response_status", "seq"),

@@ -149,7 +149,7 @@ def _of_the_record(context: Context) -> Iterator[str]:
         yield f"{count} events, and the last has number {last}"
     undecided = context.connection.execute(
         "SELECT r.seq FROM agent_reports r WHERE r.session_id = 'S1' AND 1 <> (SELECT count(*) FROM router_decisions d"
-        " WHERE d.session_id = r.session_id AND d.seq = r.seq AND d.report_id IS NOT NULL)"
+        " WHERE d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1 AND d.cause IN ('report', 'question'))"
     ).fetchall()
     if undecided:
         yield f"reports {[row[0] for row in undecided]} have not one decision each"

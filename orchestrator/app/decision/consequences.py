@@ -57,71 +57,87 @@ class Applied(NamedTuple):
 
 def write_report(work: Work, case: Case, agent: str) -> Written:
     """Write the report's rows, settle and open its blockers, count it, and complete what it completes."""
-    group = case.group
-    candidates = _candidates(work, case)
-    _insert_report(work, case, agent)
+    candidates = completed_by(work, case)
+    insert_report(work, case, agent, case.transition.effect)
+    add_content(work, case)
     meta.keep(work, case)
-    _answer_turns(work, case)
+    answer_turns(work, case)
+    return take_effect(work, case, agent, candidates, open_blocker(work, case, agent))
+
+
+def take_effect(work: Work, case: Case, agent: str, candidates: list[str], opened: tuple[str, ...]) -> Written:
+    """Let a report that is written count: start its group, settle blockers, count, complete what it completes."""
+    group = case.group
     if group is not None:
-        _start_group(work, case, group, agent)
+        start_group(work, case, group, agent)
     resolved = blocking.settles(case)
     for blocker in resolved:
         effect = case.transition.effect
         changes.resolve_blocker(
             work, blocker, by=agent, resolution=RESOLUTIONS.get(effect, "resolved"), note=case.report.summary
         )
-    opened = _open_blocker(work, case, agent)
     if group is not None:
         _count(work, case, group, agent)
     completed = completing.complete(work, candidates)
     if completed:
         path = Path(approved=True, valid=True)
     else:
-        path = work.reader.path(work.step.chain, group.id) if group is not None and _asks_path(case) else Path()
+        path = work.reader.path(work.step.chain, group.id) if group is not None and asks_path(case) else Path()
     return Written(case if path == case.path else case._replace(path=path), opened, resolved, completed)
 
 
-def _asks_path(case: Case) -> bool:
+def asks_path(case: Case) -> bool:
     """Whether the report may complete its group: a merge, or the approval of what is never merged."""
     effect = case.transition.effect
     return effect == "merge" or (effect == "approve" and case.group is not None and case.group.kind != "code")
 
 
-def _insert_report(work: Work, case: Case, agent: str) -> None:
-    report, given = case.report, work.call.input
+def insert_report(work: Work, case: Case, agent: str, effect: str) -> None:
+    """Write the row of a report, and the files and the text that it came with."""
+    given = work.call.input
     raw = given.get("raw_text")
     raw_hash = keep_text(work, raw) if raw else None
-    if report.role == VALIDATOR:
+    if case.report.role == VALIDATOR:
         return
-    own = case.group is not None and (report.role != MANAGER or case.group.awaited_role == MANAGER)
-    open_turn = case.group.turn if case.group is not None and own else case.session.turn
-    work.step.insert(
-        "agent_reports",
-        group_id=case.group.id if case.group else None,
-        role=report.role,
-        agent_id=agent,
-        response_status=case.transition.status,
-        raw_role=report.raw_role,
-        raw_status=report.raw_status,
-        effect=case.transition.effect,
-        turn=report.turn if report.turn is not None else open_turn,
-        turn_assumed=int(report.turn is None),
-        summary=report.summary,
-        details=exactjson.exact(report.details),
-        metadata=strictjson.canonical(given["metadata"]) if given.get("metadata") else None,
-        raw_hash=raw_hash,
-        reported_at=work.at,
-    )
-    for group_id, reason in report.acknowledge.items():
-        work.step.insert("acknowledgements", group_id=group_id, reason=names.said(reason))
-    for name in report.details:
-        work.step.insert("context_items", group_id=case.group.id if case.group else "", name=name)
+    work.step.insert("agent_reports", **report_row(work, case, agent, effect), raw_hash=raw_hash)
     for each in given.get(ATTACHED) or ():
         work.step.insert(
             "evidence", group_id=case.group.id if case.group else None, kind=each["what"],
             subject=f"{work.step.chain}:R{work.seq}", outcome=f"{each['bytes']} bytes in {each['path']}",
             hash=each["sha256"], size=each["bytes"], path=each["path"],
         )
+
+
+def report_row(work: Work, case: Case, agent: str, effect: str) -> dict[str, Any]:
+    """The columns of a report as it is given in this step."""
+    report, given = case.report, work.call.input
+    own = case.group is not None and (report.role != MANAGER or case.group.awaited_role == MANAGER)
+    open_turn = case.group.turn if case.group is not None and own else case.session.turn
+    return {
+        "group_id": case.group.id if case.group else None,
+        "role": report.role,
+        "agent_id": agent,
+        "response_status": case.transition.status,
+        "raw_role": report.raw_role,
+        "raw_status": report.raw_status,
+        "effect": effect,
+        "turn": report.turn if report.turn is not None else open_turn,
+        "turn_assumed": int(report.turn is None),
+        "summary": report.summary,
+        "details": exactjson.exact(report.details),
+        "metadata": strictjson.canonical(given["metadata"]) if given.get("metadata") else None,
+        "reported_at": work.at,
+    }
+
+
+def add_content(work: Work, case: Case) -> None:
+    """Let what a report says count: whom it acknowledges, and what it gives to later agents."""
+    if case.report.role == VALIDATOR:
+        return
+    for group_id, reason in case.report.acknowledge.items():
+        work.step.insert("acknowledgements", group_id=group_id, reason=names.said(reason))
+    for name in case.report.details:
+        work.step.insert("context_items", group_id=case.group.id if case.group else "", name=name)
 
 
 def keep_text(work: Work, text: str) -> str:
@@ -132,7 +148,7 @@ def keep_text(work: Work, text: str) -> str:
     return hash_
 
 
-def _answer_turns(work: Work, case: Case) -> None:
+def answer_turns(work: Work, case: Case) -> None:
     """The turn that the report answers is over; the project manager's report answers all of theirs."""
     if case.report.role == VALIDATOR:
         return
@@ -144,7 +160,8 @@ def _answer_turns(work: Work, case: Case) -> None:
         changes.clear_session(work)
 
 
-def _start_group(work: Work, case: Case, group: Group, agent: str) -> None:
+def start_group(work: Work, case: Case, group: Group, agent: str) -> None:
+    """Begin a group with its first report, or resume a deferred one."""
     starts = case.report.role != MANAGER or case.transition.action in STARTING
     if group.status == "pending" and starts:
         changes.move_group(
@@ -155,7 +172,8 @@ def _start_group(work: Work, case: Case, group: Group, agent: str) -> None:
         changes.move_group(work, group, "in_progress", by=agent, reason=reason, cause="report")
 
 
-def _open_blocker(work: Work, case: Case, agent: str) -> tuple[str, ...]:
+def open_blocker(work: Work, case: Case, agent: str) -> tuple[str, ...]:
+    """Open the blocker that a report with effect `block` is about; its id, or nothing."""
     if case.transition.effect != "block":
         return ()
     type_, severity, reason = meta.blocker_of(case.report)
@@ -193,7 +211,7 @@ def _count(work: Work, case: Case, group: Group, agent: str) -> None:
         changes.update_group(work, group.id, sets, hold=role != MANAGER)
 
 
-def _candidates(work: Work, case: Case) -> list[str]:
+def completed_by(work: Work, case: Case) -> list[str]:
     """The groups whose chain this report may make valid; the view then says which are."""
     report = case.report
     if report.role == MANAGER:
@@ -202,13 +220,13 @@ def _candidates(work: Work, case: Case) -> list[str]:
         if case.transition.effect == "confirm":
             named += [group.id for group in work.reader.groups(AWAITING_MANAGER, work.step.chain)]
         return list(dict.fromkeys(named))
-    return [case.group.id] if case.group is not None and _asks_path(case) else []
+    return [case.group.id] if case.group is not None and asks_path(case) else []
 
 
 def apply(work: Work, case: Case, decision: Decision, agent: str, written: Written) -> Applied:
     """Carry out what the decision does besides starting somebody: marks, deferral, questions, the session's end."""
     group = case.group
-    extras: Answer = {"effect": case.transition.effect, **_in_files(work)}
+    extras: Answer = {"effect": case.transition.effect, **in_files(work)}
     if decision.marks_external and group is not None:
         dependency = str(case.report.details["external_dependency"]).strip()
         changes.mark_external(work, decision.marks_external, dependency=dependency, by=agent)
@@ -226,7 +244,7 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
         changes.update_group(work, group.id, {"iterations": 0})
     _by_effect(work, case, group, agent, extras)
     if decision.question is not None:
-        extras["question_id"] = _ask(work, case, decision, agent, written, waiting)
+        extras["question_id"] = ask(work, case, decision, agent, written.opened, waiting)
     fired: tuple[Fired, ...] = ()
     if group is not None and group.id not in written.completed and decision.target.action == "check_phase":
         fired = await_completion(work, group.id, extras)
@@ -235,7 +253,8 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
     return Applied(group, waiting, extras, fired)
 
 
-def _in_files(work: Work) -> Answer:
+def in_files(work: Work) -> Answer:
+    """The parts of the step's report that lie in files, as its answer names them."""
     found = work.call.input.get(ATTACHED)
     return {"evidence": found} if found else {}
 
@@ -258,9 +277,17 @@ def _defer(work: Work, case: Case, group: Group, agent: str) -> None:
     moving.defer(work, group, blocker.id, reason=blocking.deferral_reason(case), by=agent, cause="report")
 
 
-def _ask(
-    work: Work, case: Case, decision: Decision, agent: str, written: Written, waiting: Group | None
+def ask(
+    work: Work, case: Case, decision: Decision, agent: str, opened: tuple[str, ...], waiting: Group | None,
+    **kept: Any,
 ) -> str:
+    """Open the question that a decision asks, with what an answer needs to go on.
+
+    Args:
+        opened: the blockers that the report has opened.
+        waiting: the group that waits for the answer; None where the session does.
+        kept: more that the answer needs.
+    """
     question = decision.question
     assert question is not None  # noqa: S101 - the caller asks only where there is one
     postponed = decision.postponed or Target(None, decision.target.action)
@@ -268,13 +295,20 @@ def _ask(
         "target": list(postponed),
         "include_context": list(decision.include_context),
         "model": decision.model,
-        "blockers": list(written.opened),
-        "reporter": {"role": case.report.role, "agent_id": agent},
+        "blockers": list(opened),
+        "reporter": {"role": case.report.role, "agent_id": agent, "action": _again(case)},
         **({"resume": work.seq} if resumes(case) else {}),
+        **kept,
     }
     return settling.ask(
         work, work.session(), waiting, question.kind, question.text, by=agent, decision=strictjson.canonical(stored)
     )
+
+
+def _again(case: Case) -> str:
+    """How the reporter is started to report anew: who was sent to merge is sent to merge again."""
+    merges = case.group is not None and case.group.awaited_action == "spawn_merge" and case.report.role != MANAGER
+    return "spawn_merge" if merges else "respawn"
 
 
 def resumes(case: Case) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.app import acting
 from orchestrator.app.context import ATTACHED, FOUND, Answer, Call, Context, Version, Work, perform
-from orchestrator.app.decision import consequences, fanning, settling, spawning
+from orchestrator.app.decision import acceptance, consequences, settling, spawning, withheld_reports
 from orchestrator.app.decision import metadata as meta
 from orchestrator.core import large, masking, names, strictjson
 from orchestrator.core.routing import engine
@@ -26,7 +26,7 @@ from orchestrator.core.routing.facts import (
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.store import constants
-from orchestrator.store.reader import IDLE, Opening
+from orchestrator.store.reader import Opening
 
 OWN_COUNTS = ("approve", "merge", "test_pass")
 """Effects whose loop-guard counts fall only at an answered question."""
@@ -325,6 +325,9 @@ def _refuse_in_chat(case: Case) -> None:
 
 def _accept(work: Work, session: Session, version: Version, case: Case, agent: str) -> Answer:
     work.actor = agent
+    asked = withheld_reports.asked(work, case, agent)
+    if asked is not None:
+        return _withhold(work, session, version, case, asked, agent)
     written = consequences.write_report(work, case, agent)
     case = written.case
     decision = engine.decide(case)
@@ -332,10 +335,23 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
         work.step.flush()
     applied = consequences.apply(work, case, decision, agent, written)
     if case.report.role == MANAGER:
-        _await_manager_again(work, decision, applied)
-    record = _record(work, version, case, decision, applied)
+        acceptance.await_manager_again(work, decision, applied)
+    record = acceptance.record(work, version, case, decision, applied)
     if applied.group is case.group and not (written.opened or written.resolved or decision.marks_external):
         record = record._replace(blockers=case.facts.blockers)
+    answer = spawning.decide(work, work.session(), version, record)
+    _finish(work, case, answer)
+    return answer
+
+
+def _withhold(
+    work: Work, session: Session, version: Version, case: Case, decision: Decision, agent: str
+) -> Answer:
+    """Ask a person about the report before it counts."""
+    applied = withheld_reports.withhold(work, case, decision, agent)
+    if case.report.role == MANAGER:
+        acceptance.await_manager_again(work, decision, applied)
+    record = acceptance.record(work, version, case, decision._replace(mandatory_review=False), applied)
     answer = spawning.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer
@@ -345,42 +361,6 @@ def _starts_one(decision: Decision) -> bool:
     """Whether the decision sends one agent to the group and does nothing else: nothing reads the group before that."""
     agent, action = decision.target.agent, decision.target.action
     return agent not in (None, PERSON) and action not in ("spawn_batch", "check_phase") and decision.question is None
-
-
-def _record(
-    work: Work, version: Version, case: Case, decision: Decision, applied: consequences.Applied
-) -> spawning.Record:
-    group = applied.group
-    record = spawning.Record(
-        current_agent=case.report.role,
-        response_status=case.transition.status,
-        group=group,
-        target=decision.target,
-        cause="report",
-        rules=(*decision.rules, *applied.rules),
-        include_context=decision.include_context,
-        model=decision.model,
-        extras={**decision.extras, **applied.extras},
-        report=True,
-        mandatory_review=decision.mandatory_review,
-        session_level=applied.waiting is None,
-        resume=work.seq if consequences.resumes(case) else None,
-    )
-    if decision.target.action in ("spawn_batch", "check_phase"):
-        return fanning.fan_out(work, version, record, case.transition.next_agent)
-    return record
-
-
-def _await_manager_again(work: Work, decision: Decision, applied: consequences.Applied) -> None:
-    """After a report of the project manager every group in progress that awaits nobody awaits them again, by name."""
-    sends = decision.target.agent is not None and decision.target.action != "spawn_batch"
-    sent = applied.waiting.id if applied.waiting and sends else None
-    idle = work.context.connection.execute(IDLE, {"session": work.step.chain}).fetchall()
-    again = [group for (id_,) in idle if id_ != sent and (group := work.group(id_))]
-    for group in again:
-        spawning.await_manager(work, group)
-    if again:
-        applied.extras["awaiting_manager"] = [*applied.extras.get("awaiting_manager", ()), *(g.id for g in again)]
 
 
 def _finish(work: Work, case: Case, answer: Answer) -> None:

@@ -266,7 +266,7 @@ def freeze(
     found, missing = context_items(work, group_id or reported, include_context)
     rows = work.context.connection.execute(
         "SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_standing WHERE session_id = :session"
-        " AND group_id = :group AND effect <> 'merge'"
+        " AND group_id = :group AND effect <> 'merge' AND effect <> 'withheld'"
         " AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10",
         {"session": session.id, "group": group_id},
     )
@@ -295,12 +295,15 @@ def freeze(
 def _open_blockers(
     work: Work, group_id: str | None, awaited: str, known: tuple[Blocker, ...] | None = None
 ) -> tuple[Blocker, ...]:
-    """The group's open blockers. Their external marks end where another role than the project manager is awaited."""
+    """The group's open blockers. Their external marks end where another role than the project manager is awaited.
+
+    While a person is asked they stay: the report that the answer may turn down changes nothing.
+    """
     if known is not None:
         blockers = known
     else:
         blockers = work.reader.blockers(work.step.chain, group_id) if group_id else ()
-    if awaited == MANAGER or not any(blocker.external for blocker in blockers):
+    if awaited in (MANAGER, PERSON) or not any(blocker.external for blocker in blockers):
         return blockers
     changes.unmark_external(work, blockers)
     return tuple(blocker._replace(external=0) for blocker in blockers)

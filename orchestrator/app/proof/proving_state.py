@@ -74,7 +74,9 @@ _GROUPS = f"""SELECT g.id, g.status, g.kind, g.security_sensitive, g.awaited_rol
 _BLOCKERS = f"""SELECT group_id, external, opened_role, cause FROM blockers
     WHERE session_id = '{SESSION}' AND resolved_seq IS NULL ORDER BY opened_seq DESC, id DESC"""
 _QUESTIONS = f"""SELECT group_id, kind, json_extract(decision, '$.target'), json_extract(decision, '$.reporter'),
-    json_array_length(json_extract(decision, '$.blockers'))
+    json_array_length(json_extract(decision, '$.blockers')), json_extract(decision, '$.report.effect'),
+    json_array_length(json_extract(decision, '$.report.concerns')), json_extract(decision, '$.report.acknowledge'),
+    (SELECT r.response_status FROM agent_reports r WHERE r.session_id = questions.session_id AND r.seq = opened_seq)
     FROM questions WHERE session_id = '{SESSION}' AND closed_seq IS NULL ORDER BY opened_seq, id"""
 _EDGES = f"""SELECT group_id, depends_on FROM group_dependencies
     WHERE session_id = '{SESSION}' AND removed_seq IS NULL ORDER BY 1, 2"""

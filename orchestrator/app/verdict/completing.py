@@ -38,6 +38,16 @@ def complete(work: Work, candidates: list[str]) -> tuple[str, ...]:
     return tuple(done)
 
 
+def would_complete(work: Work, candidates: list[str]) -> bool:
+    """Whether the chain of one of the candidates is valid as things stand."""
+    for group_id in candidates:
+        group = work.group(group_id)
+        row = work.reader.one(_CHAIN, session=work.step.chain, group=group_id)
+        if group is not None and group.status == "in_progress" and row is not None and row[0] == 1:
+            return True
+    return False
+
+
 def path(reader: Reader, session: str, group: str) -> dict[str, Any]:
     """The row of the completion view, by column name; empty where there is none."""
     cursor = reader.connection.execute(

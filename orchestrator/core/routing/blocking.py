@@ -133,6 +133,16 @@ def settles(case: Case) -> tuple[str, ...]:
     return {"all": tuple(own), "newest": tuple(own[:1])}.get(case.transition.resolves, ())
 
 
+def concerned(case: Case) -> tuple[str, ...]:
+    """Ids of the open blockers that the report settles, marks as external, or defers its group for."""
+    found = settles(case)
+    if is_external_guidance(case):
+        marked = newest(case, external=False) or newest(case, external=True)
+    else:
+        marked = newest(case, external=True) if case.transition.effect == "defer" else None
+    return (*found, marked.id) if marked and marked.id not in found else found
+
+
 def builder(workflow: Workflow, group: Group) -> str:
     """The role that builds a group: who built it last, else by security, complexity and kind."""
     return group.builder_role or first_builder(workflow, group)

@@ -103,6 +103,33 @@ def _apply(case: Case, base: Target) -> tuple[Target, list[Fired], dict[str, Any
     return _constrained(case, target, fired, extras), fired, extras
 
 
+def may_ask(case: Case) -> bool:
+    """Whether deciding could ask a person; most reports are told apart here, before anything is decided."""
+    transition, rules_ = case.transition, case.workflow.rules
+    return bool(
+        case.report.review_reason
+        or case.facts.visits + 1 >= rules_.loop_max_visits
+        or transition.effect in rules.COUNTERS
+        or transition.iteration_budget_check
+        or transition.action == "pause_for_user"
+    )
+
+
+def confirmed(case: Case, target: Target, model: str | None, include_context: tuple[str, ...]) -> Decision:
+    """The decision on a report that a person has let go on: what was kept for the answer, and what the report does."""
+    extras: dict[str, Any] = {"bypass_qa": True} if case.transition.bypass_qa else {}
+    return Decision(
+        target=target,
+        model=model,
+        include_context=include_context,
+        rules=(),
+        extras=extras,
+        resolves=blocking.settles(case),
+        marks_external=_marks_external(case),
+        mandatory_review=_mandatory(case),
+    )
+
+
 def constrain(workflow: Workflow, session: Session, group: Group, target: Target) -> tuple[Target, tuple[Fired, ...]]:
     """A target that no report led to, under the constraints that hold for every decision of the group."""
     transition = _NO_TRANSITION._replace(next_agent=target.agent, action=target.action)

@@ -29,6 +29,9 @@ BUILDERS = (DEVELOPER, SENIOR, RESEARCHER)
 STARTING = ("spawn", "respawn", "spawn_merge")
 SPAWNING = (*STARTING, "spawn_batch")
 
+WITHHELD = "withheld"
+"""The effect of a report while a person is asked about it. It counts with its own effect from the answer to go on."""
+
 NOTHING: dict[str, Any] = {}
 """What a value holds under names where nothing was given; never written to."""
 

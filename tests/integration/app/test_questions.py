@@ -250,10 +250,15 @@ class TestAnAnswer:
 
     def test_sets_the_counters_back(self) -> None:
         table, question = budget()
-        assert table.row("A", "qa_attempts") == (4,)
+        counters = "qa_attempts, tl_review_attempts, merge_attempts, iterations, answered_seq"
+        assert table.row("A", "qa_attempts") == (3,)
+        answer = table.answer(question, "abandon", note="enough")
+        assert table.row("A", counters) == (0, 0, 0, 0, answer["seq"])
+
+    def test_sets_the_counters_back_before_the_report_counts(self) -> None:
+        table, question = budget()
         answer = table.answer(question, "continue")
-        found = table.row("A", "qa_attempts, tl_review_attempts, merge_attempts, iterations, answered_seq")
-        assert found == (0, 0, 0, 0, answer["seq"])
+        assert table.row("A", "qa_attempts, answered_seq") == (1, answer["seq"])
 
     def test_by_yes_or_no_is_the_decision_and_never_a_word_of_the_note(self) -> None:
         table, question = _confirmation()
