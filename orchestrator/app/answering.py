@@ -189,9 +189,12 @@ def _decide(work: Work, session: Session, version: Version, question: Row, perso
         extras["blockers_resolved"] = released
     if group is None:
         _resume(work, session)
-    kept = stored.get(withheld_reports.REPORT) if decision in GOES_ON else None
-    if kept is not None:
+    kept = stored.get(withheld_reports.REPORT)
+    if kept is not None and decision in GOES_ON:
         group = work.group(kept["group_id"]) if kept["group_id"] else None
+    elif kept is not None and kept["begins"] and group is not None:
+        withheld_reports.drop(work, group, by=person.id)
+        group = None
     target, fired = _target(version, session, group, question, stored, decision)
     record = spawning.Record(
         current_agent=PERSON,
@@ -206,7 +209,7 @@ def _decide(work: Work, session: Session, version: Version, question: Row, perso
         question=question["id"],
         resume=stored.get("resume"),
     )
-    if kept is not None:
+    if kept is not None and decision in GOES_ON:
         return withheld_reports.release(work, version, record, question, kept)
     return spawning.decide(work, work.session(), version, _spread(work, version, record))
 
@@ -252,8 +255,7 @@ def _target(
     if kept.agent is None or kept.action == "spawn_batch":
         return kept, ()
     if group is None:
-        opens = decision in GOES_ON and (stored.get(withheld_reports.REPORT) or {}).get("effect") == "investigate"
-        return (kept if opens else manager), ()
+        return manager, ()
     if kept.action == "wait":
         kept = kept._replace(action="spawn")
     return engine.constrain(version.workflow, session, group, kept)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from orchestrator.app import acting, human, paging
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.app.decision import changes, settling
+from orchestrator.app.decision import changes, settling, unblocked_groups
 from orchestrator.app.session import groups
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names, permissions
 from orchestrator.core.permissions import Block
+from orchestrator.core.routing.facts import Blocker
 from orchestrator.errors import Refused
 from orchestrator.store import queries, task_queries
 from orchestrator.store.queries import Row
@@ -21,6 +22,8 @@ GROUP_HARD = (
     permissions.A_PERSON, "tech_lead, by guidance or approval", "project_manager, where guidance marked it external",
 )  # fmt: skip
 """Who lifts a hard blocker of a group."""
+_OF_BLOCKER = ("id", "type", "class", "external", "opened_role", "opened_by", "cause")
+"""The columns of a blocker as deciding sees it."""
 
 
 def blockers_of(
@@ -92,6 +95,8 @@ def resolve(
 ) -> Answer:
     """Resolve one blocker; with the last one of a task the task goes back to its former status.
 
+    With the last one of a group the group returns to who was blocked, where somebody else was to judge the block.
+
     Args:
         by: the acting agent, required.
         reason: why it stands in the way no more.
@@ -157,6 +162,10 @@ def _write(work: Work, row: Row, agent: Agent, reason: str, resolution: str) -> 
         changes.resolve_blocker(work, row["id"], by=agent.id, resolution=resolution, note=reason)
         if row["group_id"] is not None:
             settling.complete_freed(work, row["group_id"])
+            unblocked_groups.send_back(
+                work, row["group_id"], Blocker(*(row[name] for name in _OF_BLOCKER)), opened_seq=row["opened_seq"],
+                by=agent.id, reason=reason,
+            )
     else:
         task = tasks.require_task(work, work.step.chain, row["task_id"])
         task_status.resolve(work, task, [row["id"]], by=agent.id, reason=reason, resolution=resolution)

@@ -73,6 +73,8 @@ SOFT_STOPS = """SELECT type, phases_completed FROM resume_points INDEXED BY ix_r
     ORDER BY seq DESC LIMIT :most"""
 IN_PROGRESS = """SELECT id FROM task_groups INDEXED BY ix_task_groups_awaited
     WHERE session_id = :session AND awaited_role IS NOT NULL AND kind = :kind ORDER BY created_seq"""
+OPEN_GROUP = """SELECT 1 FROM task_groups WHERE session_id = :session AND status IN ('pending', 'in_progress')
+    LIMIT 1"""
 MANAGER_TURNS = """SELECT turn FROM task_groups INDEXED BY ix_task_groups_awaited
     WHERE session_id = :session AND awaited_role = 'project_manager' AND turn IS NOT NULL"""
 AWAITING_MANAGER = f"""SELECT {_GROUP_COLUMNS} FROM task_groups g INDEXED BY ix_task_groups_awaited
@@ -280,6 +282,10 @@ class Reader:
         parameters |= {f"name{number}": name for number, name in enumerate(names)}
         found: tuple[int | None, ...] = self.connection.execute(_context_items(len(names)), parameters).fetchone()
         return found
+
+    def has_open_groups(self, session: str) -> bool:
+        """Whether a group of the session is neither completed, deferred nor cancelled."""
+        return self.one(OPEN_GROUP, session=session) is not None
 
     def in_progress(self, session: str, kind: str) -> tuple[str, ...]:
         """Ids of the groups of a kind that are in progress, in order of creation."""

@@ -74,7 +74,8 @@ def take_effect(work: Work, case: Case, agent: str, candidates: list[str], opene
     for blocker in resolved:
         effect = case.transition.effect
         changes.resolve_blocker(
-            work, blocker, by=agent, resolution=RESOLUTIONS.get(effect, "resolved"), note=case.report.summary
+            work, blocker, by=agent, resolution=RESOLUTIONS.get(effect, "resolved"),
+            note=blocking.reason(case) if effect == "resume" else case.report.summary,
         )
     if group is not None:
         _count(work, case, group, agent)
@@ -168,8 +169,7 @@ def start_group(work: Work, case: Case, group: Group, agent: str) -> None:
             work, group, "in_progress", by="system:router", reason=f"first report by {case.report.role}", cause="report"
         )
     elif group.status == "deferred_external":
-        reason = names.said(case.report.summary) or "resumed by the project manager"
-        changes.move_group(work, group, "in_progress", by=agent, reason=reason, cause="report")
+        changes.move_group(work, group, "in_progress", by=agent, reason=blocking.reason(case), cause="report")
 
 
 def open_blocker(work: Work, case: Case, agent: str) -> tuple[str, ...]:
@@ -223,8 +223,14 @@ def completed_by(work: Work, case: Case) -> list[str]:
     return [case.group.id] if case.group is not None and asks_path(case) else []
 
 
-def apply(work: Work, case: Case, decision: Decision, agent: str, written: Written) -> Applied:
-    """Carry out what the decision does besides starting somebody: marks, deferral, questions, the session's end."""
+def apply(
+    work: Work, case: Case, decision: Decision, agent: str, written: Written, *, begun: Group | None = None
+) -> Applied:
+    """Carry out what the decision does besides starting somebody: marks, deferral, questions, the session's end.
+
+    Args:
+        begun: the research group of an investigation without a group, where there is one already.
+    """
     group = case.group
     extras: Answer = {"effect": case.transition.effect, **in_files(work)}
     if decision.marks_external and group is not None:
@@ -238,7 +244,7 @@ def apply(work: Work, case: Case, decision: Decision, agent: str, written: Writt
         extras["completed"] = list(written.completed)
     only_asks = (decision.postponed or decision.target).agent == PERSON
     if group is None and case.transition.effect == "investigate" and not only_asks:
-        group = groups.create_investigation(work, case)
+        group = begun or groups.create_investigation(work, case)
     waiting = None if (group is case.group and case.waiting is None) or decision.asks_session else group
     if group is not None and decision.target.agent == INVESTIGATOR and case.report.role != INVESTIGATOR:
         changes.update_group(work, group.id, {"iterations": 0})
@@ -274,7 +280,7 @@ def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: 
 def _defer(work: Work, case: Case, group: Group, agent: str) -> None:
     blocker = blocking.newest(case, external=True)
     assert blocker is not None  # noqa: S101 - admission refuses a deferral without it
-    moving.defer(work, group, blocker.id, reason=blocking.deferral_reason(case), by=agent, cause="report")
+    moving.defer(work, group, blocker.id, reason=blocking.reason(case), by=agent, cause="report")
 
 
 def ask(

@@ -141,7 +141,7 @@ def report_action(work: Work) -> Answer:
     case, facts = _case(work, session, version, opening, report)
     refusal = engine.admit(case, version.workflow, facts, report)
     if refusal is not None or case is None:
-        raise _refused(refusal, group or session, report)
+        raise _refused(work, refusal, group or session, report)
     case, agent = _checked(work, case, opening)
     return _accept(work, session, version, case, agent)
 
@@ -284,6 +284,7 @@ def _case(
         visits=opening.visits if opening else reader.visits(session, **_counted(version, report)) if transition else 0,
         refusal=reader.newest_refusal(session.id, group_id, group.turn) if group and other else None,
         clarifications=reader.clarifications(session) if effect == "clarify" else 0,
+        cancels=effect == "end_research" and reader.has_open_groups(session.id),
         open_code_groups=reader.in_progress(session.id, "code") if effect == "end_research" else (),
         manager_turns=reader.manager_turns(session) if report.role == MANAGER and report.turn is not None else (),
     )
@@ -292,11 +293,19 @@ def _case(
     return Case(version.workflow, version.models, facts, report, transition, alias, Path()), facts
 
 
-def _refused(refusal: Refusal | None, waiting: Group | Session, report: Report) -> Refused:
+_LIFTED = """SELECT json_extract(rules, '$[0].reason') FROM router_decisions
+    INDEXED BY sqlite_autoindex_router_decisions_1 WHERE session_id = :session AND seq = :turn AND cause = 'blocker'"""
+
+
+def _refused(work: Work, refusal: Refusal | None, waiting: Group | Session, report: Report) -> Refused:
     assert refusal is not None  # noqa: S101 - admit answers a refusal whenever there is no case
     # A late answer is refused in the turn that it answers, so it never counts against the open one.
     turn = report.turn if refusal.code == "STALE_TURN" else waiting.turn
-    return Refused(refusal.code, refusal.message, refusal.suggestion, _turn=turn, _role=report.role, **refusal.data)
+    message = refusal.message
+    if refusal.code in ("OUT_OF_TURN", "STALE_TURN") and waiting.turn is not None:
+        lifted = work.reader.one(_LIFTED, session=work.step.chain, turn=waiting.turn)
+        message += f" Turn {waiting.turn} began because {lifted[0]}." if lifted else ""
+    return Refused(refusal.code, message, refusal.suggestion, _turn=turn, _role=report.role, **refusal.data)
 
 
 def _check_acknowledged(work: Work, report: Report) -> None:

@@ -15,10 +15,11 @@ from typing import Any
 from orchestrator.app.context import Answer, Version, Work
 from orchestrator.app.decision import acceptance, consequences, spawning
 from orchestrator.app.decision import metadata as meta
+from orchestrator.app.session import groups, moving
 from orchestrator.app.verdict import completing
 from orchestrator.core import strictjson
 from orchestrator.core.routing import blocking, engine
-from orchestrator.core.routing.facts import MANAGER, WITHHELD, Case, Decision, Facts, Fired, Path, Report, Target
+from orchestrator.core.routing.facts import MANAGER, WITHHELD, Case, Decision, Facts, Fired, Group, Path, Report, Target
 from orchestrator.store import queries
 
 REPORT = "report"
@@ -68,11 +69,16 @@ def withhold(work: Work, case: Case, decision: Decision, agent: str) -> conseque
     if group is not None and group.status == "pending":
         consequences.start_group(work, case, group, agent)
     opened = consequences.open_blocker(work, case, agent)
+    begins = group is None and case.transition.effect == "investigate"
+    if begins:
+        # The question is about this group, so that the session goes on meanwhile.
+        group = groups.create_investigation(work, case)
     status = work.moved.get(group.id, group.status) if group is not None else None
     waiting = group if status == "in_progress" else None
     kept = {
         "effect": case.transition.effect,
         "group_id": group.id if group is not None else None,
+        "begins": begins,
         "concerns": list(blocking.concerned(case)),
         "acknowledge": case.report.acknowledge,
     }
@@ -112,7 +118,7 @@ def release(
     decision = engine.confirmed(case, record.target, record.model, record.include_context)
     written = consequences.take_effect(work, case, agent, candidates, ())
     work.step.flush()
-    applied = consequences.apply(work, written.case, decision, agent, written)
+    applied = consequences.apply(work, written.case, decision, agent, written, begun=record.group)
     if case.report.role == MANAGER:
         acceptance.await_manager_again(work, decision, applied)
     found = acceptance.record(work, version, written.case, decision, applied)
@@ -122,6 +128,12 @@ def release(
         rules=(*record.rules, *found.rules), question=record.question, resume=record.resume,
         extras={**found.extras, **record.extras, **({"blockers_resolved": resolved} if resolved else {})},
     ))
+
+
+def drop(work: Work, group: Group, *, by: str) -> None:
+    """Cancel the research group that was begun for a report, which was turned down before anybody worked on it."""
+    question = work.call.input["id"]
+    moving.cancel(work, group, by=by, reason=f"question {question} was not answered to go on", cause="question")
 
 
 def _case(work: Work, question: queries.Row, row: queries.Row, kept: dict[str, Any]) -> Case:

@@ -224,7 +224,7 @@ def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> Non
 
 def end_research(work: Work, case: Case, agent: str) -> list[str]:
     """End a session whose investigation has answered: what is still open is cancelled, with the reason."""
-    reason = names.said(case.report.summary) or f"{case.report.status}: the investigation answered"
+    reason = blocking.reason(case) or f"{case.report.status}: nothing was open"
     cancelled = cancel_open(work, by=agent, reason=reason, cause="report")
     changes.move_session(
         work, work.session().status, "ended", by=agent, reason=reason, cause="report", outcome="investigation_only"

@@ -203,7 +203,7 @@ def refuse_content(case: Case) -> Refusal | None:
             f"orchestrator status {case.session.id}",
             {"open": list(open_)},
         )
-    return blocking.refuse(case)
+    return blocking.refuse(case) or blocking.refuse_unreasoned(case)
 
 
 def _out_of_turn(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.core import large, names
+from typing import Any
+
+from orchestrator.core import large, names, strictjson
 from orchestrator.core.routing.facts import (
     DEVELOPER,
     MANAGER,
@@ -91,10 +93,6 @@ def _refuse_deferral(case: Case) -> Refusal | None:
     assert group is not None  # noqa: S101 - admission refuses a deferral without a group
     if group.status != "in_progress" or newest(case, external=True) is None:
         return deferral_not_confirmed(group.id)
-    if not deferral_reason(case):
-        return Refusal(
-            "REASON_REQUIRED", f"Deferring group {group.id} needs a reason.", "Give the reason as --summary", {}
-        )
     return None
 
 
@@ -108,9 +106,37 @@ def deferral_not_confirmed(group_id: str) -> Refusal:
     )
 
 
-def deferral_reason(case: Case) -> str:
-    """Why the project manager defers: the summary, else `reason` in the details."""
-    return names.said(case.report.summary) or names.said(large.beginning(case.report.details.get("reason")))
+REASONS = {"defer": "deferral_reason", "resume": "resume_reason", "end_research": "investigation_answers"}
+"""Effects of the project manager's reports that need a reason, and the key of `details` that gives it beside `reason`.
+
+The agent file of the project manager names the same keys.
+"""
+
+
+def reason(case: Case) -> str:
+    """Why the project manager reports what needs a reason: the summary, else the key of the details that gives it."""
+    report = case.report
+    given = (report.details.get(name) for name in (REASONS.get(case.transition.effect, "reason"), "reason"))
+    return next(filter(None, map(names.said, (report.summary, *map(_text, given)))), "")
+
+
+def _text(value: Any) -> str | None:
+    """What a value of the details says: a text, how one begins that lies in a file, or the JSON of a list or object."""
+    if isinstance(value, (list, dict)) and value and large.reference(value) is None:
+        return strictjson.canonical(value)
+    return large.beginning(value)
+
+
+def refuse_unreasoned(case: Case) -> Refusal | None:
+    """Whether a report that moves a group, or cancels some, lacks the reason that stays on record for it."""
+    effect, report = case.transition.effect, case.report
+    if effect not in REASONS or reason(case) or (effect == "end_research" and not case.facts.cancels):
+        return None
+    what = f"group {case.group.id}" if case.group is not None else f"session {case.session.id}"
+    return Refusal(
+        "REASON_REQUIRED", f"{report.status} of {what} needs a reason.",
+        f"Repeat with --summary TEXT, or with {REASONS[effect]} in --details", {"details_key": REASONS[effect]},
+    )
 
 
 def _nothing_blocked(case: Case, what: str) -> Refusal:

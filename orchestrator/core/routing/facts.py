@@ -153,6 +153,8 @@ class Facts(NamedTuple):
     refusal: str | None = None
     clarifications: int = 0
     open_code_groups: tuple[str, ...] = ()
+    cancels: bool = False
+    """Whether the end of the session cancels a group that is still open."""
     manager_turns: tuple[int, ...] = ()
 
 

@@ -223,6 +223,15 @@ def changed(*groups: str, **rules: Any) -> Table:
     return Table(*groups, context=context)
 
 
+def tight(table: Table) -> Table:
+    """From now on whatever comes once more asks a person."""
+    made = document()
+    made["_special_rules"]["loop_guard"] = {"max_visits": 1, "on_exhausted": ["question"]}
+    table.new_rules(made)
+    table.upgrade()
+    return table
+
+
 def names(answer: Answer) -> list[str]:
     """The rules that a decision names."""
     return [rule["name"] for rule in answer["rules"]]

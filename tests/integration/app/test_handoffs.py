@@ -116,7 +116,7 @@ class TestWhatIsToldIsWhatStoodThen:
 
     def before_and_after(self, desk: Desk, group: str | None, later: str, of: str) -> tuple[Answer, Answer]:
         before = desk.call("handoff", session_id="S1", group_id=group)
-        desk.report(later, of)
+        desk.report(later, of, summary="as it is")
         after = desk.call("handoff", session_id="S1", group_id=group, turn=before["handoff"]["turn"])
         assert (before["open"], after["open"]) == (True, False)
         return before["handoff"] | {"report_command": None}, after["handoff"]

@@ -16,7 +16,7 @@ from orchestrator.core.routing.facts import Target
 from orchestrator.errors import Refused, UsageError
 from tests.acceptance import walking
 from tests.acceptance.test_replay import assert_told_again
-from tests.integration.app.table import REVIEW, Table, changed, document, names
+from tests.integration.app.table import REVIEW, Table, changed, names, tight
 
 BLOCKED = {
     "status": "blocked", "requires_user_review": True, "review_reason": "buy a licence?",
@@ -75,15 +75,6 @@ def verdict_budget() -> tuple[Table, str]:
     while "question_id" not in answer:
         answer = table.says("project_manager", "BAZINGA")
     return table, answer["question_id"]
-
-
-def tight(table: Table) -> Table:
-    """From now on whatever comes once more asks a person."""
-    made = document()
-    made["_special_rules"]["loop_guard"] = {"max_visits": 1, "on_exhausted": ["question"]}
-    table.new_rules(made)
-    table.upgrade()
-    return table
 
 
 def redispatched() -> tuple[Table, str]:

@@ -147,7 +147,7 @@ def test_blocked_work_is_completed_by_nobody(actor: str) -> None:
 def test_the_manager_completes_what_their_confirmation_acknowledges() -> None:
     table = Table("A", "B", plan=True)
     table.mark_external("A")
-    table.says("project_manager", "RESUME_BLOCKED", "A")
+    table.says("project_manager", "RESUME_BLOCKED", "A", summary="it is there")
     table.says("project_manager", "BAZINGA", acknowledge={"A": "good enough"})
     assert table.move_refused("A", "completed", "tech_lead").code == "NOT_PERMITTED"
     table.move("A", "completed")

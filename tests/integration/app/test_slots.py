@@ -155,7 +155,7 @@ def full() -> Table:
 
 def test_a_group_that_comes_back_without_a_free_slot_is_held() -> None:
     table = full()
-    answer = table.says("project_manager", "RESUME_BLOCKED", "A")
+    answer = table.says("project_manager", "RESUME_BLOCKED", "A", summary="it is there")
     assert (answer["action"], answer["next_agent"], answer["reason"]) == ("wait", "qa_expert", "held")
     assert ("turn" in answer, "handoff" in answer) == (False, False)
     assert table.row("A", "status, awaited_role, turn, held") == ("in_progress", "qa_expert", None, "slot")
@@ -164,7 +164,7 @@ def test_a_group_that_comes_back_without_a_free_slot_is_held() -> None:
 
 def test_free_slots_go_to_held_groups_before_pending_ones() -> None:
     table = full()
-    table.says("project_manager", "RESUME_BLOCKED", "A")
+    table.says("project_manager", "RESUME_BLOCKED", "A", summary="it is there")
     answer = table.complete("B")
     (followed,) = answer["followed_by"]
     assert (followed["group_id"], followed["action"], followed["next_agent"]) == ("A", "spawn", "qa_expert")

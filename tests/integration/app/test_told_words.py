@@ -225,7 +225,7 @@ class TestInterrupting:
     def test_the_manager_does_not_interrupt_itself(self) -> None:
         table = Table("A", plan=True)
         table.mark_external("A")
-        table.says(PM, "RESUME_BLOCKED", "A", interrupt=True)
+        table.says(PM, "RESUME_BLOCKED", "A", interrupt=True, summary="it is there")
         assert "interrupting" not in last(table, "")["text"]
 
     def test_a_report_on_no_group_takes_no_turn(self) -> None:

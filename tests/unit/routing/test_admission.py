@@ -64,7 +64,8 @@ def test_a_group_takes_reports_until_it_closes(status: str, expected: str | None
 )
 def test_resuming_opens_a_deferred_group_and_no_other(status: str, expected: str | None) -> None:
     at = group(status=status, **build.NOBODY)
-    assert build.code(PM, "RESUME_BLOCKED", group=at, blockers=(blocker(external=1),)) == expected
+    found = build.code(PM, "RESUME_BLOCKED", group=at, blockers=(blocker(external=1),), summary="it is there")
+    assert found == expected
 
 
 @pytest.mark.parametrize(("role", "status"), [(DEV, "PARTIAL"), (PM, "REWORK")], ids=["developer", "manager"])
