@@ -12,6 +12,7 @@ from orchestrator.app.context import Answer, Context
 from orchestrator.core import questions, strictjson
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
+from orchestrator.store.reader import Reader
 
 MOST_ERRORS = 10
 """So many errors of a report are told."""
@@ -48,7 +49,7 @@ def inbox(
         return queries.rows(context.reader, queries.INBOX, **key, limit=most)
 
     def entry(row: Row) -> Answer:
-        return {**{name: row[name] for name in COLUMNS}, "answers": answers(row), "report": report(context, row)}
+        return {**{name: row[name] for name in COLUMNS}, "answers": answers(context.reader, row), "report": report(context, row)}
 
     return paging.listed("questions", *paging.page(fetch, limit, "id"), "id", since, shape=entry)
 
@@ -91,12 +92,17 @@ def _cut(text: str | None) -> str | None:
     return (said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}...") or None
 
 
-def answers(row: Row) -> list[dict[str, Any]]:
+def answers(reader: Reader, row: Row) -> list[dict[str, Any]]:
     """The decisions that a question may be answered by: what each will do, and its command."""
     stored = strictjson.stored(row["decision"]) if row["decision"] else {}
     role, action = (stored.get("target") or (None, "wait"))[:2]
     reporter = (stored.get("reporter") or {}).get("role")
-    effects = questions.effects(row["kind"], row["text"], row["task_id"], (role, action), reporter)
+    group = row["group_id"] if row["task_id"] is None else None
+    effects = questions.effects(
+        row["kind"], row["text"], row["task_id"], (role, action), reporter, group=group,
+        begun=bool((stored.get("report") or {}).get("begins")),
+        deferrable=group is not None and any(each.external for each in reader.blockers(row["session_id"], group)),
+    )
     return [
         {"decision": decision, "effect": effect, "command": questions.command(row["id"], decision, row["kind"])}
         for decision, effect in effects.items()

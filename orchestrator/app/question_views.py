@@ -30,7 +30,7 @@ def question(context: Context, *, id: str) -> Answer:
         raise Refused("UNKNOWN_ID", what, "orchestrator inbox", kind="question")
     found = {
         **{name: row[name] for name in _COLUMNS},
-        "answers": inbox.answers(row) if row["closed_seq"] is None else [],
+        "answers": inbox.answers(context.reader, row) if row["closed_seq"] is None else [],
         "report": inbox.report(context, row),
         "run": run_of(context, row),
     }

@@ -227,9 +227,10 @@ def _hard_block(facts: Facts, items: tuple[Item, ...]) -> Reply | None:
 
 
 def _foreign_block(facts: Facts, items: tuple[Item, ...]) -> Reply | None:
-    if all(barrier.liftable for item in items for barrier in item.barriers):
+    foreign = [item for item in items if any(not each.liftable and not each.awaits for each in item.barriers)]
+    if not foreign:
         return None
-    stopped = [words.of_stopped(item) for item in items]
+    stopped = [words.of_stopped(item) for item in foreign]
     who = words.listed(f"{each['id']} (by {each['blocked_by']})" for each in stopped)
     sentence = f"Wait until others lift what blocks {who}, then call {words.again(facts)}."
     payload = {"blocked_subtasks": stopped}
@@ -268,6 +269,8 @@ def _others_work(facts: Facts) -> Reply | None:
 
 
 def _said(kind: str, name: str, status: str, assignee: str | None) -> str:
+    if kind == "blocker":
+        return f"blocker {name} of its group to be lifted"
     return f"{kind} {name} ({status}, {assignee or 'nobody has it'})" if kind == "task" else f"{kind} {name} ({status})"
 
 

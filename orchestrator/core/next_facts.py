@@ -18,19 +18,23 @@ class Question(NamedTuple):
 
 
 class Barrier(NamedTuple):
-    """An open blocker of a task, and whether the asker may lift it."""
+    """An open blocker of a task, and whether the asker may lift it.
+
+    awaits: it stands for open dependencies, of the task or of one above it, and goes with the last of them.
+    """
 
     id: str
     hard: bool
     reason: str
     opened_by: str | None
     liftable: bool
+    awaits: bool = False
 
 
 class Item(NamedTuple):
     """A task with what stands in its way.
 
-    waits: a dependency of its own, or of its group, is open.
+    waits: a dependency of its own, or of its group, is open, or a hard blocker stops its group.
     """
 
     task: Task
@@ -67,7 +71,7 @@ class Notice(NamedTuple):
 
 
 class Root(NamedTuple):
-    """A task or group that other work waits for, and that waits for nothing itself."""
+    """A task, group or blocker of a group that other work waits for, and that waits for nothing itself."""
 
     kind: str
     id: str

@@ -59,9 +59,9 @@ def overdue(facts: Facts, task: Task) -> bool:
 
 
 def blocker_of(item: Item) -> Barrier:
-    """The blocker of a task to tell of: the first that the asker may not lift, else the first."""
+    """The blocker of a task to tell of: the first that somebody else must lift, else the first."""
     first = item.barriers[0] if item.barriers else Barrier("", False, UNKNOWN, None, True)
-    return next((each for each in item.barriers if not each.liftable), first)
+    return next((each for each in item.barriers if not each.liftable and not each.awaits), first)
 
 
 def listed(names: Iterable[str]) -> str:

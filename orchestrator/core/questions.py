@@ -59,8 +59,13 @@ def recorded(kind: str, decision: str, note: str) -> tuple[str, str]:
     return CONTINUE, f"{decision}: {note}" if note else decision
 
 
+_OF_THE_PROGRAM = ("project_manager", "validator", "user")
+"""Roles in whose place the project manager is called, once a question is answered."""
+
+
 def effects(
-    kind: str, text: str, task: str | None, target: tuple[str | None, str], reporter: str | None
+    kind: str, text: str, task: str | None, target: tuple[str | None, str], reporter: str | None,
+    *, group: str | None = None, deferrable: bool = False, begun: bool = False,
 ) -> dict[str, str]:
     """What will happen for each decision of a question, in words.
 
@@ -69,6 +74,9 @@ def effects(
         task: the task that waits, if it is a task's question.
         target: role and action that are kept back.
         reporter: the role that reported what is asked about, if any.
+        group: the group that waits, if one does.
+        begun: whether the group was begun for the report, and ends with it.
+        deferrable: whether the group has a blocker that guidance marked external, so that it can be deferred.
     """
     if kind == CLARIFICATION:
         return dict.fromkeys(DECISIONS[kind], "the project manager is started again and gets the note")
@@ -76,8 +84,16 @@ def effects(
     goes_on = f"{role} goes on ({action})" if role else f"the work goes on ({action})"
     if action in ("wait", "pause_for_user") and not role:
         goes_on = "the project manager goes on"
-    again = f"{reporter or role or 'the project manager'} is started again and gets the note"
-    stops = "the project manager is called, who cancels or defers"
+    if role in _OF_THE_PROGRAM:
+        goes_on = "the project manager goes on"
+    asked = reporter or role
+    again = f"{'the project manager' if asked in (None, *_OF_THE_PROGRAM) else asked} is started again and gets the note"
+    stops = "the project manager is called and decides"
+    if group is not None:
+        stops = f"the project manager is called, who may cancel {'or defer ' if deferrable else ''}group {group}"
+    if begun:
+        stops = f"group {group} is cancelled, and the project manager is called"
+        again = f"group {group} is cancelled, and {again}"
     if task is not None:
         goes_on, again = f"task {task} goes on", f"task {task} goes on with the note"
         stops = f"task {task} is cancelled"

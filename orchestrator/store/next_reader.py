@@ -58,6 +58,15 @@ DEAD_END = f"""SELECT d.task_id, o.id FROM tasks t INDEXED BY ix_tasks_pending
     WHERE t.session_id = :session AND t.status IN ('backlog', 'todo')
     AND (:all OR t.assignee IN (:agent, :place) OR (t.assignee IS NULL AND t.parent_id IS NULL))
     ORDER BY t.priority, t.created_at LIMIT 1"""
+# What is blocked for its dependencies is found by its blocker; no index leads to it among the tasks.
+AWAITING_DEAD_END = f"""SELECT d.task_id, o.id FROM blockers b INDEXED BY ix_blockers_open
+    CROSS JOIN tasks t ON t.session_id = :session AND t.id = b.task_id AND t.status = 'blocked'
+    CROSS JOIN task_dependencies d ON d.session_id = :session AND d.removed_seq IS NULL
+        AND d.task_id IN ({task_rules.line(':session', 't.id')} SELECT id FROM line)
+    CROSS JOIN tasks o ON o.session_id = :session AND o.id = d.depends_on_id AND o.status = 'cancelled'
+    WHERE b.session_id = :session AND b.resolved_seq IS NULL AND b.cause = 'dependency'
+    AND (:all OR t.assignee IN (:agent, :place) OR (t.assignee IS NULL AND t.parent_id IS NULL))
+    ORDER BY t.priority, t.created_at LIMIT 1"""
 OVERDUE = f"""SELECT {_COLUMNS} FROM tasks t INDEXED BY ix_tasks_claimed CROSS JOIN agents a ON a.id = t.claim_holder
     WHERE t.session_id = :session AND (t.claim_until < :now OR (t.claim_until > :ahead AND t.claim_beat_at >= :ahead))
     AND t.status = 'in_progress' AND a.role = :role
@@ -203,7 +212,7 @@ def own_elsewhere(connection: sqlite3.Connection, session: str, asker: Standing,
 def dead_end(
     connection: sqlite3.Connection, session: str, asker: Standing, *, all: bool
 ) -> tuple[str, str] | None:
-    """The first pending task of an agent, or of nobody, that depends on a cancelled one, and that one.
+    """The first task of an agent, or of nobody, that depends on a cancelled one, and that one: pending or so blocked.
 
     Where a task above it depends on that, it is that task that is named.
 
@@ -212,7 +221,7 @@ def dead_end(
     """
     parameters = {"session": session, "agent": asker.id, "place": asker.place, "all": int(all)}
     found: tuple[str, str] | None = connection.execute(DEAD_END, parameters).fetchone()
-    return found
+    return found or connection.execute(AWAITING_DEAD_END, parameters).fetchone()
 
 
 def overdue(connection: sqlite3.Connection, session: str, asker: Standing, now: str) -> Task | None:

@@ -39,6 +39,9 @@ OPEN_DEPENDENCIES = f"{_EDGES} AND o.status <> 'done' ORDER BY d.seq, d.depends_
 DEPENDENTS = f"""SELECT {COLUMNS} FROM task_dependencies d INDEXED BY ix_task_dependencies_depends_on CROSS JOIN tasks t
     ON t.session_id = d.session_id AND t.id = d.task_id
     WHERE d.session_id = :session AND d.depends_on_id = :task AND d.removed_seq IS NULL ORDER BY d.seq, d.task_id"""
+STOPS_GROUP = """SELECT id FROM blockers INDEXED BY ix_blockers_open WHERE session_id = :session
+    AND group_id = :group AND task_id IS NULL AND resolved_seq IS NULL AND "class" = 'hard'
+    ORDER BY opened_seq, id LIMIT 1"""
 WAITS = f"SELECT {task_rules.waits(':session', ':task', ':group')}"
 OPEN_BLOCKERS = f"""SELECT {_BLOCK} FROM blockers INDEXED BY ix_blockers_task
     WHERE session_id = :session AND task_id = :task AND resolved_seq IS NULL ORDER BY opened_seq DESC, id DESC"""
@@ -188,6 +191,12 @@ def waits(connection: sqlite3.Connection, session: str, task: Task) -> bool:
     """Whether a task may not begin, for its own dependencies, for those of a task above, or for those of its group."""
     parameters = {"session": session, "task": task.id, "group": task.group_id}
     return bool(connection.execute(WAITS, parameters).fetchone()[0])
+
+
+def stops_group(connection: sqlite3.Connection, session: str, group: str | None) -> str | None:
+    """The oldest hard blocker of a group itself, with which the group's tasks wait; None where there is none."""
+    row = connection.execute(STOPS_GROUP, {"session": session, "group": group}).fetchone() if group else None
+    return row[0] if row else None
 
 
 def blockers_of_task(connection: sqlite3.Connection, session: str, id: str) -> list[Block]:

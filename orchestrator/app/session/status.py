@@ -85,7 +85,10 @@ def _questions(context: Context, seen: Snapshot) -> list[Row]:
         return []
     from orchestrator.app import inbox
 
-    return [{**row, "answers": inbox.answers(row), "report": inbox.report(context, row)} for row in seen.questions]
+    return [
+        {**row, "answers": inbox.answers(context.reader, row), "report": inbox.report(context, row)}
+        for row in seen.questions
+    ]
 
 
 def _overview(context: Context) -> Answer:

@@ -16,7 +16,7 @@ from orchestrator.core import next_action as rules
 from orchestrator.core import permissions, tasks
 from orchestrator.core.next_facts import Barrier, Facts, Item, Turn, Worker
 from orchestrator.core.permissions import Standing
-from orchestrator.core.routing.facts import Session
+from orchestrator.core.routing.facts import ROUTER, Session
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import next_reader, task_reader
@@ -251,9 +251,7 @@ class _Reading:
         if found is not None:
             return facts._replace(candidate=found)
         count = next_reader.pending(self.connection, self.session)
-        others = f"Each pending task ({count}) waits for other work, or is others'."
-        if not count:
-            return facts._replace(why_none="No task is pending.")
+        others = f"Each pending task ({count}) waits for other work, or is others'." if count else "No task is pending."
         end = next_reader.dead_end(self.connection, self.session, self.asker, all=facts.manager)
         return facts._replace(why_none=others, dead_end=end)
 
@@ -293,7 +291,7 @@ class _Reading:
             return ()
         assigned = self._at_hand(task.assignee)
         if assigned:
-            return assigned
+            return () if self._busy(task) else assigned
         # Who has the main task has its subtasks at hand; they take no room of their own.
         owner = facts.main.task.assignee if facts.main else None
         first = self._at_hand(owner) if owner not in (None, self.asker.id) else ()
@@ -315,12 +313,18 @@ class _Reading:
 
     def _item(self, task: Task) -> Item:
         """A task with what stands in its way."""
-        waits = task.status != tasks.IN_PROGRESS and task_reader.waits(self.connection, self.session, task)
+        waits = task.status != tasks.IN_PROGRESS and (
+            task_reader.waits(self.connection, self.session, task)
+            or task_reader.stops_group(self.connection, self.session, task.group_id) is not None
+        )
         if task.status != tasks.BLOCKED:
             return Item(task, waits=waits)
         found = task_reader.blockers_of_task(self.connection, self.session, task.id)
         barriers = tuple(
-            Barrier(block.id, block.severity == "hard", block.reason, block.opened_by, self._may_lift(block))
+            Barrier(
+                block.id, block.severity == "hard", block.reason, block.opened_by, self._may_lift(block),
+                awaits=block.opened_by == ROUTER and block.type == "waiting",
+            )
             for block in found
         )
         question = next_reader.question(self.connection, self.session, task.id, task.group_id)
@@ -339,7 +343,8 @@ class _Reading:
         return task_reader.line_waits(self.connection, self.session, task)
 
     def _waiting_group(self, group: str) -> bool:
-        return bool(self.reader.open_dependencies(self.session, group))
+        stopped = task_reader.stops_group(self.connection, self.session, group) is not None
+        return stopped or bool(self.reader.open_dependencies(self.session, group))
 
     def _lets_begin(self, task: Task) -> bool:
         """Whether a task may be offered to anybody: its group goes on, and no question stands before it.

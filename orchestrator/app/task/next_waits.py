@@ -17,6 +17,7 @@ from orchestrator.store import next_reader, task_reader
 from orchestrator.store.reader import Reader
 
 CLOSED_GROUPS = ("completed", "deferred_external", "cancelled")
+_BLOCKER = "blocker "
 _GROUP = "group "
 """What stands before a group's id where tasks and groups are named together; no id holds a space."""
 
@@ -40,11 +41,15 @@ class Waiting:
             return self._found
         self.reach = next_reader.reach(self.connection, self.session)
         open_ = [name for name in self.reach.below.get(main.id, ()) if self.reach.tasks[name][1] != tasks.CANCELLED]
-        own = main.status != tasks.IN_PROGRESS and task_reader.waits(self.connection, self.session, main)
+        own = main.status != tasks.IN_PROGRESS and (
+            task_reader.waits(self.connection, self.session, main) or bool(self._stops(main.group_id))
+        )
         self._found = follow([main.id] if own else sorted(open_, key=tasks.natural), self._look)
         return self._found
 
     def _look(self, name: str) -> Node:
+        if name.startswith(_BLOCKER):
+            return Node()
         if name.startswith(_GROUP):
             return self._look_at_group(name.removeprefix(_GROUP))
         _, status, _, group, _ = self.reach.tasks[name]
@@ -56,7 +61,12 @@ class Waiting:
         waits = [*self.reach.edges.get(name, ()), *whole]
         if group is None:
             return Node(waits)
-        return Node([*waits, *(_GROUP + each for each in self._open_groups(group))])
+        return Node([*waits, *(_GROUP + each for each in self._open_groups(group)), *self._stops(group)])
+
+    def _stops(self, group: str | None) -> list[str]:
+        """The hard blocker with which the tasks of a group wait, if there is one."""
+        found = task_reader.stops_group(self.connection, self.session, group)
+        return [_BLOCKER + found] if found else []
 
     def _waits_above(self, name: str) -> str | None:
         """The nearest task above another one that depends on something: a part waits for what its whole waits for."""
@@ -94,7 +104,12 @@ class Waiting:
         return self._groups[group]
 
     def describe(self, name: str) -> Root:
-        """A task or group of the walk in words."""
+        """A task, group or blocker of the walk in words."""
+        if name.startswith(_BLOCKER):
+            id = name.removeprefix(_BLOCKER)
+            row = self.reader.one("SELECT reason, opened_by, group_id FROM blockers WHERE id = :id", id=id)
+            reason, by, group = map(str, row or ("", "", ""))
+            return Root("blocker", id, reason, "open", by, group)
         if name.startswith(_GROUP):
             id = name.removeprefix(_GROUP)
             found = self.reader.group(self.session, id)

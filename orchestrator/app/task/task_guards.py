@@ -215,6 +215,12 @@ def may_begin(work: Work, task: Task, assignee: str) -> None:
     if task_reader.waits(connection, session, task):
         what, look = _waits_for(work, task)
         raise Refused("DEPENDENCIES_OPEN", what, look, open=open_names(work, task))
+    stop = task_reader.stops_group(connection, session, task.group_id)
+    if stop is not None:
+        raise Refused(
+            "DEPENDENCIES_OPEN", f"Task {task.id} waits with its group {task.group_id}, which blocker {stop} stops.",
+            f"orchestrator blocker show {stop} --session-id {session}", open=[stop],
+        )
     has_room(work, task, assignee)
 
 

@@ -277,7 +277,7 @@ def set_status(
         claim_token: what the claim on the task was given with.
 
     Returns:
-        `task`, and what the machinery did (`followed_by`).
+        `task`, what the machinery did (`followed_by`), and `warnings` where others wait for a task that is cancelled.
 
     Raises:
         Refused: SESSION_CLOSED, UNKNOWN_TASK, UNKNOWN_STATUS, VERSION_CONFLICT, ILLEGAL_MOVE, ACTOR_REQUIRED,
@@ -313,7 +313,25 @@ def set_status_action(work: Work) -> Answer:
     task_status.change(
         work, task, to, by=agent, reason=given.get("reason") or "", blocker_type=given.get("blocker_type")
     )
-    return answer(work, task.id)
+    return answer(work, task.id) | (_waited_for(work, task) if to == tasks.CANCELLED else {})
+
+
+def _waited_for(work: Work, task: Task) -> Answer:
+    """What is said where others wait for a task, or a part of it, that was cancelled just now: `warnings`, or nothing.
+
+    What is cancelled is never done, so each of them waits until its dependency is dropped.
+    """
+    connection, session = work.context.connection, work.step.chain
+    told = []
+    for each in (task, *task_reader.descendants(connection, session, task.id)):
+        for waiting in task_reader.dependents(connection, session, each.id):
+            if waiting.closed:
+                continue
+            drop = task_guards.undepend(work, waiting.id, each.id)
+            told.append(f"Task {waiting.id} waits for {each.id}, which is cancelled and will never be done: {drop}")
+    most = task_guards.MOST_NAMED
+    more = [f"{len(told) - most} more tasks wait for what is cancelled."] if len(told) > most else []
+    return {"warnings": [*told[:most], *more]} if told else {}
 
 
 def actor(work: Work, by: str | None, group: str | None) -> Agent:

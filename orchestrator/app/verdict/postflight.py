@@ -13,6 +13,7 @@ from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
 from orchestrator.app.session import resuming
 from orchestrator.core import handoff
+from orchestrator.core.questions import BUDGET, REVIEW
 from orchestrator.core.running import advice
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -39,7 +40,7 @@ def postflight(context: Context, session_id: str, group_id: str | None = None) -
     if group_id is not None:
         reading.require_group(context, session_id, group_id)
     session = reading.session_row(context.reader, session_id)
-    found = [_question(each) for each in _questions(context, session_id, group_id)]
+    found = [_question(context, each) for each in _questions(context, session_id, group_id)]
     resume = [] if found else _resume(context, session, group_id)
     state = PERSON if found else _state(session, resume)
     answer: Answer = {
@@ -61,15 +62,28 @@ def _questions(context: Context, session_id: str, group_id: str | None) -> list[
     return rows if group_id is None else [row for row in rows if row["group_id"] == group_id or row in of_session]
 
 
-def _question(row: Row) -> Answer:
+def _question(context: Context, row: Row) -> Answer:
     return {
         "id": row["id"],
         "group_id": row["group_id"],
         "task_id": row["task_id"],
         "kind": row["kind"],
-        "reason": row["text"],
+        "reason": _reason(context, row),
         "command": f"orchestrator answer {row['id']} --decision continue --note TEXT",
     }
+
+
+def _reason(context: Context, row: Row) -> str:
+    """What is asked; where the system asks by the type of an error alone, also what the agent says of that error."""
+    from orchestrator.app import inbox
+
+    text = str(row["text"])
+    told = inbox.report(context, row)
+    if told is None or row["kind"] not in (REVIEW, BUDGET):
+        return text
+    errors = [each["message"] for each in told["errors"] if each["message"] and each["type"] in text]
+    said = " ".join((errors[0] if errors else "").split())
+    return f"{text}: {said}" if said and said not in text else text
 
 
 def _resume(context: Context, session: Row, group_id: str | None) -> list[Answer]:

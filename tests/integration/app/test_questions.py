@@ -529,7 +529,7 @@ class TestTheInbox:
             ("continue", "investigator goes on (spawn)", f"orchestrator answer {question} --decision continue"),
             ("revise", "developer is started again and gets the note",
              f"orchestrator answer {question} --decision revise --note TEXT"),
-            ("abandon", "the project manager is called, who cancels or defers",
+            ("abandon", "the project manager is called, who may cancel group A",
              f"orchestrator answer {question} --decision abandon --note TEXT"),
         ]  # fmt: skip
 

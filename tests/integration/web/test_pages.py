@@ -78,7 +78,7 @@ def test_the_inbox_says_what_each_answer_will_do(web: Web) -> None:
     page = web.get("/").text
     assert "Is the schema right?" in page
     assert "<dt>continue</dt><dd>developer goes on (respawn)</dd>" in page
-    assert "<dt>abandon</dt><dd>the project manager is called, who cancels or defers</dd>" in page
+    assert "<dt>abandon</dt><dd>the project manager is called, who may cancel group A</dd>" in page
     assert '<span class="count">1<' in page
 
 
