@@ -122,7 +122,8 @@ def resolve_action(work: Work) -> Answer:
     if row["resolved_seq"] is not None:
         raise Refused(
             "ALREADY_RESOLVED", f"Blocker {row['id']} was resolved by {row['resolved_by']} at {row['resolved_at']}.",
-            f"orchestrator blocker show {row['id']}", resolved_by=row["resolved_by"], resolved_at=row["resolved_at"],
+            f"orchestrator blocker show {row['id']} --session-id {session.id}", resolved_by=row["resolved_by"],
+            resolved_at=row["resolved_at"],
         )
     agent = groups.actor(work, given.get("by"))
     acting.refuse_outside(work, agent, row["group_id"])

@@ -160,6 +160,8 @@ def _subtask_at_work(facts: Facts) -> Reply | None:
     if mine:
         task = mine[0]
         sentence = f"Work on subtask {task.id}, and when it is done, call {words.set_status(facts, task.id, DONE)}."
+        if facts.parted(task):
+            sentence = f"Go on with subtask {task.id}, which has parts of its own, by {words.again(facts, task.id)}."
         payload = {"current_subtask": words.of_task(task)}
         return Reply("execute_subtask", "executing_subtask", sentence, payload)
     return _wait(facts, facts.working) if facts.manager and facts.working else None

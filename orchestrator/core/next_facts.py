@@ -103,6 +103,7 @@ class Facts(NamedTuple):
     elsewhere: a task of the asker's beside the main task that can go on; asked only when the main task waits.
     turns: the turns that the asker answers with a report; asked only when it has no task to go on with.
     person: the only registered person in service; None where there is no such one.
+    parted: whether a subtask has something open below it, so that it cannot be done yet.
     dropper: who may drop what one depends on, the asker where that is possible.
     """
 
@@ -129,6 +130,7 @@ class Facts(NamedTuple):
     elsewhere: Callable[[], str | None] = lambda: None
     turns: Callable[[], tuple[Turn, ...]] = lambda: ()
     person: Callable[[], str | None] = lambda: None
+    parted: Callable[[Task], bool] = lambda task: False
     dropper: Callable[[str, str], str] = lambda task, dependency: "project_manager"
 
     @property

@@ -166,7 +166,9 @@ _GROUP_KEY = """SELECT g.id, g.kind, g.security_sensitive, g.status, g.awaited_r
 _BLOCKERS_KEY = """SELECT group_id, external, opened_role FROM blockers
     WHERE session_id = 'S1' AND resolved_seq IS NULL ORDER BY opened_seq DESC"""
 _QUESTIONS_KEY = """SELECT group_id, kind, json_extract(decision, '$.target'), json_extract(decision, '$.reporter'),
-    json_array_length(json_extract(decision, '$.blockers'))
+    json_array_length(json_extract(decision, '$.blockers')), json_extract(decision, '$.report.effect'),
+    json_array_length(json_extract(decision, '$.report.concerns')), json_extract(decision, '$.report.acknowledge'),
+    (SELECT r.response_status FROM agent_reports r WHERE r.session_id = questions.session_id AND r.seq = opened_seq)
     FROM questions WHERE session_id = 'S1' AND closed_seq IS NULL ORDER BY opened_seq"""
 _EDGES_KEY = "SELECT group_id, depends_on FROM group_dependencies WHERE session_id = 'S1' AND removed_seq IS NULL"
 _VISITS_KEY = """SELECT r.group_id, r.role, r.response_status, count(*) FROM agent_reports r

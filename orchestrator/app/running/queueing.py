@@ -117,7 +117,8 @@ def _refuse_busy(work: Work, task: Task) -> None:
     if task.closed or open_:
         why = f"its run {open_[0].id} is {open_[0].state}" if open_ else f"it is {task.status}"
         what = f"Task {task.id} takes no further run: {why}."
-        raise Refused("ILLEGAL_MOVE", what, f"orchestrator task show {task.id}")
+        look = f"orchestrator task show {task.id} --session-id {work.step.chain}"
+        raise Refused("ILLEGAL_MOVE", what, look)
 
 
 def again(

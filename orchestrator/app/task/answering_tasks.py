@@ -8,6 +8,7 @@ from orchestrator.app.task import task_status
 from orchestrator.core import questions, tasks
 from orchestrator.core.questions import ABANDONS
 from orchestrator.core.routing.facts import PERSON, Fired, Session, Target
+from orchestrator.errors import Refused
 from orchestrator.store import task_reader
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Agent
@@ -56,6 +57,16 @@ def _change(work: Work, task: tasks.Task, person: Agent, decision: str, note: st
     if decision in ABANDONS:
         task_status.change(work, task, tasks.CANCELLED, by=person, reason=reason, cause="question")
         return f"task {task.id} is cancelled"
-    if task.status == tasks.BLOCKED:
+    if task.status != tasks.BLOCKED:
+        return f"task {task.id} goes on"
+    try:
         task_status.change(work, task, tasks.IN_PROGRESS, by=person, reason=reason, cause="question")
+    except Refused as refusal:
+        if refusal.code not in ("DEPENDENCIES_OPEN", "ASSIGNEE_BUSY"):
+            raise
+        # The answer lifts what it was about; something else still keeps the task from beginning.
+        found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
+        lifted = [block.id for block in found]
+        task_status.resolve(work, task, lifted, by=person.id, reason=reason, resolution="answered")
+        return f"task {task.id} may begin later: {refusal.message}"
     return f"task {task.id} goes on"

@@ -151,7 +151,7 @@ def _nothing(work: Work, agent: Agent) -> Answer:
 def _claimed(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
     if task.status == tasks.IN_PROGRESS:
         return _taken(work, task, agent, lease)
-    _refuse_held(task)
+    _refuse_held(work, task)
     moved = task_status.change(
         work, task, tasks.IN_PROGRESS, by=agent, reason="claimed", cause="claim",
         values={"assignee": agent.id, **_columns(work, agent, lease)},
@@ -166,12 +166,12 @@ def _refuse_blocked(work: Work, task: Task) -> Task:
     )
 
 
-def _refuse_held(task: Task) -> None:
+def _refuse_held(work: Work, task: Task) -> None:
     if task.claim_holder is not None:
-        raise lost(task)
+        raise lost(work, task)
 
 
-def lost(task: Task, token: str | None = None, *, by_token: bool = False) -> Refused:
+def lost(work: Work, task: Task, token: str | None = None, *, by_token: bool = False) -> Refused:
     """The refusal of who does not hold the claim of a task.
 
     Args:
@@ -183,7 +183,7 @@ def lost(task: Task, token: str | None = None, *, by_token: bool = False) -> Ref
     if task.claim_holder is None and holder is not None:
         what = f"is in progress with {holder}, claimed by nobody"
     until = f" until {task.claim_until}" if task.claim_until else ""
-    why, then = "", f"orchestrator task show {task.id}"
+    why, then = "", task_guards.show(work, task.id)
     if token is not None:
         why = f"; {names.shown(token)} is not the token of a claim that holds"
     elif by_token and task.claim_holder is not None:
@@ -198,7 +198,7 @@ def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
         before = task.assignee
     gone = before is not None and not task_guards.standing(work, before).active
     if before is not None and not gone and not ended(work, task):
-        raise lost(task)
+        raise lost(work, task)
     if before is not None and before != agent.id:
         task_guards.has_room(work, task, agent.id)
     reason = f"{before} is out of service" if gone else f"the lease of {before} ended at {task.claim_until}"
@@ -252,7 +252,7 @@ def heartbeat_action(work: Work) -> Answer:
     given = work.call.input
     task, agent = _claim_of(work)
     if task.claim_holder != agent.id:
-        raise lost(task)
+        raise lost(work, task)
     base, lease = _base(work), given.get("lease") or _seconds(task)
     if clock_jumps.is_far_ahead(task.claim_beat_at or "", work.at):
         until = _later(base, lease)
@@ -271,7 +271,7 @@ def _claim_of(work: Work) -> tuple[Task, Agent]:
     task = require_task(work, work.step.chain, given["id"])
     agent = _agent(work, given["by"]) if given.get("by") else None
     if task.claim_token is None or task.claim_token != given.get("claim_token"):
-        raise lost(task, given.get("claim_token"), by_token=True)
+        raise lost(work, task, given.get("claim_token"), by_token=True)
     agent = agent or _agent(work, task.claim_holder)
     work.actor = agent.id
     return task, agent
@@ -287,7 +287,7 @@ def release_action(work: Work) -> Answer:
             _refuse_unrelated(work, task, agent)
     else:
         task, agent, why = _without_token(work)
-    task_guards.expected_version(task, given.get("expect_version"))
+    task_guards.expected_version(work, task, given.get("expect_version"))
     reason = names.said(given.get("reason")) or why
     moved = task_status.change(
         work, task, tasks.TODO, by=agent, reason=reason, cause="claim_release",
@@ -301,7 +301,7 @@ def _without_token(work: Work) -> tuple[Task, Agent, str]:
     given = work.call.input
     groups.open_session(work)
     task = require_task(work, work.step.chain, given["id"])
-    task_status.check(task, tasks.TODO, cause="claim_release", expect_version=given.get("expect_version"))
+    task_status.check(work, task, tasks.TODO, cause="claim_release", expect_version=given.get("expect_version"))
     if not given.get("by"):
         raise Refused(
             "ACTOR_REQUIRED", f"Who releases task {task.id} is not named, nor is a claim by its token.",
@@ -322,7 +322,7 @@ def _why_freed(work: Work, task: Task, agent: Agent) -> str:
     if ended(work, task):
         return f"the lease of {holder} ended at {task.claim_until}"
     if agent.id == holder:
-        raise lost(task, by_token=True)
+        raise lost(work, task, by_token=True)
     if not names.said(work.call.input.get("reason")):
         raise Refused(
             "REASON_REQUIRED", f"Taking task {task.id} from {holder} needs a reason.", "Repeat with --reason TEXT"
@@ -346,7 +346,7 @@ def _refuse_unrelated(work: Work, task: Task, agent: Agent) -> None:
     elif holder is None or asker is None or not permissions.is_above(asker, holder):
         raise Refused(
             "NOT_PERMITTED", f"{has} has task {task.id}; {agent.id} does not stand above.",
-            f"orchestrator task show {task.id}", holder=has,
+            task_guards.show(work, task.id), holder=has,
         )
 
 
@@ -361,14 +361,14 @@ def check(work: Work, task: Task, by: Agent, token: str | None) -> None:
     """
     if token is not None:
         if token != task.claim_token or task.claim_holder is None:
-            raise lost(task, token)
+            raise lost(work, task, token)
         return
     if task.claim_holder in (None, by.id) or by.kind != "ai":
         return
     connection = work.context.connection
     holder, asker = task_reader.standing(connection, str(task.claim_holder)), task_reader.standing(connection, by.id)
     if holder is None or asker is None or not permissions.is_above(asker, holder):
-        raise lost(task)
+        raise lost(work, task)
 
 
 def _task(work: Work, task: Task) -> Answer:

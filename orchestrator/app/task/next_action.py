@@ -178,11 +178,16 @@ class _Reading:
         drop = functools.partial(next_waits.dropper, self.reader, self.session, self.asker)
         return facts._replace(
             dropper=drop, elsewhere=functools.partial(_Once(self._elsewhere).__getitem__, main),
-            person=functools.partial(next_reader.only_person, self.connection), turns=self._turns,
+            parted=self._parted, person=functools.partial(next_reader.only_person, self.connection), turns=self._turns,
         )  # fmt: skip
 
     def _status(self) -> str:
         return self.sessions[self.session].status
+
+    def _parted(self, task: Task) -> bool:
+        """Whether a subtask has parts of which not all are closed, or none is done."""
+        counts = next_reader.counts(self.connection, self.session, task.id)
+        return bool(counts) and (not counts.get(tasks.DONE) or not set(counts) <= set(tasks.CLOSED))
 
     def _turns(self) -> tuple[Turn, ...]:
         """The open turns of the asker, in the order of their groups, the session's first; a few are named."""

@@ -122,6 +122,9 @@ def dropper(reader: Reader, session: str, asker: Standing, task: str, dependency
     """Who may drop a dependency: the asker where it added it or stands above who did, else the manager of all."""
     if asker.role == MANAGER:
         return asker.id
+    found = task_reader.task(reader.connection, session, task)
+    if asker.group_id is not None and found is not None and found.group_id not in (None, asker.group_id):
+        return MANAGER
     if task.startswith(_GROUP) or dependency.startswith(_GROUP):
         return MANAGER
     added = next_reader.added_by(reader.connection, session, task, dependency)

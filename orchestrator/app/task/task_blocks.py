@@ -161,7 +161,8 @@ def release(work: Work, task: Task, *, by: str, reason: str) -> Task:
 
 def _may_not_run(work: Work, task: Task) -> bool:
     connection = work.context.connection
-    if task_reader.waits(connection, work.step.chain, task):
+    session = work.step.chain
+    if task_reader.waits(connection, session, task) or task_reader.stops_group(connection, session, task.group_id):
         return True
     return task.parent_id is None and task.assignee is not None and bool(busy(work, task, task.assignee))
 

@@ -41,7 +41,12 @@ def known_status(to: str) -> None:
         )
 
 
-def expected_version(task: Task, version: int | None) -> None:
+def show(work: Work, task: str) -> str:
+    """The command that shows a task."""
+    return f"orchestrator task show {task} --session-id {work.step.chain}"
+
+
+def expected_version(work: Work, task: Task, version: int | None) -> None:
     """Whether the task is as the caller saw it.
 
     Raises:
@@ -50,11 +55,11 @@ def expected_version(task: Task, version: int | None) -> None:
     if version is not None and version != task.version:
         raise Refused(
             "VERSION_CONFLICT", f"Task {task.id} is at version {task.version}, not {version}; nothing changed.",
-            f"orchestrator task show {task.id}", version=task.version,
+            show(work, task.id), version=task.version,
         )
 
 
-def legal(task: Task, to: str, cause: str) -> None:
+def legal(work: Work, task: Task, to: str, cause: str) -> None:
     """Whether the move exists; one more blocker on a blocked task is no move.
 
     Raises:
@@ -66,7 +71,9 @@ def legal(task: Task, to: str, cause: str) -> None:
         lifecycle_table.refuse_task_move(task.status, to, cause)
     except Refused as refusal:
         if (task.status, to) == (tasks.IN_PROGRESS, tasks.TODO):
-            refusal.suggestion += f"; give it back by `orchestrator task release {task.id}`"
+            own = "--claim-token TOKEN" if task.claim_holder else f"--by {task.assignee or 'AGENT'}"
+            release = f"orchestrator task release {task.id} --session-id {work.step.chain} {own}"
+            refusal.suggestion += f"; give it back by `{release}`"
         raise
 
 
@@ -249,7 +256,7 @@ def _waits_for(work: Work, task: Task) -> tuple[str, str]:
     named += [f"group {name}" for name in _open_groups(work, task)]
     edges = [(task.id, each.id, each.status) for each in direct] + [(each.of, each.id, each.status) for each in above]
     dead = next((edge for edge in edges if edge[2] == tasks.CANCELLED), None)
-    look = f"orchestrator task show {task.id}" if dead is None else undepend(work, dead[0], dead[1])
+    look = show(work, task.id) if dead is None else undepend(work, dead[0], dead[1])
     return f"Task {task.id} waits for {', '.join(named)}.", look
 
 

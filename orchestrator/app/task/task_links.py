@@ -88,7 +88,7 @@ def depend_action(work: Work) -> Answer:
     requester = task_guards.standing(work, agent.id)
     task_guards.may_move(work, task, task.status, requester, person=person)
     if any(each.id == on for each in task_reader.dependencies(work.context.connection, work.step.chain, task.id)):
-        raise Refused("ALREADY_EXISTS", f"Task {task.id} depends on {on} already; nothing changed.", _look(task))
+        raise Refused("ALREADY_EXISTS", f"Task {task.id} depends on {on} already; nothing changed.", task_guards.show(work, task.id))
     check(work, task.id, on, task=task)
     work.step.insert("task_dependencies", task_id=task.id, depends_on_id=on, added_by=agent.id)
     _let_wait(work, task)
@@ -131,14 +131,14 @@ def check(
         Refused: UNKNOWN_TASK, DEPENDENCY_INVALID {why}, DEPENDENCY_CYCLE {cycle}.
     """
     if id == on:
-        raise _invalid(f"Task {id} cannot depend on itself.", "self")
+        raise _invalid(work, f"Task {id} cannot depend on itself.", "self")
     other = _require_other(work, on)
     if task is not None and task.closed:
-        raise _invalid(f"Task {task.id} is {task.status} and waits for nothing any more.", "closed")
+        raise _invalid(work, f"Task {task.id} is {task.status} and waits for nothing any more.", "closed")
     if task is not None and other.status != tasks.DONE and _begun(work, task):
-        raise _invalid(f"Task {task.id}, or a part of it, has begun, and {on} is not done.", "started")
+        raise _invalid(work, f"Task {task.id}, or a part of it, has begun, and {on} is not done.", "started")
     if _related(work, id, on, new[1] if new else None):
-        raise _invalid(f"One of {id} and {on} is a part of the other.", "related")
+        raise _invalid(work, f"One of {id} and {on} is a part of the other.", "related")
     ring = task_graph.ring_of_task(Edges(work.context.connection, work.step.chain, new=new), id, on)
     if ring:
         raise Refused(
@@ -154,8 +154,8 @@ def _begun(work: Work, task: Task) -> bool:
     return task_reader.begun_below(work.context.connection, work.step.chain, task.id)
 
 
-def _invalid(message: str, why: str) -> Refused:
-    return Refused("DEPENDENCY_INVALID", message, "orchestrator task list", why=why)
+def _invalid(work: Work, message: str, why: str) -> Refused:
+    return Refused("DEPENDENCY_INVALID", message, f"orchestrator task list --session-id {work.step.chain}", why=why)
 
 
 def _require_other(work: Work, on: str) -> Task:
@@ -167,7 +167,7 @@ def _require_other(work: Work, on: str) -> Task:
     row = work.reader.one(_ELSEWHERE, task=on)
     elsewhere = work.elsewhere(f"task {on}", str(row[0]) if row else None)
     if elsewhere is not None:
-        raise _invalid(f"Task {on} belongs to session {elsewhere}, not to {work.step.chain}.", "session")
+        raise _invalid(work, f"Task {on} belongs to session {elsewhere}, not to {work.step.chain}.", "session")
     return use_cases.require_task(work, work.step.chain, on)
 
 
@@ -184,7 +184,7 @@ def undepend_action(work: Work) -> Answer:
     found = task_reader.dependencies(work.context.connection, work.step.chain, task.id)
     edge = next((each for each in found if each.id == on), None)
     if edge is None:
-        raise Refused("UNKNOWN_ID", f"Task {task.id} does not depend on {on}.", _look(task), kind="dependency")
+        raise Refused("UNKNOWN_ID", f"Task {task.id} does not depend on {on}.", task_guards.show(work, task.id), kind="dependency")
     _may_drop(work, task, on, agent)
     work.step.update(
         "task_dependencies", (task.id, on, edge.seq),
@@ -215,10 +215,6 @@ def _begin(work: Work) -> tuple[Task, Agent]:
     session = groups.open_session(work)
     task = use_cases.require_task(work, session.id, work.call.input["id"])
     return task, use_cases.actor(work, use_cases.planner(work, task.group_id), task.group_id)
-
-
-def _look(task: Task) -> str:
-    return f"orchestrator task show {task.id}"
 
 
 def _answer(work: Work, task: Task) -> Answer:

@@ -63,7 +63,7 @@ def change(
     Source: seed 002, UpdateTaskStatusUseCase.
     """
     reason = names.said(reason)
-    check(task, to, cause=cause, expect_version=expect_version)
+    check(work, task, to, cause=cause, expect_version=expect_version)
     person, legacy = _permitted(work, task, to, by, cause)
     task_guards.reason_given(task, to, reason)
     changed = dict(values or {})
@@ -77,15 +77,15 @@ def change(
     return _write(work, task, to, by, reason, cause, changed, resolution=_resolution(cause, person, legacy))
 
 
-def check(task: Task, to: str, *, cause: str = "set_status", expect_version: int | None = None) -> None:
+def check(work: Work, task: Task, to: str, *, cause: str = "set_status", expect_version: int | None = None) -> None:
     """What is asked of a change before anybody is asked who makes it.
 
     Raises:
         Refused: UNKNOWN_STATUS, VERSION_CONFLICT, ILLEGAL_MOVE.
     """
     task_guards.known_status(to)
-    task_guards.expected_version(task, expect_version)
-    task_guards.legal(task, to, cause)
+    task_guards.expected_version(work, task, expect_version)
+    task_guards.legal(work, task, to, cause)
 
 
 def _permitted(work: Work, task: Task, to: str, by: Agent, cause: str) -> tuple[bool, bool]:

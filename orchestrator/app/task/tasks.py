@@ -305,7 +305,7 @@ def set_status_action(work: Work) -> Answer:
     session = groups.open_session(work)
     task = require_task(work, session.id, given["id"])
     to = given["status"].strip().lower()
-    task_status.check(task, to, expect_version=given.get("expect_version"))
+    task_status.check(work, task, to, expect_version=given.get("expect_version"))
     agent = actor(work, given.get("by"), task.group_id)
     from orchestrator.app.task import claims
 

@@ -56,15 +56,17 @@ def refuse_state(facts: Facts, report: Report, transition: Transition | None) ->
         return Refusal(
             "GROUP_CLOSED",
             f"Group {group.id} is {group.status} and takes no more reports.",
-            _reopening(session.id, group.id) if report.role == MANAGER else "Discard the answer",
+            _reopening(session.id, group) if report.role == MANAGER else "Discard the answer",
             {"group_status": group.status},
         )
     return None
 
 
-def _reopening(session_id: str, group_id: str) -> str:
+def _reopening(session_id: str, group: Group) -> str:
+    if group.status == "cancelled":
+        return f"orchestrator group create ID --session-id {session_id}"
     options = f"--session-id {session_id} --by project_manager --reason TEXT"
-    return f"orchestrator group set-status {group_id} in_progress {options}"
+    return f"orchestrator group set-status {group.id} in_progress {options}"
 
 
 def refuse_turn(facts: Facts, report: Report, transition: Transition | None) -> Refusal | None:

@@ -220,13 +220,20 @@ def nothing_open(snapshot: Snapshot) -> Iterator[Line]:
     yield from _each(snapshot.open_questions, "error", f"orchestrator inbox --session-id {snapshot.session}")
 
 
+def _placed(snapshot: Snapshot, lines: Iterator[Line]) -> Iterator[Line]:
+    """Lines about criteria, their commands with the session that they are about."""
+    for level, subject, message, hint in lines:
+        sets = hint.startswith("orchestrator criterion ")
+        yield level, subject, message, f"{hint} --session-id {snapshot.session}" if sets else hint
+
+
 @check("V08")
 def criteria_met(snapshot: Snapshot) -> Iterator[Line]:
     """Every success criterion is met with evidence, or deferred with an acknowledgement."""
     if not snapshot.criteria:
         yield ("warning", snapshot.session, "the session has no success criteria", _criterion(snapshot))
     for criterion in snapshot.criteria:
-        yield from criteria.stands(criterion)
+        yield from _placed(snapshot, criteria.stands(criterion))
     yield from _each(snapshot.scope_changes, "info")
 
 
@@ -235,7 +242,7 @@ def numbers_reach_their_targets(snapshot: Snapshot) -> Iterator[Line]:
     """A numeric criterion is computed again from its recorded value."""
     for criterion in snapshot.criteria:
         if criterion.operator is not None and criterion.status != "deferred":
-            yield from criteria.compare(criterion)
+            yield from _placed(snapshot, criteria.compare(criterion))
 
 
 @check("V10")
@@ -244,7 +251,7 @@ def commands_succeed(snapshot: Snapshot) -> Iterator[Line]:
     ran = {result.criterion: result for result in snapshot.ran}
     for criterion in snapshot.criteria:
         if criterion.command is not None and criterion.status != "deferred":
-            yield from criteria.judge(criterion, ran.get(criterion.id))
+            yield from _placed(snapshot, criteria.judge(criterion, ran.get(criterion.id)))
 
 
 @check("V11")

@@ -349,7 +349,7 @@ class TestRelease:
         board.mine("T")
         refusal = board.refused("task set-status", session_id="S1", id="T", status="todo", by="dev-1")
         assert (refusal.code, refusal.data["allowed"]) == ("ILLEGAL_MOVE", ["blocked", "done", "cancelled"])
-        assert refusal.suggestion.endswith("; give it back by `orchestrator task release T`")
+        assert refusal.suggestion.endswith("; give it back by `orchestrator task release T --session-id S1 --by dev-1`")
 
     def test_what_is_not_in_progress_cannot_be_released(self, board: Board) -> None:
         board.task("T", assignee="dev-1")
