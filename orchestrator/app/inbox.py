@@ -49,7 +49,8 @@ def inbox(
         return queries.rows(context.reader, queries.INBOX, **key, limit=most)
 
     def entry(row: Row) -> Answer:
-        return {**{name: row[name] for name in COLUMNS}, "answers": answers(context.reader, row), "report": report(context, row)}
+        found = {name: row[name] for name in COLUMNS}
+        return {**found, "answers": answers(context.reader, row), "report": report(context, row)}
 
     return paging.listed("questions", *paging.page(fetch, limit, "id"), "id", since, shape=entry)
 

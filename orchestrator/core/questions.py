@@ -87,7 +87,8 @@ def effects(
     if role in _OF_THE_PROGRAM:
         goes_on = "the project manager goes on"
     asked = reporter or role
-    again = f"{'the project manager' if asked in (None, *_OF_THE_PROGRAM) else asked} is started again and gets the note"
+    who = "the project manager" if asked in (None, *_OF_THE_PROGRAM) else asked
+    again = f"{who} is started again and gets the note"
     stops = "the project manager is called and decides"
     if group is not None:
         stops = f"the project manager is called, who may cancel {'or defer ' if deferrable else ''}group {group}"

@@ -18,9 +18,12 @@ _SPAN = "session_id = :session AND seq > :since AND seq <= :until"
 _GROUP = "(:group IS NULL OR group_id = :group)"
 
 REPORTS = f"""SELECT seq, coalesce(group_id, ''), role, agent_id, response_status, effect, turn, reported_at,
-    CASE WHEN details LIKE '%"usage"%' THEN details END
+    CASE WHEN details LIKE '%"usage"%' THEN details END,
+    EXISTS (SELECT 1 FROM router_decisions d INDEXED BY sqlite_autoindex_router_decisions_1
+        WHERE d.session_id = agent_reports.session_id AND d.seq = agent_reports.seq AND d.part = 1
+        AND d.cause = 'question')
     FROM agent_reports INDEXED BY sqlite_autoindex_agent_reports_1 WHERE {_SPAN} AND {_GROUP} ORDER BY seq"""
-"""Reports in order; their details only where they may speak of usage."""
+"""Reports in order; their details only where they may speak of usage, and whether a person let them go on."""
 TURNS = """SELECT h.turn, h.group_id, coalesce(a.role, ''), e.at
     FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1 LEFT JOIN agents a ON a.id = h.agent_id
     JOIN audit_events e ON e.session_id = h.session_id AND e.seq = h.turn

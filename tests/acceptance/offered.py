@@ -19,7 +19,7 @@ OTHER = "S2"
 """A second session that is open, so that a command without its session is ambiguous."""
 FILLED = {"TEXT": "a reason", "REASON": "a reason"}
 """Placeholders that any text fills."""
-_PLACEHOLDER = re.compile(r"(?<![\w-])(AGENT|GROUP|CODE|JSON|FILE|ID|N|TASK|STATUS|SECONDS|METRIC|G|T)(?![\w-])|<[^>]+>|\.\.\.")
+_PLACEHOLDER = re.compile(r"(?<![\w-])(AGENT|GROUP|CODE|JSON|FILE|ID|TOKEN|N|S|G|T)(?![\w-])|\.\.\.")
 _QUOTED = re.compile(r"`(orchestrator [^`]*)`")
 _AGENTS = "SELECT id FROM agents WHERE active = 1 AND kind = 'ai' AND session_id IS NULL AND role <> 'orchestrator'"
 _STARTED = "SELECT id FROM agents WHERE active = 1 AND kind = 'ai' AND session_id = 'S1'"

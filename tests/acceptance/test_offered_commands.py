@@ -65,7 +65,7 @@ class TestWhatIsPlayed:
         told = {command for _, answer in offered.answers(walk.context) for command in offered.commands(answer)}
         played = {command for command in told if not offered.is_template(command)}
         assert "orchestrator handoff A --turn 4 --session-id S1" in played
-        assert any(each.startswith("orchestrator redispatch") or each.startswith("orchestrator next") for each in played)
+        assert any(each.startswith("orchestrator next --session-id S1 --agent-id dev-1") for each in played)
 
     def test_finds_one_that_is_refused_and_leaves_the_state(self) -> None:
         context = testing.memory_context()

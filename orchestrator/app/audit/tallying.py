@@ -36,6 +36,8 @@ class Report(NamedTuple):
     turn: int | None
     at: str
     details: str | None
+    confirmed: int = 0
+    """Whether a person has let it go on, so that it was counted when it was given; only its effect is new."""
 
 
 class Turn(NamedTuple):
@@ -98,12 +100,13 @@ class Reports:
         self.usage: Counter[tuple[str, str]] = Counter()
 
     def add(self, report: Report) -> None:
-        """Count one report."""
-        self.by_agent[report.role, report.agent_id, report.status] += 1
+        """Count one report; one that a person has let go on has come before, without its effect."""
+        if not report.confirmed:
+            self.by_agent[report.role, report.agent_id, report.status] += 1
         self.effects[report.effect] += 1
         if report.effect in COUNTERS:
             self.reworked.add(report.group_id)
-        used = usage(report.details)
+        used = {} if report.confirmed else usage(report.details)
         if used:
             self.with_usage[report.role] += 1
         for name, count in used.items():

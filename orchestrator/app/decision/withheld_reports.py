@@ -151,7 +151,8 @@ def _case(work: Work, question: queries.Row, row: queries.Row, kept: dict[str, A
     assert transition is not None  # noqa: S101 - the version is the one that the report was decided under
     open_ = work.reader.blockers(work.step.chain, group.id) if group is not None else ()
     about = tuple(blocker for blocker in open_ if blocker.id in kept["concerns"])
-    return Case(version.workflow, version.models, Facts(work.session(), group, about), report, transition, alias, Path())
+    facts = Facts(work.session(), group, about)
+    return Case(version.workflow, version.models, facts, report, transition, alias, Path())
 
 
 def _write_again(work: Work, row: queries.Row, case: Case) -> None:

@@ -88,7 +88,8 @@ def depend_action(work: Work) -> Answer:
     requester = task_guards.standing(work, agent.id)
     task_guards.may_move(work, task, task.status, requester, person=person)
     if any(each.id == on for each in task_reader.dependencies(work.context.connection, work.step.chain, task.id)):
-        raise Refused("ALREADY_EXISTS", f"Task {task.id} depends on {on} already; nothing changed.", task_guards.show(work, task.id))
+        what = f"Task {task.id} depends on {on} already; nothing changed."
+        raise Refused("ALREADY_EXISTS", what, task_guards.show(work, task.id))
     check(work, task.id, on, task=task)
     work.step.insert("task_dependencies", task_id=task.id, depends_on_id=on, added_by=agent.id)
     _let_wait(work, task)
@@ -184,7 +185,8 @@ def undepend_action(work: Work) -> Answer:
     found = task_reader.dependencies(work.context.connection, work.step.chain, task.id)
     edge = next((each for each in found if each.id == on), None)
     if edge is None:
-        raise Refused("UNKNOWN_ID", f"Task {task.id} does not depend on {on}.", task_guards.show(work, task.id), kind="dependency")
+        what = f"Task {task.id} does not depend on {on}."
+        raise Refused("UNKNOWN_ID", what, task_guards.show(work, task.id), kind="dependency")
     _may_drop(work, task, on, agent)
     work.step.update(
         "task_dependencies", (task.id, on, edge.seq),

@@ -294,3 +294,17 @@ class TestAReportThatCannotCountAnyMore:
         ]
         assert table.rows("SELECT count(*) FROM agent_reports WHERE response_status = 'RESUME_BLOCKED'") == [(1,)]
         assert_told_again(table.context)
+
+
+def test_statistics_count_it_once_and_its_effect_with_the_answer() -> None:
+    table = in_test()
+    failed = {"status": "failed", "requires_user_review": True, "review_reason": "really?", "errors": []}
+    details = {"usage": {"input_tokens": 7, "output_tokens": 3}}
+    question = table.says("qa_expert", "FAIL", "A", metadata=failed, details=details)["question_id"]
+    before = table.do("audit stats", session_id="S1")["stats"]
+    table.answer(question, "continue")
+    after = table.do("audit stats", session_id="S1")["stats"]
+    for found in (before, after):
+        (tester,) = [each for each in found["roles"] if each["role"] == "qa_expert"]
+        assert (tester["statuses"], tester["usage"]["input_tokens"]) == ({"FAIL": 1}, 7)
+    assert [found["rework"]["by_effect"]["test_fail"] for found in (before, after)] == [0, 1]
