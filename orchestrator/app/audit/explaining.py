@@ -10,7 +10,7 @@ from orchestrator.app.audit import about_groups, telling
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
 from orchestrator.core import names, strictjson
-from orchestrator.core.routing.facts import PERSON
+from orchestrator.core.routing.facts import PERSON, WITHHELD
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import queries, task_reader
 from orchestrator.store.queries import Row
@@ -267,6 +267,8 @@ def _decision_sentences(answer: Answer) -> list[str]:
         raw = names.shown(report["raw_status"]) if report["raw_status"] != report["response_status"] else ""
         spelt = f" (written {raw})" if raw else ""
         sentences = [f"{report['agent_id']} reported {report['response_status']}{spelt} as {report['role']}."]
+        if report["effect"] == WITHHELD:
+            sentences.append("It has no effect until a person lets it go on.")
     if transition is not None:
         alias = f", reached by the alias {transition['alias']}" if transition["alias"] else ""
         goes = f"{transition['next_agent'] or 'nobody'}, {transition['action']}"

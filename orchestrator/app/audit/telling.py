@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.app.decision import turns
 from orchestrator.core import handoff, ways
+from orchestrator.core.routing.facts import VALIDATOR, WITHHELD
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -85,6 +86,10 @@ def _report(row: Row) -> Told:
     taken = f", interrupting {row['interrupted']}" if row["interrupted"] else ""
     said = f"{row['response_status']}{_on(row['group_id'])}{taken}{_more(row['summary'])}"
     text = f"{row['agent_id']} reported {said}"
+    if row["effect"] == WITHHELD:
+        text += " (it counts once a person lets it go on)"
+    elif row["role"] != VALIDATOR and row["turn"] is None and not row["turn_assumed"]:
+        text = f"the report of {row['agent_id']} counts now: {said}"
     return Told("report", row["id"], row["group_id"], text, (row["role"], row["agent_id"]), row["response_status"])
 
 

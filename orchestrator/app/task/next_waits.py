@@ -108,8 +108,8 @@ class Waiting:
         if name.startswith(_BLOCKER):
             id = name.removeprefix(_BLOCKER)
             row = self.reader.one("SELECT reason, opened_by, group_id FROM blockers WHERE id = :id", id=id)
-            reason, by, group = map(str, row or ("", "", ""))
-            return Root("blocker", id, reason, "open", by, group)
+            reason, by, of = map(str, row or ("", "", ""))
+            return Root("blocker", id, reason, "open", by, of)
         if name.startswith(_GROUP):
             id = name.removeprefix(_GROUP)
             found = self.reader.group(self.session, id)

@@ -77,7 +77,7 @@ class WorkerOf(TypedDict):
 class Root(TypedDict):
     """What other work waits for."""
 
-    kind: Literal["task", "group"]
+    kind: Literal["task", "group", "blocker"]
     id: str
     title: str
     status: str

@@ -308,3 +308,19 @@ def test_statistics_count_it_once_and_its_effect_with_the_answer() -> None:
         (tester,) = [each for each in found["roles"] if each["role"] == "qa_expert"]
         assert (tester["statuses"], tester["usage"]["input_tokens"]) == ({"FAIL": 1}, 7)
     assert [found["rework"]["by_effect"]["test_fail"] for found in (before, after)] == [0, 1]
+
+
+def test_the_record_tells_when_it_was_given_and_when_it_counts() -> None:
+    table, _, question = flagged()
+    given = int(question.partition(":Q")[2])
+    told = table.do("why", id=f"S1:D{given}")["sentences"]
+    assert told[:2] == [
+        "tech_lead@S1:A reported UNBLOCKING_GUIDANCE as tech_lead.", "It has no effect until a person lets it go on.",
+    ]  # fmt: skip
+    table.answer(question, "continue")
+    steps = table.do("audit timeline", session_id="S1", since=given - 1)["events"]
+    said = [each["text"] for step in steps for each in step["wrote"] if each["what"] == "report"]
+    assert said == [
+        "tech_lead@S1:A reported UNBLOCKING_GUIDANCE on A (it counts once a person lets it go on)",
+        "the report of tech_lead@S1:A counts now: UNBLOCKING_GUIDANCE on A",
+    ]
