@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.app import acting
 from orchestrator.app.context import ATTACHED, FOUND, Answer, Call, Context, Version, Work, perform
-from orchestrator.app.decision import acceptance, consequences, settling, spawning, withheld_reports
+from orchestrator.app.decision import acceptance, consequences, settling, spawning
 from orchestrator.app.decision import metadata as meta
 from orchestrator.core import large, masking, names, strictjson
 from orchestrator.core.routing import engine
@@ -334,9 +334,9 @@ def _refuse_in_chat(case: Case) -> None:
 
 def _accept(work: Work, session: Session, version: Version, case: Case, agent: str) -> Answer:
     work.actor = agent
-    asked = withheld_reports.asked(work, case, agent)
+    asked = _withhold(work, version, case, agent) if engine.may_ask(case) else None
     if asked is not None:
-        return _withhold(work, session, version, case, asked, agent)
+        return asked
     written = consequences.write_report(work, case, agent)
     case = written.case
     decision = engine.decide(case)
@@ -353,10 +353,13 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     return answer
 
 
-def _withhold(
-    work: Work, session: Session, version: Version, case: Case, decision: Decision, agent: str
-) -> Answer:
-    """Ask a person about the report before it counts."""
+def _withhold(work: Work, version: Version, case: Case, agent: str) -> Answer | None:
+    """Ask a person about the report before it counts; None where nothing is to be asked."""
+    from orchestrator.app.decision import withheld_reports
+
+    decision = withheld_reports.asked(work, case, agent)
+    if decision is None:
+        return None
     applied = withheld_reports.withhold(work, case, decision, agent)
     if case.report.role == MANAGER:
         acceptance.await_manager_again(work, decision, applied)

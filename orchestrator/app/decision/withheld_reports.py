@@ -33,9 +33,10 @@ def asked(work: Work, case: Case, agent: str) -> Decision | None:
     """The decision on a report that waits for a person; None where the report counts at once.
 
     A clarification asks nothing about its report, and what completes a group is not held up by the loop guard.
+
+    Args:
+        case: a report of which `engine.may_ask` says that a person could be asked.
     """
-    if not engine.may_ask(case):
-        return None
     decision = engine.decide(case)
     if decision.question is None or decision.asks_session:
         return None
