@@ -108,7 +108,7 @@ def test_any_number_may_be_asked_for(desk: Desk, number: int) -> None:
 def test_ended_sessions_are_listed_when_all_are_asked_for(desk: Desk) -> None:
     desk.session("S1")
     desk.session("S2", "A")
-    desk.report("project_manager INVESTIGATION_ONLY", session="S2")
+    desk.report("project_manager INVESTIGATION_ONLY", session="S2", summary="answered")
     assert ids(desk.call("session list"), "sessions") == ["S1"]
     assert ids(desk.call("session list", all=True), "sessions") == ["S1", "S2"]
     assert ids(desk.call("session list", all=True, limit=1, since="S1"), "sessions") == ["S2"]

@@ -163,7 +163,7 @@ def test_a_brief_status_leaves_the_groups_out(desk: Desk) -> None:
 def test_without_a_session_every_open_one_is_listed(desk: Desk) -> None:
     desk.planned("S1", "A")
     desk.session("S2", "A")
-    desk.report("project_manager INVESTIGATION_ONLY", session="S2")
+    desk.report("project_manager INVESTIGATION_ONLY", session="S2", summary="answered")
     desk.planned("S3", "A")
     desk.report("project_manager NEEDS_CLARIFICATION", session="S3", summary="which colour?")
     answer = desk.call("status")
