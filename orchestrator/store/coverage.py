@@ -109,8 +109,8 @@ WRITES = {
     b"refusal": ("refusals",),
 }
 """The tables without whose rows no step of a kind is one."""
-REPORTING = (b"route", b"validate")
-"""The kinds of steps that write reports."""
+REPORTING = (b"route", b"validate", b"answer")
+"""The kinds of steps that write reports; an answer writes the one that it lets go on."""
 _HASHED = ("session_id", "seq", "kind", "actor", "channel", "at", "input", "rows")
 
 

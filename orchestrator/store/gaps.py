@@ -121,16 +121,25 @@ _OTHERS = (
 _PLAIN = """d.cause <> 'report' OR (d.current_agent = r.role AND d.response_status = r.response_status
     AND (r.group_id IS NULL OR d.group_id = r.group_id) AND t.effect = r.effect AND d.rules = '[]'
     AND d.next_agent IS t.next_agent AND d.action = t.action)"""
+# A report that a person has let go on: its withheld row is the newest of its kind before it, and the question that was
+# opened there is answered in its own step.
+_CONFIRMED = """(d.cause = 'question' AND EXISTS (SELECT 1 FROM questions q INDEXED BY ix_questions_session
+        WHERE q.session_id = d.session_id AND q.closed_seq = d.seq AND q.answer IN ('continue', 'yes')
+        AND q.opened_seq = (SELECT w.seq FROM agent_reports w INDEXED BY ix_agent_reports_key
+            WHERE w.session_id = r.session_id AND w.group_id IS r.group_id AND w.role = r.role
+            AND w.response_status = r.response_status AND w.seq < r.seq AND w.effect = 'withheld'
+            ORDER BY w.seq DESC LIMIT 1)))"""
 _DECIDED = f"""SELECT d.seq, d.id, d.group_id, d.current_agent, r.agent_id, d.response_status, d.rules,
     d.cause = 'report',
     d.workflow_version_id IS NOT (SELECT s.workflow_version_id FROM sessions s WHERE s.id = :session)
         AND d.seq > (SELECT ifnull(max(e.seq), 0) FROM audit_events e WHERE e.session_id = :session
         AND e.kind = 'session upgrade-workflow'),
-    r.seq IS NOT NULL AND d.part = 1 AND (d.report_id IS NULL OR d.current_agent <> r.role
+    r.seq IS NOT NULL AND d.part = 1 AND NOT {_CONFIRMED} AND (d.report_id IS NULL OR d.current_agent <> r.role
         OR d.response_status <> r.response_status OR (r.group_id IS NOT NULL AND d.group_id IS NOT r.group_id)),
     d.handoff_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = d.session_id
         AND h.turn = d.seq AND h.group_id IN (ifnull(d.group_id, ''), '')),
-    t.effect IS NOT r.effect, (d.action = 'wait' OR d.action = t.action) AND (d.next_agent IS t.next_agent
+    t.effect IS NOT r.effect AND r.effect <> 'withheld',
+    (d.action = 'wait' OR d.action = t.action) AND (d.next_agent IS t.next_agent
         OR d.next_agent IS NULL AND (t.next_agent = 'user' OR d.action = 'wait')),
     d.next_agent IS NULL OR EXISTS (SELECT 1 FROM workflow_transitions n
         WHERE n.workflow_version_id = d.workflow_version_id AND n.current_agent = d.next_agent)
