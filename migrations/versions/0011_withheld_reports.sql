@@ -8,13 +8,13 @@ DROP INDEX ix_agent_reports_tech_lead;
 
 DROP VIEW group_marks;
 
-CREATE INDEX ix_agent_reports_manager ON agent_reports (session_id, group_id, seq) WHERE role = 'project_manager' AND effect <> 'withheld';
+CREATE INDEX ix_agent_reports_by_manager ON agent_reports (session_id, group_id, seq) WHERE role = 'project_manager' AND effect <> 'withheld';
 
-CREATE INDEX ix_agent_reports_qa ON agent_reports (session_id, group_id, seq) WHERE role = 'qa_expert' AND effect <> 'withheld';
+CREATE INDEX ix_agent_reports_by_qa ON agent_reports (session_id, group_id, seq) WHERE role = 'qa_expert' AND effect <> 'withheld';
 
 CREATE INDEX ix_agent_reports_standing ON agent_reports (session_id, group_id, seq) WHERE effect <> 'merge' AND effect <> 'withheld' AND (role <> 'project_manager' OR effect IN ('rework', 'defer'));
 
-CREATE INDEX ix_agent_reports_tech_lead ON agent_reports (session_id, group_id, seq) WHERE role = 'tech_lead' AND effect <> 'withheld';
+CREATE INDEX ix_agent_reports_by_tech_lead ON agent_reports (session_id, group_id, seq) WHERE role = 'tech_lead' AND effect <> 'withheld';
 
 CREATE VIEW group_marks AS
 SELECT
@@ -33,11 +33,11 @@ SELECT
     (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_test_pass WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_pass' ORDER BY r.seq DESC LIMIT 1) AS test_pass_seq,
     (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_test_fail WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_fail' ORDER BY r.seq DESC LIMIT 1) AS test_fail_seq,
     (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_test_pass WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'test_pass' AND r.seq > (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_submit_test WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect = 'submit_test' ORDER BY r.seq DESC LIMIT 1) AND r.seq <= (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_standing WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.effect <> 'merge' AND r.effect <> 'withheld' AND (r.role <> 'project_manager' OR r.effect IN ('rework', 'defer')) ORDER BY r.seq DESC LIMIT 1) ORDER BY r.seq DESC LIMIT 1) AS passed_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_qa WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS qa_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_by_qa WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS qa_seq,
     (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_qa_answer WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_seq,
     (SELECT r.effect FROM agent_reports r INDEXED BY ix_agent_reports_qa_answer WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'qa_expert' AND r.effect IN ('test_pass', 'test_fail', 'inconclusive', 'block') ORDER BY r.seq DESC LIMIT 1) AS qa_answer_effect,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_tech_lead WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'tech_lead' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS tech_lead_seq,
-    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_manager WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'project_manager' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS manager_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_by_tech_lead WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'tech_lead' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS tech_lead_seq,
+    (SELECT r.seq FROM agent_reports r INDEXED BY ix_agent_reports_by_manager WHERE r.session_id = g.session_id AND r.group_id = g.id AND r.role = 'project_manager' AND r.effect <> 'withheld' ORDER BY r.seq DESC LIMIT 1) AS manager_seq,
     (SELECT t.seq FROM router_decisions t INDEXED BY ix_router_decisions_mandatory WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.mandatory_review = 1 ORDER BY t.seq DESC LIMIT 1) AS mandatory_seq,
     (SELECT t.id FROM blockers t INDEXED BY ix_blockers_open WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.resolved_seq IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS open_blocker,
     (SELECT t.id FROM questions t INDEXED BY ix_questions_open WHERE t.session_id = g.session_id AND t.group_id = g.id AND t.closed_seq IS NULL ORDER BY t.opened_seq DESC LIMIT 1) AS open_question,

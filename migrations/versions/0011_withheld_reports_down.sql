@@ -1,10 +1,10 @@
-DROP INDEX ix_agent_reports_manager;
+DROP INDEX ix_agent_reports_by_manager;
 
-DROP INDEX ix_agent_reports_qa;
+DROP INDEX ix_agent_reports_by_qa;
 
 DROP INDEX ix_agent_reports_standing;
 
-DROP INDEX ix_agent_reports_tech_lead;
+DROP INDEX ix_agent_reports_by_tech_lead;
 
 DROP VIEW group_marks;
 

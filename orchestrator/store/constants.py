@@ -10,16 +10,9 @@ STORE_CHAIN = "@store"
 SCHEMA_VERSION = 11
 """The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
 
-SCHEMA_MARKS = (
-    "audit_events_insert_needs_orchestrator_and_new_key",
-    "sessions_insert_needs_orchestrator_and_new_key",
-    "task_groups_insert_needs_orchestrator_and_new_key",
-)
-"""Names in the schema that versions before 8 do not have: a file with none of them is of an older version, whatever it
-says. One that is missing alone is damage, which `audit verify` and `db check` name."""
-
-FORMER_MARKS = ("completion_claims", "task_groups_completed_is_claimed")
-"""Names that version 8 has and no later one: a file with all of them is of that version."""
+SCHEMA_MARKS = ("ix_agent_reports_by_manager", "ix_agent_reports_by_qa", "ix_agent_reports_by_tech_lead")
+"""Names in the schema that the newest version has and none before it: a file with none of them is of an older version,
+whatever it says. One that is missing alone is damage, which `audit verify` and `db check` name."""
 
 APPLICATION_ID = 0x4F524348
 """`PRAGMA application_id` of our files: the letters ORCH. It tells another program's database from ours."""

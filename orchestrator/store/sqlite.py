@@ -39,7 +39,7 @@ _UNKNOWN_FORMAT = "unsupported file format"
 _SHARED_MEMORY = frozenset((4618, 4874, 5130, 5386))
 """IOERR of opening, sizing, locking and mapping the -shm file."""
 _MARK_TABLE = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
-_MARKS = "SELECT total(name IN (?, ?, ?)) > 0 AND total(name IN (?, ?)) < 2 FROM sqlite_master"
+_MARKS = "SELECT 1 FROM sqlite_master WHERE name IN (?, ?, ?)"
 _IOERR_WRITES = frozenset((778, 1034, 1290, 1546, 4618, 4874))
 """IOERR of write, fsync, folder fsync, truncate, opening and sizing the -shm file: there is no room, in practice."""
 
@@ -248,8 +248,7 @@ def revisions(connection: sqlite3.Connection) -> list[str] | None:
 
 
 def _has_marks(connection: sqlite3.Connection) -> bool:
-    (fits,) = connection.execute(_MARKS, (*constants.SCHEMA_MARKS, *constants.FORMER_MARKS)).fetchone()
-    return bool(fits)
+    return connection.execute(_MARKS, constants.SCHEMA_MARKS).fetchone() is not None
 
 
 def read_version(connection: Connection, deadline: float = DEADLINE_S) -> int:

@@ -46,9 +46,9 @@ agent_reports = sa.Table(
         for effect in ("approve", "merge", "submit_test", "submit_review", "test_pass", "test_fail")
     ),
     _effect_index("qa_answer", "role = 'qa_expert' AND effect IN ('test_pass', 'test_fail', 'inconclusive', 'block')"),
-    _effect_index("qa", "role = 'qa_expert' AND effect <> 'withheld'"),
-    _effect_index("tech_lead", "role = 'tech_lead' AND effect <> 'withheld'"),
-    _effect_index("manager", "role = 'project_manager' AND effect <> 'withheld'"),
+    _effect_index("by_qa", "role = 'qa_expert' AND effect <> 'withheld'"),
+    _effect_index("by_tech_lead", "role = 'tech_lead' AND effect <> 'withheld'"),
+    _effect_index("by_manager", "role = 'project_manager' AND effect <> 'withheld'"),
     _effect_index("block", "effect = 'block'"),
     sa.Index("ix_agent_reports_confirm", "session_id", "seq", sqlite_where=sa.text("effect = 'confirm'")),
     sa.Index("ix_agent_reports_key", "session_id", "group_id", "role", "response_status", "seq"),

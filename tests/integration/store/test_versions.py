@@ -197,7 +197,7 @@ def test_a_file_that_says_to_be_older_than_it_is_is_not_upgraded(used: pathlib.P
 
 
 def test_a_missing_mark_in_the_schema_alone_is_damage_and_not_another_version(used: pathlib.Path) -> None:
-    stamp(used, f"DROP TRIGGER {constants.SCHEMA_MARKS[0]}")
+    stamp(used, f"DROP INDEX {constants.SCHEMA_MARKS[0]}")
     sqlite.connect(used, write=True).close()
 
 
@@ -219,7 +219,9 @@ TRIGGER, INDEX = "CREATE TRIGGER {} AFTER INSERT ON texts BEGIN SELECT 1; END", 
         (5, "runs", TABLE),
         (5, "ix_runs_created", TABLE),
         (7, "projects", TABLE),
-        (8, constants.SCHEMA_MARKS[0], TRIGGER),
+        (8, "sessions_insert_needs_orchestrator_and_new_key", TRIGGER),
+        (10, "human_credentials", TABLE),
+        (11, constants.SCHEMA_MARKS[0], INDEX),
     ],
 )
 def test_a_step_that_meets_a_users_object_says_which_and_changes_nothing(
