@@ -17,7 +17,7 @@ from orchestrator.store import constants, discovery, high_water, sqlite
 
 if TYPE_CHECKING:
     from orchestrator.app.running import desk as desks
-    from orchestrator.app.running import serving
+    from orchestrator.app.running import run_session, serving
 
 DEFAULT_DEADLINE_S = 10.0
 has_process = False
@@ -295,7 +295,7 @@ def open_service(
     return serving.Service(Pool(opened), desk_on, tell, lacking)
 
 
-def _lacking(executors: Callable[..., Any], flags: desks.Flags, variables: Mapping[str, str]) -> str | None:
+def _lacking(executors: Callable[..., Any], flags: run_session.Flags, variables: Mapping[str, str]) -> str | None:
     """Why no new task could be executed, with what helps; None where one could."""
     from orchestrator.core.running import advice, production, providers
 
@@ -315,12 +315,12 @@ def _lacking(executors: Callable[..., Any], flags: desks.Flags, variables: Mappi
 def _flags(
     executor: str | None, executor_timeout_ms: int | None, progress_timeout_ms: int | None, provider: str | None,
     model: str | None, *, interactive: bool,
-) -> desks.Flags:
-    from orchestrator.app.running import desk
+) -> run_session.Flags:
+    from orchestrator.app.running import run_session
     from orchestrator.runner import process
 
     standard = process.Limits()
-    return desk.Flags(
+    return run_session.Flags(
         executor=executor,
         executor_timeout_ms=executor_timeout_ms or standard.executor_timeout_ms,
         progress_timeout_ms=progress_timeout_ms or standard.progress_timeout_ms,

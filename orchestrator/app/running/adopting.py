@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from orchestrator.app.running import closing, earlier, writing
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import advice
 from orchestrator.errors import Refused
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
-if TYPE_CHECKING:
-    from orchestrator.app.running.desk import Desk
 
-
-def adopt(desk: Desk, run: Run) -> None:
+def adopt(desk: RunSession, run: Run) -> None:
     """Serve the session that a run is of from now on; what the desk's own leaves open is ended before."""
     if run.session_id == desk.session_id:
         return
@@ -23,7 +19,7 @@ def adopt(desk: Desk, run: Run) -> None:
     desk.session_id = run.session_id
 
 
-def find(desk: Desk, id: str) -> Run:
+def find(desk: RunSession, id: str) -> Run:
     """The run of an id, of the desk's session or of another one in the same project; it may have ended.
 
     Raises:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import gone, queueing, records, starting
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.session import sessions
 from orchestrator.core import questions
 from orchestrator.core.running import codes, continuation, exits, report, states
@@ -21,13 +21,10 @@ from orchestrator.runner import evidence_files, owners, reports
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
-if TYPE_CHECKING:
-    from orchestrator.app.running.desk import Desk
-
 CLOSER = "orchestrator"
 
 
-def close(desk: Desk) -> Answer:
+def close(desk: RunSession) -> Answer:
     """End what is open, report, and end the session where nothing in it waits for a person.
 
     What cannot be written in the project keeps nothing open in the database.
@@ -93,7 +90,7 @@ def latest(runs: list[Run]) -> list[Run]:
     return list({run.task_id: run for run in runs}.values())
 
 
-def _report(desk: Desk, session: str) -> Answer:
+def _report(desk: RunSession, session: str) -> Answer:
     context = desk.context
     runs = run_reader.of_session(context.connection, session)
     found = _inventory(context, desk.project.root, session)

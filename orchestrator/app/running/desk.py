@@ -9,18 +9,17 @@ Source: seed 001, Properties 1, 16, 19, 23, 24, 27, 30 and 38.
 from __future__ import annotations
 
 import functools
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from orchestrator.app import answering
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.context import Answer
 from orchestrator.app.running import (
     adopting,
     answerable,
-    choosing,
     closing,
     driver,
     earlier,
+    execution,
     failing,
     measuring,
     mediating,
@@ -34,93 +33,18 @@ from orchestrator.app.running import (
     waiting,
     writing,
 )
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core import masking, questions
 from orchestrator.core.routing.facts import RUNNER
-from orchestrator.core.running import advice, config, production, program_variables, providers, states, types
-from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.running import advice, providers, states, types
 from orchestrator.errors import OrchestratorError, Refused
-from orchestrator.runner import opened, port, process, project
+from orchestrator.runner import port, process, project
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 
-Executors = Callable[[str | None, str | None], port.Executor]
-"""Finds the executor of a name, or of a provider."""
 
-
-class Flags(NamedTuple):
-    """How a desk was asked for.
-
-    executor: by name; the provider's where it is None. executor_timeout_ms, progress_timeout_ms: clocks of a run.
-    """
-
-    executor: str | None = None
-    executor_timeout_ms: int = process.Limits().executor_timeout_ms
-    progress_timeout_ms: int = process.Limits().progress_timeout_ms
-    provider: str | None = None
-    model: str | None = None
-    interactive: bool = False
-
-
-class Desk:
-    """Serves one session of runs in one project.
-
-    Attributes:
-        session_id: the session that was started last; None before.
-        project: where runs work.
-        selection: who executes.
-        tell: takes what a person should know while something is under way.
-    """
-
-    def __init__(
-        self, open_context: Callable[[], Context], place: project.Project, flags: Flags, executors: Executors, *,
-        variables: Mapping[str, str] | None = None, find: Callable[[], str | None] = lambda: None,
-    ) -> None:
-        """Open a desk.
-
-        Args:
-            open_context: opens the database, which is not touched before a session needs it.
-            find: tells its path, where it is there already.
-
-        Raises:
-            Refused: E101, E102, E103. InvalidInput: E104, E105.
-        """
-        self._open_context, self.find = open_context, find
-        self.project = place
-        named, self.selection = providers.asked(flags.executor, flags.provider, flags.model)
-        self.flags = flags._replace(executor=named)
-        self._session: tuple[str, opened.Hold] | None = None
-        self.tell: Callable[[str], None] | None = None
-        self._executors = executors
-        self._variables = os.environ if variables is None else variables
-        self._settings: config.Settings | None = None
-        self._left_behind: list[Answer] = []
-        self.secrets, self.warnings = masking.registered(program_variables.secrets(self._variables))
-
-    @property
-    def session_id(self) -> str | None:
-        """The session that is open here, which others can see."""
-        return self._session[0] if self._session is not None else None
-
-    @session_id.setter
-    def session_id(self, id: str | None) -> None:
-        """Open another session, or none."""
-        before, self._session = self._session, None if id is None else (id, opened.Hold(self.project.root, id))
-        if before is not None:
-            before[1].release()
-
-    @functools.cached_property
-    def context(self) -> Context:
-        """The database, opened when it is first needed."""
-        return self._open_context()
-
-    @property
-    def settings(self) -> config.Settings:
-        """The settings of the project, read once it is set up."""
-        if self._settings is None:
-            project.check(self.project.root)
-            self._settings = project.settings(self.project.root)
-            self.warnings = (*self.warnings, *project.outdated(self.project.root))
-        return self._settings
+class Desk(RunSession):
+    """Serves one session of runs in one project: takes tasks, has them executed, answers and reports."""
 
     def start(self) -> Answer:
         """Begin a new session; what the one before left open is ended first.
@@ -130,7 +54,7 @@ class Desk:
         """
         _ = self.settings
         if self.session_id is not None:
-            self._left_behind += closing.left_unfinished(closing.close(self))
+            self.left_behind += closing.left_unfinished(closing.close(self))
         return opening.begin(self)
 
     def session(self) -> str:
@@ -181,21 +105,11 @@ class Desk:
 
     def _refuse_unready(self, run: Run) -> None:
         if run.executor == run.provider:
-            providers.check(providers.Selection(run.provider, run.model), self._variables)
-        found = self._executor_of(run).is_available()
+            providers.check(providers.Selection(run.provider, run.model), self.variables)
+        found = self.executor_of(run).is_available()
         if not found.available:
             raise Refused("E503", found.reason or "The executor is not available.", found.suggestion or "")
         driver.require_tests(self.context, run, self.settings)
-
-    @property
-    def executor(self) -> str:
-        """Who executes what is queued from now on, by name: a stub that the environment asks for, or what is chosen."""
-        found = self._executors(self.flags.executor, self.selection.provider).name
-        return found if found == production.STUB else self.flags.executor or self.selection.provider
-
-    def _executor_of(self, run: Run) -> port.Executor:
-        """Who is on record as executing a run, whoever has queued it."""
-        return self._executors(run.executor if run.executor != run.provider else None, run.provider)
 
     def _ask(self, run: Run, doubt: mediating.Doubt) -> None:
         state = states.AWAITING if self.flags.interactive else states.UNFINISHED
@@ -219,10 +133,10 @@ class Desk:
             failing.give_up(self, run.id, problem)
         return self.shown(run.id)
 
-    def _job(self, run: Run, watch: port.Watch | None, cancelled: Callable[[], bool] | None) -> driver.Job:
-        return driver.Job(
+    def _job(self, run: Run, watch: port.Watch | None, cancelled: Callable[[], bool] | None) -> execution.Job:
+        return execution.Job(
             run=run,
-            executor=self._executor_of(run),
+            executor=self.executor_of(run),
             settings=self.settings,
             limits=measuring.limits_of(self.context, run, self.settings, process.Limits(
                 executor_timeout_ms=self.flags.executor_timeout_ms, progress_timeout_ms=self.flags.progress_timeout_ms
@@ -281,33 +195,6 @@ class Desk:
     def status(self) -> Answer:
         """Where the session stands."""
         return standing.of(self, self.tasks())
-
-    def keys(self) -> dict[str, str]:
-        """SET or NOT SET for every key that a provider may need."""
-        return providers.key_states(self._variables)
-
-    def provider(self, name: str | None) -> Answer:
-        """The chosen provider; with a name another one, which has no model chosen yet.
-
-        Raises:
-            Refused: E104.
-        """
-        return self.choose(None if name is None else providers.use_provider(self.selection, name).selection)
-
-    def model(self, name: str | None) -> Answer:
-        """The chosen model; with a name another one, which is passed on as it is.
-
-        Raises:
-            Refused: E104.
-        """
-        return self.choose(None if name is None else providers.use_model(self.selection, name).selection)
-
-    def choose(self, selection: providers.Selection | None) -> Answer:
-        """What is chosen from now on, or (None) what is."""
-        self.selection = selection or self.selection
-        if selection is not None and self.session_id is not None:
-            choosing.choose(self.context, session_id=self.session_id, **selection._asdict())
-        return {"success": True, **self.selection._asdict()}
 
     def respond(self, text: str, id: str | None = None) -> Answer:
         """Answer what a run asked, as a person; it is queued again.
@@ -395,4 +282,4 @@ class Desk:
             `report`, `report_path`, `exit_code`; `left_behind`, the sessions before it that were not complete, if any.
         """
         closed = closing.close(self)
-        return {**closed, "left_behind": self._left_behind} if self._left_behind else closed
+        return {**closed, "left_behind": self.left_behind} if self.left_behind else closed

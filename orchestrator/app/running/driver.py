@@ -10,14 +10,14 @@ Source: seed 001, Properties 4, 7, 8, 11, 14, 31 and 33.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.running import (
+    execution,
     measuring,
     mediating,
     neighbours,
@@ -28,15 +28,15 @@ from orchestrator.app.running import (
     starting,
     waiting,
 )
+from orchestrator.app.running.execution import EXECUTE, MAX_OUTPUT, Done, Job, Seen
 from orchestrator.app.running.parts import Part
 from orchestrator.app.running.retention import DAY_S
 from orchestrator.core import masking, task_types
 from orchestrator.core.running import facts as words
-from orchestrator.core.running import judging, limits, mediation, mentions, phases, states, tests_exist
+from orchestrator.core.running import judging, mediation, mentions, phases, states, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
 from orchestrator.core.running.mentions import Mention, Tree
-from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import (
     checks,
     evidence_files,
@@ -45,90 +45,17 @@ from orchestrator.runner import (
     occupied,
     owners,
     port,
-    process,
     reading,
     reserve,
     snapshot,
     verified,
 )
 from orchestrator.runner.snapshot import Change, Snapshot
-from orchestrator.runner.verified import Verification
 from orchestrator.store import run_reader, sqlite
 from orchestrator.store.run_reader import Run
 
-DIVIDE, EXECUTE, VERIFY, CHECK = "divide", "execute", "verify", "check"
-"""The operations of a run; each has exactly one piece of evidence."""
-
 LISTED = 200
 """Files beyond what a task mentions that its verdict lists."""
-MAX_OUTPUT = 65_536
-"""Characters of an executor's answer that go into the database; the whole is in the evidence file."""
-
-
-class Job(NamedTuple):
-    """A run with everything that executing it needs.
-
-    limits: its clocks. prompt: what the executor is told. remembered: question and answer in that, not asked anew.
-    attempt: counted from 1; a run that awaited a response is executed again.
-    settled: what the executor asked in this attempt and was told at once, as it was answered before in the session.
-    part, parts: the part of the task that this is about, and all of them, where it is done in parts.
-    secrets: values that are masked wherever they occur.
-    interactive: somebody can answer a question. watch, cancelled: as for an executor.
-    tell: takes what a person should know meanwhile. begun: entered while it runs.
-    place: what holds runs of other databases off its folder.
-    """
-
-    run: Run
-    executor: port.Executor
-    settings: Settings
-    limits: process.Limits
-    prompt: str
-    interactive: bool
-    remembered: tuple[str, str] | None = None
-    attempt: int = 1
-    settled: tuple[str, ...] = ()
-    part: Part | None = None
-    parts: tuple[Part, ...] = ()
-    secrets: tuple[str, ...] = ()
-    watch: port.Watch | None = None
-    cancelled: Callable[[], bool] | None = None
-    tell: Callable[[str], None] | None = None
-    begun: Callable[[], AbstractContextManager[None]] = nullcontext
-    place: occupied.Place | None = None
-
-
-class Seen(NamedTuple):
-    """What was seen of one execution.
-
-    changes: what became of files by its work. mentioned: what the task mentions. after: the project then.
-    folders: what became of folders that are mentioned. at: when the runner looked.
-    tampered: what was done to what no executor may touch.
-    beside: other runs that worked in the project at the same time. shared: what became of files then, by whomever.
-    """
-
-    result: port.ExecutorResult
-    found: Verification
-    changes: Sequence[Change]
-    tests: str | None
-    checks: Mapping[str, str | None]
-    seconds: int
-    mentioned: tuple[Mention, ...]
-    after: Snapshot
-    folders: Mapping[str, str]
-    at: str
-    broken: Sequence[limits.Violation] = ()
-    tampered: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
-    shared: Sequence[Change] = ()
-
-
-class Done(NamedTuple):
-    """One execution with all that came of it: its job, what was seen, the facts so far, and the evidence of it."""
-
-    job: Job
-    seen: Seen
-    facts: Facts
-    evidence: list[dict[str, Any]]
 
 
 def execute(context: Context, job: Job) -> Answer:
@@ -201,7 +128,7 @@ def _done(context: Context, job: Job, before: Sequence[Done]) -> Done:
 
 def _look(context: Context, job: Job) -> Seen:
     run, began = job.run, time.monotonic()
-    raw = evidence_files.raw_file(run.verification_root, run.session_id, operation(job, EXECUTE))
+    raw = evidence_files.raw_file(run.verification_root, run.session_id, execution.operation(job, EXECUTE))
     since = neighbours.mark(context, run)
     guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
     before = snapshot.take(run.verification_root)
@@ -300,22 +227,9 @@ def _is_cancelled(job: Job, result: port.ExecutorResult) -> bool:
     return result.cancelled or result.error == INTERRUPTED or bool(job.cancelled and job.cancelled())
 
 
-def operation(job: Job, name: str) -> str:
-    """The id of an operation of an attempt at a run, or at a part of it."""
-    part = f"-part-{job.part.number}" if job.part is not None and name != DIVIDE else ""
-    again = f"-told-{len(job.settled)}" if job.settled else ""
-    return f"{job.run.id}-{name}{part}" + (f"-{job.attempt}" if job.attempt > 1 else "") + again
-
-
 def attempts(context: Context, run: Run) -> int:
     """How often a run was started so far."""
     return sum(event["kind"] == "started" for event in run_reader.events(context.connection, run.session_id, run.id))
-
-
-def operations(job: Job, seen: Seen) -> tuple[str, ...]:
-    """The names of the operations that an execution consisted of; the first of several is where they were divided."""
-    first = (DIVIDE,) if job.part is not None and job.part.number == 1 and not job.settled else ()
-    return (*first, EXECUTE, VERIFY, CHECK) if seen.checks else (*first, EXECUTE, VERIFY)
 
 
 def _facts(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> Facts:
@@ -387,16 +301,3 @@ def require_tests(context: Context, run: Run, settings: Settings) -> None:
         run.task_type, mentions.to_change(text, found), look.files, settings.detection,
         checks.other_tests(run.verification_root, settings.detection),
     )
-
-
-def shape(result: port.ExecutorResult) -> dict[str, Any]:
-    """What an evidence record keeps of a result."""
-    found: dict[str, Any] = {
-        "status": result.status, "exit_code": result.exit_code, "duration_ms": result.duration_ms,
-        "output_bytes": result.output_bytes, "claimed_files": list(result.claimed_files), "error": result.error,
-        "blocked_reason": result.blocked_reason, "timeout_ms": result.timeout_ms, "limit": result.limit,
-        "tool_calls": result.tool_calls, "mode": result.mark, "usage": dict(result.usage) if result.usage else None,
-        "proposed_tasks": list(result.proposed_tasks), "unfinished": list(result.unfinished),
-        "no_text_bytes": result.no_text_bytes or None,
-    }  # fmt: skip
-    return {name: value for name, value in found.items() if value not in (None, [], "")}

@@ -5,19 +5,15 @@ Source: seed 001, Properties 9 and 35.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from orchestrator.app.context import Context
 from orchestrator.app.running import holding, records, starting, writing
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core import questions
 from orchestrator.core.running import codes, states
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.runner import owners
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
-
-if TYPE_CHECKING:
-    from orchestrator.app.running.desk import Desk
 
 OF_THE_PROJECT = "OUTPUT_FAILED"
 """The problem of the surroundings that is the run's own: its project cannot be written."""
@@ -41,7 +37,7 @@ def hold(
     records.save(context, run.session_id, run.id)
 
 
-def give_up(desk: Desk, id: str, problem: Exception) -> None:
+def give_up(desk: RunSession, id: str, problem: Exception) -> None:
     """End a run that could not be executed. While the database cannot be written one that is queued stays so.
 
     Raises:

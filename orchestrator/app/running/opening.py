@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
 
 from orchestrator.app.context import Answer
 from orchestrator.app.running import pointing, retention, writing
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.session import sessions
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
@@ -14,11 +14,8 @@ from orchestrator.errors import Refused
 from orchestrator.runner import evidence_files
 from orchestrator.store import run_reader
 
-if TYPE_CHECKING:
-    from orchestrator.app.running.desk import Desk
 
-
-def begin(desk: Desk, id: str | None = None) -> Answer:
+def begin(desk: RunSession, id: str | None = None) -> Answer:
     """Begin a session.
 
     Args:
@@ -38,7 +35,7 @@ def begin(desk: Desk, id: str | None = None) -> Answer:
     return answer
 
 
-def _begun(desk: Desk, id: str) -> Answer:
+def _begun(desk: RunSession, id: str) -> Answer:
     if _is_anothers(desk, id):
         what = f"The project keeps files of another session {names.shown(id)}, which this database does not know."
         raise Refused("NOT_PERMITTED", what, f"Give another id, or move .orchestrator/sessions/{id} away")
@@ -46,7 +43,7 @@ def _begun(desk: Desk, id: str) -> Answer:
     return sessions.create(desk.context, id=id, kind="chat", goal="", by=MANAGER)
 
 
-def _begun_anew(desk: Desk) -> tuple[str, Answer]:
+def _begun_anew(desk: RunSession) -> tuple[str, Answer]:
     """Begin a session of the next free id: the time, or one more than what is taken."""
     number = writing.milliseconds(desk.context.clock())
     while True:
@@ -58,7 +55,7 @@ def _begun_anew(desk: Desk) -> tuple[str, Answer]:
         number += 1
 
 
-def _is_anothers(desk: Desk, id: str) -> bool:
+def _is_anothers(desk: RunSession, id: str) -> bool:
     """Whether the project has files of a session of that id which the database does not have, as another one may.
 
     The folder is looked at first: a session is recorded before its first file is written.
@@ -66,7 +63,7 @@ def _is_anothers(desk: Desk, id: str) -> bool:
     return evidence_files.has_files(desk.project.root, id) and desk.context.reader.session(id) is None
 
 
-def join(desk: Desk, id: str) -> None:
+def join(desk: RunSession, id: str) -> None:
     """Go on with the session of an id, which is begun where there is none.
 
     Raises:

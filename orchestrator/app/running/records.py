@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from orchestrator.app.context import Answer, Context
-from orchestrator.app.running import finishing, lifecycle, merging, pointing, views, writing
+from orchestrator.app.running import execution, finishing, lifecycle, merging, pointing, views, writing
+from orchestrator.app.running.execution import Done, Job, Seen
+from orchestrator.app.running.parts import Part
 from orchestrator.core import masking, strictjson
 from orchestrator.core.running import judging, limits, states
 from orchestrator.core.running.facts import DIFF, Facts
@@ -19,10 +21,6 @@ from orchestrator.runner import evidence_files, snapshot, task_logs
 from orchestrator.store import run_reader
 from orchestrator.store.evidence import CHECKSUM
 from orchestrator.store.run_reader import Run
-
-if TYPE_CHECKING:
-    from orchestrator.app.running.driver import Done, Job, Seen
-    from orchestrator.app.running.parts import Part
 
 
 def kept(
@@ -74,32 +72,30 @@ def _tampering(seen: Seen, at: str) -> list[limits.Violation]:
 
 def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[str, Any]], Facts]:
     """One record for each operation, and the facts with what is missing or not sound of it when it is read back."""
-    from orchestrator.app.running import driver
-
     run = job.run
     known = {
-        driver.DIVIDE: {"parts": [list(part.files) for part in job.parts]},
-        driver.EXECUTE: driver.shape(seen.result),
-        driver.VERIFY: {"files": [_plain(file) for file in _files(seen)]},
-        driver.CHECK: dict(seen.checks),
+        execution.DIVIDE: {"parts": [list(part.files) for part in job.parts]},
+        execution.EXECUTE: execution.shape(seen.result),
+        execution.VERIFY: {"files": [_plain(file) for file in _files(seen)]},
+        execution.CHECK: dict(seen.checks),
     }
     known = masking.mask_keys_value(known, job.secrets)
-    names = driver.operations(job, seen)
+    names = execution.operations(job, seen)
     written: list[dict[str, Any]] = []
     for name in names:
-        changes = seen.changes if name == driver.VERIFY else ()
+        changes = seen.changes if name == execution.VERIFY else ()
         artifacts = snapshot.artifacts(changes, run.verification_root, job.secrets)
         try:
             _, checksum = evidence_files.record(
-                run.verification_root, run.session_id, driver.operation(job, name), name, at=at, facts=known[name],
+                run.verification_root, run.session_id, execution.operation(job, name), name, at=at, facts=known[name],
                 artifacts=artifacts, compress=job.settings.evidence_settings.compression_enabled,
             )
         except OrchestratorError:
             # It is missed below, when the evidence is read back.
             continue
         content = {**known[name], "artifacts": [item.path for item in artifacts], CHECKSUM: checksum}
-        written.append({"subject": driver.operation(job, name), "outcome": "recorded", "content": content})
-    return written, _inspected(run, [driver.operation(job, name) for name in names], facts, None)
+        written.append({"subject": execution.operation(job, name), "outcome": "recorded", "content": content})
+    return written, _inspected(run, [execution.operation(job, name) for name in names], facts, None)
 
 
 def _inspected(run: Run, operations: list[str], facts: Facts, known: str | None) -> Facts:

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from orchestrator.app.context import Answer
 from orchestrator.app.running import earlier
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import states
 from orchestrator.runner import project
 
-if TYPE_CHECKING:
-    from orchestrator.app.running.desk import Desk
 
-
-def of(desk: Desk, runs: Sequence[Answer]) -> Answer:
+def of(desk: RunSession, runs: Sequence[Answer]) -> Answer:
     """What `/status` shows of a desk.
 
     Args:

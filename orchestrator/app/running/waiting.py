@@ -6,17 +6,14 @@ Source: seed 001, Properties 5, 6, 9 and 12.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from orchestrator.app.context import Context
 from orchestrator.app.running import gone, records, starting, stuck
+from orchestrator.app.running.execution import Job
 from orchestrator.core.running import codes, locks, occupants
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import lost, occupied, opened, owners
 from orchestrator.store.run_reader import Run
-
-if TYPE_CHECKING:
-    from orchestrator.app.running.driver import Job
 
 POLL_S = 0.05
 
