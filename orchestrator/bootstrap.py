@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.app.context import Context
+from orchestrator.app.context import Context, RunHooks
 from orchestrator.core import exactjson, masking
 from orchestrator.core.agent_programs import ACTS_FOR
 from orchestrator.core.running import program_variables
@@ -17,11 +17,25 @@ from orchestrator.store import constants, discovery, high_water, sqlite
 
 if TYPE_CHECKING:
     from orchestrator.app.running import desk as desks
-    from orchestrator.app.running import run_session, serving
+    from orchestrator.app.running import hooks, run_session, serving
 
 DEFAULT_DEADLINE_S = 10.0
 has_process = False
 """Whether this process is the program itself, so that every child that it has is of what the program runs."""
+
+
+class _Runs:
+    """What runs do for sessions, tasks and questions; loaded when one of these asks."""
+
+    def __getattr__(self, name: str) -> Any:
+        from orchestrator.app.running import hooks
+
+        return getattr(hooks, name)
+
+
+Context.runs = _Runs()
+if TYPE_CHECKING:
+    _described: RunHooks = hooks
 
 
 def now() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from orchestrator import bootstrap as _bootstrap  # noqa: F401 - names what contexts ask of runs
 from orchestrator.app import setup
 from orchestrator.app.context import Context
 from orchestrator.store import constants, memory

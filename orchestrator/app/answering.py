@@ -72,9 +72,7 @@ def _is_idle(context: Context, session_id: str) -> bool:
     session = context.reader.session(session_id)
     if session is None or session.kind != "chat":
         return False
-    from orchestrator.app.running import idle
-
-    return idle.is_idle(context, session_id)
+    return context.runs.is_idle(context, session_id)
 
 
 def answer_action(work: Work) -> Answer:
@@ -99,9 +97,7 @@ def answer_action(work: Work) -> Answer:
     if session.kind != "chat":
         settling.settle(work, "question", closed=question["group_id"] is None)
     elif (given.get(ELSEWHERE) or {}).get(_IDLE):
-        from orchestrator.app.running import idle
-
-        idle.end_over(work)
+        work.context.runs.end_over(work)
     if len(work.decisions) > 1:
         found["followed_by"] = work.decisions[1:]
     return found

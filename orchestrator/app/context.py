@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.app.cutting import MAX_DETAIL, cut, shortened
 from orchestrator.core import masking, strictjson
@@ -17,6 +17,12 @@ from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorEr
 from orchestrator.store import constants
 from orchestrator.store import step as steps
 from orchestrator.store.reader import Opening, Reader
+
+if TYPE_CHECKING:
+    from orchestrator.core.tasks import Task
+    from orchestrator.store.queries import Row
+    from orchestrator.store.reader import Agent
+    from orchestrator.store.run_reader import Run
 
 Answer = dict[str, Any]
 AGENT_JSON = ("details", "metadata")
@@ -49,12 +55,40 @@ class Version(NamedTuple):
     models: dict[str, str]
 
 
+class RunHooks(Protocol):
+    """What sessions, tasks and questions ask of the runs of a session, which stand above them and use them."""
+
+    def refuse_running(self, work: Work) -> None:
+        """Refuse to end a session in which something runs."""
+
+    def end_all(self, work: Work, *, by: str) -> None:
+        """End what waits in a session that ends."""
+
+    def end_of_task(self, work: Work, task: Task, *, by: str, reason: str) -> None:
+        """End what waits of a task that is cancelled."""
+
+    def decide(self, work: Work, question: Row, person: Agent, decision: str, note: str) -> str | None:
+        """What the answer of a question does to the run that asked it, in words; None where no run did."""
+
+    def is_idle(self, context: Context, session_id: str) -> bool:
+        """Whether a chat has nothing left to do, and nobody at it."""
+
+    def end_over(self, work: Work) -> None:
+        """End a chat whose last question is answered."""
+
+    def queued(self, context: Context, session_id: str) -> list[Run]:
+        """The queued runs of a chat that nobody goes on with."""
+
+
 class Context:
     """What every use case needs: the store's connection, the clock, and through which door it was called.
 
     `run` runs a command to its end, as `orchestrator.runner.commands.run` does; without it none is run.
     `rules_version` is what decisions are marked with; a replay marks them as they are recorded.
     """
+
+    runs: RunHooks
+    """What lies above and is asked from below; `bootstrap` names it once for the process."""
 
     def __init__(
         self,

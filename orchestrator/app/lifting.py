@@ -156,7 +156,7 @@ def _refused(row: Row, block: Block, answer: permissions.Answer) -> Refused:
 
 
 def _write(work: Work, row: Row, agent: Agent, reason: str, resolution: str) -> Answer:
-    from orchestrator.app.task import tasks
+    from orchestrator.app.task import task_views
 
     answer: Answer = {"success": True}
     if row["task_id"] is None:
@@ -168,9 +168,9 @@ def _write(work: Work, row: Row, agent: Agent, reason: str, resolution: str) -> 
                 by=agent.id, reason=reason,
             )
     else:
-        task = tasks.require_task(work, work.step.chain, row["task_id"])
+        task = task_guards.require_task(work, work.step.chain, row["task_id"])
         task_status.resolve(work, task, [row["id"]], by=agent.id, reason=reason, resolution=resolution)
-        answer["task"] = tasks.answer(work, task.id)["task"]
+        answer["task"] = task_views.changed(work, task.id)["task"]
     if work.session().planned:
         settling.settle(work, "task")
     answer |= {"blocker": _require(work.context, work.step.chain, row["id"]), "seq": work.seq}

@@ -99,7 +99,7 @@ def queue_action(work: Work) -> Answer:
 
 def _task(work: Work, session: Session, given: dict[str, Any], agent: Agent) -> Task:
     if given.get("task"):
-        task = tasks.require_task(work, session.id, given["task"])
+        task = task_guards.require_task(work, session.id, given["task"])
         _refuse_busy(work, task)
         return task
     if session.kind != "chat":

@@ -9,7 +9,7 @@ from typing import Any
 from orchestrator.app import acting
 from orchestrator.app.context import Work
 from orchestrator.app.decision import changes
-from orchestrator.app.task import task_blocks, task_guards, task_status, tasks
+from orchestrator.app.task import task_blocks, task_guards, task_status
 from orchestrator.core import blockers, names
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER
@@ -143,7 +143,7 @@ def runner(work: Work) -> Agent:
 
 def task_of(work: Work, run: Run) -> Task:
     """The task that a run executes."""
-    return tasks.require_task(work, work.step.chain, run.task_id)
+    return task_guards.require_task(work, work.step.chain, run.task_id)
 
 
 def begin_task(work: Work, run: Run) -> None:

@@ -308,11 +308,9 @@ def close(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
     Raises:
         Refused: ILLEGAL_MOVE {runs}, something in it runs.
     """
-    from orchestrator.app.running import queueing
-
-    session = work.session()
-    queueing.refuse_running(work)
-    queueing.end_all(work, by=by)
+    session, runs = work.session(), work.context.runs
+    runs.refuse_running(work)
+    runs.end_all(work, by=by)
     cancelled = moving.cancel_open(work, by=by, reason=reason, cause="session")
     outcome = "closed" if session.kind == "chat" else "abandoned"
     changes.move_session(work, session.status, "ended", by=by, reason=reason, cause=cause, outcome=outcome)

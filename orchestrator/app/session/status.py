@@ -129,10 +129,9 @@ def _snapshot(context: Context, session_id: str) -> Snapshot:
 
 
 def _queued(context: Context, session: Row) -> tuple[str, ...]:
-    from orchestrator.app.running import idle
     from orchestrator.core.running import advice
 
-    runs = idle.queued(context, session["id"]) if session["status"] != ENDED else []
+    runs = context.runs.queued(context, session["id"]) if session["status"] != ENDED else []
     return tuple(advice.by_hand(run.verification_root, run.id) for run in runs)
 
 

@@ -30,9 +30,7 @@ def decide(
     done = "the task is closed already"
     by_run = None
     if question["kind"] in questions.OF_RUNS:
-        from orchestrator.app.running import holding
-
-        by_run = holding.decide(work, question, person, decision, note)
+        by_run = work.context.runs.decide(work, question, person, decision, note)
     if by_run is not None:
         done = by_run
     elif task is not None and not task.closed:

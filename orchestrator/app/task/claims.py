@@ -16,7 +16,6 @@ from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.decision import changes
 from orchestrator.app.session import groups
 from orchestrator.app.task import task_blocks, task_guards, task_status
-from orchestrator.app.task.tasks import require_task
 from orchestrator.core import clock_jumps, names, permissions, tasks
 from orchestrator.core.tasks import Task
 from orchestrator.errors import EXIT_NEGATIVE, Refused
@@ -110,7 +109,7 @@ def claim_action(work: Work) -> Answer:
         if task is None:
             return _nothing(work, agent)
     else:
-        task = require_task(work, work.step.chain, given["id"])
+        task = task_guards.require_task(work, work.step.chain, given["id"])
     acting.refuse_outside(work, agent, task.group_id)
     task_guards.takes_part(work, agent.id)
     if task.claim_token is not None and given.get("claim_token") == task.claim_token and task.claim_holder == agent.id:
@@ -135,7 +134,7 @@ def _held(work: Work, agent: Agent, token: str | None) -> Task | None:
         " AND claim_token = :token AND claim_holder = :agent",
         session=work.step.chain, token=token, agent=agent.id,
     )
-    return require_task(work, work.step.chain, str(row[0])) if row else None
+    return task_guards.require_task(work, work.step.chain, str(row[0])) if row else None
 
 
 def _nothing(work: Work, agent: Agent) -> Answer:
@@ -168,27 +167,7 @@ def _refuse_blocked(work: Work, task: Task) -> Task:
 
 def _refuse_held(work: Work, task: Task) -> None:
     if task.claim_holder is not None:
-        raise lost(work, task)
-
-
-def lost(work: Work, task: Task, token: str | None = None, *, by_token: bool = False) -> Refused:
-    """The refusal of who does not hold the claim of a task.
-
-    Args:
-        token: what was given as its token.
-        by_token: nothing but the claim's token would do.
-    """
-    holder = task.claim_holder or (task.assignee if task.status == tasks.IN_PROGRESS else None)
-    what = f"is claimed by {holder}" if task.claim_holder else f"is {task.status}, claimed by nobody"
-    if task.claim_holder is None and holder is not None:
-        what = f"is in progress with {holder}, claimed by nobody"
-    until = f" until {task.claim_until}" if task.claim_until else ""
-    why, then = "", task_guards.show(work, task.id)
-    if token is not None:
-        why = f"; {names.shown(token)} is not the token of a claim that holds"
-    elif by_token and task.claim_holder is not None:
-        why, then = "; only with the token of that claim this is its holder's to do", "Repeat with --claim-token TOKEN"
-    return Refused("CLAIM_LOST", f"Task {task.id} {what}{until}{why}.", then, holder=holder, until=task.claim_until)
+        raise task_guards.claim_lost(work, task)
 
 
 def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
@@ -198,7 +177,7 @@ def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
         before = task.assignee
     gone = before is not None and not task_guards.standing(work, before).active
     if before is not None and not gone and not ended(work, task):
-        raise lost(work, task)
+        raise task_guards.claim_lost(work, task)
     if before is not None and before != agent.id:
         task_guards.has_room(work, task, agent.id)
     reason = f"{before} is out of service" if gone else f"the lease of {before} ended at {task.claim_until}"
@@ -252,7 +231,7 @@ def heartbeat_action(work: Work) -> Answer:
     given = work.call.input
     task, agent = _claim_of(work)
     if task.claim_holder != agent.id:
-        raise lost(work, task)
+        raise task_guards.claim_lost(work, task)
     base, lease = _base(work), given.get("lease") or _seconds(task)
     if clock_jumps.is_far_ahead(task.claim_beat_at or "", work.at):
         until = _later(base, lease)
@@ -268,10 +247,10 @@ def _claim_of(work: Work) -> tuple[Task, Agent]:
     """The task whose claim the call's token is of, and who acts: by default who holds it."""
     given = work.call.input
     groups.open_session(work)
-    task = require_task(work, work.step.chain, given["id"])
+    task = task_guards.require_task(work, work.step.chain, given["id"])
     agent = _agent(work, given["by"]) if given.get("by") else None
     if task.claim_token is None or task.claim_token != given.get("claim_token"):
-        raise lost(work, task, given.get("claim_token"), by_token=True)
+        raise task_guards.claim_lost(work, task, given.get("claim_token"), by_token=True)
     agent = agent or _agent(work, task.claim_holder)
     work.actor = agent.id
     return task, agent
@@ -300,7 +279,7 @@ def _without_token(work: Work) -> tuple[Task, Agent, str]:
     """The task that is released without the token of a claim, who does it, and why where no reason is given."""
     given = work.call.input
     groups.open_session(work)
-    task = require_task(work, work.step.chain, given["id"])
+    task = task_guards.require_task(work, work.step.chain, given["id"])
     task_status.check(work, task, tasks.TODO, cause="claim_release", expect_version=given.get("expect_version"))
     if not given.get("by"):
         raise Refused(
@@ -322,7 +301,7 @@ def _why_freed(work: Work, task: Task, agent: Agent) -> str:
     if ended(work, task):
         return f"the lease of {holder} ended at {task.claim_until}"
     if agent.id == holder:
-        raise lost(work, task, by_token=True)
+        raise task_guards.claim_lost(work, task, by_token=True)
     if not names.said(work.call.input.get("reason")):
         raise Refused(
             "REASON_REQUIRED", f"Taking task {task.id} from {holder} needs a reason.", "Repeat with --reason TEXT"
@@ -348,27 +327,6 @@ def _refuse_unrelated(work: Work, task: Task, agent: Agent) -> None:
             "NOT_PERMITTED", f"{has} has task {task.id}; {agent.id} does not stand above.",
             task_guards.show(work, task.id), holder=has,
         )
-
-
-def check(work: Work, task: Task, by: Agent, token: str | None) -> None:
-    """Whether a claim stands in the way of what an agent does with a task.
-
-    A token that is given must be the claim's. Without one, a claim is respected by all but its holder, those above
-    the holder, people and the system.
-
-    Raises:
-        Refused: CLAIM_LOST {holder}.
-    """
-    if token is not None:
-        if token != task.claim_token or task.claim_holder is None:
-            raise lost(work, task, token)
-        return
-    if task.claim_holder in (None, by.id) or by.kind != "ai":
-        return
-    connection = work.context.connection
-    holder, asker = task_reader.standing(connection, str(task.claim_holder)), task_reader.standing(connection, by.id)
-    if holder is None or asker is None or not permissions.is_above(asker, holder):
-        raise lost(work, task)
 
 
 def _task(work: Work, task: Task) -> Answer:

@@ -26,6 +26,23 @@ def place(asked: Asked) -> Context:
     return asked.context if isinstance(asked, Work) else asked
 
 
+def require_task(asked: Asked, session: str, id: str) -> Task:
+    """The task of a session.
+
+    Raises:
+        Refused: UNKNOWN_TASK {did_you_mean}.
+    """
+    connection = place(asked).connection
+    found = task_reader.task(connection, session, id)
+    if found is None:
+        near = names.nearest(id, task_reader.known(connection, session))
+        raise Refused(
+            "UNKNOWN_TASK", f"Session {session} has no task {names.shown(id)}.",
+            f"orchestrator task list --session-id {session}", did_you_mean=near,
+        )
+    return found
+
+
 def known_status(to: str) -> None:
     """Whether a task can have a status of this name at all.
 
@@ -315,3 +332,44 @@ def _missing(work: Work, task: Task) -> str:
         return f"blocker {found[0].id} is open"
     question = task_reader.question(connection, session, task.id, task.group_id)
     return f"question {question.id} is open" if question else ""
+
+
+def respects_claim(work: Work, task: Task, by: Agent, token: str | None) -> None:
+    """Whether a claim stands in the way of what an agent does with a task.
+
+    A token that is given must be the claim's. Without one, a claim is respected by all but its holder, those above
+    the holder, people and the system.
+
+    Raises:
+        Refused: CLAIM_LOST {holder}.
+    """
+    if token is not None:
+        if token != task.claim_token or task.claim_holder is None:
+            raise claim_lost(work, task, token)
+        return
+    if task.claim_holder in (None, by.id) or by.kind != "ai":
+        return
+    connection = work.context.connection
+    holder, asker = task_reader.standing(connection, str(task.claim_holder)), task_reader.standing(connection, by.id)
+    if holder is None or asker is None or not permissions.is_above(asker, holder):
+        raise claim_lost(work, task)
+
+
+def claim_lost(work: Work, task: Task, token: str | None = None, *, by_token: bool = False) -> Refused:
+    """The refusal of who does not hold the claim of a task.
+
+    Args:
+        token: what was given as its token.
+        by_token: nothing but the claim's token would do.
+    """
+    holder = task.claim_holder or (task.assignee if task.status == tasks.IN_PROGRESS else None)
+    what = f"is claimed by {holder}" if task.claim_holder else f"is {task.status}, claimed by nobody"
+    if task.claim_holder is None and holder is not None:
+        what = f"is in progress with {holder}, claimed by nobody"
+    until = f" until {task.claim_until}" if task.claim_until else ""
+    why, then = "", show(work, task.id)
+    if token is not None:
+        why = f"; {names.shown(token)} is not the token of a claim that holds"
+    elif by_token and task.claim_holder is not None:
+        why, then = "; only with the token of that claim this is its holder's to do", "Repeat with --claim-token TOKEN"
+    return Refused("CLAIM_LOST", f"Task {task.id} {what}{until}{why}.", then, holder=holder, until=task.claim_until)

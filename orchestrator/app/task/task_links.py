@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.session import groups
-from orchestrator.app.task import task_guards, task_status
+from orchestrator.app.task import task_actors, task_guards, task_status, task_views
 from orchestrator.core import permissions, task_graph, tasks
 from orchestrator.core.routing.facts import MANAGER, ROUTER
 from orchestrator.core.tasks import Task
@@ -160,8 +160,6 @@ def _invalid(work: Work, message: str, why: str) -> Refused:
 
 
 def _require_other(work: Work, on: str) -> Task:
-    from orchestrator.app.task import tasks as use_cases
-
     other = task_reader.task(work.context.connection, work.step.chain, on)
     if other is not None:
         return other
@@ -169,7 +167,7 @@ def _require_other(work: Work, on: str) -> Task:
     elsewhere = work.elsewhere(f"task {on}", str(row[0]) if row else None)
     if elsewhere is not None:
         raise _invalid(work, f"Task {on} belongs to session {elsewhere}, not to {work.step.chain}.", "session")
-    return use_cases.require_task(work, work.step.chain, on)
+    return task_guards.require_task(work, work.step.chain, on)
 
 
 def _related(work: Work, id: str, on: str, parent: str | None) -> bool:
@@ -212,14 +210,10 @@ def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
 
 
 def _begin(work: Work) -> tuple[Task, Agent]:
-    from orchestrator.app.task import tasks as use_cases
-
     session = groups.open_session(work)
-    task = use_cases.require_task(work, session.id, work.call.input["id"])
-    return task, use_cases.actor(work, use_cases.planner(work, task.group_id), task.group_id)
+    task = task_guards.require_task(work, session.id, work.call.input["id"])
+    return task, task_actors.actor(work, task_actors.planner(work, task.group_id), task.group_id)
 
 
 def _answer(work: Work, task: Task) -> Answer:
-    from orchestrator.app.task import tasks as use_cases
-
-    return use_cases.answer(work, task.id)
+    return task_views.changed(work, task.id)

@@ -153,10 +153,8 @@ def _write(
 
 
 def _end_runs(work: Work, cancelled: Sequence[Task], by: Agent, reason: str) -> None:
-    from orchestrator.app.running import queueing
-
     for task in cancelled:
-        queueing.end_of_task(work, task, by=by.id, reason=f"task {task.id} was cancelled: {reason}")
+        work.context.runs.end_of_task(work, task, by=by.id, reason=f"task {task.id} was cancelled: {reason}")
 
 
 def _cancel_below(work: Work, task: Task, by: Agent, reason: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from orchestrator.app import paging, reading
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.context import Answer, Context, Work
+from orchestrator.app.task import task_guards
 from orchestrator.core import tasks
 from orchestrator.core.tasks import Task
 from orchestrator.store import queries, task_queries, task_reader
@@ -63,10 +64,8 @@ def task(context: Context, *, id: str, session_id: str, at_seq: int | None = Non
         from orchestrator.app.audit import past
 
         return past.ask(context, task, session_id=session_id, at_seq=at_seq, id=id)
-    from orchestrator.app.task import tasks as use_cases
-
     context.require_session(session_id)
-    found = use_cases.require_task(context, session_id, id)
+    found = task_guards.require_task(context, session_id, id)
     connection = context.connection
     below = task_reader.children(connection, session_id, id)
     return {
@@ -104,3 +103,13 @@ def shape(row: Row) -> Row:
     """A task's row with its priority as a word, and without the token of its claim."""
     shown = {name: value for name, value in row.items() if name != SECRET}
     return {**shown, "priority": reading.PRIORITIES[row["priority"]]}
+
+
+def changed(work: Work, task: str) -> Answer:
+    """What a change of a task answers."""
+    found: Answer = {
+        "success": True, "task": task_row(work.context, work.step.chain, task), "seq": work.seq
+    }
+    if work.decisions:
+        found["followed_by"] = work.decisions
+    return found

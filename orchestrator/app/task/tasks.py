@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from orchestrator.app import acting, human
+from orchestrator.app import acting
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.session import groups
-from orchestrator.app.task import task_blocks, task_guards, task_links, task_status
-from orchestrator.app.task.task_guards import Asked, place
+from orchestrator.app.task import task_actors, task_blocks, task_guards, task_links, task_status, task_views
 from orchestrator.core import blockers, names, task_types, tasks
 from orchestrator.core.permissions import Block
-from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER, VALIDATOR, Session
+from orchestrator.core.routing.facts import ROUTER, Session
 from orchestrator.core.tasks import Task
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
@@ -18,23 +17,6 @@ from orchestrator.store.reader import Agent
 
 CREATED = "created"
 """The cause of the status that a task begins with."""
-
-
-def require_task(asked: Asked, session: str, id: str) -> Task:
-    """The task of a session.
-
-    Raises:
-        Refused: UNKNOWN_TASK {did_you_mean}.
-    """
-    connection = place(asked).connection
-    found = task_reader.task(connection, session, id)
-    if found is None:
-        near = names.nearest(id, task_reader.known(connection, session))
-        raise Refused(
-            "UNKNOWN_TASK", f"Session {session} has no task {names.shown(id)}.",
-            f"orchestrator task list --session-id {session}", did_you_mean=near,
-        )
-    return found
 
 
 def create(
@@ -112,7 +94,7 @@ def create_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
     session = groups.open_session(work)
-    agent = actor(work, planner(work, _group_asked(work, session)), None)
+    agent = task_actors.actor(work, task_actors.planner(work, _group_asked(work, session)), None)
     if task_reader.task(work.context.connection, session.id, given["id"]) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"Session {session.id} has a task {given['id']} already; nothing changed.",
@@ -131,7 +113,7 @@ def create_action(work: Work) -> Answer:
     for other in on:
         task_links.check(work, given["id"], other, new=(given["id"], parent, where.group))
     _insert(work, where, on, agent, reason if blocked else None)
-    return answer(work, given["id"]) | task_links.hopeless(work, given["id"], on)
+    return task_views.changed(work, given["id"]) | task_links.hopeless(work, given["id"], on)
 
 
 def _group_asked(work: Work, session: Session) -> str | None:
@@ -143,7 +125,7 @@ def _group_asked(work: Work, session: Session) -> str | None:
 
 def _place(work: Work, session: Session) -> _Place:
     given = work.call.input
-    parent = require_task(work, session.id, given["parent"]) if given.get("parent") else None
+    parent = task_guards.require_task(work, session.id, given["parent"]) if given.get("parent") else None
     group = _group_asked(work, session)
     if parent is not None and parent.group_id != group:
         raise Refused(
@@ -238,7 +220,7 @@ def _blocks(
 ) -> list[Block]:
     """The blockers that a task begins with, the newest last."""
     found: list[Block] = []
-    open_ = [each for each in on if require_task(work, work.step.chain, each).status != tasks.DONE]
+    open_ = [each for each in on if task_guards.require_task(work, work.step.chain, each).status != tasks.DONE]
     if task.auto_unblock and open_:
         why = task_status.waiting_reason(open_)
         found.append(task_blocks.open_blocker(work, task, "waiting", blockers.SOFT, why, ROUTER, "dependency"))
@@ -303,17 +285,15 @@ def set_status_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
     session = groups.open_session(work)
-    task = require_task(work, session.id, given["id"])
+    task = task_guards.require_task(work, session.id, given["id"])
     to = given["status"].strip().lower()
     task_status.check(work, task, to, expect_version=given.get("expect_version"))
-    agent = actor(work, given.get("by"), task.group_id)
-    from orchestrator.app.task import claims
-
-    claims.check(work, task, agent, given.get("claim_token"))
+    agent = task_actors.actor(work, given.get("by"), task.group_id)
+    task_guards.respects_claim(work, task, agent, given.get("claim_token"))
     task_status.change(
         work, task, to, by=agent, reason=given.get("reason") or "", blocker_type=given.get("blocker_type")
     )
-    return answer(work, task.id) | (_waited_for(work, task) if to == tasks.CANCELLED else {})
+    return task_views.changed(work, task.id) | (_waited_for(work, task) if to == tasks.CANCELLED else {})
 
 
 def _waited_for(work: Work, task: Task) -> Answer:
@@ -332,48 +312,3 @@ def _waited_for(work: Work, task: Task) -> Answer:
     most = task_guards.MOST_NAMED
     more = [f"{len(told) - most} more tasks wait for what is cancelled."] if len(told) > most else []
     return {"warnings": [*told[:most], *more]} if told else {}
-
-
-def actor(work: Work, by: str | None, group: str | None) -> Agent:
-    """The registered, active actor that a change of a task names.
-
-    Args:
-        group: the task's group; who was started for another one does not act here.
-
-    Raises:
-        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED.
-    """
-    agent = groups.actor(work, by)
-    acting.refuse_outside(work, agent, group)
-    task_guards.by_hand(work, agent)
-    return agent
-
-
-def planner(work: Work, group: str | None) -> str:
-    """Who plans tasks: whom the call names, else the token's person, else whom the group awaits, else the manager.
-
-    A group that awaits a person or the program itself, whose name proves nothing, leaves it to the manager.
-
-    Raises:
-        Refused: UNKNOWN_AGENT, the awaited agent is deactivated; ACTOR_REQUIRED, nobody stands for the role.
-    """
-    named: str | None = work.call.input.get("by")
-    if named is None:
-        named = human.speaker(work)
-    if named is not None:
-        return named
-    found = work.group(group) if group is not None else None
-    role = found.awaited_role if found is not None else None
-    return acting.acting_agent(work, MANAGER if role in (None, PERSON, VALIDATOR) else str(role), found, None)
-
-
-def answer(work: Work, task: str) -> Answer:
-    """What a change of a task answers."""
-    from orchestrator.app.task import task_views
-
-    found: Answer = {
-        "success": True, "task": task_views.task_row(work.context, work.step.chain, task), "seq": work.seq
-    }
-    if work.decisions:
-        found["followed_by"] = work.decisions
-    return found

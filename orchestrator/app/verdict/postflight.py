@@ -107,11 +107,9 @@ def _queued(context: Context, session: Row) -> list[Answer]:
     """The runs of a chat that wait for somebody who goes on with them."""
     if session["kind"] != "chat":
         return []
-    from orchestrator.app.running import idle
-
     return [
         _of_nobody(session["id"], advice.by_hand(run.verification_root, run.id))
-        for run in idle.queued(context, session["id"])
+        for run in context.runs.queued(context, session["id"])
     ]
 
 

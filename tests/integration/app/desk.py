@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator import bootstrap as _bootstrap  # noqa: F401 - names what contexts ask of runs
 from orchestrator import errors
 from orchestrator.app import operations, setup
 from orchestrator.app.context import Context

@@ -1,0 +1,9 @@
+"""What sessions, tasks and questions ask of runs, as `orchestrator.app.context.RunHooks` describes it."""
+
+from __future__ import annotations
+
+from orchestrator.app.running.holding import decide
+from orchestrator.app.running.idle import end_over, is_idle, queued
+from orchestrator.app.running.queueing import end_all, end_of_task, refuse_running
+
+__all__ = ["decide", "end_all", "end_of_task", "end_over", "is_idle", "queued", "refuse_running"]
