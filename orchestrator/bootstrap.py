@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.app.context import Context, RunHooks
+from orchestrator.app.context import Answer, Context, RunHooks
 from orchestrator.core import exactjson, masking
 from orchestrator.core.agent_programs import ACTS_FOR
 from orchestrator.core.running import program_variables
@@ -33,7 +33,21 @@ class _Runs:
         return getattr(hooks, name)
 
 
+def _after_refusal(work: Any, recorded: Answer) -> None:
+    from orchestrator.app.decision import settling
+
+    settling.after_refusal(work, recorded)
+
+
+def _as_of(*given: Any, **named: Any) -> Answer:
+    from orchestrator.app.audit import past
+
+    return past.ask(*given, **named)
+
+
 Context.runs = _Runs()
+Context.after_refusal = staticmethod(_after_refusal)
+Context.as_of = staticmethod(_as_of)
 if TYPE_CHECKING:
     _described: RunHooks = hooks
 

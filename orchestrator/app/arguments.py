@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from orchestrator.app import operations
 from orchestrator.app.argument_tables import AGENT_IDS, CHOICES, IDS, RANGES, TASK_IDS
-from orchestrator.app.context import AGENT_JSON, Call, Context, Work, perform
+from orchestrator.app.context import AGENT_JSON, Call, Context, Work, no_session_open, perform
 from orchestrator.core import large, names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
@@ -164,11 +164,6 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
     if operations.OPERATIONS[words].writes:
         _refuse(context, words, given, no_session_open())
     raise no_session_open("orchestrator session list --all")
-
-
-def no_session_open(way: str = "orchestrator session create ID --goal TEXT") -> Refused:
-    """The refusal of a call that needs a session, names none, and could not mean one; what is read may have ended."""
-    return Refused("UNKNOWN_SESSION", "No session is open and none was named.", way, sessions=[])
 
 
 def _refuse(context: Context, words: str, given: dict[str, Any], refusal: Refused) -> NoReturn:

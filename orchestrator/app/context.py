@@ -46,6 +46,8 @@ ELSEWHERE = "elsewhere"
 _FOUND_OUT = (FOUND, PERSON, ACTS_FOR, VIA, RULES, ELSEWHERE)
 """The parts of a step's input that are not what its caller asked for, by which two requests are not told apart."""
 
+_SOME_GROUPS = "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq, id LIMIT 50"
+
 
 class Version(NamedTuple):
     """A loaded workflow version with the models that its agent files name."""
@@ -87,8 +89,12 @@ class Context:
     `rules_version` is what decisions are marked with; a replay marks them as they are recorded.
     """
 
+    # What lies above and is asked from below; `bootstrap` names it once for the process.
     runs: RunHooks
-    """What lies above and is asked from below; `bootstrap` names it once for the process."""
+    after_refusal: Callable[[Work, Answer], None]
+    """Lets follow what a refusal that is recorded leads to."""
+    as_of: Callable[..., Answer]
+    """Asks a reading use case as of right after a step, as `orchestrator.app.audit.past.ask` does."""
 
     def __init__(
         self,
@@ -173,6 +179,21 @@ class Context:
                 sessions=known,
             )
         return session
+
+
+    def unknown_group(self, session_id: str, group_id: str) -> Refused:
+        """The refusal of a group that the session does not have, with the nearest one that it has."""
+        from orchestrator.core import names
+
+        known = [row[0] for row in self.connection.execute(_SOME_GROUPS, {"session": session_id})]
+        near = names.nearest(group_id, known)
+        message, helps = f"Session {session_id} has no group {names.shown(group_id)}.", "orchestrator group list"
+        return Refused("UNKNOWN_GROUP", message, f"{helps} --session-id {session_id}", did_you_mean=near)
+
+
+def no_session_open(way: str = "orchestrator session create ID --goal TEXT") -> Refused:
+    """The refusal of a call that needs a session, names none, and could not mean one; what is read may have ended."""
+    return Refused("UNKNOWN_SESSION", "No session is open and none was named.", way, sessions=[])
 
 
 class Call(NamedTuple):
@@ -429,9 +450,7 @@ def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at
         work = Work(context, step, call)
         recorded = _insert_refusal(work, problem)
         if chain != constants.STORE_CHAIN and recorded["turn"] is not None:
-            from orchestrator.app.decision import settling
-
-            settling.after_refusal(work, recorded)
+            context.after_refusal(work, recorded)
             if work.decisions:
                 problem.data["followed_by"] = work.decisions
         step.seal("refusal", call.actor[:MAX_DETAIL], context.channel, _refused_input(work, problem, recorded))

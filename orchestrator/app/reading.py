@@ -5,13 +5,10 @@ Source: seed 004, Proposed Solution 3 (the router's decisions can be asked for).
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator.app import paging
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.session import resuming
 from orchestrator.app.verdict import completing
-from orchestrator.core import completion
 from orchestrator.errors import Refused
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -128,12 +125,10 @@ def group(context: Context, *, id: str, session_id: str, at_seq: int | None = No
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP. UsageError: SEQ_OUT_OF_RANGE {first, last}.
     """
     if at_seq is not None:
-        from orchestrator.app.audit import past
-
-        return past.ask(context, group, session_id=session_id, at_seq=at_seq, id=id)
+        return context.as_of(context, group, session_id=session_id, at_seq=at_seq, id=id)
     row = require_group(context, session_id, id)
     reader, key = context.reader, {"session": session_id, "group": id}
-    path_row, parts = path(reader, session_id, id)
+    path_row, parts = completing.path(reader, session_id, id)
     return {
         "success": True,
         "group": {
@@ -173,18 +168,8 @@ def require_group(context: Context, session_id: str, group_id: str) -> Row:
     context.require_session(session_id)
     row = group_row(context.reader, session_id, group_id)
     if row is None:
-        raise unknown_group(context, session_id, group_id)
+        raise context.unknown_group(session_id, group_id)
     return row
-
-
-def unknown_group(context: Context, session_id: str, group_id: str) -> Refused:
-    """The refusal of a group that the session does not have, with the nearest one that it has."""
-    from orchestrator.core import names
-
-    known = queries.rows(context.reader, queries.GROUPS, session=session_id, since=0, status=None, limit=50)
-    near = names.nearest(group_id, [row["id"] for row in known])
-    message = f"Session {session_id} has no group {names.shown(group_id)}."
-    return Refused("UNKNOWN_GROUP", message, f"orchestrator group list --session-id {session_id}", did_you_mean=near)
 
 
 def group_row(reader: Reader, session: str, group: str) -> Row | None:
@@ -217,22 +202,6 @@ def _satisfied(reader: Reader, session: str, row: Row) -> bool:
 def dependents(reader: Reader, session: str, group: str) -> list[Row]:
     """The groups that depend on this one, as {group_id, status}, without cancelled ones and removed dependencies."""
     return queries.rows(reader, queries.DEPENDENTS, session=session, group=group)
-
-
-def path(reader: Reader, session: str, group: str) -> tuple[Row, list[dict[str, Any]]]:
-    """The row of the completion view for a group, and its parts in words that name each report's status."""
-    row = completing.path(reader, session, group)
-    statuses = {}
-    for seq in completion.reports(row):
-        report = reader.one(
-            "SELECT response_status FROM agent_reports WHERE session_id = :session AND seq = :seq",
-            session=session,
-            seq=seq,
-        )
-        if report:
-            statuses[seq] = str(report[0])
-    approved = reader.one(queries.LAST_APPROVAL, session=session, group=group) is not None
-    return row, completion.parts(row, statuses, approved_before=approved)
 
 
 def awaited(row: Row) -> Answer | None:

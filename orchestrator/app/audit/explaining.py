@@ -9,6 +9,7 @@ from orchestrator.app import reading
 from orchestrator.app.audit import about_groups, telling
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
+from orchestrator.app.verdict import completing
 from orchestrator.core import names, strictjson
 from orchestrator.core.routing.facts import PERSON, WITHHELD
 from orchestrator.errors import Refused, UsageError
@@ -48,9 +49,7 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
     """
     owner, colon, short = id.rpartition(":")
     if at_seq is not None:
-        from orchestrator.app.audit import past
-
-        return past.ask(context, why, session_id=owner if colon else session_id, at_seq=at_seq, id=id)
+        return context.as_of(context, why, session_id=owner if colon else session_id, at_seq=at_seq, id=id)
     if colon:
         return _decision(context, owner, short, id)
     if session_id is None:
@@ -71,7 +70,7 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
 
 def _neither(context: Context, session_id: str, id: str) -> Refused:
     """The refusal of what is neither a group nor a task, with the nearest of both."""
-    found = reading.unknown_group(context, session_id, id)
+    found = context.unknown_group(session_id, id)
     known = [near for near in (found.data.get("did_you_mean"),) if near]
     near = names.nearest(id, [*known, *task_reader.known(context.connection, session_id)])
     message = f"Session {session_id} has no group and no task {names.shown(id)}."
@@ -80,7 +79,7 @@ def _neither(context: Context, session_id: str, id: str) -> Refused:
 
 def _group(context: Context, session_id: str, row: Row) -> Answer:
     reader, key = context.reader, {"session": session_id, "group": row["id"]}
-    path, parts = reading.path(reader, session_id, row["id"])
+    path, parts = completing.path(reader, session_id, row["id"])
     newest = queries.row(reader, queries.LAST_DECISIONS, **key, limit=1)
     open_blockers = [b for b in queries.rows(reader, queries.BLOCKERS, **key) if b["resolved_seq"] is None]
     answer: Answer = {

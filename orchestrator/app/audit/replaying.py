@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-from orchestrator.app.context import AGENT_JSON, Action, Answer, Call, Context, Work, perform
+from orchestrator.app.context import AGENT_JSON, Action, Answer, Call, Context, Work, no_session_open, perform
 from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
@@ -172,6 +172,4 @@ def _refuse_as_before(work: Work) -> Answer:
 
 
 def _refuse_for_want_of_a_session(work: Work) -> Answer:
-    from orchestrator.app import arguments
-
-    raise arguments.no_session_open()
+    raise no_session_open()

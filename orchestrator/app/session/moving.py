@@ -125,7 +125,7 @@ def _refuse_asked(work: Work, group: Group) -> None:
 
 
 def _guard_completion(work: Work, group: Group) -> None:
-    row = completing.path(work.reader, work.step.chain, group.id)
+    row = completing.path_row(work.reader, work.step.chain, group.id)
     if row and row["valid"] == 1:
         return
     raise Refused(

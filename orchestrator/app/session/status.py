@@ -59,9 +59,7 @@ def status(
         Refused: UNKNOWN_SESSION. UsageError: SEQ_OUT_OF_RANGE {first, last}.
     """
     if at_seq is not None:
-        from orchestrator.app.audit import past
-
-        return past.ask(context, status, session_id=session_id, at_seq=at_seq, brief=brief)
+        return context.as_of(context, status, session_id=session_id, at_seq=at_seq, brief=brief)
     warnings = [risk.warning() for risk in file_safety.risks(context.connection, context.state_folder)]
     found = _overview(context) if session_id is None else _of_session(context, session_id, brief=brief)
     return {**found, "warnings": [*warnings, *found["warnings"]]}

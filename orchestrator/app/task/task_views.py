@@ -61,9 +61,7 @@ def task(context: Context, *, id: str, session_id: str, at_seq: int | None = Non
         Refused: UNKNOWN_SESSION, UNKNOWN_TASK. UsageError: SEQ_OUT_OF_RANGE {first, last}.
     """
     if at_seq is not None:
-        from orchestrator.app.audit import past
-
-        return past.ask(context, task, session_id=session_id, at_seq=at_seq, id=id)
+        return context.as_of(context, task, session_id=session_id, at_seq=at_seq, id=id)
     context.require_session(session_id)
     found = task_guards.require_task(context, session_id, id)
     connection = context.connection

@@ -145,9 +145,7 @@ def _place(work: Work, session: Session) -> _Place:
 def _require_open_group(work: Work, session: Session, group: str) -> None:
     found = work.group(group)
     if found is None:
-        from orchestrator.app import reading
-
-        raise reading.unknown_group(work.context, session.id, group)
+        raise work.context.unknown_group(session.id, group)
     if found.status in ("completed", "cancelled"):
         raise Refused(
             "GROUP_CLOSED", f"Group {group} is {found.status}; it takes no further task.",
