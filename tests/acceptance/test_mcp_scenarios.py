@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import pytest
 
 from orchestrator import Orchestrator, OrchestratorError
-from orchestrator.doors.cli import main
+from orchestrator.doors.cli import catalogue
 from orchestrator.doors.cli.options import FLAG, PAIRS
 from tests.acceptance import httpreading, mcphouse
 
@@ -78,7 +78,7 @@ def _actor(words: str, agent: str) -> Answer:
 
 def _options(words: str, given: Answer) -> list[str]:
     """The words of a call; what has a flag is given by it."""
-    parameters = main.find(words).parameters
+    parameters = catalogue.find(words).parameters
     by_flag = {each.key for each in parameters if each.flags}
     found: list[str] = []
     for each in parameters:

@@ -47,7 +47,7 @@ def faults(call: str) -> list[str]:
     words, rest = main.split(shlex.split(call, comments=True))
     if words is None:
         return [call]
-    known = {flag for each in (*main.find(words).parameters, *options.COMMON) for flag in each.flags} | {"--help"}
+    known = {flag for each in (*catalogue.find(words).parameters, *options.COMMON) for flag in each.flags} | {"--help"}
     named = [word.partition("=")[0] for word in rest if re.match(r"--?[a-z]", word)]
     return [f"{words} {name}" for name in named if name not in known]
 

@@ -127,9 +127,9 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
 
 def _own(runner: _Runner, words: str, given: dict[str, Any]) -> dict[str, Any]:
     """The answer of a command that is no operation; a document of its own comes under `document`."""
-    from orchestrator.doors.cli import main
+    from orchestrator.doors.cli import catalogue
 
-    command = main.find(words)
+    command = catalogue.find(words)
     call = batch_arguments.own(command, given, runner.db or runner.context.path)
     found = calling.run(command, call._replace(json=True))
     answer = {**found.answer, "document": strictjson.loads(found.text or "", words)} if found.raw else found.answer

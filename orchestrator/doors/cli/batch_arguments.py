@@ -52,11 +52,11 @@ def without_token(words: str, given: Arguments) -> tuple[Arguments, bytes | None
     name = given.get(_TOKEN)
     if name is None or words not in catalogue.COMMANDS:
         return given, None, []
-    from orchestrator.doors.cli import exposure, main
+    from orchestrator.doors.cli import exposure
 
-    if options.HUMAN not in main.find(words).parameters:
+    if options.HUMAN not in catalogue.find(words).parameters:
         raise UsageError("USAGE", f"{words} takes no {_TOKEN}.", f"orchestrator {words} --help")
-    if name == values.STDIN or not isinstance(name, str):
+    if name == options.STDIN or not isinstance(name, str):
         raise _stdin(_TOKEN)
     rest = {key: value for key, value in given.items() if key != _TOKEN}
     return rest, values.secret(name, _TOKEN), exposure.warnings(name, _TOKEN)
@@ -89,7 +89,7 @@ def _fit(command: Command, parameter: Parameter, value: Any) -> Any:
     if not fits.get(parameter.kind, isinstance(value, str)):
         message = f"{command.words}: {parameter.name} does not fit: {names.shown(value)}."
         raise UsageError("USAGE", message, f"orchestrator {command.words} --help")
-    if value == values.STDIN and parameter.kind in _FILES:
+    if value == options.STDIN and parameter.kind in _FILES:
         raise _stdin(parameter.name)
     return value
 
@@ -106,9 +106,7 @@ def _spellings(words: str) -> dict[str, str]:
     """Parameters of the use case by what the command line calls them."""
     if words not in catalogue.COMMANDS:
         return {}
-    from orchestrator.doors.cli import main
-
-    return {spelling: each.key for each in main.find(words).parameters for spelling in _names(each)}
+    return {spelling: each.key for each in catalogue.find(words).parameters for spelling in _names(each)}
 
 
 def _names(parameter: Parameter) -> tuple[str, ...]:
@@ -121,7 +119,7 @@ def _of_route(given: Arguments) -> Arguments:
     if isinstance(found.get("acknowledge"), list):
         found["acknowledge"] = _pairs(found["acknowledge"])
     if isinstance(found.get("metadata"), str):
-        if found["metadata"] == values.STDIN:
+        if found["metadata"] == options.STDIN:
             raise _stdin("metadata")
         found["metadata"] = values.as_object(values.metadata_file(found["metadata"], "metadata"), "metadata")
     for name in ("report", "output"):
@@ -148,7 +146,7 @@ def _bytes(name: str, given: Any) -> bytes:
         return json.dumps(given, ensure_ascii=False).encode()
     if not isinstance(given, str):
         raise UsageError("USAGE", f"{name} must be the name of a file, or an object.", "Name a file")
-    if given == values.STDIN:
+    if given == options.STDIN:
         raise _stdin(name)
     return values.read_file(given, name, large.REPORT_LIMIT)
 

@@ -82,9 +82,9 @@ def _spelt(words: str, problem: UsageError) -> UsageError:
     """The problem with parameters as they are written on the command line."""
     missing, named = problem.data.get("_missing"), problem.data.get("_named")
     if missing or named:
-        from orchestrator.doors.cli import main, values
+        from orchestrator.doors.cli import catalogue, values
 
-        spelt = {each.key: values.spelt(each) for each in reversed(main.find(words).parameters)}
+        spelt = {each.key: values.spelt(each) for each in reversed(catalogue.find(words).parameters)}
         if missing:
             problem.message = f"{words} needs {', '.join(spelt.get(name, name) for name in missing)}."
         if named:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+
+from orchestrator.doors.cli.options import Command
+
 # Plain tuples: a class for them would cost every call its making.
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("setup", "Create or upgrade the database and load the workflow."),
@@ -115,3 +119,10 @@ def below(group: str) -> list[str]:
     if group:
         return [words.partition(" ")[2] for words in COMMANDS if words.startswith(f"{group} ")]
     return [*(words for words in COMMANDS if " " not in words), *GROUPS]
+
+
+def find(words: str) -> Command:
+    """The declaration of a command."""
+    module = importlib.import_module(f"orchestrator.doors.cli.{COMMANDS[words][0]}")
+    commands: dict[str, Command] = module.COMMANDS
+    return commands[words]

@@ -6,7 +6,7 @@ import os
 import stat
 
 from orchestrator.core import filemodes
-from orchestrator.doors.cli import values
+from orchestrator.doors.cli import options
 
 
 def warnings(name: str, what: str) -> list[str]:
@@ -18,7 +18,7 @@ def warnings(name: str, what: str) -> list[str]:
         what: how the parameter is written that names it.
     """
     try:
-        found = os.fstat(0) if name == values.STDIN else os.stat(name)
+        found = os.fstat(0) if name == options.STDIN else os.stat(name)
     except (OSError, ValueError):
         return []
     # A pipe, a terminal or a device is nobody's to open later.

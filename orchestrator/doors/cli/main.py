@@ -16,7 +16,6 @@ if os.path.basename(sys.argv[0]) in ("orchestrator", "orchestrator.exe"):
     early_interrupts.install()
 
 import gc
-import importlib
 from typing import Any, NoReturn
 
 from orchestrator import errors
@@ -76,7 +75,7 @@ def _called(argv: list[str], *, is_program: bool) -> int:
     words, rest = split(argv)
     if words is None or _COMPLETE in os.environ:
         return _explained(argv)
-    command = find(words)
+    command = catalogue.find(words)
     raw = _read(command, rest)
     if isinstance(raw, int):
         return raw
@@ -104,13 +103,6 @@ def split(argv: list[str]) -> tuple[str | None, list[str]]:
     return None, argv[start:]
 
 
-def find(words: str) -> Command:
-    """The declaration of a command."""
-    module = importlib.import_module(f"orchestrator.doors.cli.{catalogue.COMMANDS[words][0]}")
-    commands: dict[str, Command] = module.COMMANDS
-    return commands[words]
-
-
 def _read(command: Command, rest: list[str]) -> dict[str, Any] | int:
     from orchestrator.doors.cli import quick
 
@@ -128,7 +120,7 @@ def _explained(argv: list[str]) -> int:
     from orchestrator.doors.cli import typed
 
     completing = _COMPLETE in os.environ or any(word in argv[:1] for word in _COMPLETION)
-    commands = [find(words) for words in catalogue.COMMANDS] if completing else []
+    commands = [catalogue.find(words) for words in catalogue.COMMANDS] if completing else []
     _, rest = split(argv)
     found = typed.read(commands, rest or ["--help"], completion=completing)
     return found if isinstance(found, int) else errors.EXIT_OK

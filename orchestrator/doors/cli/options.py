@@ -11,6 +11,9 @@ from typing import Any
 
 from orchestrator.core.tuples import NamedTuple
 
+STDIN = "-"
+"""What stands for standard input where a file is named."""
+
 WORD = "word"
 """One value, taken as it is written."""
 TEXT = "text"

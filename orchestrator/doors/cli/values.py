@@ -12,7 +12,6 @@ from orchestrator.doors.cli import options
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import InvalidInput, UsageError
 
-STDIN = "-"
 TEXT_LIMIT = 8 * 1024 * 1024
 """The largest file or stdin that is read, in bytes, but for those that hold a report or a part of one."""
 
@@ -82,7 +81,8 @@ def _refuse_second_stdin(command: Command, values: dict[str, Any]) -> None:
         options.TEXT, options.ARRAY, options.OBJECT, options.OBJECT_FILE, options.DOCUMENT, options.METADATA,
         options.SECRET,
     )
-    readers_of_stdin = [each for each in command.parameters if each.kind in readers and values.get(each.name) == STDIN]
+    candidates = [each for each in command.parameters if each.kind in readers]
+    readers_of_stdin = [each for each in candidates if values.get(each.name) == options.STDIN]
     if len(readers_of_stdin) > 1:
         taken = " and ".join(spelt(each) for each in readers_of_stdin)
         raise UsageError("USAGE", f"{taken} cannot both read stdin.", "Write one of them to a file and name it")
@@ -103,7 +103,7 @@ def read_file(name: str, what: str, limit: int = TEXT_LIMIT) -> bytes:
         UsageError: USAGE, it cannot be read or has more bytes than the limit.
     """
     try:
-        if name == STDIN:
+        if name == options.STDIN:
             data = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
         else:
             with open(name, "rb") as stream:
@@ -118,8 +118,8 @@ def read_file(name: str, what: str, limit: int = TEXT_LIMIT) -> bytes:
 
 def text(value: str, what: str) -> str:
     """A text argument: as it is, or from stdin (`-`) or a file (`@file`); `@@` is a literal @."""
-    if value == STDIN:
-        return _decoded(read_file(STDIN, what), what)
+    if value == options.STDIN:
+        return _decoded(read_file(options.STDIN, what), what)
     if value.startswith("@@"):
         return value[1:]
     if value.startswith("@"):
@@ -167,8 +167,8 @@ def _words(parameter: Parameter, value: list[str]) -> tuple[str, ...]:
 
 def _object(parameter: Parameter, value: str) -> dict[str, Any]:
     data: bytes | str = value
-    if value == STDIN or value.startswith("@"):
-        data = read_file(value if value == STDIN else value[1:], spelt(parameter), large.REPORT_LIMIT)
+    if value == options.STDIN or value.startswith("@"):
+        data = read_file(value if value == options.STDIN else value[1:], spelt(parameter), large.REPORT_LIMIT)
     return as_object(data, spelt(parameter))
 
 
@@ -219,8 +219,8 @@ def _array(parameter: Parameter, value: str) -> tuple[str, ...]:
 
     what = spelt(parameter)
     data: bytes | str = value
-    if value == STDIN or value.startswith("@"):
-        data = read_file(value if value == STDIN else value[1:], what)
+    if value == options.STDIN or value.startswith("@"):
+        data = read_file(value if value == options.STDIN else value[1:], what)
     try:
         found = strictjson.loads(data, what)
     except strictjson.JsonProblem as problem:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app import operations
-from orchestrator.doors.cli import main, text
+from orchestrator.doors.cli import catalogue, text
 from tests.integration.app.desk import Desk
 
 EVIL = "\x1b[2Jcleared\nSTATUS: APPROVED\u202e"
@@ -63,7 +63,7 @@ def test_every_operation_on_sessions_groups_agents_and_the_record_has_a_text() -
         "human", "next", "task", "blocker",
     )
     here = {words for words in operations.OPERATIONS if words.partition(" ")[0] in kinds}
-    assert set(text._PLACES) == {words for words in here if main.find(words).show is None}
+    assert set(text._PLACES) == {words for words in here if catalogue.find(words).show is None}
 
 
 # In this order, from an empty store on.

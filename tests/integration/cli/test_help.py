@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shlex
@@ -21,13 +22,13 @@ def test_the_help_of_a_command_has_an_example(words: str, capfd: pytest.CaptureF
     out, err = capfd.readouterr()
     assert err == ""
     assert out.startswith(f"Usage: orchestrator {words} ")
-    assert " ".join(main.find(words).example.split()) in " ".join(out.split())
-    assert all(flag in out for each in main.find(words).parameters for flag in each.flags)
+    assert " ".join(catalogue.find(words).example.split()) in " ".join(out.split())
+    assert all(flag in out for each in catalogue.find(words).parameters for flag in each.flags)
 
 
 @every_command
 def test_the_example_is_a_call_of_the_command(words: str) -> None:
-    command = main.find(words)
+    command = catalogue.find(words)
     program, *argv = shlex.split(command.example)
     found, rest = main.split(argv)
     assert (program, found) == ("orchestrator", words)
@@ -38,12 +39,12 @@ def test_the_example_is_a_call_of_the_command(words: str) -> None:
 def test_a_command_stands_in_the_lists_with_a_short_text(words: str) -> None:
     module, line = catalogue.COMMANDS[words]
     assert (len(line) <= 62, line[-1], words.partition(" ")[0] in (*catalogue.GROUPS, words)) == (True, ".", True)
-    assert words in main.importlib.import_module(f"orchestrator.doors.cli.{module}").COMMANDS
+    assert words in importlib.import_module(f"orchestrator.doors.cli.{module}").COMMANDS
 
 
 @every_command
 def test_the_parameters_of_a_command_are_those_of_its_operation(words: str) -> None:
-    command = main.find(words)
+    command = catalogue.find(words)
     if words in operations.OPERATIONS and command.handler is None:
         wanted = set(arguments.parameters(words))
         assert {each.key for each in command.parameters if each != options.HUMAN} == wanted
@@ -51,7 +52,7 @@ def test_the_parameters_of_a_command_are_those_of_its_operation(words: str) -> N
 
 @every_command
 def test_choices_are_the_same_as_for_other_doors(words: str) -> None:
-    for each in main.find(words).parameters:
+    for each in catalogue.find(words).parameters:
         known = argument_tables.CHOICES.get(f"{words} {each.key}") or argument_tables.CHOICES.get(each.key)
         if words in operations.OPERATIONS and each.key in arguments.parameters(words) and known:
             assert each.choices in (known, ())
@@ -73,7 +74,7 @@ def test_every_word_of_a_parameter_is_explained() -> None:
     silent = [
         (words, each.name)
         for words in catalogue.COMMANDS
-        for each in (*main.find(words).parameters, *options.COMMON)
+        for each in (*catalogue.find(words).parameters, *options.COMMON)
         if not each.help.endswith((".", ")"))
     ]
     assert silent == []
@@ -104,7 +105,7 @@ def test_help_needs_no_database_and_no_rich(run: Run, tmp_path: os.PathLike[str]
 
 
 def test_only_the_called_command_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = typed.build({"group show": main.find("group show")}, lambda words, values: None)
+    found = typed.build({"group show": catalogue.find("group show")}, lambda words, values: None)
     group = next(each for each in found.registered_groups if each.name == "group")
     assert group.typer_instance is not None
     built = [each.name for each in group.typer_instance.registered_commands if each.callback is not typed._nothing]

@@ -37,7 +37,7 @@ def exists(command: str) -> bool:
     words, rest = main.split(shlex.split(command.partition(", ")[0])[1:])
     if words is None:
         return rest == ["--help"] or (rest[0] in catalogue.GROUPS and rest[1:] == ["--help"])
-    flags = {flag for each in main.find(words).parameters for flag in each.flags} | {"--help", "--db", "--json"}
+    flags = {flag for each in catalogue.find(words).parameters for flag in each.flags} | {"--help", "--db", "--json"}
     return {word for word in rest if re.match("--?[a-z]", word)} <= flags
 
 
@@ -64,7 +64,7 @@ def test_the_commands_of_the_demonstration_do_what_it_shows(command: Command, tm
 
 @pytest.mark.parametrize("words", catalogue.COMMANDS)
 def test_every_example_of_the_help_exists(words: str) -> None:
-    assert exists(main.find(words).example)
+    assert exists(catalogue.find(words).example)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.doors.cli import catalogue, main, options, quick, typed
+from orchestrator.doors.cli import catalogue, options, quick, typed
 from orchestrator.errors import UsageError
 
 WORDS = (
@@ -34,7 +34,7 @@ WORDS = (
 def by_typer(words: str, rest: list[str]) -> Any:
     """What Typer makes of a call: values, or None where it is refused, or help's exit code."""
     try:
-        found = typed.read([main.find(words)], [*words.split(), *rest])
+        found = typed.read([catalogue.find(words)], [*words.split(), *rest])
     except UsageError:
         return None
     return found if isinstance(found, int) else found[1]
@@ -44,7 +44,7 @@ def by_typer(words: str, rest: list[str]) -> Any:
 def calls(draw: st.DrawFn) -> tuple[str, list[str]]:
     """A command and some words after it, many of them options that it has."""
     words = draw(st.sampled_from(sorted(catalogue.COMMANDS)))
-    flags = [flag for each in (*main.find(words).parameters, *options.COMMON) for flag in each.flags]
+    flags = [flag for each in (*catalogue.find(words).parameters, *options.COMMON) for flag in each.flags]
     word = st.sampled_from([*flags, *WORDS])
     value = st.sampled_from([f"{flag}={value}" for flag in flags for value in ("1", "", "-")])
     return words, draw(st.lists(st.one_of(word, word, value), max_size=6))
@@ -54,7 +54,7 @@ def calls(draw: st.DrawFn) -> tuple[str, list[str]]:
 @given(calls())
 def test_a_plain_call_is_read_as_typer_reads_it(call: tuple[str, list[str]]) -> None:
     words, rest = call
-    plain = quick.read(main.find(words), rest)
+    plain = quick.read(catalogue.find(words), rest)
     if plain is not None:
         assert plain == by_typer(words, rest)
 
@@ -74,7 +74,7 @@ def test_a_plain_call_is_read_as_typer_reads_it(call: tuple[str, list[str]]) -> 
     ],
 )  # fmt: skip
 def test_both_readers_read(words: str, rest: list[str], values: dict[str, object]) -> None:
-    assert quick.read(main.find(words), rest) == values
+    assert quick.read(catalogue.find(words), rest) == values
     assert by_typer(words, rest) == values
 
 
@@ -92,4 +92,4 @@ def test_both_readers_read(words: str, rest: list[str], values: dict[str, object
     ],
 )
 def test_what_is_not_plain_is_left_to_typer(words: str, rest: list[str]) -> None:
-    assert quick.read(main.find(words), rest) is None
+    assert quick.read(catalogue.find(words), rest) is None
