@@ -39,6 +39,18 @@ def _after_refusal(work: Any, recorded: Answer) -> None:
     settling.after_refusal(work, recorded)
 
 
+def _found_proof(context: Context, credential: Any) -> dict[str, str]:
+    from orchestrator.app import human
+
+    return human.found(context, credential)
+
+
+def _refuse_other_role(work: Any, said: str, actor: str) -> None:
+    from orchestrator.app import acting
+
+    acting.refuse_other_role(work, said, actor)
+
+
 def _as_of(*given: Any, **named: Any) -> Answer:
     from orchestrator.app.audit import past
 
@@ -47,6 +59,8 @@ def _as_of(*given: Any, **named: Any) -> Answer:
 
 Context.runs = _Runs()
 Context.after_refusal = staticmethod(_after_refusal)
+Context.found_proof = staticmethod(_found_proof)
+Context.refuse_other_role = staticmethod(_refuse_other_role)
 Context.as_of = staticmethod(_as_of)
 if TYPE_CHECKING:
     _described: RunHooks = hooks

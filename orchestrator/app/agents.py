@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app import human
+from orchestrator.app import actors, human
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.app.session import groups
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow import vocabulary
@@ -55,7 +54,7 @@ def register(
 def register_action(work: Work) -> Answer:
     """Register; a replay calls it with a recorded event's input."""
     given = work.call.input
-    actor = groups.named_actor(work, given.get("by"), f"Registering {given['id']}")
+    actor = actors.named_actor(work, given.get("by"), f"Registering {given['id']}")
     role = names.role_name(given["role"])
     if role not in vocabulary.ROLES:
         raise Refused(
@@ -107,7 +106,7 @@ def deactivate(
 def deactivate_action(work: Work) -> Answer:
     """Deactivate; a replay calls it with a recorded event's input."""
     given = work.call.input
-    actor = groups.actor(work, given.get("by"))
+    actor = actors.actor(work, given.get("by"))
     agent = work.reader.agent(given["id"])
     if agent is None or not agent.active:
         raise Refused("UNKNOWN_AGENT", f"There is no active agent {given['id']}.", "orchestrator agent list")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import human
+from orchestrator.app import actors
 from orchestrator.app.context import ELSEWHERE, Answer, Call, Context, Version, Work, perform
 from orchestrator.app.decision import changes, consequences, fanning, settling, spawning, withheld_reports
 from orchestrator.app.session import groups
@@ -79,7 +79,7 @@ def answer_action(work: Work) -> Answer:
     """Answer; a replay calls it with a recorded event's input."""
     given = work.call.input
     question = _question(work, given["id"])
-    person = human.person_named(work, given.get("by"), f"Answering question {question['id']}")
+    person = actors.person_named(work, given.get("by"), f"Answering question {question['id']}")
     _refuse_closed(question)
     session = groups.open_session(work)
     decision, note = given["decision"], names.said(given.get("note"))

@@ -93,6 +93,10 @@ class Context:
     runs: RunHooks
     after_refusal: Callable[[Work, Answer], None]
     """Lets follow what a refusal that is recorded leads to."""
+    found_proof: Callable[[Context, Any], dict[str, str]]
+    """What of a person's credential becomes part of a step's input."""
+    refuse_other_role: Callable[[Work, str, str], None]
+    """Refuses the act of another role than that for which the process acts."""
     as_of: Callable[..., Answer]
     """Asks a reading use case as of right after a step, as `orchestrator.app.audit.past.ask` does."""
 
@@ -322,9 +326,7 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
     at = call.at or context.clock()
     call = _without_keys(call, context.secrets)
     if context.credential is not None:
-        from orchestrator.app import human
-
-        call = call._replace(input={**call.input, PERSON: human.found(context, context.credential)})
+        call = call._replace(input={**call.input, PERSON: context.found_proof(context, context.credential)})
     if context.via is not None:
         call = call._replace(input={**call.input, VIA: context.via})
     if context.acts_for is not None:
@@ -374,9 +376,7 @@ def _refuse_other_role(work: Work, actor: str) -> None:
     """Refuse the act of another role than that for which the process acts, where it says one."""
     said = work.call.input.get(ACTS_FOR)
     if said is not None:
-        from orchestrator.app import acting
-
-        acting.refuse_other_role(work, str(said), actor)
+        work.context.refuse_other_role(work, str(said), actor)
 
 
 def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:

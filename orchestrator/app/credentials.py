@@ -70,6 +70,9 @@ PROVES = {
     " Stronger: orchestrator human enrol --passphrase",
 }
 """What proves a person in a database, by the best that is enrolled."""
+_ENROLLED = "SELECT id, enrolled_at FROM human_tokens INDEXED BY ix_human_tokens_agent WHERE agent_id = :agent" + (
+    " ORDER BY seq DESC"
+)
 
 
 class Strong(NamedTuple):
@@ -214,3 +217,10 @@ def key_file(each: Strong) -> str | None:
         except (OSError, ValueError):
             continue
     return None
+
+
+def enrolments(context: Context, agent: str) -> list[Answer]:
+    """The tokens of a person, the newest first; at most that one is in force."""
+    in_force = {each.id for each in tokens(context)} if not strong(context) else set()
+    rows = context.connection.execute(_ENROLLED, {"agent": agent}).fetchall()
+    return [{"id": id_, "enrolled_at": at, "in_force": id_ in in_force} for id_, at in rows]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import credentials, human, moments, verification
+from orchestrator.app import actors, credentials, human, moments, verification
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.credentials import LINK, PASSPHRASE, REMOVAL, RESET_ROW, SSH_KEY, USE
 from orchestrator.core import names
@@ -21,9 +21,6 @@ TOKEN_BYTES = 32
 LONGEST_KEY_FILE = 64 * 1024
 """Bytes of the largest file that is read for a public key."""
 DEFAULT_URL = "http://127.0.0.1:8765"
-_ENROLLED = "SELECT id, enrolled_at FROM human_tokens INDEXED BY ix_human_tokens_agent WHERE agent_id = :agent" + (
-    " ORDER BY seq DESC"
-)
 _OF_PERSON = """SELECT t.id, t.agent_id, t.kind, EXISTS (SELECT 1 FROM human_credentials e WHERE e.ends = t.id)
     FROM human_credentials t WHERE t.id = :id AND t.kind IN ('passphrase', 'ssh-key', 'reset')
     UNION ALL SELECT t.id, t.agent_id, 'token', EXISTS (SELECT 1 FROM human_credentials e WHERE e.ends = t.id)
@@ -80,7 +77,7 @@ def enrol_action(work: Work) -> Answer:
     given = work.call.input
     what = "Enrolling a person"
     proven = None if human.is_earlier(work) else human.speaker(work)
-    actor = human.person_named(work, given.get("by") or proven or given.get("agent"), what)
+    actor = actors.person_named(work, given.get("by") or proven or given.get("agent"), what)
     _require_best(work, what)
     person = _person(work, given.get("agent") or actor.id)
     work.actor = actor.id
@@ -218,7 +215,7 @@ def remove_action(work: Work) -> Answer:
     """Remove; a replay calls it with a recorded event's input."""
     given = work.call.input
     what = "Removing a proof"
-    actor = human.person_named(work, given.get("by"), what)
+    actor = actors.person_named(work, given.get("by"), what)
     _require_best(work, what)
     work.actor = actor.id
     row: Any = work.reader.one(_OF_PERSON, id=given["id"])
@@ -262,11 +259,10 @@ def reset(context: Context, *, agent: str | None = None, at: str | None = None) 
 
 def reset_action(work: Work) -> Answer:
     """Reset; a replay calls it with a recorded event's input."""
-    from orchestrator.app.session import groups
     from orchestrator.store import next_reader
 
     context = work.context
-    actor = groups.actor(work, work.call.input.get("agent") or next_reader.only_person(context.connection))
+    actor = actors.actor(work, work.call.input.get("agent") or next_reader.only_person(context.connection))
     person = _person(work, actor.id)
     human.require_terminal(work, "Resetting what proves a person")
     strong, tokens = credentials.strong(context), credentials.tokens(context)
@@ -315,7 +311,7 @@ def link_action(work: Work) -> Answer:
     """Make a link; a replay calls it with a recorded event's input, which holds the hash alone."""
     given = work.call.input
     what = "Making a link"
-    actor = human.person_named(work, given.get("by") or human.speaker(work) or given.get("agent"), what)
+    actor = actors.person_named(work, given.get("by") or human.speaker(work) or given.get("agent"), what)
     _require_best(work, what)
     work.actor = actor.id
     if given.get("agent") not in (None, actor.id):
@@ -387,10 +383,3 @@ def status(context: Context) -> Answer:
 def _shown(context: Context, id_: str, kind: str) -> Answer:
     row: Any = context.reader.one(_SINCE, id=id_, chain=STORE_CHAIN)
     return {"id": id_, "kind": kind, "enrolled_at": row[0], "channel": row[1]}
-
-
-def enrolments(context: Context, agent: str) -> list[Answer]:
-    """The tokens of a person, the newest first; at most that one is in force."""
-    in_force = {each.id for each in credentials.tokens(context)} if not credentials.strong(context) else set()
-    rows = context.connection.execute(_ENROLLED, {"agent": agent}).fetchall()
-    return [{"id": id_, "enrolled_at": at, "in_force": id_ in in_force} for id_, at in rows]

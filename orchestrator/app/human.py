@@ -274,20 +274,6 @@ def _fault_of_presence(context: Context, agent_id: str) -> str | None:
     return None if person else f"{agent_id or 'nobody'} is no person in service"
 
 
-def person_named(work: Work, by: str | None, what: str) -> Agent:
-    """The person who acts: the one that is named, else the token's, else the only one there is; proven by a channel.
-
-    Raises:
-        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED.
-    """
-    from orchestrator.app.session import groups
-    from orchestrator.store import next_reader
-
-    agent = groups.actor(work, by or speaker(work) or next_reader.only_person(work.context.connection))
-    require(work, agent, what)
-    return agent
-
-
 def credential_of(data: bytes) -> Credential:
     """The credential that a token file holds.
 

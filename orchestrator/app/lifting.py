@@ -5,7 +5,7 @@ Source: seed 002, validateUnblockPermission; seed 003, Blocker Taxonomy.
 
 from __future__ import annotations
 
-from orchestrator.app import acting, human, paging
+from orchestrator.app import acting, actors, human, paging
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.decision import changes, settling, unblocked_groups
 from orchestrator.app.session import groups
@@ -125,7 +125,7 @@ def resolve_action(work: Work) -> Answer:
             f"orchestrator blocker show {row['id']} --session-id {session.id}", resolved_by=row["resolved_by"],
             resolved_at=row["resolved_at"],
         )
-    agent = groups.actor(work, given.get("by"))
+    agent = actors.actor(work, given.get("by"))
     acting.refuse_outside(work, agent, row["group_id"])
     legacy = _check(work, row, agent)
     reason = names.said(given.get("reason"))

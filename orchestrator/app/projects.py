@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 
+from orchestrator.app import actors
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.app.session import groups
 from orchestrator.core import names
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.tuples import NamedTuple
@@ -69,7 +69,7 @@ def _check_alias(alias: str) -> None:
 def add_action(work: Work) -> Answer:
     """Register; a replay calls it with a recorded event's input."""
     given = work.call.input
-    agent = groups.actor(work, given.get("by") or RUNNER)
+    agent = actors.actor(work, given.get("by") or RUNNER)
     path, alias = given["path"], given.get("alias")
     known = _one(work.context, _BY_PATH, path=path)
     if known is not None and alias in (None, known.alias):

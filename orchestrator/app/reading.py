@@ -5,7 +5,7 @@ Source: seed 004, Proposed Solution 3 (the router's decisions can be asked for).
 
 from __future__ import annotations
 
-from orchestrator.app import paging
+from orchestrator.app import credentials, paging
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.session import resuming
 from orchestrator.app.verdict import completing
@@ -280,9 +280,7 @@ def agent(context: Context, *, id: str) -> Answer:
     above = _ancestors(context.reader, row)
     found: Row = {**row, "ancestors": above, "children": [child["id"] for child in below]}
     if row["kind"] == "human":
-        from orchestrator.app import enrolment
-
-        found["enrolments"] = enrolment.enrolments(context, id)
+        found["enrolments"] = credentials.enrolments(context, id)
     return {"success": True, "agent": found}
 
 

@@ -6,9 +6,9 @@ import functools
 import hashlib
 from typing import Any
 
-from orchestrator.app import reading
+from orchestrator.app import actors, reading
 from orchestrator.app.context import RULES, Answer, Call, Context, Version, Work, perform
-from orchestrator.app.session import groups, rule_changes
+from orchestrator.app.session import rule_changes
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER, RULES_VERSION
 from orchestrator.core.workflow import diff, model
@@ -123,7 +123,7 @@ def _pinned(file: Any) -> diff.AgentFile:
 def _require_loader(work: Work) -> Agent:
     by = work.call.input.get("by")
     # The first file of a database is loaded by the program that sets it up.
-    agent = groups.actor(work, by) if by == ROUTER else groups.named_actor(work, by, "Loading a workflow")
+    agent = actors.actor(work, by) if by == ROUTER else actors.named_actor(work, by, "Loading a workflow")
     if agent.role != MANAGER and agent.kind == "ai":
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; workflows are the project manager's or a person's to load.",

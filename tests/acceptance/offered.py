@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from orchestrator import testing
 from orchestrator.app import arguments, human, operations
 from orchestrator.app.context import Context
-from orchestrator.doors.cli import catalogue, main, quick, values
+from orchestrator.doors.cli import catalogue, quick, values
 from orchestrator.errors import OrchestratorError
 from tests.acceptance.walking import SESSION, Op, report
 
@@ -93,7 +93,7 @@ def play(context: Context, command: str) -> tuple[str, str] | None:
     words = next(" ".join(argv[:size]) for size in (2, 1) if " ".join(argv[:size]) in catalogue.COMMANDS)
     if words not in operations.OPERATIONS:
         return None
-    declared = main.find(words)
+    declared = catalogue.find(words)
     read = quick.read(declared, argv[len(words.split()) :])
     if read is None:
         return "USAGE", "it cannot be read as it stands"

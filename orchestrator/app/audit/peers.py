@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import human
+from orchestrator.app import actors, human
 from orchestrator.app.context import Answer, Call, Context, Work, answered, perform
 from orchestrator.app.decision import changes, spawning
-from orchestrator.app.session import groups, summary
+from orchestrator.app.session import summary
 from orchestrator.core import names, strictjson
 from orchestrator.core.imported import translate
 from orchestrator.core.imported.translate import Imported, Translated
@@ -229,7 +229,7 @@ def import_action(work: Work) -> Answer:
 
 
 def _importer(work: Work, by: str | None) -> str:
-    agent = groups.actor(work, by)
+    agent = actors.actor(work, by)
     if agent.kind == "human":
         human.require(work, agent, f"Importing as {agent.id}")
     elif agent.role != MANAGER:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestrator.app import actors
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.decision import settling, spawning
 from orchestrator.app.session import groups
@@ -41,7 +42,7 @@ def redispatch_action(work: Work) -> Answer:
     """Redispatch; a replay calls it with a recorded event's input."""
     given = work.call.input
     session = groups.open_session(work)
-    groups.named_actor(work, given.get("by"), "Starting an agent again")
+    actors.named_actor(work, given.get("by"), "Starting an agent again")
     reason = names.said(given.get("reason"))
     if not reason:
         raise Refused("REASON_REQUIRED", "A redispatch needs a reason.", "Repeat with --reason TEXT")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.app import actors
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import writing
 from orchestrator.app.session import groups
@@ -72,7 +73,7 @@ def queue_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
     session = groups.open_session(work)
-    agent = groups.actor(work, given["by"])
+    agent = actors.actor(work, given["by"])
     if not given["prompt"].strip():
         raise UsageError("USAGE", "A run needs something to do.", "Say what is to be done")
     if given["task_type"] not in task_types.TYPES:
@@ -151,7 +152,7 @@ def again_action(work: Work) -> Answer:
     given = work.call.input
     groups.open_session(work)
     run = writing.require(work, given["id"])
-    agent = groups.actor(work, given["by"])
+    agent = actors.actor(work, given["by"])
     task = writing.task_of(work, run)
     if run.ended_at is None or run.state == states.DONE:
         raise Refused(
@@ -242,7 +243,7 @@ def _ending(work: Work) -> tuple[Run, Agent, str]:
     """
     given = work.call.input
     run = writing.require(work, given["id"])
-    agent = groups.actor(work, given["by"])
+    agent = actors.actor(work, given["by"])
     reason = given["reason"].strip()
     if not reason:
         raise Refused("REASON_REQUIRED", "Cancelling a run needs a reason.", "Say why")

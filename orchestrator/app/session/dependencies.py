@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app import human
+from orchestrator.app import actors, human
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.decision import settling
 from orchestrator.app.session import groups
@@ -115,7 +115,7 @@ def _added(work: Work, group_id: str, on: str) -> int:
 
 def _manager(work: Work) -> str:
     groups.open_session(work)
-    agent = groups.actor(work, work.call.input.get("by"))
+    agent = actors.actor(work, work.call.input.get("by"))
     if agent.kind == "human":
         human.require(work, agent, f"Changing dependencies as {agent.id}")
     elif agent.role != MANAGER:

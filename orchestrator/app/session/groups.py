@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app import acting, human
+from orchestrator.app import actors, human
 from orchestrator.app.context import RULES, Answer, Call, Context, Work, perform
 from orchestrator.app.decision import changes, settling
 from orchestrator.core import names
@@ -15,7 +15,6 @@ from orchestrator.core.routing.facts import (
     Session,
 )
 from orchestrator.errors import Refused
-from orchestrator.store.reader import Agent
 
 PRIORITIES = {"urgent": 0, "high": 1, "medium": 2, "low": 3}
 DEFAULT_COMPLEXITY = 3
@@ -186,7 +185,7 @@ def open_session(work: Work) -> Session:
 
 
 def _require_planner(work: Work, by: str) -> None:
-    agent = actor(work, by)
+    agent = actors.actor(work, by)
     if agent.kind == "human":
         human.require(work, agent, f"Planning a group as {agent.id}")
         return
@@ -202,39 +201,6 @@ def _require_planner(work: Work, by: str) -> None:
         )
 
 
-def actor(work: Work, by: str | None) -> Agent:
-    """The registered, active actor that a change names.
-
-    Raises:
-        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED (started for another session or group).
-    """
-    if work.context.proof is not None:
-        human.refuse_bad_token(work)
-        by = by or human.speaker(work)
-    if not by:
-        raise Refused("ACTOR_REQUIRED", "This change needs an actor.", "Repeat with --by AGENT")
-    agent: Agent = acting.require_agent(work, by)
-    work.actor = work.actor or agent.id
-    acting.refuse_outside(work, agent, work.call.group)
-    return agent
-
-
-def named_actor(work: Work, by: str | None, what: str) -> Agent:
-    """The actor that a change names which is any agent's to do: a person only where one is proven, the program never.
-
-    Args:
-        what: the change, as the beginning of a sentence.
-
-    Raises:
-        Refused: as `actor`; HUMAN_REQUIRED, a person's name alone; NOT_PERMITTED, a name of the program itself.
-    """
-    agent = actor(work, by)
-    if agent.kind == "human":
-        human.require(work, agent, f"{what} as {agent.id}")
-    acting.refuse_program(agent)
-    return agent
-
-
 def create_investigation(work: Work, case: Case) -> Group:
     """The research group of an investigation that no group was named for; it starts at once."""
     group_id = f"investigation-{work.seq}"
@@ -243,4 +209,3 @@ def create_investigation(work: Work, case: Case) -> Group:
         work, group, "in_progress", by=ROUTER, reason=f"{case.report.status} without a group", cause="report"
     )
     return work.group(group_id) or group
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app import human
+from orchestrator.app import actors, human
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
 from orchestrator.app.decision import changes, settling, spawning
 from orchestrator.app.session import groups
@@ -65,7 +65,7 @@ def set_status_action(work: Work) -> Answer:
             "UNKNOWN_GROUP", f"Session {session.id} has no group {given['id']}.",
             f"orchestrator group list --session-id {session.id}",
         )
-    agent = groups.actor(work, given.get("by"))
+    agent = actors.actor(work, given.get("by"))
     if session.kind == "chat":
         raise Refused(
             "NOT_PERMITTED", f"Session {session.id} is a chat: closing the session closes its group.",

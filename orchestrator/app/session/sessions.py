@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import human
+from orchestrator.app import actors, human
 from orchestrator.app.context import RULES, Answer, Call, Context, Work, perform
 from orchestrator.app.decision import changes, settling
 from orchestrator.app.session import groups, moving
@@ -140,7 +140,7 @@ def create_action(work: Work) -> Answer:
             f"orchestrator status {session_id}",
         )
     by = given.get("by") or MANAGER
-    groups.named_actor(work, by, "Creating a session")
+    actors.named_actor(work, by, "Creating a session")
     version = work.context.active_version()
     kind = given.get("kind") or "orchestration"
     work.step.insert(
@@ -230,7 +230,7 @@ def _acting(work: Work, what: str) -> tuple[Agent, str]:
     """The actor and the reason of a change that is the project manager's or a person's."""
     given = work.call.input
     work.context.require_session(work.step.chain)
-    agent = groups.actor(work, given.get("by"))
+    agent = actors.actor(work, given.get("by"))
     if agent.kind == "human":
         human.require(work, agent, f"{what[0].upper()}{what[1:]} as {agent.id}")
     elif agent.role != MANAGER:
@@ -285,7 +285,7 @@ def end_action(work: Work) -> Answer:
     """End; a replay calls it with a recorded event's input."""
     given = work.call.input
     session = groups.open_session(work)
-    agent = groups.actor(work, given.get("by"))
+    agent = actors.actor(work, given.get("by"))
     reason = names.said(given.get("reason"))
     if not reason:
         raise Refused("REASON_REQUIRED", "Ending a session needs a reason.", "Repeat with --reason TEXT")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app import acting, human
+from orchestrator.app import acting, actors, human
 from orchestrator.app.context import Work
-from orchestrator.app.session import groups
 from orchestrator.app.task import task_guards
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.store.reader import Agent
@@ -19,7 +18,7 @@ def actor(work: Work, by: str | None, group: str | None) -> Agent:
     Raises:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED.
     """
-    agent = groups.actor(work, by)
+    agent = actors.actor(work, by)
     acting.refuse_outside(work, agent, group)
     task_guards.by_hand(work, agent)
     return agent

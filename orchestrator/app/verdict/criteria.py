@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import human
+from orchestrator.app import actors, human
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.session import groups
 from orchestrator.app.verdict import scope
@@ -177,7 +177,7 @@ def set_action(work: Work) -> Answer:
     given = work.call.input
     groups.open_session(work)
     row = _require(work, given["id"])
-    agent = groups.actor(work, given.get("by"))
+    agent = actors.actor(work, given.get("by"))
     status, actual, proof = given.get("status"), given.get("actual"), given.get("evidence")
     if given.get("text") is not None:
         _planner(work, agent.id, "rewording a criterion")
@@ -277,7 +277,7 @@ def remove_action(work: Work) -> Answer:
 
 def _planner(work: Work, by: str | None, what: str) -> str:
     """Who may change the scope: until the first plan the planners, afterwards the project manager with a reason."""
-    agent = groups.actor(work, by)
+    agent = actors.actor(work, by)
     frozen = bool(work.session().planned)
     if agent.kind == "human":
         human.require(work, agent, f"{what[0].upper()}{what[1:]} as {agent.id}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.app import actors
 from orchestrator.app.context import FOUND, Answer, Context, Version, Work
 from orchestrator.app.decision import changes, settling, spawning
 from orchestrator.app.session import groups
@@ -49,7 +50,7 @@ def record_action(work: Work) -> Answer:
     """
     session = groups.open_session(work)
     if work.call.input.get("by") or work.context.proof is not None:
-        work.actor = groups.named_actor(work, work.call.input.get("by"), "Validating").id
+        work.actor = actors.named_actor(work, work.call.input.get("by"), "Validating").id
     found = work.call.input.get(FOUND) or {}
     if went_on(work):
         raise Refused(
