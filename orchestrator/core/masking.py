@@ -26,6 +26,7 @@ from orchestrator.core.masking_patterns import (
     SHORTEST_VALUE,
     classes,
     compiled,
+    is_broken,
     may_be_marked,
 )
 
@@ -35,29 +36,10 @@ MASK = "[MASKED:"
 
 OWN_CLAIM = r'"claim_token":"[A-Za-z0-9][^"\\:]*:C[0-9]+(?:\.[0-9]+)?"'
 
-UNSEEN = (
-    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
-    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
-)
-"""Characters that no terminal shows, and that begin what it does not show."""
-
-ESCAPED = (
-    r"\\(?:x(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])|u(?:00(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])"
-    r"|034[fF]|061[cC]|11(?:5[fF]|60)|17[bB][45]|180[b-fB-F]|20(?:0[b-fB-F]|2[a-eA-E]|6[0-9a-fA-F])|3164"
-    r"|[fF][eE](?:0[0-9a-fA-F]|[fF]{2})|[fF]{2}[aA]0))"
-)
-"""Such characters as JSON, code and the doors for people spell them."""
 _KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS if not hint.long)
 _EXAMPLE = "0x0x0x0x0x0x"
 _OPTIONS = tuple(f" -{letter}" for letter in OPTION_LETTERS)
 _NO_END = 1_024
-
-
-def is_broken(text: str) -> bool:
-    """Whether a text has characters that are not shown and could break a secret, or has them spelt out."""
-    if CONTROL in classes(text) or (not text.isascii() and compiled(f"[{UNSEEN}]").search(text)):
-        return True
-    return ("\\u" in text or "\\x" in text) and compiled(ESCAPED).search(text) is not None
 
 
 def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
@@ -220,7 +202,7 @@ def mask_written(text: str, secrets: Sequence[str] = ()) -> str:
         return text
     from orchestrator.core import masking_json
 
-    return masking_json.masked(text, secrets)
+    return masking_json.masked(text, *_in_json(secrets))
 
 
 def mask_event(text: str, secrets: Sequence[str] = ()) -> str:
@@ -234,7 +216,14 @@ def mask_event(text: str, secrets: Sequence[str] = ()) -> str:
         return text
     from orchestrator.core import masking_json
 
-    return masking_json.masked_but_for(text, compiled(OWN_CLAIM), secrets)
+    return masking_json.masked_but_for(text, compiled(OWN_CLAIM), *_in_json(secrets))
+
+
+def _in_json(secrets: Sequence[str]) -> tuple[Callable[[str], str], Callable[[str, str | float], str | None]]:
+    """How a text is masked in JSON, and a value behind a name; None where the name says nothing of a secret."""
+    return lambda text: mask(text, secrets), lambda name, value: (
+        mask_named(name, value, secrets) if named(name) is not None else None
+    )
 
 
 def mask_named(name: str, value: str | float, secrets: Sequence[str] = ()) -> str:

@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 
-from orchestrator.core import masking
+Mask = Callable[[str], str]
+"""Masks a text."""
+MaskNamed = Callable[[str, str | float], str | None]
+"""Masks a value behind a name; None where the name says nothing of a secret."""
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d[0-9.eE+-]*|[:,{}\[\]]')
 _BEGINS = ("{", "[", '"')
 
 
-def masked(text: str, secrets: Sequence[str] = ()) -> str:
+def masked(text: str, mask: Mask, mask_named: MaskNamed) -> str:
     """A text masked: as JSON where it is one document, or one in each line; else as it is."""
     if _is_document(text):
-        return _document(text, secrets)
+        return _document(text, mask, mask_named)
     lines = text.split("\n")
     if len(lines) > 1 and all(not line.strip() or _is_document(line) for line in lines):
-        return "\n".join(_document(line, secrets) if line.strip() else line for line in lines)
-    return masking.mask(text, secrets)
+        return "\n".join(_document(line, mask, mask_named) if line.strip() else line for line in lines)
+    return mask(text)
 
 
-def masked_but_for(text: str, kept: re.Pattern[str], secrets: Sequence[str] = ()) -> str:
+def masked_but_for(text: str, kept: re.Pattern[str], mask: Mask, mask_named: MaskNamed) -> str:
     """A text masked as by `masked`, but for the parts of it that a pattern finds."""
     found = [part[0] for part in kept.finditer(text)]
     if not found:
-        return masked(text, secrets)
+        return masked(text, mask, mask_named)
     # A name that says nothing and a value that is none: they stay as they are, and give the parts their places back.
-    shown = masked(kept.sub('"":null', text), secrets)
+    shown = masked(kept.sub('"":null', text), mask, mask_named)
     parts = iter(found)
     return re.sub('"":null', lambda _: next(parts), shown, count=len(found))
 
@@ -43,7 +46,7 @@ def _is_document(text: str) -> bool:
     return True
 
 
-def _document(text: str, secrets: Sequence[str]) -> str:
+def _document(text: str, mask: Mask, mask_named: MaskNamed) -> str:
     """A JSON document with each string masked, names too, and with what a name that says secret holds."""
     pieces: list[str] = []
     at, name, said = 0, "", ""
@@ -55,7 +58,7 @@ def _document(text: str, secrets: Sequence[str]) -> str:
         elif found in "{}[],":
             name = ""
         else:
-            shown = _shown(found, name, secrets)
+            shown = _shown(found, name, mask, mask_named)
             if shown != found:
                 pieces += [text[at : token.start()], shown]
                 at = token.end()
@@ -63,11 +66,10 @@ def _document(text: str, secrets: Sequence[str]) -> str:
     return "".join((*pieces, text[at:]))
 
 
-def _shown(token: str, name: str, secrets: Sequence[str]) -> str:
+def _shown(token: str, name: str, mask: Mask, mask_named: MaskNamed) -> str:
     value = json.loads(token)
-    shown = str(value)
-    if name and masking.named(str(json.loads(name))) is not None:
-        shown = masking.mask_named(str(json.loads(name)), value, secrets)
+    behind = mask_named(str(json.loads(name)), value) if name else None
+    shown = str(value) if behind is None else behind
     if shown == str(value) and isinstance(value, str):
-        shown = masked(value, secrets)
+        shown = masked(value, mask, mask_named)
     return token if shown == str(value) else json.dumps(shown, ensure_ascii=token.isascii())

@@ -186,12 +186,31 @@ _CLASSES = (
     *(b"a", b" ", b"a" * 26, b" " * 4, b"c", b" " * 128),
 )
 _CLASS_TABLE = b"".join(_CLASSES)
+UNSEEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
+)
+"""Characters that no terminal shows, and that begin what it does not show."""
+
+ESCAPED = (
+    r"\\(?:x(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])|u(?:00(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])"
+    r"|034[fF]|061[cC]|11(?:5[fF]|60)|17[bB][45]|180[b-fB-F]|20(?:0[b-fB-F]|2[a-eA-E]|6[0-9a-fA-F])|3164"
+    r"|[fF][eE](?:0[0-9a-fA-F]|[fF]{2})|[fF]{2}[aA]0))"
+)
+"""Such characters as JSON, code and the doors for people spell them."""
 _RUN, CONTROL = b"a" * LONG_RUN, b"c"
 
 
 def classes(text: str) -> bytes:
     """Of each byte of a text in UTF-8: `a` for what may be in a long run, `c` for a control, else a blank."""
     return text.encode("utf-8", "surrogatepass").translate(_CLASS_TABLE)
+
+
+def is_broken(text: str) -> bool:
+    """Whether a text has characters that are not shown and could break a secret, or has them spelt out."""
+    if CONTROL in classes(text) or (not text.isascii() and compiled(f"[{UNSEEN}]").search(text)):
+        return True
+    return ("\\u" in text or "\\x" in text) and compiled(ESCAPED).search(text) is not None
 
 
 def has_long_run(text: str, known: bytes | None = None) -> bool:

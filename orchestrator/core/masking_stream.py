@@ -12,7 +12,6 @@ import re
 from collections import deque
 from collections.abc import Sequence
 
-from orchestrator.core import masking
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core.masking_machine import Machine
@@ -22,9 +21,9 @@ from orchestrator.core.tuples import NamedTuple
 _STRING_LENGTH = 1_024
 _NUMBERS = r"[0-?]{0,64}[ -/]{0,2}"
 _STRING = rf"\x1b[\]PX^_][^\x07\x1b]{{0,{_STRING_LENGTH}}}"
-_SPELT = rf"\\(?:x1[bB]|u001[bB])\[{_NUMBERS}[@-~]|{masking.ESCAPED}"
+_SPELT = rf"\\(?:x1[bB]|u001[bB])\[{_NUMBERS}[@-~]|{patterns.ESCAPED}"
 _CODES = rf"{_STRING}(?:\x07|\x1b\\)|(?:\x1b\[|\x9b){_NUMBERS}[@-~]|\x1b[ -/]{{0,4}}[0-~]"
-_HIDDEN = rf"(?:{_CODES}|[{masking.UNSEEN}]|{_SPELT})+"
+_HIDDEN = rf"(?:{_CODES}|[{patterns.UNSEEN}]|{_SPELT})+"
 _BEGUN = (
     rf"(?:\x1b(?:\[{_NUMBERS}|[ -/]{{0,4}})|{_STRING}\x1b?|\x9b{_NUMBERS}"
     rf"|(?<!\x1b)\\(?:[xu][0-9A-Fa-f]{{0,4}}(?:\[{_NUMBERS})?)?)\Z"
@@ -120,7 +119,7 @@ class Stream:
         return out
 
     def _without_hidden(self, text: str) -> str:
-        if not masking.is_broken(text):
+        if not patterns.is_broken(text):
             return text
         pieces, at, count = [], 0, 0
         for found in compiled(_HIDDEN).finditer(text):
@@ -160,5 +159,7 @@ class Stream:
         return "".join(out)
 
     def _said(self, found: re.Match[str]) -> str:
-        mask = masking.mask_keys if self._keys_only else masking.mask
-        return found[0][:2] + mask(found[0][2:], self._secrets)
+        if len(found[0]) < patterns.SHORTEST_VALUE + 2:
+            return found[0]
+        within = Stream(self._secrets, keys_only=self._keys_only)
+        return found[0][:2] + within.feed(found[0][2:]) + within.close()

@@ -11,7 +11,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from orchestrator import errors
 from orchestrator.core import own_folder
@@ -19,8 +19,6 @@ from orchestrator.store import constants, problems
 
 if TYPE_CHECKING:
     import pathlib
-
-    from orchestrator.store import high_water
 
 _T = TypeVar("_T")
 
@@ -49,6 +47,13 @@ Identity = tuple[int, int]
 _NOWHERE: Identity = (-1, -1)
 
 
+class StepMark(Protocol):
+    """What is moved on with each step outside of the database, as `orchestrator.store.high_water` keeps it."""
+
+    def note(self, chain: str, seq: int, digest: bytes, at: str) -> None:
+        """Note a step that was committed."""
+
+
 class Connection(sqlite3.Connection):
     """A connection that remembers which file it opened."""
 
@@ -56,7 +61,7 @@ class Connection(sqlite3.Connection):
     identity: Identity | None = None
     immutable: bool = False
     mark: Identity | None = None
-    seen: high_water.Mark | None = None
+    seen: StepMark | None = None
     """The mark outside of the database that is moved on with each step; none is kept where it is None."""
 
 
