@@ -49,8 +49,8 @@ def status(
         at_seq: the session as it stood right after this step; as it stands now where left out.
 
     Returns:
-        `warnings` (about the file, and groups that can never be completed), `session`, `goal`, `state`, `awaited`,
-        `groups`, `spawns` with the commands to report and to read the hand-off, `questions`, `verdict` (the newest;
+        `warnings`, if any (about the file, and groups that can never be completed), `session`, `goal`, `state`,
+        `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off, `questions`, `verdict` (the newest;
         `fresh` while nothing was recorded since that changes what it rests on), `held`, `stalled`, `causes`,
         `progress`, `workflow` (the version that it was created with), `next`, `exit_code`: 0 running or ended, 2 a
         person is awaited, 1 stalled. Without a session `sessions` and the most urgent `exit_code`.
@@ -60,9 +60,10 @@ def status(
     """
     if at_seq is not None:
         return context.as_of(context, status, session_id=session_id, at_seq=at_seq, brief=brief)
-    warnings = [risk.warning() for risk in file_safety.risks(context.connection, context.state_folder)]
     found = _overview(context) if session_id is None else _of_session(context, session_id, brief=brief)
-    return {**found, "warnings": [*warnings, *found["warnings"]]}
+    about_file = [risk.warning() for risk in file_safety.risks(context.connection, context.state_folder)]
+    warnings = [*about_file, *found.pop("warnings")]
+    return {**found, "warnings": warnings} if warnings else found
 
 
 def _of_session(context: Context, session_id: str, *, brief: bool) -> Answer:
