@@ -152,10 +152,14 @@ _DECIDED = f"""SELECT d.seq, d.id, d.group_id, d.current_agent, r.agent_id, d.re
         AND (d.report_id IS NOT NULL OR d.part > 1 OR r.seq IS NULL)
         AND d.workflow_version_id IS (SELECT s.workflow_version_id FROM sessions s WHERE s.id = :session)
     ) ORDER BY d.seq, d.part"""
+# The project manager may also answer a turn in which groups were left waiting for them and nobody was started: the
+# decisions of that step name those groups.
 _UNGIVEN = f"""SELECT r.seq, r.id, r.group_id, r.role, r.agent_id, r.response_status FROM {_REPORT}
-    WHERE r.session_id = :session AND r.seq > :since AND r.turn IS NOT NULL
-    AND (r.role <> 'project_manager' OR r.turn_assumed = 0) AND NOT EXISTS (SELECT 1 FROM handoffs h
+    WHERE r.session_id = :session AND r.seq > :since AND r.turn IS NOT NULL AND NOT EXISTS (SELECT 1 FROM handoffs h
     WHERE h.session_id = r.session_id AND h.group_id IN (ifnull(r.group_id, ''), '') AND h.turn = r.turn)
+    AND NOT (r.role = 'project_manager' AND EXISTS (SELECT 1 FROM {_DECISION} CROSS JOIN json_each(
+        CASE WHEN json_valid(d.answer) THEN d.answer ELSE '{{}}' END, '$.awaiting_manager') w
+    WHERE d.session_id = r.session_id AND d.seq = r.turn AND w.value = ifnull(r.group_id, w.value)))
     ORDER BY r.seq"""
 _STEPS = "SELECT count(*), max(seq) FROM audit_events WHERE session_id = :session"
 _MISSING_STEP = """SELECT e.seq + 1 FROM audit_events e WHERE e.session_id = :session AND NOT EXISTS (

@@ -530,7 +530,8 @@ def test_no_statement_scans_a_table(desk: Desk, name: str) -> None:
     sql = STATEMENTS[name]
     nothing = dict.fromkeys(re.findall(r":(\w+)", sql))
     plan = [row[3] for row in desk.context.connection.execute(f"EXPLAIN QUERY PLAN {sql}", nothing)]
-    assert [step for step in plan if step.startswith("SCAN")] == []
+    # A virtual table here is the list inside one row.
+    assert [step for step in plan if step.startswith("SCAN") and "VIRTUAL TABLE" not in step] == []
     assert [step for step in plan if "AUTOMATIC" in step] == []
 
 

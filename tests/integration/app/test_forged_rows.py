@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from orchestrator.store import findings, verifying
+from orchestrator.store import findings, gaps, verifying
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Span
 from orchestrator.store.step import Step, open_step
@@ -294,6 +294,46 @@ def test_what_the_guards_would_have_refused_is_found_by_step_and_table(name: str
         forging.recompute(connection, "S1")
     # Nothing was started in between, so open turns of what was moved end with it.
     assert {each for each in told(path, true) if each[0] != "SPAWN_WITHOUT_REPORT"} == expected
+
+
+def merged_blocked(table: Table, group: str) -> int:
+    """A group that was blocked is merged, and left waiting for the manager; the step of that."""
+    table.says("developer", "READY_FOR_QA", group)
+    table.says("qa_expert", "BLOCKED", group, summary="no environment")
+    table.says("tech_lead", "APPROVED", group)
+    table.says("developer", "MERGE_SUCCESS", group)
+    ((turn,),) = table.rows(f"SELECT turn FROM task_groups WHERE id = '{group}'")
+    assert table.rows(f"SELECT 1 FROM handoffs WHERE turn = {turn}") == []
+    return int(turn)
+
+
+def test_a_manager_may_answer_a_turn_in_which_a_group_was_left_waiting_for_them() -> None:
+    table = Table("A", "B", plan=True)
+    turn = merged_blocked(table, "A")
+    table.says("project_manager", "BAZINGA", turn=turn, acknowledge={"A": "seen"})
+    assert list(gaps.breaks(table.context.connection, "S1")) == []
+
+
+@pytest.mark.parametrize(
+    ("about", "columns"),
+    [
+        ("another group", {"group_id": "B"}),
+        ("another role's report", {"group_id": "A", "role": "tech_lead", "agent_id": "tech_lead"}),
+        ("a turn that was none", {"group_id": "A", "turn_assumed": 1, "turn": 2}),
+    ],
+)
+def test_no_other_report_answers_such_a_turn(about: str, columns: dict[str, object], tmp_path: pathlib.Path) -> None:
+    table = Table("A", "B", plan=True)
+    turn = merged_blocked(table, "A")
+    path = tmp_path / "forged.db"
+    path.write_bytes(table.context.connection.serialize())
+    connection = sqlite3.connect(path, isolation_level=None)
+    ledger.register(connection)
+    manager = {"role": "project_manager", "agent_id": "project_manager", "turn": turn}
+    forge(connection, lambda step: report(step, **{**manager, **columns}))
+    found = [each.text for each in gaps.breaks(connection, "S1") if each.table == "agent_reports"]
+    connection.close()
+    assert "the report answers a turn in which nobody was started" in found, about
 
 
 def test_where_rows_cannot_be_related_that_is_a_finding(path: pathlib.Path) -> None:
