@@ -139,12 +139,14 @@ def test_the_mixed_session_is_refused_where_it_should_be() -> None:
         "UNKNOWN_STATUS", "NOT_PERMITTED", "REASON_REQUIRED", "UNKNOWN_AGENT",
     }
     kinds = {row[0] for row in context.connection.execute("SELECT kind FROM audit_events")}
-    elsewhere = {"group depend", "group undepend", "import peer", "redispatch", "answer", "human enrol"}
-    groups = ("task", "blocker", "run", "project")
+    elsewhere = {"group depend", "group undepend", "import peer", "redispatch", "answer"}
+    groups = ("task", "blocker", "run", "project", "human")
     elsewhere |= {words for words in replaying.ACTIONS if words.partition(" ")[0] in groups}
     assert kinds == {*replaying.ACTIONS, "refusal"} - elsewhere
 
 
+PROVING = ("human open", "human verify")
+"""Steps of proving who a person is, which no operation stands for: a link that is used up, a proof that failed."""
 SHORT = "task status"
 """A shorter name of another operation, which is recorded under the longer one."""
 
@@ -152,7 +154,7 @@ SHORT = "task status"
 def test_every_writing_operation_has_its_place_in_a_replay() -> None:
     writing = {words for words, operation in operations.OPERATIONS.items() if operation.writes}
     of_runs = {words for words in replaying.ACTIONS if words.partition(" ")[0] in ("run", "project")}
-    assert {"init", *writing, *of_runs} - {SHORT} == set(replaying.ACTIONS)
+    assert {"init", *PROVING, *writing, *of_runs} - {SHORT} == set(replaying.ACTIONS)
     assert operations.OPERATIONS[SHORT][1:] == operations.OPERATIONS["task set-status"][1:]
 
 
