@@ -75,7 +75,9 @@ def blockers(*, by_group: bool, status: str | None, descending: bool) -> str:
 def stream(connection: sqlite3.Connection, sql: str, **parameters: object) -> Iterator[tuple[Any, ...]]:
     """The rows of a statement one by one, as they are asked for; a text that is stored nowhere matches nothing."""
     try:
-        yield from connection.execute(sql, parameters)
+        # Not `yield from`, which would close a cursor whose database may be closed by then.
+        for row in connection.execute(sql, parameters):  # noqa: UP028
+            yield row
     except UnicodeEncodeError:
         return
 

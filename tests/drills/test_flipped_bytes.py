@@ -16,7 +16,7 @@ import pytest
 
 from orchestrator import bootstrap
 from orchestrator.doors.cli import main
-from orchestrator.store import restore, text_damage
+from orchestrator.store import inquiries, restore, text_damage
 from tests.drills import field
 
 CODES = (0, 1, 2, 3, 5)
@@ -167,6 +167,23 @@ def test_a_value_that_cannot_be_read_is_the_files_fault(path: pathlib.Path) -> N
     found = bootstrap.environment_problem(ValueError("not ours"), str(path))
     assert found is not None
     assert (found.code, "Row S2 of sessions is not as step" in found.message) == ("CORRUPT", True)
+
+
+def test_json_of_another_shape_is_the_files_fault_also_where_it_is_put_into_words(
+    path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with unguarded(path) as connection:
+        connection.execute("UPDATE router_decisions SET rules = '12345'")
+    assert main.main(["audit", "decisions", "--session-id", "S1"]) == 5
+    assert capfd.readouterr().err.startswith("error CORRUPT: ")
+
+
+def test_rows_that_are_not_read_to_the_end_outlive_their_database_quietly(path: pathlib.Path) -> None:
+    with field.plain(path) as connection:
+        rows = inquiries.stream(connection, "SELECT id FROM sessions")
+        assert next(rows)
+    connection.close()
+    rows.close()
 
 
 def test_every_flip_inside_a_hashed_text_is_found(path: pathlib.Path, template: pathlib.Path, capfd: Any) -> None:

@@ -143,13 +143,11 @@ def _answered(command: Command, given: Given, result: Result) -> int:
     if given.json and not result.raw:
         output.write(output.line(outcomes.success(answer, answer.get("db"))), recorded)
         return result.exit_code
-    from orchestrator.doors.cli import shapes, text
+    from orchestrator.doors.cli import shapes
 
     for warning in answer.get("warnings") or ():
         output.complain(f"warning: {shapes.visible(warning)}")
-    words = result.text
-    if words is None:
-        words = command.show(answer) if command.show else text.render(command.words, answer)
+    words = _worded(command, given, answer) if result.text is None else result.text
     if words and given.db is not None and not result.raw:
         words = _repeating({"text": words}, given.db)["text"]
     if words and answer.get("proof") is not None and not result.raw:
@@ -157,6 +155,20 @@ def _answered(command: Command, given: Given, result: Result) -> int:
     if words:
         output.write(output.text(words, sys.stdout), recorded)
     return result.exit_code
+
+
+def _worded(command: Command, given: Given, answer: dict[str, Any]) -> str | None:
+    """How an answer reads; what cannot be worded may be a stored value that was damaged."""
+    from orchestrator.doors.cli import text
+
+    try:
+        return command.show(answer) if command.show else text.render(command.words, answer)
+    except errors.OrchestratorError:
+        raise
+    except Exception as error:
+        from orchestrator import bootstrap
+
+        raise bootstrap.damage(error, given.db) or error from error
 
 
 def _repeating(answer: dict[str, Any], db: str | None) -> dict[str, Any]:
