@@ -129,7 +129,7 @@ def require_path(text: str, where: str) -> None:
     Raises:
         EnvironmentProblem: DATABASE_UNSUPPORTED. The address may hold a password, so only its scheme is repeated.
     """
-    scheme, separator, _ = text.partition("://")
+    scheme, separator, _ = text.lstrip().partition("://")
     # A single letter is a drive.
     if separator and len(scheme) > 1 and scheme[0].isalpha() and scheme.replace("+", "").replace("-", "").isalnum():
         raise problems.address(scheme, where)

@@ -46,10 +46,12 @@ def address(scheme: str, where: str) -> errors.EnvironmentProblem:
 
 def contradicts(path: str, version: int, other: str) -> errors.EnvironmentProblem:
     """The marks of a file's version do not agree."""
+    repair = f"orchestrator db check --repair --db {quoted(path)}, or "
     return errors.EnvironmentProblem(
         "CORRUPT",
         f"The database {path} says that it has schema version {version}, but {other}.",
-        f"orchestrator db check --repair --db {quoted(path)}, or orchestrator db restore FILE --db {quoted(path)}",
+        # Only a file of this program's version is repaired.
+        f"{repair if version == constants.SCHEMA_VERSION else ''}orchestrator db restore FILE --db {quoted(path)}",
         db=path,
     )
 

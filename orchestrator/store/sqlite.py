@@ -222,6 +222,9 @@ def check_version(connection: Connection, deadline: float = DEADLINE_S) -> None:
     if version > constants.SCHEMA_VERSION:
         raise problems.too_new(connection.path, version)
     if version < constants.SCHEMA_VERSION:
+        if version > 0:
+            # What is newer than it says cannot be upgraded.
+            check_marks(connection, version, deadline)
         raise problems.outdated(connection.path, version)
 
 

@@ -182,7 +182,8 @@ def test_a_folder_of_a_linked_worktree_stands_for_the_same_one_of_the_main_workt
     assert discovery.find(None, env, worktree / "sub" / "dir") == str(nested)
 
 
-ADDRESSES = ("postgresql://app:hunter2@host/db", "mysql://h/d", "sqlite:///x.db", "postgresql+psycopg://h/d", "https://h")
+ADDRESSES = ("postgresql://app:hunter2@host/db", "mysql://h/d", "sqlite:///x.db", "postgresql+psycopg://h/d", "https://h",
+             " postgresql://h/d", "\tmysql://h/d")
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

@@ -194,6 +194,9 @@ def test_a_file_that_says_to_be_older_than_it_is_is_not_upgraded(used: pathlib.P
     assert caught.value.code == "CORRUPT"
     assert f"its migrations say {NEWEST:04}" in caught.value.message
     assert contents(used) == before
+    # Nobody is sent to an upgrade or a repair that would be refused.
+    assert f"its migrations say {NEWEST:04}" in refused(used)
+    assert caught.value.suggestion == f"orchestrator db restore FILE --db {used}"
 
 
 def test_a_missing_mark_in_the_schema_alone_is_damage_and_not_another_version(used: pathlib.Path) -> None:
