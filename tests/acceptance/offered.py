@@ -123,15 +123,22 @@ def faults(context: Context, more: tuple[tuple[str, Any], ...] = ()) -> list[Fau
         for command in commands(answer):
             offered.setdefault(command, source)
     whole, found = context.connection.serialize(), []
+    # Each command that changes something is played on a copy of its own: a connection whose content is put back may
+    # have statements that are half read.
+    copy = None
     for command, source in offered.items():
         if is_template(command):
             continue
-        before = context.connection.total_changes
-        refused = play(context, command)
+        copy = copy or testing.memory_context(context.clock, content=whole)
+        before = copy.connection.total_changes
+        refused = play(copy, command)
         if refused is not None:
             found.append(Fault(source, command, *refused))
-        if context.connection.total_changes != before:
-            context.connection.deserialize(whole)
+        if copy.connection.total_changes != before:
+            copy.connection.close()
+            copy = None
+    if copy is not None:
+        copy.connection.close()
     return found
 
 
