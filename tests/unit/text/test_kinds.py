@@ -21,7 +21,7 @@ def problem(subject: str, message: str = "", id_: str = "TRIGGER_MISSING") -> di
 
 def checked(*problems: dict[str, Any]) -> list[str]:
     """The lines of `db check`."""
-    answer = {"db": "x.db", "ok": not problems, "problems": list(problems)}
+    answer = {"db": "x.db", "ok": not problems, "problems": list(problems), "limits": []}
     show = db.COMMANDS["db check"].show
     assert show is not None
     return show(answer).splitlines()
