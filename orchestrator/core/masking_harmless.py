@@ -96,7 +96,10 @@ _SPEECH = (
 )
 _OTHER_SCRIPT = r"[\u0370-\u1cff\u2e80-\ud7ff\uf900-\ufaff\uff10-\uffdc]"
 _RANDOM_PART = r"(?=[!-~]{0,40}[0-9])(?=[!-~]{0,40}[A-Za-z])[!-~]{6}"
-_PATTERN = r"\^?[^\s]{0,60}\[\^?(?:[A-Za-z0-9]-[A-Za-z0-9]|\\[wds])[^\s]{0,120}"
+_PATTERN = (
+    r"(?:\^?[^\s]{0,60}\[\^?(?:[A-Za-z0-9]-[A-Za-z0-9]|\\[wds])[^\s]{0,120}"
+    r"|[a-z_]{2,24}(?:\|[a-z_]{2,24}(?::[a-z_0-9,]{1,24})?){1,12})"
+)
 
 _ROOTS = (
     "self|this|cls|super|base|os|sys|process|env|environ|config|configuration|cfg|conf|var|vars|local|locals|data|module"
@@ -158,7 +161,7 @@ def is_label(value: str) -> bool:
 
 
 def is_pattern(value: str) -> bool:
-    """Whether a value is a regular expression."""
+    """Whether a value is a regular expression, or a list of what a form checks: `required|min:8`."""
     return bool(compiled(_PATTERN).fullmatch(value))
 
 

@@ -185,7 +185,7 @@ def _cookie(view: View, hint: Match) -> Found:
 
 def _lead(view: View, hint: Match) -> int:
     """Where the value begins: after blanks, and after line ends where the name was quoted."""
-    blanks = r"(?:<!\[CDATA\[)?" if hint.group().endswith(">") else r"\*{0,3}[ \t]{0,16}"
+    blanks = r"(?:<!\[CDATA\[)?" if _is_element(hint) else r"\*{0,3}[ \t]{0,16}"
     lead = compiled(r"\*{0,3}\s{0,64}" if _is_quoted(hint) else blanks).match(view.text, hint.end())
     return lead.end() if lead else hint.end()
 
@@ -199,6 +199,11 @@ def _folded_lead(view: View, row: int, lead: int) -> int | Pending:
     if view.open(blank.end() + _KIND_LENGTH + _NAME_LENGTH):
         return Pending(lead)
     return blank.end() if blank.group()[-1] in " \t" and compiled(known).match(view.lower, blank.end()) else lead
+
+
+def _is_element(hint: Match) -> bool:
+    """Whether a tag of XML ends where the value begins, and not the arrow of a hash: `'password' => '…'`."""
+    return hint.group().endswith(">") and not hint.group().endswith("=>")
 
 
 def _is_quoted(hint: Match) -> bool:
@@ -227,7 +232,7 @@ def _credential(view: View, hint: Match, query: bool = False, folder: bool = Fal
     start = _lead(view, hint)
     if view.open(start):
         return Pending(start)
-    if hint.group().endswith(">"):
+    if _is_element(hint):
         return _element(view, hint, start)
     row = _row(view, hint, start)
     opener = compiled(patterns.OPENER).match(view.text, start)
