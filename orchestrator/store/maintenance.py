@@ -99,10 +99,16 @@ def schema_problems(connection: sqlite.Connection) -> Iterator[Problem]:
             yield _schema_problem("ALTERED", key, "is not as this program made it", connection.path)
     for kind, name in sorted(found.keys() - wanted.keys()):
         if not name.startswith("sqlite_"):
-            command = f"DROP {kind.upper()} {name}"
+            command = drop(connection.path, kind, name)
             # A trigger acts within our own steps, with our right to write.
             severity = "error" if kind == "trigger" else "warning"
             yield Problem("SCHEMA_FOREIGN", severity, name, f"The {kind} {name} is none of this program's.", command)
+
+
+def drop(path: str, kind: str, name: str) -> str:
+    """The command that takes a part of the schema away which is none of this program's."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    return f"sqlite3 {problems.quoted(path)} {problems.quoted(f'DROP {kind.upper()} {quoted}')}"
 
 
 def _missing(lost: dict[Key, str], path: str) -> Iterator[Problem]:

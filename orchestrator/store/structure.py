@@ -112,7 +112,8 @@ def _mark(connection: sqlite3.Connection) -> Iterator[Finding]:
 def _hidden(connection: sqlite3.Connection) -> Iterator[Finding]:
     for kind, name in connection.execute(_HIDDEN, {"mark": maintenance.VERSION_MARK}):
         message = f"The {kind} {name} is none of this program's."
-        yield Finding(_FOREIGN, None, None, None, name, message, f"DROP {kind.upper()} {name}")
+        command = maintenance.drop(getattr(connection, "path", ""), kind, name)
+        yield Finding(_FOREIGN, None, None, None, name, message, command)
 
 
 def _bare(sql: object) -> str:

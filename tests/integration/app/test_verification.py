@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
@@ -188,6 +189,21 @@ def test_the_schema_is_compared_text_by_text(
     answer = verify(path, session)
     assert expected in codes(answer)
     assert all(each["suggestion"] for each in answer["findings"])
+
+
+@pytest.mark.parametrize("statement", [
+    'CREATE TRIGGER "a b\'s ""c""" AFTER INSERT ON texts BEGIN SELECT 1; END', "CREATE VIEW easy AS SELECT 1",
+    "CREATE INDEX easy ON agents (role)", "CREATE TABLE notes (text)",
+])  # fmt: skip
+def test_what_is_none_of_this_programs_goes_by_the_command_that_is_named(path: pathlib.Path, statement: str) -> None:
+    raw = sqlite3.connect(path, isolation_level=None)
+    raw.execute(statement)
+    (finding,) = verify(path)["findings"]
+    program, file, sql = shlex.split(finding["suggestion"])
+    assert (finding["code"], program, file) == ("SCHEMA_FOREIGN", "sqlite3", str(path))
+    raw.execute(sql)
+    raw.close()
+    assert verify(path)["findings"] == []
 
 
 def test_an_index_that_hides_a_row_is_found(path: pathlib.Path) -> None:
