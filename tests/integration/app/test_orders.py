@@ -106,7 +106,7 @@ def acted(folder: pathlib.Path, text: str, act: Callable[[pathlib.Path], object]
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(name)
     (root / "empty").mkdir()
-    at._executors = lambda *_: Acting(act, **told)
+    at.executors = lambda *_: Acting(act, **told)
     run = at.submit(text)
     as_person(at)
     if run["question"]:

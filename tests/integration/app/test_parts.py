@@ -143,7 +143,7 @@ def test_p13_a_subtask_that_an_agent_makes_for_itself_is_invalid(
     tmp_path: pathlib.Path, by: str, status: str, code: str | None
 ) -> None:
     at = desk(tmp_path)
-    at._executors = lambda *_: Dividing(at, by)
+    at.executors = lambda *_: Dividing(at, by)
     run = done(at, "Create a.md")
     assert (run["executor_status"], run["error_code"]) == (status, code), run["error_reason"]
 
