@@ -85,6 +85,8 @@ _REFERENCES = (
     r"(?:\.{0,2}/)?[A-Za-z0-9_.@-]{1,64}(?:/[A-Za-z0-9_.@-]{1,64}){0,8}\.(?:pem|key|txt|json|ya?ml|toml|py|js|ts|crt|cer|env|cfg"
     r"|ini|conf|enc|gpg|age|p12|pfx|jks|md|html|sql|go|rs|java|rb|sh|asc|pub|properties)(?::\d{1,6})?",
     r"[a-z_]{2,32}(?:/[a-z_]{2,32}){2,8}",
+    # The token of a claim, made of the session and the number of a step.
+    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}:C[0-9]{1,12}(?:\.[0-9]{1,4})?",
 )
 _REFERENCE = "(?:" + "|".join(_REFERENCES) + ")" + _CLOSERS
 _NAME = r"[^\W\d_]{1,32}(?:[_.\-/: '\u2019|]{1,3}[^\W\d_]{1,32}){0,11}"

@@ -37,7 +37,9 @@ _UNKNOWN_FORMAT = "unsupported file format"
 _SHARED_MEMORY = frozenset((4618, 4874, 5130, 5386))
 """IOERR of opening, sizing, locking and mapping the -shm file."""
 _MARK_TABLE = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
-_MARKS = "SELECT 1 FROM sqlite_master WHERE name IN (?, ?, ?)"
+_MARKS = """SELECT 1 WHERE EXISTS (SELECT 1 FROM sqlite_master WHERE name IN (?, ?, ?))
+    OR NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'agent_reports')"""
+"""A file without its table of reports is a damaged one, whose marks went with the table."""
 _IOERR_WRITES = frozenset((778, 1034, 1290, 1546, 4618, 4874))
 """IOERR of write, fsync, folder fsync, truncate, opening and sizing the -shm file: there is no room, in practice."""
 

@@ -72,6 +72,8 @@ def write(path: pathlib.Path, database: bytes) -> pathlib.Path:
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute(f"PRAGMA user_version={constants.SCHEMA_VERSION}")
     connection.execute(f"PRAGMA application_id={constants.APPLICATION_ID}")
+    # What is made in memory was never migrated.
+    connection.execute("INSERT INTO alembic_version VALUES (?)", (f"{constants.SCHEMA_VERSION:04}",))
     # Databases of tests have small pages, to be serialised quickly.
     connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
     connection.execute("VACUUM")

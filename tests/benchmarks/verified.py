@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from orchestrator.app import operations
 from orchestrator.app.context import Context
-from orchestrator.store import constants, rows
+from orchestrator.store import rows
 from tests import forging
 from tests.benchmarks import growth, harness, mix
 from tests.benchmarks.table import Bound, Figure
@@ -123,7 +123,5 @@ def history(path: pathlib.Path, steps: int) -> pathlib.Path:
         for statement in FITTING:
             raw.execute(statement)
         forging.recompute(raw, growth.SESSION)
-        # What is made in memory was never migrated.
-        raw.execute("INSERT INTO alembic_version VALUES (?)", (f"{constants.SCHEMA_VERSION:04}",))
         raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path

@@ -33,6 +33,7 @@ BOUNDED = {
     "_OPEN_QUESTION_OF_TASK": r"SEARCH questions USING .*ix_questions_open \(session_id=\? AND group_id=\?\)",
     "_CHOSEN": r"SEARCH evidence USING .*\(session_id=\?\)",
     "_OPERATION": r"SEARCH evidence USING .*\(session_id=\?\)",
+    "_JUDGED": r"SEARCH evidence USING .*\(session_id=\?\)",
     "_ANSWERED": r"SEARCH questions USING .*ix_questions_session \(session_id=\?\)",
     "_ASKED_BEFORE": r"SEARCH questions USING .*ix_questions_session \(session_id=\?\)",
     "_WAITING": r"SEARCH r USING .*ix_runs_open \(state=\?\)",
