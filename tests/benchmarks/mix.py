@@ -73,6 +73,7 @@ def write(path: pathlib.Path, database: bytes) -> pathlib.Path:
     connection.execute(f"PRAGMA user_version={constants.SCHEMA_VERSION}")
     connection.execute(f"PRAGMA application_id={constants.APPLICATION_ID}")
     # What is made in memory was never migrated.
+    connection.create_function(constants.WRITE_FUNCTION, 0, lambda: 1)
     connection.execute("INSERT INTO alembic_version VALUES (?)", (f"{constants.SCHEMA_VERSION:04}",))
     # Databases of tests have small pages, to be serialised quickly.
     connection.execute(f"PRAGMA page_size={PAGE_SIZE}")

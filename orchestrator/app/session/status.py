@@ -50,8 +50,8 @@ def status(
 
     Returns:
         `warnings`, if any (about the file, and groups that can never be completed), `session`, `goal`, `state`,
-        `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off, `questions`, `verdict` (the newest;
-        `fresh` while nothing was recorded since that changes what it rests on), `held`, `stalled`, `causes`,
+        `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off, `questions`, `verdict` (the
+        newest; `fresh` while nothing was recorded since that changes what it rests on), `held`, `stalled`, `causes`,
         `progress`, `workflow` (the version that it was created with), `next`, `exit_code`: 0 running or ended, 2 a
         person is awaited, 1 stalled. Without a session `sessions` and the most urgent `exit_code`.
 
