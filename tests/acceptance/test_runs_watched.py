@@ -223,18 +223,20 @@ def test_p21_a_loop_that_ends_beside_a_run_has_written_in_its_own_session_alone(
 
 
 OUTPUT = {
-    "deleted": "path.unlink()",
-    "longer": "path.write_text('a better output')",
-    "replaced": "path.unlink(); path.write_text('')",
+    "deleted": ("path.unlink()", "EVIDENCE_DELETED: the evidence "),
+    "longer": ("path.write_text('a better output')", "the evidence of the output was touched by somebody else"),
+    "replaced": ("path.unlink(); path.write_text('')", "the evidence of the output was touched by somebody else"),
 }
 
 
-@pytest.mark.parametrize("act", OUTPUT.values(), ids=OUTPUT)
-def test_p21_who_touches_the_evidence_of_its_own_output_has_completed_nothing(house: House, act: str) -> None:
+@pytest.mark.parametrize(("act", "said"), OUTPUT.values(), ids=OUTPUT)
+def test_p21_who_touches_the_evidence_of_its_own_output_has_completed_nothing(
+    house: House, act: str, said: str
+) -> None:
     text = f"path = next({SESSION}.glob('evidence/raw/*-execute.log'))\n{act}\n{MADE}"
     done = house.run(lines=["/start", TASK, "/exit"], executor=python(house, text))
     assert (done.code, done.results) == (1, ["ERROR"]), done.out
-    assert "the evidence of the output was touched by somebody else" in done.whys[0]
+    assert said in done.whys[0]
 
 
 def test_what_says_nothing_to_agents_may_be_written_beside_the_settings(house: House) -> None:

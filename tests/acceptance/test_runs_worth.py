@@ -93,7 +93,8 @@ def test_p31_a_claim_outside_of_the_project_is_told_as_one(house: House) -> None
     program = house.program(claims(str(outside), f"echo x > {outside}"))
     done = house.run("create notes.md", command="run", executor=program)
     assert (done.code, line(done.out, "WHY")) == (
-        2, f"Claimed but not to be verified: '{outside}' (it lies outside of the project).",
+        2, f"Claimed but not to be verified: '{outside}' (it lies outside of the project)."
+        " Mentioned and not touched: notes.md.",
     )  # fmt: skip
 
 
