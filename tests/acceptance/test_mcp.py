@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -80,6 +81,8 @@ def served(worker: Server, place: pathlib.Path, prepared: bytes) -> Server:
 def _put(place: pathlib.Path, content: bytes) -> None:
     for each in (place, *(place.with_name(place.name + end) for end in ("-wal", "-shm"))):
         each.unlink(missing_ok=True)
+    # What this machine has seen at this path was another database, and would say that it went back.
+    shutil.rmtree(pathlib.Path(os.environ["XDG_STATE_HOME"]) / "orchestrator", ignore_errors=True)
     place.write_bytes(content)
 
 
