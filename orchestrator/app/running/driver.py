@@ -280,7 +280,8 @@ def _outcome(context: Context, job: Job, seen: Seen, before: Sequence[Done]) -> 
     touched = {path: change for each in every for path, change in orders.kinds(each.changes).items()}
     made = {path for each in every for path, change in each.folders.items() if change == snapshot.NEW}
     about, later = (job.part.files, job.part.later) if job.part is not None else (None, ())
-    came = orders.outcome(context, run, seen.mentioned, seen.after, touched, made, about, later)
+    # What an earlier part has made was not there before the task.
+    came = orders.outcome(context, run, every[0].mentioned, seen.after, touched, made, about, later)
     return {
         "ordered_deletions": came.deleted, "targets_unmet": came.unmet, "stray": came.stray, "unnamed": came.unnamed,
         "untouched": came.untouched, "unmentioned": came.unmentioned[:LISTED] if seen.mentioned else (),

@@ -5,13 +5,10 @@ Source: seed 001, Property 19; seed 000, INV-2.
 
 from __future__ import annotations
 
-import os
-
 from orchestrator.app.context import Context
 from orchestrator.app.running import orders
 from orchestrator.core import questions
-from orchestrator.core.running import guard, mediation, mentions
-from orchestrator.core.running.mentions import Tree
+from orchestrator.core.running import guard, mediation
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 from orchestrator.store import run_reader
@@ -111,15 +108,7 @@ def _confirmed(context: Context, run: Run) -> bool:
 
 
 def _unclear(run: Run) -> mediation.Doubt | None:
-    return mediation.doubt(orders.relative(run.prompt, run.verification_root), _named(run))
-
-
-def _named(run: Run) -> Tree:
-    """What of the files that a task names is there."""
-    names = (each.name.rstrip("/") for each in mentions.find(orders.relative(run.prompt, run.verification_root)))
-    there = [name for name in names if os.path.lexists(os.path.join(run.verification_root, name))]
-    folders = {name for name in there if os.path.isdir(os.path.join(run.verification_root, name))}
-    return Tree(frozenset(there) - folders, frozenset(folders))
+    return mediation.doubt(orders.relative(run.prompt, run.verification_root), orders.named(run))
 
 
 def _remembered(context: Context, run: Run, question: str) -> str | None:

@@ -31,7 +31,7 @@ def tree(look: Snapshot) -> Tree:
 def mentioned(context: Context, run: Run, now: Tree | None = None) -> tuple[Mention, ...]:
     """What a run's task mentions: of a question nothing.
 
-    Where a person has mentioned another file since, nothing of the first text is demanded by itself any more.
+    Where a person has mentioned another file since, nothing that the first one mentions has to be there or be gone any more; it may be meant all the same.
 
     Args:
         now: the project before this run; the names alone are looked at where left out.
@@ -48,7 +48,7 @@ def mentioned(context: Context, run: Run, now: Tree | None = None) -> tuple[Ment
     since = mentions.find(relative(said, root), before) if said else ()
     if since:
         names = {each.name for each in since}
-        found = (*(each._replace(required=False) for each in found if each.name not in names), *since)
+        found = (*(mentions.loosened(each) for each in found if each.name not in names), *since)
     return mentions.of_type(found, run.task_type, guessed=guessed)
 
 
@@ -71,6 +71,14 @@ def left(context: Context, run: Run, found: Collection[Mention], now: Tree) -> l
     if all(each.started_at is None for each in runs):
         return list(found)
     return list(mentions.undone(found, now, _touched_before(context, run)))
+
+
+def named(run: Run) -> Tree:
+    """What of the files that a run's task names is there now."""
+    names = (each.name.rstrip("/") for each in mentions.find(relative(run.prompt, run.verification_root)))
+    there = [name for name in names if os.path.lexists(os.path.join(run.verification_root, name))]
+    folders = {name for name in there if os.path.isdir(os.path.join(run.verification_root, name))}
+    return Tree(frozenset(there) - folders, frozenset(folders))
 
 
 def outcome(
@@ -127,5 +135,5 @@ def relative(text: str, root: str) -> str:
 def writes(context: Context, run: Run) -> bool:
     """Whether a run is expected to write though its type asks: the type is a guess, or a file is ordered to be made."""
     if run.task_type == task_types.READ_INFO:
-        return is_guessed(context, run) and any(each.role == mentions.WANTED for each in mentions.find(run.prompt))
-    return any(each.required for each in mentioned(context, run))
+        return is_guessed(context, run) and bool(mentions.deciding(mentions.find(run.prompt)))
+    return any(each.required for each in mentioned(context, run, named(run)))

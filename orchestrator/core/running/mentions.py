@@ -1,30 +1,29 @@
-"""Which files and folders a task mentions, what it orders for each, and what of that was done. The one definition.
+"""Which files and folders a task mentions, and whether what was ordered of them was done. The one definition.
 
-**What is mentioned.** A token of the task that is an existing file or folder of the project (also as a plain word, such
-as `build` in `rm -rf build`), or that has the shape of a path: a known extension, a name such as README or Makefile, a
-slash at its end or behind a folder that exists, a pattern such as `*.log`, or any name that is called a file or folder.
-Quotes, backticks, links, `./`, punctuation and Japanese text around it do not count; case does not where no entry has
-the exact name. Addresses, versions, code names (`Invoice.total`), products (Node.js), fenced blocks and quoted lines
-are none. Where logs, temporary files or the like are to be deleted, or tests are to be written, that word is a mention.
+**What is mentioned.** A token of the task that is an existing file or folder of the project, or that has the shape of a
+path: a known extension, a name such as README or Makefile, a slash at its end or behind a folder that exists, a pattern
+such as `*.log`, or any name that is called a file or folder. A plain word such as `build` names a folder at the top
+where it stands right behind a verb or preposition, or is called a folder. Quotes, backticks, links, `./`, punctuation
+and Japanese text around a name do not count, and case does not where no entry has the exact name. Addresses, versions,
+code names (`Invoice.total`), products (Node.js), fenced blocks and quoted lines are none. Logs, temporary files and the
+like that are to be deleted, and tests that are to be written, are mentioned by these words.
 
-**What decides.** Where anything is mentioned, at least one mention has to have become what fits: new, other in content,
-or gone where its deletion was ordered; a folder has to be there, be gone, or have such changes below it. Besides, what
-is ordered by itself has to be done whatever else was: each file to be created has to be there, each one to be deleted
-or moved be gone, and each one that is itself the object of a change ("update a.md and b.md"), or to which something is
-added ("add a test to b.py"), has to be another one. What only helps ("using data.csv", "described in notes.txt", "for
-x.py") need not change, and a task that mentions nothing else is judged by its changes alone. What must not be touched
-("do not touch a.md") forbids COMPLETE where it was. One of several ("a.md or b.md") and what is conditional ("if
-needed") is not demanded by itself.
+**What decides.** At least one mention has to have become what fits: made, changed in content, or gone where its deletion
+was ordered; a folder counts by what lies below it. Besides, a file that is not there before has to be there afterwards,
+and what is the object of a verb of deleting or moving has to be gone. Everything else that was not touched is only named.
 
-Only the words next to a mention and the nearest verb are looked at, and only to tell these cases apart: no words around
-a mention make it none. Deletions are ordered only of what is mentioned for it, or lies below.
+**What decides nothing.** Sources ("using data.csv", "described in notes.txt"), and what must not be touched ("do not touch
+a.md", "except a.md"), which forbids COMPLETE where it was. A task that mentions nothing else is judged by its changes.
+
+The verb of a mention is the nearest one before it, in Japanese behind it. It is looked at for two things only: whether
+a deletion is ordered, and whether creating one file is the whole order. Names joined by "and", "or" or commas are read
+as one. Deletions are ordered of what is mentioned for it, or lies below, and of nothing else.
 
 Source: seed 001, Properties 8, 26 and 31.
 """
 
 from __future__ import annotations
 
-import bisect
 import fnmatch
 import functools
 import re
@@ -37,11 +36,11 @@ from orchestrator.core.running import vocabulary as words
 from orchestrator.core.tuples import NamedTuple
 
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
-"""It has to be there; be new or other in content; be gone; or any of the last two."""
-WANTED, WEAK, SOURCE, DENIED = "wanted", "weak", "source", "denied"
-"""It decides; it decides where nothing else does; it only helps; it is excluded."""
-NEW, GONE = "new", "deleted"
-"""What became of a path, besides `CHANGED`."""
+"""It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""
+SOURCE, DENIED, KEPT = "source", "denied", "kept"
+"""It decides nothing; besides, it must not be touched; or not be deleted."""
+GONE = "deleted"
+"""What became of a path that is there no more."""
 
 READ = 20_000
 """Characters of a task that are looked at; orders stand at its beginning, logs and listings after them."""
@@ -64,23 +63,34 @@ NOTHING = Tree()
 class Mention(NamedTuple):
     """Something that a task mentions.
 
-    name: as it is mentioned, relative where that is possible. kind: what is ordered. role: what it counts for.
-    required: it has to be done by itself. covers: its deletion, and that of what lies below, is ordered.
-    forbidden: the kinds of change that it must not have. files, folders: what had that name before.
-    exact: whether one of these has exactly this path. patterns: what else it means. tests: it means any test.
+    name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had that
+    name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means any
+    test. created: it is the object of a verb of creating.
     """
 
     name: str
     kind: str = CHANGED
-    role: str = WANTED
-    required: bool = False
-    covers: bool = False
-    forbidden: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     exact: bool = False
     patterns: tuple[str, ...] = ()
     tests: bool = False
+    created: bool = False
+
+    @property
+    def decides(self) -> bool:
+        """Whether it may have to be touched."""
+        return self.kind not in (SOURCE, DENIED, KEPT)
+
+    @property
+    def required(self) -> bool:
+        """Whether it has to be done whatever else was."""
+        return self.kind in (MADE, DELETED)
+
+    @property
+    def covers(self) -> bool:
+        """Whether its deletion, and that of what lies below, is ordered."""
+        return self.kind in (DELETED, EITHER)
 
 
 class Outcome(NamedTuple):
@@ -100,60 +110,47 @@ class Outcome(NamedTuple):
     unnamed: bool = False
 
 
-def _any(entries: str) -> str:
-    """The alternatives of a list, the longest first, so that no word hides a longer phrase."""
-    return "|".join(sorted(entries.split("|"), key=len, reverse=True))
-
-
 _EDGE = r"(?<![\w.\-/])"
 _CLASSES = (
     ("delete", words.DELETE, words.DELETE_JA), ("clean", words.CLEAN, ""), ("move", words.MOVE, words.MOVE_JA),
-    ("copy", f"{words.COPY}|{words.TELL}", words.COPY_JA),
-    ("make", words.MAKE, words.MAKE_JA), ("change", words.CHANGE, words.CHANGE_JA),
+    ("make", words.MAKE, words.MAKE_JA), ("change", f"{words.CHANGE}|{words.COPY}", f"{words.CHANGE_JA}|{words.COPY_JA}"),
 )  # fmt: skip
-_VERB = re.compile(
-    rf"{_EDGE}(?:{'|'.join(f'(?P<{name}>{_any(english)})' for name, english, _ in _CLASSES)})(?![\w\-])", re.IGNORECASE
-)
+_VERBS = "|".join(f"(?P<{name}>{words.any_of(english)})" for name, english, _ in _CLASSES)
+_VERB = re.compile(rf"{_EDGE}(?:{_VERBS})(?![\w\-])", re.IGNORECASE)
 _VERB_JA = re.compile(
     "|".join(f"(?P<{name}>{ja})" for name, _, ja in sorted(_CLASSES, key=lambda each: each[0] != "change") if ja)
 )
-_NOUN = re.compile(rf"\b{words.NOUNS}\s+\Z", re.IGNORECASE)
-_ARTICLES = frozenset(words.ARTICLES.split("|"))
-_SOURCES = re.compile(rf"(?:\A|\s)(?:{words.SOURCES})\Z", re.IGNORECASE)
-_LONG_SOURCES = re.compile(rf"(?:\A|\s)(?=\S+\s+\S)(?:{words.SOURCES})\Z", re.IGNORECASE)
-_SEEKS = re.compile(rf"(?:\A|\s){words.SEEKS}\Z", re.IGNORECASE)
-_PLACE = re.compile(rf"(?:\A|\s)(?P<place>{words.PLACES})\Z", re.IGNORECASE)
-_OUT_OF = re.compile(rf"(?:\A|\s)(?P<place>{words.OUT_OF})\Z", re.IGNORECASE)
-_SAYS = re.compile(rf"[\"'`)\]]*\s+(?:{words.SOURCES_AFTER})(?!\w)", re.IGNORECASE)
-_WITHIN = re.compile(rf"(?<![\w-])(?:{words.PRODUCTS_THAT})", re.IGNORECASE)
-_NEVER = re.compile(rf"{_EDGE}{words.NEVER}(?!\w)", re.IGNORECASE)
-_NOT_THIS = re.compile(rf"(?:\A|\s)(?:{words.NOT_THIS})\Z", re.IGNORECASE)
-_LEFT = re.compile(rf"{_EDGE}{words.LEFT_ALONE}(?!\w)[^.;]*\Z", re.IGNORECASE)
-_ALONE = re.compile(rf"[^.;\n]{{0,60}}?(?<!\w)(?:{words.ALONE})(?!\w)", re.IGNORECASE)
-_NOTHING_BUT = re.compile(rf"{words.NOTHING_BUT}[^,;]*\Z", re.IGNORECASE)
-_TURN = re.compile(r"[,;]|\b(?:and|but|then)\b", re.IGNORECASE)
-_PERHAPS = re.compile(rf"\b(?:{words.PERHAPS})\b|{words.PERHAPS_JA}", re.IGNORECASE)
-_AND = re.compile(words.AND, re.IGNORECASE)
-_OR = re.compile(rf"[\"'`)\]」』]*(?:{words.OR})(?:(?:the|a|an)\s+)?[\"'`(\[「『]*", re.IGNORECASE)
-_CONTENT = re.compile(
-    r"[\"'`)\]*]*\s+(?:(?P<to>(?:in)?to)|by|with)(?:\s+(?:the|a|an|file|my|our))*\s+[\"'`(\[*]*", re.IGNORECASE
-)
-"""Between what is added or put in the place of something, and where."""
-_COPIES = re.compile(rf"(?<!\w)(?:{words.COPIES})\s+of(?!\w)[^,;]*\Z", re.IGNORECASE)
-_LINKS = re.compile(rf"(?:\A|\s)(?:{words.LINKS})\Z", re.IGNORECASE)
-_KEPT = re.compile(
-    rf"(?:\A|[,;]|\b(?:and|but)\b)\s*(?:please\s+)?(?:{words.KEPT})\s*(?:the\s+)?[\"'`(\[*]*\Z", re.IGNORECASE
-)
-_PASSIVE = re.compile(
-    r"[\"'`)\]]*\s+(?:file\s+|folder\s+)?(?:(?:must|should|shall|needs?\s+to|has\s+to|have\s+to|can|may|is\s+to)\s+)?(?:be\s+)?"
-    r"(?:(?P<delete>deleted|removed|erased|gone)|(?P<move>renamed|moved)|(?P<make>created|made|written|added|generated)"
-    r"|(?P<change>updated|changed|fixed|edited|corrected|improved))(?!\w)",
+_EVENT = re.compile(
+    rf"(?P<line>\n)(?P<item>\s*(?:[-*+\u2022]|\d{{1,3}}[.)])\s)?|(?P<end>[.!?](?=\s|\Z)|[。！？；])"  # noqa: RUF001
+    rf"|(?P<turn>[,;]|\bbut\b)|{_EDGE}(?:(?P<plain>{words.any_of(words.NO_DENIALS)})|(?P<denial>{words.any_of(words.DENIALS)})"
+    rf"|(?P<if>{words.any_of(words.PERHAPS)})|{_VERBS})(?![\w\-])|(?P<if_ja>{words.any_of(words.PERHAPS_JA)})",
     re.IGNORECASE,
 )
-_WANTS = re.compile(r"\b(?:want|need|get|have|must|should|shall|to)\b", re.IGNORECASE)
+"""What is heard between two mentions."""
+_NOUN = re.compile(rf"\b{words.NOUNS}\s+\Z", re.IGNORECASE)
+_QUOTE = r"[\"'`)\]*」』(\[「『]*"
+_ARTICLE = rf"(?:(?:{words.any_of(words.ARTICLES)})\s+)*"
+_SOURCE = re.compile(
+    rf"(?:\A|\s|\()(?<!the )(?<!'d )(?<!would )(?:{words.any_of(words.SOURCES)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
+)
+_SOURCE_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.SOURCES_AFTER)})(?!\w)", re.IGNORECASE)
+_SOURCE_JA = re.compile(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.any_of(words.SOURCES_JA)})")
+_EXCEPT = re.compile(rf"(?:\A|[\s,(])(?:{words.any_of(words.EXCEPTIONS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_KEEPS = re.compile(rf"(?:\A|\s)(?:keep|retain|preserve)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_ALONE = re.compile(rf"[^.,;\n]{{0,40}}?(?<!\w)(?:{words.any_of(words.UNTOUCHED)})(?!\w)", re.IGNORECASE)
+_DENIED_JA = re.compile(rf"[^。\n]{{0,30}}?(?:{words.any_of(words.DENIALS_JA)})")
+_KEPT_JA = re.compile("[はをも]?(?:そのまま)?残")
+_PARTICLE = re.compile(
+    rf"(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が)"
+)
+_JOIN = re.compile(rf"{_QUOTE}\s*(?P<join>{words.any_of(words.JOINS)}|(?P<or>{words.any_of(words.OR)}))?\s*{_ARTICLE}{_QUOTE}",
+                   re.IGNORECASE)  # fmt: skip
+_PASSIVE = re.compile(
+    rf"{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*(?:deleted|removed|erased|gone|renamed|moved)(?!\w)"
+    rf"|[^.\n]{{0,60}}?{_EDGE}(?:{words.any_of(words.DELETE)})\s+(?:it|them|this file|that file|these|those)(?!\w)",
+    re.IGNORECASE,
+)
 _OWNS = re.compile(r"['\u2019]s\s")
-_PRONOUN = re.compile(rf"\s+(?:{words.PRONOUNS})(?!\w)", re.IGNORECASE)
-_BOUND = re.compile("[.!?](?=\\s|\\Z)|[。！？;；\n]")  # noqa: RUF001
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
 _ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
 _QUOTES = re.compile(rf"\b(?:{words.QUOTES})\b", re.IGNORECASE)
@@ -182,24 +179,16 @@ _SHELL = re.compile(
 )
 _ARGUMENT = re.compile(r"[\w./~*?@+-]+(?=[\s\"'`;&|)]|\Z)[ \t]*", re.ASCII)
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
-_RELATIVE_JA = re.compile("(?:を)?(?:する|している|した|される|された|すべき)(?!よう|こと|つもり|[。、!\\s]|\\Z)")
-_NOT_JA = re.compile(rf"[^。\n]{{0,20}}?(?:{words.NOT_JA})")
-_SOURCE_JA = re.compile(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.SOURCES_AFTER_JA})")
-_NOT_THIS_JA = re.compile(rf"(?:ファイル)?(?:{words.NOT_THIS_JA})")
-_PARTICLE = re.compile(
-    rf"(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
-    "(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が)"
-)
 _DELETES = re.compile(
-    rf"{_EDGE}(?:{_any(words.DELETE)}|{_any(words.CLEAN)})(?![\w\-])|{words.DELETE_JA}|片付け|クリア", re.IGNORECASE
+    rf"{_EDGE}(?:{words.any_of(words.DELETE)}|{words.any_of(words.CLEAN)})(?![\w\-])|{words.DELETE_JA}|片付け|クリア", re.IGNORECASE
 )
-_EVERYTHING = re.compile(rf"{_EDGE}(?:{words.EVERYTHING})", re.IGNORECASE)
+_EVERYTHING = re.compile(rf"{_EDGE}(?:{words.any_of(words.EVERYTHING)})", re.IGNORECASE)
 _GROUPS = tuple(
-    (re.compile(rf"(?<![A-Za-z0-9_.\-/])(?:{name})(?![A-Za-z0-9_\-/])", re.IGNORECASE), globs)
-    for name, globs in words.GROUPS.items()
+    (re.compile(rf"(?<![A-Za-z0-9_.\-/])(?:{words.any_of(group)})(?![A-Za-z0-9_\-/])", re.IGNORECASE), globs)
+    for group, globs in words.GROUPS
 )
-_MAKES = re.compile(rf"{_EDGE}(?:{_any(words.MAKE)})(?![\w\-])", re.IGNORECASE)
-_ALTERS = re.compile(rf"{_EDGE}(?:{_any(words.MAKE)}|{_any(words.CHANGE)}|{_any(words.COPY)})(?![\w\-])", re.IGNORECASE)
+_MAKES = re.compile(rf"{_EDGE}(?:{words.any_of(words.MAKE)})(?![\w\-])", re.IGNORECASE)
+_ALTERS = re.compile(rf"{_EDGE}(?:{words.any_of(words.MAKE)}|{words.any_of(words.CHANGE)}|{words.any_of(words.COPY)})(?![\w\-])", re.IGNORECASE)
 _PHRASE = re.compile(
     r"\s+((?:(?!(?:and|or|for|to|in|on|of|with|that|which|from|into|about|so)\b)[\w'-]+\s*){1,6})", re.IGNORECASE
 )
@@ -211,28 +200,30 @@ _TESTS_JA = re.compile(rf"(?:{words.TESTS_JA})\Z")
 _DOCUMENTS_JA = re.compile(rf"(?:{words.DOCUMENTS_JA})\Z", re.IGNORECASE)
 
 
-class _Place(NamedTuple):
-    """Where something is mentioned: its bounds and name.
+_DELETE = re.compile(words.any_of(words.DELETE), re.IGNORECASE)
+_ARTICLES = frozenset(words.ARTICLES.split("|"))
+_PLACES = frozenset(words.PLACES.split("|"))
+_STOPS = _ARTICLES | frozenset(
+    re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS, "it them some other")))
+)
 
-    shell: the command that it is an argument of. part: it is but a part of a longer term, as in "changelog entry".
-    """
+
+class _Place(NamedTuple):
+    """Where something is mentioned: its bounds and name, whether it is called a folder, and the command it belongs to."""
 
     start: int
     end: int
     name: str
     folder: bool = False
     shell: str = ""
-    part: bool = False
 
 
-class _Reading(NamedTuple):
-    """What the words around a place say: the class of the verb, how it is joined, and what it counts for."""
+class _Said(NamedTuple):
+    """What the words around a place say: the class of the verb, whether the place is its object, what else decides."""
 
     verb: str = ""
-    place: str = ""
     direct: bool = False
-    role: str = WANTED
-    forbidden: tuple[str, ...] = ()
+    kind: str = ""
     optional: bool = False
 
 
@@ -250,10 +241,10 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     places = _places(plain, index)[:_MOST]
     masked = _masked(plain, places)
     found: dict[str, Mention] = {}
-    for place, reading in zip(places, _readings(masked, places, index), strict=True):
-        mention = _mention(place, reading, index)
+    for place, said in zip(places, _readings(masked, places), strict=True):
+        mention = _mention(place, said, index)
         known = found.get(mention.name)
-        if known is None or (known.role != WANTED and mention.role == WANTED):
+        if known is None or (mention.decides and not known.decides) or (mention.required and not known.required):
             found[mention.name] = mention
     for mention in _common(masked, tuple(found.values())):
         found.setdefault(mention.name, mention)
@@ -269,41 +260,40 @@ def of_type(found: Iterable[Mention], task_type: str | None, *, guessed: bool = 
         return ()
     if task_type != task_types.REPORT:
         return tuple(found)
-    return tuple(
-        each if each.required and each.kind in (MADE, DELETED) else each._replace(role=SOURCE, required=False)
-        for each in found
-    )
+    return tuple(each if each.required or not each.decides else each._replace(kind=SOURCE) for each in found)
 
 
 def sentences(text: str) -> tuple[str, ...]:
     """The lines of a task as they are said, with every mention blackened, without what they quote."""
-    plain = _plain(text)
-    return tuple(line for line in _masked(plain, _places(plain, _Index(Tree()))).split("\n") if line.strip())
+    return tuple(line for line in _blackened(text).split("\n") if line.strip())
 
 
 def deletes(text: str) -> bool:
     """Whether a task holds a word that orders a deletion."""
-    return _DELETES.search(_masked(_plain(text), _places(_plain(text), _Index(Tree())))) is not None
+    return _DELETES.search(_blackened(text)) is not None
 
 
-def deciding(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+def deciding(found: Iterable[Mention]) -> tuple[Mention, ...]:
     """The mentions of which at least one has to be touched."""
-    every = tuple(mentions)
-    return tuple(each for each in every if each.role == WANTED) or tuple(each for each in every if each.role == WEAK)
+    return tuple(each for each in found if each.decides)
 
 
-def sole(mentions: Sequence[Mention], text: str) -> Mention | None:
+def loosened(mention: Mention) -> Mention:
+    """The mention, where it is enough that another one is done."""
+    return mention._replace(kind={MADE: CHANGED, DELETED: EITHER}.get(mention.kind, mention.kind))
+
+
+def sole(found: Sequence[Mention], text: str) -> Mention | None:
     """The one file that a task orders to be created, where that is the whole order; None otherwise."""
-    if len(mentions) != 1 or mentions[0].kind != MADE or not mentions[0].required:
+    if len(found) != 1 or not found[0].created:
         return None
-    plain = _plain(text)
-    masked = _masked(plain, _places(plain, _Index(Tree(mentions[0].files))))
-    others = {match.lastgroup for match in _verbs(masked)} | {match.lastgroup for match in _VERB_JA.finditer(masked)}
-    return mentions[0] if others <= {"make"} else None
+    masked = _blackened(text, Tree(found[0].files))
+    others = {match.lastgroup for match in (*_verbs(masked), *_VERB_JA.finditer(masked))}
+    return found[0] if others <= {"make"} else None
 
 
 def judged(
-    mentions: Sequence[Mention], after: Tree, touched: Mapping[str, str], *, unnamed: bool = False,
+    found: Sequence[Mention], after: Tree, touched: Mapping[str, str], *, unnamed: bool = False,
     made: Collection[str] = (), about: Collection[str] | None = None, later: Collection[str] = (),
 ) -> Outcome:
     """What became of what a task mentions.
@@ -319,30 +309,31 @@ def judged(
     Source: seed 001, Properties 8 and 31.
     """
     state = _State(after, touched, frozenset(made))
-    decide = [each for each in deciding(mentions) if each.name not in later]
+    decide = [each for each in deciding(found) if each.name not in later]
     here = [each for each in decide if about is None or each.name in about]
     unmet = [_sentence(each) for each in decide if each.required and not state.is_done(each)]
     if here and not unmet and not any(state.is_touched(each) for each in here):
         unmet = [_sentence(each) for each in here]
-    unmet += [f"{each.name} was changed, which the task forbids" for each in mentions if state.is_hurt(each)]
+    hurt = [each for each in found if state.is_hurt(each)]
+    unmet += [f"{each.name} was {'deleted' if each.kind == KEPT else 'changed'}, which the task forbids" for each in hurt]
     gone = [path for path, change in touched.items() if change == GONE]
-    deleted = tuple(path for path in gone if any(each.covers and _matches(each, path) for each in mentions))
-    deleted += tuple(each.name for each in mentions if each.covers and state.is_folder_gone(each) and not deleted)
+    deleted = tuple(path for path in gone if any(each.covers and _matches(each, path) for each in found))
+    deleted += tuple(each.name for each in found if each.covers and state.is_folder_gone(each) and not deleted)
     kept = [path for path, change in touched.items() if change != GONE]
     return Outcome(
         unmet=tuple(dict.fromkeys(unmet)),
-        untouched=tuple(each.name for each in mentions if each.role != DENIED and not state.is_touched(each)),
-        unmentioned=tuple(path for path in kept if not any(_matches(each, path) for each in mentions)),
+        untouched=tuple(each.name for each in found if each.kind not in (DENIED, KEPT) and not state.is_touched(each)),
+        unmentioned=tuple(path for path in kept if not any(_matches(each, path) for each in found)),
         deleted=deleted, stray=tuple(path for path in gone if path not in deleted),
         folders=tuple(each.name for each in decide if state.is_folder_made(each)),
         unnamed=unnamed and not decide,
     )  # fmt: skip
 
 
-def undone(mentions: Collection[Mention], after: Tree, touched: Mapping[str, str]) -> Iterator[Mention]:
-    """Those mentions of which what is ordered by itself was not done; the arguments are those of `judged`."""
+def undone(found: Collection[Mention], after: Tree, touched: Mapping[str, str]) -> Iterator[Mention]:
+    """Those mentions of which what is ordered was not done; the arguments are those of `judged`."""
     state = _State(after, touched, frozenset())
-    return (each for each in mentions if not state.is_done(each))
+    return (each for each in found if not state.is_done(each))
 
 
 class _State:
@@ -357,34 +348,31 @@ class _State:
     def is_touched(self, mention: Mention) -> bool:
         """Whether something that fits became of it."""
         changes = self._changes(mention)
-        fits = bool(changes - {GONE}) or self.is_folder_made(mention)
         if mention.kind == DELETED:
-            return self._is_gone(mention)
-        if mention.kind == EITHER or mention.covers:
-            return fits or GONE in changes or self.is_folder_gone(mention)
-        return fits
+            return (GONE in changes or bool(mention.files or mention.folders)) and not self._is_left(mention)
+        if changes - {GONE} or self.is_folder_made(mention):
+            return True
+        return mention.kind == EITHER and (GONE in changes or self.is_folder_gone(mention))
 
     def is_done(self, mention: Mention) -> bool:
         """Whether what is ordered of it by itself was done."""
-        if mention.kind == MADE:
-            there = self._changes(mention) - {GONE} or self.is_folder_made(mention)
-            return bool(there) or any(path in self._after.files for path in mention.files if mention.exact) or any(
-                path in self._after.folders for path in mention.folders if mention.exact
-            )
-        return self.is_touched(mention)
+        if mention.kind == DELETED:
+            return not self._is_left(mention)
+        there = mention.kind == MADE and mention.name in self._after.files
+        return there or self.is_touched(mention)
 
     def is_hurt(self, mention: Mention) -> bool:
         """Whether it was changed in a way that the task forbids."""
-        return not self._changes(mention).isdisjoint(mention.forbidden)
+        changes = self._changes(mention)
+        return (mention.kind == DENIED and bool(changes)) or (mention.kind == KEPT and GONE in changes)
 
-    def _is_gone(self, mention: Mention) -> bool:
+    def _is_left(self, mention: Mention) -> bool:
+        """Whether anything is left of what has to be gone; one of several files of a name is enough."""
         if mention.patterns:
-            left = [path for path in self._after.files if _matches(mention, path)]
-            return GONE in self._changes(mention) and not (mention.required and left)
-        known = (*mention.files, *mention.folders)
+            return any(_matches(mention, path) for path in self._after.files)
         left = [path for path in mention.files if path in self._after.files]
         left += [path for path in mention.folders if path in self._after.folders]
-        return bool(known) and (not left if mention.exact else len(left) < len(known))
+        return bool(left) and (mention.exact or len(left) == len(mention.files) + len(mention.folders))
 
     def is_folder_gone(self, mention: Mention) -> bool:
         """Whether it was a folder that is there no more."""
@@ -575,15 +563,12 @@ def _shell(text: str, index: _Index) -> Iterator[_Place]:
         name, at = match["name"], match.end()
         while (argument := _ARGUMENT.match(text, at)) is not None:
             raw = argument[0].strip()
-            if raw.startswith("-") or raw.lower() in _STOPS:
+            if raw.startswith("-") or (raw.lower() in _STOPS and not index.has(raw)):
                 break
             at = argument.end()
             path = names.normal_path(raw.rstrip("./") if raw.endswith((".", "/")) else raw)
             if path and (match["flags"] or name in ("mkdir", "rmdir") or index.has(path) or _is_path(raw, index)):
                 yield _Place(argument.start(), argument.start() + len(raw), path, raw.endswith("/"), name)
-
-
-_STOPS = frozenset(re.findall(r"[a-z]+", words.FOLLOWS)) | _ARTICLES | frozenset("it them some".split())
 
 
 def _tokens(text: str, index: _Index) -> Iterator[_Place]:
@@ -650,42 +635,32 @@ def _plain_words(text: str, index: _Index) -> Iterator[_Place]:
     for match in _WORD.finditer(text):
         word, at, end = match[0], match.start(), match.end()
         after, before = text[end : end + 40], text[max(0, at - 40) : at]
-        if _is_prose(word, before, after, index):
+        called, known = _FOLDER_AFTER.match(after) or _FOLDER_BEFORE.search(before), word.lower() in words.NAMES
+        if not called and not known and word not in index.words:
             continue
-        called = _FOLDER_AFTER.match(after) or _FOLDER_BEFORE.search(before)
-        if word.lower() in words.NAMES and (word != word.lower() or _NEXT_WORD.match(after) or index.has(word)):
-            yield _Place(at, end, word, part=not _NEXT_WORD.match(after) and word == word.lower())
-        elif word in index.words or (called and word.lower() not in _STOPS and _is_folder(word, before, after, index)):
+        if called and word.lower() not in _STOPS and _is_folder(word, before, index):
             yield _Place(at, end, word, bool(_FOLDER_AFTER.match(after)))
+        elif known and (word != word.lower() or _NEXT_WORD.match(after) or index.has(word)):
+            yield _Place(at, end, word)
+        elif word in index.words and _NEXT_WORD.match(after) and not _is_prose(word, before):
+            yield _Place(at, end, word)
 
 
-def _is_prose(word: str, before: str, after: str, index: _Index) -> bool:
-    """Whether a word that could be a name is a word of every day where it stands."""
-    if _FOLDER_AFTER.match(after) or _FOLDER_BEFORE.search(before):
+def _is_prose(word: str, before: str) -> bool:
+    """Whether a word that names an entry is one of every day: not behind a verb or preposition, or tests to be written."""
+    said = before.lower().rsplit(None, 2)
+    last = said[-1] if said else ""
+    if last == "the" and _DELETE.fullmatch(said[-2] if len(said) > 1 else ""):
         return False
-    if _VERB.fullmatch(word) and re.search(rf"(?:\A|[.!?:;\n,]|\b(?:{words.POLITE}))\s*\Z", before, re.IGNORECASE):
-        return True
-    if word.lower() in words.NAMES and (word.lower() != word or index.has(word)):
-        return False
-    if _TESTS.match(word) and (_MAKES.search(before) or _ALTERS.search(before)):
-        return True
-    if not _NEXT_WORD.match(after):
-        return True
-    last = before.split()[-1].lower() if before.split() else ""
-    destroys = re.search(rf"(?:{_any(words.DELETE)})(?:\s+the)?\s*\Z", before, re.IGNORECASE)
-    return word.lower() in words.COMMON and not destroys and not before.endswith(("`", '"', "'", "/")) and (
-        last in _ARTICLES or not _VERB.search(before[-20:]) or (_VERB.fullmatch(last) is None and last not in _PLACES)
+    makes = _MAKES.fullmatch(last) is not None
+    return not (before.endswith(("`", '"', "'")) or _VERB.fullmatch(last) or last in _PLACES or last == "and") or (
+        makes and _TESTS.match(word) is not None
     )
 
 
-_PLACES = frozenset(re.findall(r"[a-z]+", words.PLACES)) | {"from", "and"}
-
-
-def _is_folder(word: str, before: str, after: str, index: _Index) -> bool:
-    """Whether a word that is called a folder is its name: it exists, or is named so, or is to be made."""
-    if index.has(word) or _CALLED.search(before):
-        return True
-    return word.lower() not in words.COMMON and bool(_FOLDER_AFTER.match(after)) and bool(_VERB.search(before))
+def _is_folder(word: str, before: str, index: _Index) -> bool:
+    """Whether a word that is called a folder is its name: it exists, or is named so, or is to be made or go."""
+    return index.has(word) or _CALLED.search(before) is not None or _VERB.search(before) is not None
 
 
 def _is_path(raw: str, index: _Index, *, spaced: bool = False) -> bool:
@@ -715,57 +690,35 @@ def _is_path(raw: str, index: _Index, *, spaced: bool = False) -> bool:
     )
 
 
-def _readings(text: str, places: Sequence[_Place], index: _Index) -> list[_Reading]:
-    """What the words around each place say of it."""
-    bounds = [0, *(match.end() for match in _BOUND.finditer(text)), len(text) + 1]
-    found: list[_Reading] = []
-    for number, place in enumerate(places):
-        at = bisect.bisect_right(bounds, place.start) - 1
-        sentence = bounds[at], bounds[at + 1] - 1
-        before = found[-1] if found and places[number - 1].start >= sentence[0] else None
-        gap = text[places[number - 1].end : place.start] if before else ""
-        found.append(_reading(text, places, number, sentence, before, gap))
-    return found
+def _blackened(text: str, tree: Tree = NOTHING) -> str:
+    plain = _plain(text)
+    return _masked(plain, _places(plain, _Index(tree)))
 
 
-def _reading(
-    text: str, places: Sequence[_Place], number: int, sentence: tuple[int, int], before: _Reading | None, gap: str
-) -> _Reading:
-    place = places[number]
-    if place.shell:
-        return _of_shell(place, places, number)
-    japanese = _of_japanese(text, places, number, sentence)
-    if japanese is not None:
-        return japanese
-    either = before is not None and _OR.fullmatch(gap) is not None
-    if before is not None and (either or (_AND.fullmatch(gap) and gap.strip("\"'` \t"))):
-        return before._replace(optional=before.optional or either)
-    found = _of_english(text, place, sentence)
-    if before is not None and not gap.strip("\"'` \t") and before.verb in ("move", "copy"):
-        return found._replace(verb=before.verb, place="to", direct=False)
-    end = min(sentence[1], places[number + 1].start if number + 1 < len(places) else sentence[1])
-    is_content = end < sentence[1] and _CONTENT.fullmatch(text[place.end : end]) is not None
-    if found.direct and is_content and found.verb in ("make", "change"):
-        found = found._replace(direct=False, role=WEAK if found.role == WANTED else found.role)
-    perhaps = _is_perhaps(text, places[number - 1].end if before else sentence[0], place, end)
-    optional = perhaps or _OR.fullmatch(text[place.end : end]) is not None
-    return found._replace(optional=optional, role=SOURCE if perhaps and found.role == WANTED else found.role)
+class _Hearing:
+    """What was said up to a place: the last verb, and whether it is denied."""
 
+    verb, since, lead, denied, closed, perhaps = "", 0, False, False, False, False
 
-def _is_perhaps(text: str, begin: int, place: _Place, end: int) -> bool:
-    """Whether something is to be done only if need be: it says so before a place, or behind it and before no verb."""
-    behind = _PERHAPS.search(text, place.end, end)
-    return _PERHAPS.search(text, begin, place.start) is not None or (
-        behind is not None and not _VERB.search(text, behind.end(), end)
-    )
-
-
-def _of_shell(place: _Place, places: Sequence[_Place], number: int) -> _Reading:
-    kind = {"mkdir": "make", "mv": "move", "cp": "copy"}.get(place.shell, "delete")
-    last = number + 1 == len(places) or places[number + 1].shell != place.shell
-    first = number == 0 or places[number - 1].shell != place.shell
-    goal = kind in ("move", "copy") and last and not first
-    return _Reading(kind, "to" if goal else "", not goal)
+    def hear(self, event: re.Match[str], text: str) -> None:
+        """Take in what stands between two mentions; a list keeps the verb of the line that leads to it."""
+        kind = event.lastgroup or ""
+        if kind == "item":
+            if self.verb:
+                self.lead = self.lead or not _is_object(text[max(self.since, event.start() - _NEAR) : event.start()])
+                self.since = event.end()
+            self.denied, self.perhaps = self.denied and not self.closed, False
+        elif kind in ("line", "end"):
+            self.__dict__.clear()
+        elif kind == "turn":
+            self.closed = True
+        elif kind == "denial":
+            self.denied, self.closed = True, False
+        elif kind in ("if", "if_ja"):
+            self.perhaps = True
+        elif kind != "plain" and not _NOUN.search(text, max(0, event.start() - 12), event.start()):
+            self.denied, self.perhaps = self.denied and not self.closed, self.perhaps and not self.closed
+            self.verb, self.since, self.lead = kind, event.end(), False
 
 
 def _verbs(text: str) -> list[re.Match[str]]:
@@ -773,198 +726,97 @@ def _verbs(text: str) -> list[re.Match[str]]:
     return [each for each in _VERB.finditer(text) if not _NOUN.search(text, max(0, each.start() - 12), each.start())]
 
 
-def _of_english(text: str, place: _Place, sentence: tuple[int, int]) -> _Reading:
-    begin = max(sentence[0], place.start - _NEAR)
-    before, after = text[begin : place.start], text[place.end : min(sentence[1], place.end + _NEAR)]
-    verbs = _verbs(before)
-    verb, from_ = (verbs[-1].lastgroup or "", verbs[-1].end()) if verbs else ("", 0)
-    passive = _PASSIVE.match(after)
-    if passive and verb in ("", "make") and (not verbs or _WANTS.search(before)):
-        return _Reading(passive.lastgroup or "", "", True, forbidden=_forbidden(before, after))
-    tail = _tail_words(before[from_:])
-    joined = " ".join(tail[-4:])
-    place_ = "of" if _OWNS.match(after) else _join(joined)
-    if verb:
-        # A few words that describe it may stand between.
-        direct = not place_ and "," not in before[from_:] and len(tail) <= 3
-    else:
-        verb, direct = _behind(after)
-        lead = "" if verb else _lead(text, sentence[0])
-        verb, direct = verb or lead, (direct or bool(lead)) and not place_
-    found = _Reading(verb, place_, direct)
-    return found._replace(role=_role(found, before, after, joined, from_), forbidden=_forbidden(before, after))
+def _is_object(between: str) -> bool:
+    """Whether what follows these words is what the verb before them is about: no preposition, few words, no turn."""
+    said = [word for word in re.findall(r"[^\W\d_][\w'-]*", between.lower()) if word not in _ARTICLES]
+    return _PLACES.isdisjoint(said) and len(said) <= 2 and not (said and re.search(r"[:,\n]", between))
 
 
-def _tail_words(before: str) -> list[str]:
-    """The words before a place, without the articles and adjectives at their end."""
-    found = [word.strip("\"'`()[]*_:") for word in before.split()]
-    found = [word for word in found if word]
-    while found and found[-1].lower() in _ARTICLES:
-        found.pop()
+def _readings(text: str, places: Sequence[_Place]) -> list[_Said]:
+    """What the words around each place say of it; places that are joined to a list are read as one."""
+    found: list[_Said] = []
+    heard, at, first = _Hearing(), 0, 0
+    while first < len(places):
+        last, either = first, False
+        while last + 1 < len(places):
+            join = _JOIN.fullmatch(text, places[last].end, places[last + 1].start)
+            if join is None or not (join["join"] or (places[last].shell and places[last + 1].shell)):
+                break
+            last, either = last + 1, either or bool(join["or"])
+        start, end = places[first].start, places[last].end
+        for event in _EVENT.finditer(text, at, start):
+            heard.hear(event, text)
+        stop = places[last + 1].start if last + 1 < len(places) else len(text)
+        before, after = text[max(at, start - _NEAR) : start], text[end : min(stop, end + _NEAR)]
+        if _JAPANESE.match(after.lstrip("\"'`」』)]* ")):
+            said = _japanese(text[end : end + _NEAR].lstrip("\"'`」』)]* "), after, heard)
+        else:
+            said = _english(text[max(heard.since, start - _NEAR) : start], before, after, heard)
+        said = said._replace(optional=said.optional or either)
+        found += [_of_shell(places, each) if places[each].shell else said for each in range(first, last + 1)]
+        # What follows the object of a move is where it goes.
+        heard.closed, heard.lead = True, heard.lead or heard.verb == "move"
+        at, first = end, last + 1
     return found
 
 
-def _join(tail: str) -> str:
-    """The word that joins a place to what stands before, or nothing."""
-    match = _PLACE.search(tail) or _OUT_OF.search(tail)
-    return match["place"].lower() if match else ""
+def _of_shell(places: Sequence[_Place], number: int) -> _Said:
+    kind = {"mkdir": "make", "mv": "move", "cp": "change"}.get(places[number].shell, "delete")
+    last = number + 1 == len(places) or places[number + 1].shell != places[number].shell
+    return _Said(kind, not (kind == "move" and last))
 
 
-def _behind(after: str) -> tuple[str, bool]:
-    """The first verb behind a place, as in `README.md: delete it`."""
-    for match in _verbs(after[:80]):
-        return match.lastgroup or "", _PRONOUN.match(after, match.end()) is not None
-    return "", False
+def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
+    direct = bool(heard.verb) and not heard.lead and _is_object(between) and not _OWNS.match(after)
+    said = _Said(heard.verb, direct, optional=heard.perhaps)
+    if _EXCEPT.search(before):
+        return said if heard.denied else said._replace(kind=DENIED)
+    if _SOURCE.search(before) or _SOURCE_AFTER.match(after):
+        return said._replace(kind=SOURCE)
+    if heard.denied:
+        return said._replace(kind=KEPT if heard.verb in ("delete", "move") else DENIED)
+    if _ALONE.match(after):
+        return said._replace(kind=DENIED)
+    if _KEEPS.search(before) and not after.strip("\"'`) ")[:1].isalpha():
+        return said._replace(kind=KEPT)
+    return _Said("delete", True) if _PASSIVE.match(after) else said
 
 
-def _lead(text: str, start: int) -> str:
-    """The verb of the line that leads to a list, where a line of it has none."""
-    line = text[max(0, start - 400) : start].rstrip("\n")
-    for each in reversed(line.split("\n")):
-        if _ITEM.match(each) or not each.strip():
-            continue
-        verbs = _verbs(each)
-        return (verbs[-1].lastgroup or "") if each.rstrip().endswith(":") and verbs else ""
-    return ""
+def _japanese(rest: str, after: str, heard: _Hearing) -> _Said:
+    """What Japanese behind a place says of it.
 
-
-def _role(found: _Reading, before: str, after: str, tail: str, from_: int) -> str:
-    if _NOTHING_BUT.search(before):
-        return WANTED
-    if _is_denied(before, after, tail):
-        return DENIED
-    if _SAYS.match(after) or _LONG_SOURCES.search(tail):
-        return SOURCE
-    if _LINKS.search(tail):
-        return WEAK
-    if found.place in ("", "as") and _SOURCES.search(tail) and not _SEEKS.search(tail):
-        return WANTED if found.place == "as" else SOURCE
-    if found.place in words.OUT_OF.split("|"):
-        return _role_out_of(found, before, from_)
-    if found.verb == "copy" and not found.place:
-        return WEAK
-    return SOURCE if _is_inner(before, found) else WANTED
-
-
-def _role_out_of(found: _Reading, before: str, from_: int) -> str:
-    """What a place counts for that something comes out of, or that it is done with."""
-    if found.place in ("against", "than"):
-        return SOURCE
-    made_of = found.place in ("from", "on", "with") or (found.place == "of" and _COPIES.search(before))
-    if found.verb in ("make", "copy") and from_ and made_of:
-        return SOURCE
-    return WEAK if found.place in ("with", "by", "via") else WANTED
-
-
-def _is_inner(before: str, found: _Reading) -> bool:
-    """Whether a name belongs to what something else is to do: "a tool to read a.csv and write b.csv"."""
-    return found.verb in ("make", "copy", "") and _WITHIN.search(before) is not None and not _NEVER.search(before)
-
-
-def _is_denied(before: str, after: str, tail: str) -> bool:
-    if _NOTHING_BUT.search(before):
-        return False
-    if _NOT_THIS.search(tail) or (_LEFT.search(before) and _ALONE.match(after)):
-        return True
-    return bool(_forbidden(before, after))
-
-
-def _forbidden(before: str, after: str) -> tuple[str, ...]:
-    """The kinds of change that the words before a place forbid."""
-    if _NOTHING_BUT.search(before):
-        return ()
-    if _LEFT.search(before) and _ALONE.match(after):
-        return (NEW, CHANGED, GONE)
-    if _KEPT.search(before) and not after.strip(" .!"):
-        return (GONE,)
-    denials = list(_NEVER.finditer(before))
-    if not denials:
-        return ()
-    said = before[denials[-1].end() :]
-    for turn in _TURN.finditer(said):
-        if turn[0] in ",;" or _VERB.search(said, turn.end()):
-            return ()
-    verbs = _verbs(said)
-    return (GONE,) if verbs and verbs[-1].lastgroup in ("delete", "move") else (NEW, CHANGED, GONE)
-
-
-def _of_japanese(text: str, places: Sequence[_Place], number: int, sentence: tuple[int, int]) -> _Reading | None:
-    """What Japanese behind a place says of it; a list of places is read by what follows its last one."""
-    last, either = number, False
-    while last + 1 < len(places):
-        gap = text[places[last].end : places[last + 1].start]
-        if not (_AND.fullmatch(gap) and re.search("[と、やも及]", gap)) and not _OR.fullmatch(gap):
-            break
-        either, last = either or _OR.fullmatch(gap) is not None, last + 1
-    after = text[places[last].end : min(sentence[1], places[last].end + _NEAR)].lstrip("\"'`」』)]* ")
-    if not _JAPANESE.match(after):
-        return None
-    if _NOT_THIS_JA.match(after):
-        return _Reading(role=DENIED, forbidden=(GONE,) if "残" in after[:6] else ())
-    denies = _NOT_JA.match(after.partition("、")[0])
-    if after.startswith(words.EXCEPT_JA):
-        return _Reading() if denies else _Reading(role=DENIED)
+    Args:
+        rest: what follows, up to any length. after: up to the next mention.
+    """
+    if _KEPT_JA.match(after):
+        return _Said(kind=KEPT)
+    if _DENIED_JA.match(after.partition("、")[0] + ("、" if "、" in after else "")):
+        return _Said(kind="" if after.startswith("以外") and _DENIED_JA.match(after, 2) else DENIED)
     if _SOURCE_JA.match(after):
-        return _Reading(role=SOURCE)
+        return _Said(kind=SOURCE)
+    verb = _VERB_JA.search(rest.partition("。")[0]) or next(iter(_verbs(rest)), None)
     particle = _PARTICLE.match(after)
-    verb = _VERB_JA.search(after) or next(iter(_verbs(after)), None)
-    if denies and (verb is None or denies.end() >= verb.start()):
-        return _Reading(role=DENIED, forbidden=(NEW, CHANGED, GONE))
-    perhaps = either or re.search(words.PERHAPS_JA, text[sentence[0] : sentence[1]]) is not None
-    return _japanese(particle["particle"] if particle else "", verb, after)._replace(optional=perhaps)
+    direct = (particle["particle"] if particle else "") in ("", "を", "も", "は")
+    return _Said((verb.lastgroup or "") if verb else "", direct, optional=heard.perhaps)
 
 
-def _japanese(particle: str, verb: re.Match[str] | None, after: str) -> _Reading:
-    kind = (verb.lastgroup or "") if verb else ""
-    if verb is not None and _RELATIVE_JA.match(after, verb.end()):
-        return _Reading(kind, role=SOURCE)
-    if particle == "から" and kind in ("make", "copy", ""):
-        return _Reading(kind, "from", role=SOURCE)
-    if particle in ("に", "へ", "には", "にも"):
-        return _Reading(kind, "to")
-    if particle in ("の", "で", "内", "から", "が"):
-        return _Reading(kind, "in")
-    return _Reading(kind, "", True, WEAK if kind == "copy" else WANTED)
-
-
-def _mention(place: _Place, said: _Reading, index: _Index) -> Mention:
+def _mention(place: _Place, said: _Said, index: _Index) -> Mention:
     """What is ordered of a place."""
     files, folders, exact = index.entries(place.name)
-    makes = said.verb in ("make", "move", "copy")
-    there = bool(files or folders) and (exact or not makes)
     patterns = (place.name,) if "*" in place.name or "?" in place.name else ()
-    if place.part and said.role == WANTED:
-        said = said._replace(role=WEAK)
-    kind, required, covers = _ordered(said, there=there, folder=bool(folders) or place.folder)
-    if said.role != WANTED or said.optional:
-        required = False
-    covers = covers and said.role != DENIED and said.role != SOURCE
+    folder = bool(folders) or place.folder
+    kind = said.kind
+    if not kind and said.verb in ("delete", "move") and said.direct:
+        kind = EITHER if said.optional else DELETED
+    elif not kind and said.verb in ("delete", "clean") and (folder or patterns):
+        kind = EITHER
+    elif not kind:
+        there = files or folders or folder or patterns or said.optional
+        kind = CHANGED if there else MADE
     return Mention(
-        place.name + ("/" if folders or (place.folder and not files) else ""), kind, said.role, required, covers,
-        said.forbidden, tuple(files), tuple(folders), exact, patterns,
+        place.name + ("/" if folders or (place.folder and not files) else ""), kind, tuple(files), tuple(folders), exact,
+        patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED),
     )  # fmt: skip
-
-
-def _ordered(said: _Reading, *, there: bool, folder: bool) -> tuple[str, bool, bool]:
-    """What is ordered: the kind, whether it has to be done by itself, and whether a deletion is a part of it."""
-    goal = said.place in ("to", "into", "onto", "as", "called", "named", "titled", "in", "inside", "at", "under")
-    to = said.place in ("to", "into", "onto")
-    if said.verb == "delete":
-        loose = (EITHER if folder else CHANGED, False, folder or not said.place)
-        return (DELETED, True, True) if said.direct else loose
-    if said.verb == "clean":
-        return EITHER, False, said.direct or folder
-    if said.verb == "move" and not said.place:
-        return DELETED, said.direct, True
-    if said.verb in ("move", "copy") and goal:
-        return (CHANGED, to, False) if there else (MADE, True, False)
-    if said.verb == "copy":
-        return CHANGED, False, not said.place
-    if said.verb == "make" and (goal or not said.place):
-        if there:
-            return (MADE, True, False) if said.direct else (CHANGED, to, False)
-        return MADE, said.direct or goal, False
-    return CHANGED, said.verb == "change" and said.direct, False
 
 
 def _common(masked: str, found: Sequence[Mention]) -> Iterator[Mention]:
@@ -973,13 +825,11 @@ def _common(masked: str, found: Sequence[Mention]) -> Iterator[Mention]:
         for group, patterns in _GROUPS:
             match = next((each for each in group.finditer(masked) if _NEXT_WORD.match(masked, each.end())), None)
             if match:
-                yield Mention(match[0], EITHER, covers=True, patterns=patterns)
-        if _EVERYTHING.search(masked) and not any(each.role in (WANTED, WEAK) for each in found):
-            yield Mention("everything", EITHER, covers=True, patterns=("**",))
+                yield Mention(match[0], EITHER, patterns=patterns)
+        if _EVERYTHING.search(masked) and not deciding(found):
+            yield Mention("everything", EITHER, patterns=("**",))
     subjects = tuple(_subjects(masked, _MAKES))
-    if any(_TESTS.search(each) or _TESTS_JA.search(each) for each in subjects) and not any(
-        each.role == WANTED for each in found
-    ):
+    if any(_TESTS.search(each) or _TESTS_JA.search(each) for each in subjects) and not deciding(found):
         yield Mention("the tests", CHANGED, tests=True)
 
 
@@ -1002,12 +852,11 @@ def to_change(text: str, found: Sequence[Mention]) -> tuple[str, ...] | None:
 
     Source: seed 001, Property 11.
     """
-    decide = [each for each in deciding(found) or found if each.kind not in (DELETED, EITHER)]
+    decide = [each for each in deciding(found) or found if not each.covers]
     named = tuple(path for each in decide for path in (each.files or (each.name,)) if not each.tests)
     if any(not each.tests and not each.folders for each in decide):
         return named
-    plain = _plain(text)
-    masked = _masked(plain, _places(plain, _Index(Tree())))
+    masked = _blackened(text)
     subjects = [each for each in _subjects(masked, _ALTERS) if each]
     spared = (_TESTS, _DOCUMENTS, _TESTS_JA, _DOCUMENTS_JA)
     if subjects and not all(any(pattern.search(each) for pattern in spared) for each in subjects):

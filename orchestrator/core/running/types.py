@@ -36,7 +36,7 @@ _LEADS = re.compile(
     rf"\s*(?:(?:[-*+]|\d{{1,3}}[.)]|todo:?|task:?|step \d+:?)\s+)?(?:(?:{words.POLITE})[\s,:]+){{0,8}}", re.IGNORECASE
 )
 _JOIN = re.compile(r",\s+|\s+-\s+|\s+(?:and|then|but|or|&)\s+", re.IGNORECASE)
-_CAN_YOU = re.compile(r"(?<!\w)(?:can|could|would|will) you\b", re.IGNORECASE)
+_CAN_YOU = re.compile(r"(?<!\w)(?:can|could|would|will) (?:you|someone|somebody|anyone)\b", re.IGNORECASE)
 _OBJECT = re.compile(rf"\s+(?:(?:{words.DETERMINERS})(?![\w-])|[\"'`(\ue000]|what\b)", re.IGNORECASE)
 _NOUN = re.compile(rf"(?<!\w){words.NOUNS}\s+\Z", re.IGNORECASE)
 _SENTENCE = re.compile("(?<=[.!?])\\s+|[。！;；\n]|(?<=[？\uff1f])|,?\\s+(?:and\\s+)?then\\s+")  # noqa: RUF001

@@ -1,6 +1,7 @@
-"""The word lists by which the runner reads a task and an answer, in English and Japanese. Data: no rule stands here.
+"""The word lists by which the runner reads a task and an answer, in English and Japanese. Data, but for
+the function that makes a pattern of a list: no rule stands here.
 
-English entries are alternatives of a regular expression, matched as whole words in any case; Japanese ones are matched
+Entries are separated by strokes. English ones are matched as whole words in any case; Japanese ones are matched
 wherever they stand, since nothing separates words there. What each list decides is said where it is used.
 """
 
@@ -41,8 +42,6 @@ COPY = (
     "|compile|merge"
     "|combine|port|back up|archive|compress|zip|turn|transcribe|document"
 )
-TELL = "describe|list|report|report on|outline|explain"
-"""What is told may be told in a file; without one these ask."""
 NOUNS = "(?:a|the|this|that|my|our|your|its|their|no|every|any|one|last|latest|new|old|current|first|next|of|for)"
 """A verb of the lists right behind one of these is a noun."""
 
@@ -63,7 +62,7 @@ COPY_JA = "コピー|複製|変換|写し"
 
 ASKS = (
     r"what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|do(?= (?:i|we|you|they|these|those"
-    r"|any|all)\b)|did|has|have|should|explain|describe|tell"
+    r"|any|all)\b)|did|has|have(?! an? )|should|explain|describe|tell"
     "|show|list|find|read|look|check|count|compare|analy[sz]e|investigate|give|say|review|open|outline"
 )
 WH = "what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|did|has|should|between"
@@ -127,63 +126,52 @@ DOCUMENTS_JA = (
     "|ライセンス"
 )
 
-PLACES = "to|into|onto|in|inside|within|under|at|as|called|named|titled"
-OUT_OF = "from|of|on|with|off|out of|by|via|against|than"
+PLACES = (
+    "to|into|onto|in|inside|within|under|at|as|called|named|titled|from|of|on|off|with|by|via|for|about|against|than"
+    "|if|whether|that|which|when|where|so"
+)
+"""What stands between a verb and a name that is not its object."""
 SOURCES = (
-    r"(?:described|documented|specified|outlined|explained|listed|reported|noted|sketched|laid out) (?:in|by)"
-    r"|according to|based (?:up)?on|in line with|in accordance with|following|follow|see|see also|cf\.?|per|as"
-    r" per|as in"
-    r"|refer(?:ring)? to|consult(?:ing)?|using|use|like|similar to|same as|in the style of|modelled on|inspired"
-    r" by|for"
-    r"|about|so that|so|until|once|while|whether|that|as|run|execute|imported by|used by|linked from|to match|reading"
+    "described in|documented in|specified in|outlined in|explained in|listed in|reported in|noted in|mentioned in"
+    "|defined in|described by|specified by|according to|based on|based upon|in line with|in accordance with|following"
+    "|follow|see|see also|cf.|per|as per|as in|refer to|referring to|consult|consulting|using|use|with the help of|like"
+    "|similar to|same as|in the style of|modelled on|inspired by|about|instead of|rather than|reading|reads|read from"
+    "|tool to read|script to read|writes|writing|loads|parses|prints|run|execute|tests for|test for|test cases for"
+    "|imported by|used by"
 )
-SEEKS = r"(?:search|look|looking|searching|aim) for"
-SOURCES_AFTER = r"pass(?:es)?|go(?:es)? green|succeeds?|says?|describes?|explains?|states?|specifies"
-SOURCES_AFTER_JA = (
-    "を参考|を参照|に従|に沿|に基づ|をもと|を元|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ"
-    "|のように|を見て"
-    "|を使って|についての|に関する"
+SOURCES_AFTER = "pass|passes|goes green|go green|succeeds|says|describes|explains|states|specifies"
+SOURCES_JA = (
+    "を参考|を参照|に従|に沿|に基づ|をもと|を元|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ|のように|を見て"
+    "|を使って|を使い|を用いて|についての|に関する|ではなく|じゃなく|の代わり|のテストを"
 )
-PRODUCTS_THAT = (
-    r"(?:that|which)\s+(?:\w+ly\s+)?\w+s\b|(?:script|tool|program|function|command|parser|class|module|app|bot"
-    r"|job|cli"
-    r"|endpoint|method|generator|converter|library|service)\s+(?:that\s+|which\s+)?(?:\S+\s+)?"
-    r"(?:to|for|that|which|reading|writing)\b"
+DENIALS = (
+    "do not|don't|don\u2019t|dont|never|must not|mustn't|should not touch|should not change"
+    "|should not modify|should not edit|should not delete|may not touch|may not change|without|avoid|nothing"
+    "|no file|no files|no other file|no other files|leave"
 )
-NEVER = (
-    r"(?:do not|don't|don\u2019t|dont|never|must not|mustn't|should not|shouldn't|may not|cannot|can't|without|avoid)"
-    r"(?!\s+(?:forget|hesitate|fail|just|only|worry|need|want))"
+NO_DENIALS = (
+    "do not forget|don't forget|don\u2019t forget|do not hesitate|don't hesitate|do not fail|don't fail|do not just"
+    "|don't just|do not only|don't only|without fail|without delay|never mind|leave a|leave an|leave no"
 )
-NOT_THIS = (
-    "instead of|rather than|not|no need to|except for|except|other than|apart from|excluding|besides|ignore"
-    "|skip"
+"""Phrases that begin like a denial and are none."""
+DENIALS_JA = (
+    "ないで|せずに|しないこと|しない。|しない、|しません|するな|触らない|触れない|触らず|触れず|変えずに|変えない|変更しない|禁止"
+    "|以外|そのまま"
 )
-COPIES = (
-    "copy|copies|version|translation|summary|overview|list|back-?up|duplicate|description|analysis|review"
-    "|outline"
+EXCEPTIONS = "not|no need to|except|except for|other than|apart from|excluding|but|but not|ignore|skip|save for"
+UNTOUCHED = (
+    "alone|unchanged|untouched|intact|as is|as it is|as they are|the way it is|not be changed|not be touched"
+    "|not be modified|not be edited|not be altered|off limits"
 )
-LINKS = "links? to|references? to|pointers? to|mentions? of|imports? of|paths? to|link"
-KEPT = "keep|preserve|retain|leave"
-LEFT_ALONE = "(?:leave|keep|preserve)"
-ALONE = "alone|unchanged|untouched|intact|as is|as it is|as they are|the way it is"
-NOTHING_BUT = (
-    r"(?:nothing|anything|any (?:other )?files?|no (?:other )?files?|none|other files?)\b.{0,20}\b(?:but|except"
-    r"|other than|besides)"
-)
-NOT_JA = "ないで|せずに|しないこと|するな|触らず|変えずに|禁止"
-EXCEPT_JA = "以外"
-NOT_THIS_JA = "ではなく|じゃなく|の代わり|[はを]残"
 PERHAPS = (
-    r"if (?:needed|necessary|appropriate|required|relevant|possible|you (?:want|like|must))|where possible"
-    r"|optionally"
+    "if needed|if necessary|if appropriate|if required|if relevant|if possible|if you want|if you like|where possible"
+    "|optionally|either"
 )
 PERHAPS_JA = "必要なら|必要に応じ|必要であれば|できれば"
-OR = r"\s+or\s+|または|もしくは|あるいは"
-AND = (
-    r"[\"'`)\]」』]*\s*(?:,?\s*\band\b(?:\s+also)?|,|&|\+|と|、|及び|および|や|も)?\s*(?:(?:the|a|an"
-    r"|both)\s+)?[\"'`(\[「『]*"
-)
-PRONOUNS = "it|them|this file|that file|these|those"
+OR = "or|または|もしくは|あるいは|か"
+JOINS = ",|, and|and|and also|, and also|as well as|plus|&|+|と|、|及び|および|や|も"
+PASSIVES = "must|should|shall|needs to|need to|has to|have to|can|may|is to|be|to be|is|are|gets"
+"""What may stand between a name and what is to become of it."""
 
 ARTICLES = (
     "a|an|the|both|these|this|that|following|new|another|empty|blank|short|small|simple|minimal|basic|brief"
@@ -200,14 +188,6 @@ QUOTES = r"explain|describe|what|why|how|log|error|output|message|says?|said|sho
 DETERMINERS = (
     r"it|them|this|that|these|those|the|an?|all|every|each|any|some|my|our|your|its|their|another|everything|up|\d\w*"
 )
-COMMON = frozenset(
-    "build test tests spec specs app api data core main server client web site config log logs report reports release"
-    " public common models views images examples output cache script scripts tool tools code source module"
-    " modules page"
-    " pages file files text work project bug bugs error errors line lines function class run dev prod user users name"
-    .split()
-)
-"""Names of folders that are words of every day as well: behind an article they name the thing, not the folder."""
 FOLLOWS = (
     r"and|or|to|in|into|from|with|then|as|for|of|because|so|that|which|now|today|please|again|too|also|if|when"
     r"|but|by|on"
@@ -255,18 +235,29 @@ NAMES = {
     "チェンジログ": ("CHANGELOG", "CHANGES"), "ライセンスファイル": ("LICENSE", "LICENCE", "COPYING"),
 }  # fmt: skip
 """Files that are known by a name without a kind, in any case; in which files each is found."""
-GROUPS = {
-    r"logs?|log files?|ログ(?:ファイル)?": ("*.log", "*.log.*", "log/**", "logs/**"),
-    r"(?:temporary|temp|tmp)\s+(?:files?|data)|一時ファイル": ("*.tmp", "*.temp", "*~", "*.swp", "tmp/**", "temp/**"),
-    r"back-?ups?(?:\s+files?)?|バックアップ": ("*.bak", "*.orig", "*~", "*.old", "backup/**", "backups/**"),
-    r"caches?|キャッシュ": ("__pycache__/**", "*.pyc", ".cache/**", "cache/**", ".pytest_cache/**", ".mypy_cache/**"),
-    r"build (?:artifacts?|artefacts?|outputs?|files?)": ("build/**", "dist/**", "out/**", "target/**", "*.egg-info/**"),
-}
+GROUPS = (
+    ("log|logs|log file|log files|ログ|ログファイル", ("*.log", "*.log.*", "log/**", "logs/**")),
+    ("temporary files|temporary file|temp files|tmp files|temporary data|temp data|一時ファイル",
+     ("*.tmp", "*.temp", "*~", "*.swp", "tmp/**", "temp/**")),
+    ("backup|backups|backup files|back-ups|バックアップ",
+     ("*.bak", "*.orig", "*~", "*.old", "backup/**", "backups/**")),
+    ("cache|caches|キャッシュ",
+     ("__pycache__/**", "*.pyc", ".cache/**", "cache/**", ".pytest_cache/**", ".mypy_cache/**")),
+    ("build artifact|build artifacts|build artefacts|build output|build outputs|build files",
+     ("build/**", "dist/**", "out/**", "target/**", "*.egg-info/**")),
+)  # fmt: skip
 """What is deleted by a common word: which files that is."""
 EVERYTHING = (
-    r"everything|all (?:of )?(?:the |my |our |these )?files|all of it|every file|すべて|全て|全部|全ファイル"
-    r"|何もかも"
+    "everything|all files|all the files|all of the files|all my files|all our files|all these files|all of it|every file"
+    "|すべて|全て|全部|全ファイル|何もかも"
 )
+
+
+def any_of(entries: str) -> str:
+    """A pattern of the entries of a list, the longest first, so that no word hides a longer phrase."""
+    known = sorted(set(entries.split("|")), key=len, reverse=True)
+    return "|".join(each if "\\" in each else each.replace("+", r"\+").replace(" ", r"\s+") for each in known)
+
 
 FILLERS = (
     "it|its|this|that|these|those|them|something|anything|everything|some|thing|things|stuff|one|ones|a|an|the"

@@ -26,13 +26,19 @@ def test_p31_what_an_earlier_run_of_the_task_changed_counts(tmp_path: pathlib.Pa
     first = {"status": "COMPLETE", "output": "done", "writes": {"a.md": "new"}}
     second = {"status": "COMPLETE", "output": "done", "writes": {"b.md": "new"}}
     at = desk(tmp_path, first, second)
-    for name in ("a.md", "b.md"):
-        pathlib.Path(at.project.root, name).write_text("old")
-    run = done(at, "Update a.md and b.md")
-    assert (run["state"], run["error_reason"]) == ("incomplete", "b.md was not changed.")
+    run = done(at, "Create a.md and b.md")
+    assert (run["state"], run["error_reason"]) == ("incomplete", "b.md was not created.")
     as_person(at)
     run = at.approve()
     assert at.work(run["id"])["state"] == "complete"
+
+
+def test_p31_what_is_there_and_was_not_changed_is_named(tmp_path: pathlib.Path) -> None:
+    at = desk(tmp_path, {"status": "COMPLETE", "output": "done", "writes": {"a.md": "new"}})
+    for name in ("a.md", "b.md"):
+        pathlib.Path(at.project.root, name).write_text("old")
+    run = done(at, "Update a.md and b.md")
+    assert (run["state"], "Mentioned and not touched: b.md." in run["why"]) == ("complete", True)
 
 
 def test_p31_a_task_that_goes_on_without_its_file_is_not_complete(tmp_path: pathlib.Path) -> None:

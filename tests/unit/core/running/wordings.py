@@ -94,7 +94,7 @@ ENGLISH: list[tuple[str, str]] = [
     ("mv old.txt new.txt", "-old.txt new.txt"), ("move old.txt to docs/old.txt", "-old.txt docs/old.txt"),
     ("move old.txt into docs/", "-old.txt docs/old.txt"), ("move old.txt into the docs folder", "-old.txt docs/old.txt"),
     ("git mv old.txt new.txt", "-old.txt new.txt"), ("copy a.md to c.md", "c.md"), ("cp a.md c.md", "c.md"),
-    ("duplicate a.md as c.md", "c.md"), ("copy a.md into docs/", "docs/a.md"), ("merge a.md into b.md", "-a.md b.md"),
+    ("duplicate a.md as c.md", "c.md"), ("copy a.md into docs/", "docs/a.md"), ("merge a.md into b.md", "b.md"),
     ("split core.py into x.py and y.py", "core.py x.py y.py"), ("create docs/new.md", "docs/new.md"),
     ("create a file new.md in docs/", "docs/new.md"), ("create new.md in the docs folder", "docs/new.md"),
     ("update docs", "docs/guide.md"), ("update docs/", "docs/guide.md"), ("update the docs folder", "docs/api.md"),
@@ -162,7 +162,7 @@ JAPANESE: list[tuple[str, str]] = [
 
 LOOSE: list[tuple[str, str]] = [
     ("fix the bug described in notes.txt", "src/keep.py"), ("add a page about README.md", "docs/new.md"),
-    ("Implement a tool to read in.csv and write out.csv", "src/tool.py"), ("implement the login", "src/login.py"),
+    ("Implement a tool that reads in.csv and writes out.csv", "src/tool.py"), ("implement the login", "src/login.py"),
     ("implement what is specified in docs/api.md", "src/api.py"), ("fix the build", "src/keep.py"),
     ("fix the failing tests", "src/keep.py"), ("do not touch README.md and fix the bug", "src/keep.py"),
     ("notes.txtに書いてあるバグを直して", "src/keep.py"), ("make tests/test_core.py pass", "core.py"),
