@@ -31,7 +31,8 @@ def tree(look: Snapshot) -> Tree:
 def mentioned(context: Context, run: Run, now: Tree | None = None) -> tuple[Mention, ...]:
     """What a run's task mentions: of a question nothing.
 
-    Where a person has mentioned another file since, nothing that the first one mentions has to be there or be gone any more; it may be meant all the same.
+    Where a person has mentioned another file since, nothing of the first text has to be there or be gone any more; it
+    may be meant all the same.
 
     Args:
         now: the project before this run; the names alone are looked at where left out.

@@ -54,7 +54,8 @@ def split(context: Context, run: Run, settings: Settings) -> tuple[Part, ...]:
 
 def _ordered(found: Sequence[Mention]) -> list[Mention]:
     """The mentions that decide, without those of which nobody knows how many files they are."""
-    return [each for each in mentions.deciding(found) if not (each.patterns or each.tests or each.kind == mentions.EITHER)]
+    decide = mentions.deciding(found)
+    return [each for each in decide if not (each.patterns or each.tests or each.kind == mentions.EITHER)]
 
 
 def _pieces(ordered: Sequence[Mention], settings: Settings) -> list[Piece]:

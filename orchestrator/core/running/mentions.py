@@ -8,16 +8,16 @@ and Japanese text around a name do not count, and case does not where no entry h
 code names (`Invoice.total`), products (Node.js), fenced blocks and quoted lines are none. Logs, temporary files and the
 like that are to be deleted, and tests that are to be written, are mentioned by these words.
 
-**What decides.** At least one mention has to have become what fits: made, changed in content, or gone where its deletion
-was ordered; a folder counts by what lies below it. Besides, a file that is not there before has to be there afterwards,
-and what is the object of a verb of deleting or moving has to be gone. Everything else that was not touched is only named.
+**What decides.** At least one mention has to have become what fits: made, changed in content, or gone where its
+deletion was ordered; a folder counts by what lies below it. Besides, a file that was not there has to be there at the
+end, and what is the object of a verb of deleting or moving has to be gone. All else that was not touched is only named.
 
-**What decides nothing.** Sources ("using data.csv", "described in notes.txt"), and what must not be touched ("do not touch
-a.md", "except a.md"), which forbids COMPLETE where it was. A task that mentions nothing else is judged by its changes.
+**What decides nothing.** Sources ("using data.csv", "described in notes.txt"), and what must not be touched ("do not
+touch a.md", "except a.md"), which forbids COMPLETE where it was. Where nothing else is mentioned, changes decide.
 
 The verb of a mention is the nearest one before it, in Japanese behind it. It is looked at for two things only: whether
 a deletion is ordered, and whether creating one file is the whole order. Names joined by "and", "or" or commas are read
-as one. Deletions are ordered of what is mentioned for it, or lies below, and of nothing else.
+as one; of those joined by "or" one is enough. Deletions are ordered of what is mentioned for it, or lies below.
 
 Source: seed 001, Properties 8, 26 and 31.
 """
@@ -25,14 +25,14 @@ Source: seed 001, Properties 8, 26 and 31.
 from __future__ import annotations
 
 import fnmatch
-import functools
+import itertools
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from orchestrator.core import names, task_types
-from orchestrator.core.running import tests_exist
+from orchestrator.core import task_types
+from orchestrator.core.running import file_names, tests_exist
 from orchestrator.core.running import vocabulary as words
+from orchestrator.core.running.file_names import NOTHING, Index, Place, Tree
 from orchestrator.core.tuples import NamedTuple
 
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
@@ -42,30 +42,18 @@ SOURCE, DENIED, KEPT = "source", "denied", "kept"
 GONE = "deleted"
 """What became of a path that is there no more."""
 
-READ = 20_000
-"""Characters of a task that are looked at; orders stand at its beginning, logs and listings after them."""
 _MOST = 400
 """Mentions that are told apart; a task with more is a listing."""
 _NEAR = 160
 """Characters before and behind a mention that are looked at."""
 
 
-class Tree(NamedTuple):
-    """The files and folders of a project, by relative paths with slashes."""
-
-    files: Collection[str] = frozenset()
-    folders: Collection[str] = frozenset()
-
-
-NOTHING = Tree()
-
-
 class Mention(NamedTuple):
     """Something that a task mentions.
 
-    name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had that
-    name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means any
-    test. created: it is the object of a verb of creating.
+    name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had
+    that name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means
+    any test. created: it is the object of a verb of creating.
     """
 
     name: str
@@ -113,7 +101,8 @@ class Outcome(NamedTuple):
 _EDGE = r"(?<![\w.\-/])"
 _CLASSES = (
     ("delete", words.DELETE, words.DELETE_JA), ("clean", words.CLEAN, ""), ("move", words.MOVE, words.MOVE_JA),
-    ("make", words.MAKE, words.MAKE_JA), ("change", f"{words.CHANGE}|{words.COPY}", f"{words.CHANGE_JA}|{words.COPY_JA}"),
+    ("make", words.MAKE, words.MAKE_JA),
+    ("change", f"{words.CHANGE}|{words.COPY}", f"{words.CHANGE_JA}|{words.COPY_JA}"),
 )  # fmt: skip
 _VERBS = "|".join(f"(?P<{name}>{words.any_of(english)})" for name, english, _ in _CLASSES)
 _VERB = re.compile(rf"{_EDGE}(?:{_VERBS})(?![\w\-])", re.IGNORECASE)
@@ -136,51 +125,29 @@ _SOURCE = re.compile(
 _SOURCE_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.SOURCES_AFTER)})(?!\w)", re.IGNORECASE)
 _SOURCE_JA = re.compile(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.any_of(words.SOURCES_JA)})")
 _EXCEPT = re.compile(rf"(?:\A|[\s,(])(?:{words.any_of(words.EXCEPTIONS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_KEEPS = re.compile(rf"(?:\A|\s)(?:keep|retain|preserve)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_KEEPS = re.compile(rf"(?:\A|\s)(?:keep|leave|retain|preserve)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _ALONE = re.compile(rf"[^.,;\n]{{0,40}}?(?<!\w)(?:{words.any_of(words.UNTOUCHED)})(?!\w)", re.IGNORECASE)
 _DENIED_JA = re.compile(rf"[^。\n]{{0,30}}?(?:{words.any_of(words.DENIALS_JA)})")
 _KEPT_JA = re.compile("[はをも]?(?:そのまま)?残")
 _PARTICLE = re.compile(
-    rf"(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が)"
+    rf"(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
+    "(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が)"
 )
-_JOIN = re.compile(rf"{_QUOTE}\s*(?P<join>{words.any_of(words.JOINS)}|(?P<or>{words.any_of(words.OR)}))?\s*{_ARTICLE}{_QUOTE}",
-                   re.IGNORECASE)  # fmt: skip
+_JOIN = re.compile(
+    rf"{_QUOTE}\s*(?P<join>{words.any_of(words.JOINS)}|(?P<or>{words.any_of(words.OR)}))?\s*{_ARTICLE}{_QUOTE}",
+    re.IGNORECASE,
+)
 _PASSIVE = re.compile(
     rf"{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*(?:deleted|removed|erased|gone|renamed|moved)(?!\w)"
-    rf"|[^.\n]{{0,60}}?{_EDGE}(?:{words.any_of(words.DELETE)})\s+(?:it|them|this file|that file|these|those)(?!\w)",
+    rf"|(?:(?!\s(?:has|have|contains?|with|mentions?|says?|in)\s)[^.\n]){{0,60}}?"
+    rf"{_EDGE}(?:{words.any_of(words.DELETE)})\s+(?:it|them|this file|that file|these|those)(?!\w)",
     re.IGNORECASE,
 )
 _OWNS = re.compile(r"['\u2019]s\s")
-_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
-_ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
-_QUOTES = re.compile(rf"\b(?:{words.QUOTES})\b", re.IGNORECASE)
-_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.]{1,20}://|www\.|mailto:)[^\s)>\]」]+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}")
-_QUOTED = re.compile(
-    r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)|“([^”\n]{1,200})”|「([^」\n]{1,200})」"
-    r"|『([^』\n]{1,200})』|\]\(([^()\n]{1,200})\)"
-)
-_TOKEN = re.compile(r"[^\s\"'`<>|()\[\]「」『』“”,;:!?、。！？：；（）=&$#%^]+")  # noqa: RUF001
-_ASCII_NAME = re.compile(r"[A-Za-z0-9_.~@+*?{}\-/]+", re.ASCII)
-_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
-_DOT_NAME = re.compile(words.DOT_NAMES, re.ASCII)
-_WORD = re.compile(r"(?<![\w./~@\-])[A-Za-z_][\w-]*(?![\w/]|\.\w)", re.ASCII)
-_FOLDER_NAME = re.compile(r"[\w.\-/ ]*[A-Za-z_][\w.\-/ ]*/")
-_FOLDER_AFTER = re.compile(rf"[\"'`]?(?:\s+(?:{words.FOLDER})(?!\w)|\s?(?:{words.FOLDER_JA}))", re.IGNORECASE)
-_FOLDER_BEFORE = re.compile(
-    rf"(?<!\w)(?:{words.FOLDER}|files?)(?:\s+(?:called|named))?\s*[:\s]\s*[\"'`]?\Z|(?:{words.FOLDER_JA})[「『]?\Z",
-    re.IGNORECASE,
-)
-_CALLED = re.compile(r"(?<!\w)(?:files?|folders?|directory|dir)\s+(?:called|named)\s*[\"'`]?\Z", re.IGNORECASE)
-_NEXT_WORD = re.compile(
-    rf"[\"'`)\]*]*(?:\s*\Z|\s*[^\w\s]|\s+[-(\u2013\u2014]|\s+(?:{words.FOLLOWS})(?!\w)|\s*[^\x00-\x7f])", re.IGNORECASE
-)
-_SHELL = re.compile(
-    r"(?<![\w.-])(?:git\s+)?(?P<name>rm|rmdir|mkdir|mv|cp|unlink)(?P<flags>(?:\s+-[\w-]+)*)\s+(?=[\w./*])"
-)
-_ARGUMENT = re.compile(r"[\w./~*?@+-]+(?=[\s\"'`;&|)]|\Z)[ \t]*", re.ASCII)
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
 _DELETES = re.compile(
-    rf"{_EDGE}(?:{words.any_of(words.DELETE)}|{words.any_of(words.CLEAN)})(?![\w\-])|{words.DELETE_JA}|片付け|クリア", re.IGNORECASE
+    rf"{_EDGE}(?:{words.any_of(f'{words.DELETE}|{words.CLEAN}')})(?![\w\-])|{words.DELETE_JA}|片付け|クリア",
+    re.IGNORECASE,
 )
 _EVERYTHING = re.compile(rf"{_EDGE}(?:{words.any_of(words.EVERYTHING)})", re.IGNORECASE)
 _GROUPS = tuple(
@@ -188,7 +155,9 @@ _GROUPS = tuple(
     for group, globs in words.GROUPS
 )
 _MAKES = re.compile(rf"{_EDGE}(?:{words.any_of(words.MAKE)})(?![\w\-])", re.IGNORECASE)
-_ALTERS = re.compile(rf"{_EDGE}(?:{words.any_of(words.MAKE)}|{words.any_of(words.CHANGE)}|{words.any_of(words.COPY)})(?![\w\-])", re.IGNORECASE)
+_ALTERS = re.compile(
+    rf"{_EDGE}(?:{words.any_of(f'{words.MAKE}|{words.CHANGE}|{words.COPY}')})(?![\w\-])", re.IGNORECASE
+)
 _PHRASE = re.compile(
     r"\s+((?:(?!(?:and|or|for|to|in|on|of|with|that|which|from|into|about|so)\b)[\w'-]+\s*){1,6})", re.IGNORECASE
 )
@@ -198,24 +167,8 @@ _DOCUMENTS = re.compile(rf"(?:{words.DOCUMENTS})\Z", re.IGNORECASE)
 _OBJECT_JA = re.compile(rf"([^\s、。をはがに]{{1,20}})(?:を|の)\S{{0,8}}?(?:{words.MAKE_JA}|{words.CHANGE_JA})")
 _TESTS_JA = re.compile(rf"(?:{words.TESTS_JA})\Z")
 _DOCUMENTS_JA = re.compile(rf"(?:{words.DOCUMENTS_JA})\Z", re.IGNORECASE)
-
-
-_DELETE = re.compile(words.any_of(words.DELETE), re.IGNORECASE)
 _ARTICLES = frozenset(words.ARTICLES.split("|"))
 _PLACES = frozenset(words.PLACES.split("|"))
-_STOPS = _ARTICLES | frozenset(
-    re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS, "it them some other")))
-)
-
-
-class _Place(NamedTuple):
-    """Where something is mentioned: its bounds and name, whether it is called a folder, and the command it belongs to."""
-
-    start: int
-    end: int
-    name: str
-    folder: bool = False
-    shell: str = ""
 
 
 class _Said(NamedTuple):
@@ -236,10 +189,10 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
 
     Source: seed 001, Properties 8 and 31.
     """
-    plain = _plain(text)
-    index = _Index(tree)
-    places = _places(plain, index)[:_MOST]
-    masked = _masked(plain, places)
+    plain = file_names.plain(text)
+    index = Index(tree)
+    places = file_names.places(plain, index)[:_MOST]
+    masked = file_names.masked(plain, places)
     found: dict[str, Mention] = {}
     for place, said in zip(places, _readings(masked, places), strict=True):
         mention = _mention(place, said, index)
@@ -315,7 +268,8 @@ def judged(
     if here and not unmet and not any(state.is_touched(each) for each in here):
         unmet = [_sentence(each) for each in here]
     hurt = [each for each in found if state.is_hurt(each)]
-    unmet += [f"{each.name} was {'deleted' if each.kind == KEPT else 'changed'}, which the task forbids" for each in hurt]
+    how = {KEPT: "deleted", DENIED: "changed"}
+    unmet += [f"{each.name} was {how[each.kind]}, which the task forbids" for each in hurt]
     gone = [path for path, change in touched.items() if change == GONE]
     deleted = tuple(path for path in gone if any(each.covers and _matches(each, path) for each in found))
     deleted += tuple(each.name for each in found if each.covers and state.is_folder_gone(each) and not deleted)
@@ -380,7 +334,7 @@ class _State:
 
     def is_folder_made(self, mention: Mention) -> bool:
         """Whether it is a folder that was not there before."""
-        return any(_named(mention.name.rstrip("/"), path) for path in self._made)
+        return any(file_names.named(mention.name.rstrip("/"), path) for path in self._made)
 
 
 def _sentence(mention: Mention) -> str:
@@ -402,7 +356,7 @@ def _matches(mention: Mention, path: str) -> bool:
     if mention.exact:
         return False
     name = mention.name.rstrip("/")
-    return _named(name, path) or f"/{name.casefold()}/" in f"/{path.casefold()}"
+    return file_names.named(name, path) or f"/{name.casefold()}/" in f"/{path.casefold()}"
 
 
 def _fits(path: str, pattern: str) -> bool:
@@ -415,284 +369,9 @@ def _fits(path: str, pattern: str) -> bool:
     return fnmatch.fnmatchcase(path, pattern.replace("**/", "*")) or fnmatch.fnmatchcase(path, pattern)
 
 
-def _named(name: str, path: str) -> bool:
-    """Whether a name means a path: case does not count, folders before it may be left out, and words before its end.
-
-    So may be the kind of a file that is known without one, such as README.
-    """
-    wanted, whole = name.casefold(), path.casefold()
-    stems = [each.casefold() for each in words.NAMES.get(wanted.rpartition("/")[2], ())]
-    folder = wanted.rpartition("/")[0]
-    last = whole.rpartition("/")[2]
-    if stems and (last in stems or last.partition(".")[0] in stems):
-        return not folder or f"/{whole}".endswith(f"/{folder}/{last}")
-    before = whole[: -len(wanted)][-1:]
-    return whole.endswith(wanted) and (before in ("", "/", " ") or not before.isascii())
-
-
-class _Index:
-    """A tree, asked for the entries that a name means."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self._by_name: dict[str, list[str]] | None = None
-
-    def entries(self, name: str) -> tuple[list[str], list[str], bool]:
-        """The files and folders of a name, and whether it is exactly the path of one."""
-        if name in self.tree.files or name in self.tree.folders:
-            return [name] if name in self.tree.files else [], [name] if name in self.tree.folders else [], True
-        last = name.casefold().rpartition("/")[2]
-        candidates = [path for stem in (last, *words.NAMES.get(last, ())) for path in self._named(stem.casefold())]
-        found = [path for path in dict.fromkeys(candidates) if _named(name, path) and " " not in path[: -len(name)]]
-        folded = [path for path in found if path.casefold() == name.casefold()]
-        top = folded or [path for path in found if last in words.NAMES and "/" not in path and "/" not in name]
-        found = top or found
-        return [each for each in found if each in self.tree.files], [
-            each for each in found if each in self.tree.folders
-        ], bool(top)
-
-    def _named(self, last: str) -> list[str]:
-        if self._by_name is None:
-            self._by_name = {}
-            for path in (*self.tree.files, *self.tree.folders):
-                name = path.casefold().rpartition("/")[2]
-                keys = {name, name.partition(".")[0]} if name.partition(".")[0] in _STEMS else {name}
-                for key in keys if name.isascii() else {*keys, _tail(name)}:
-                    self._by_name.setdefault(key, []).append(path)
-        return self._by_name.get(last, [])
-
-    def has(self, name: str) -> bool:
-        """Whether an entry of the tree has this name."""
-        files, folders, _ = self.entries(name)
-        return bool(files or folders)
-
-    @functools.cached_property
-    def words(self) -> frozenset[str]:
-        """The entries at the top of the tree, as one word each."""
-        tops = (path for path in (*self.tree.files, *self.tree.folders) if "/" not in path)
-        return frozenset(path for path in tops if _WORD.fullmatch(path))
-
-    @functools.cached_property
-    def spaced(self) -> tuple[str, ...]:
-        """The files with blanks in their names."""
-        return tuple(path for path in self.tree.files if " " in path)
-
-
-_STEMS = frozenset(stem.casefold() for stems in words.NAMES.values() for stem in stems)
-
-
-def _tail(name: str) -> str:
-    """What of a name stands behind its last character that is not ASCII."""
-    at = max((place for place, character in enumerate(name) if not character.isascii()), default=-1)
-    return name[at + 1 :]
-
-
-def _plain(text: str) -> str:
-    """The text that is read: fenced blocks and quoted lines are blank in it, but for commands, and so are addresses."""
-    said = re.sub("[\ue000-\uf8ff]", " ", unicodedata.normalize("NFC", text[:READ]))
-    said = _FENCED.sub(lambda match: match[0] if _is_command(match[0]) else re.sub(r"[^\n]", " ", match[0]), said)
-    return _URL.sub(lambda match: " " * len(match[0]), _unquoted(said))
-
-
-def _unquoted(text: str) -> str:
-    """The text without the lines that a line such as "explain this error:" leads to; items of a list are kept."""
-    lines, quoting = text.split("\n"), False
-    for number, line in enumerate(lines):
-        if quoting and line.strip() and not _ITEM.match(line):
-            lines[number] = " " * len(line)
-            continue
-        quoting = line.rstrip().endswith(":") and _QUOTES.search(line) is not None
-    return "\n".join(lines)
-
-
-def _is_command(block: str) -> bool:
-    lines = [line.strip("$ \t") for line in block.split("\n")[1:] if line.strip("`~$ \t")]
-    return bool(lines) and all(_SHELL.match(line) for line in lines)
-
-
-def _masked(text: str, places: Sequence[_Place]) -> str:
-    """The text with every mention blackened, so that no part of a name is taken for a word."""
-    pieces, at = [], 0
-    for place in places:
-        pieces += [text[at : place.start], "\ue000" * (place.end - place.start)]
-        at = place.end
-    return "".join((*pieces, text[at:]))
-
-
-def _places(text: str, index: _Index) -> list[_Place]:
-    """Where something is mentioned, in order, none within another."""
-    found: list[_Place] = []
-    for place in (*_quoted(text, index), *_spaced(text, index), *_shell(text, index), *_tokens(text, index),
-                  *_plain_words(text, index)):  # fmt: skip
-        found.append(place)
-    found.sort(key=lambda place: (place.start, -place.end))
-    kept: list[_Place] = []
-    for place in found:
-        if not kept or place.start >= kept[-1].end:
-            kept.append(place)
-    return kept
-
-
-def _quoted(text: str, index: _Index) -> Iterator[_Place]:
-    for match in _QUOTED.finditer(text):
-        number = match.lastindex or 1
-        inner = match[number].strip()
-        begin = match.start(number) + len(match[number]) - len(match[number].lstrip())
-        before, after = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 20]
-        called = _CALLED.search(before) or _FOLDER_BEFORE.search(before) or _FOLDER_AFTER.match(after)
-        name, folder = names.normal_path(inner.rstrip("/")), inner.endswith("/")
-        if not name or _SHELL.match(inner):
-            continue
-        if (called and not re.search(r"[:=(){}]", inner)) or index.has(name) or _is_path(inner, index, spaced=True):
-            yield _Place(begin, begin + len(inner), name, folder or bool(_FOLDER_AFTER.match(after)))
-
-
-def _spaced(text: str, index: _Index) -> Iterator[_Place]:
-    for path in index.spaced:
-        at = text.find(path)
-        if at >= 0:
-            yield _Place(at, at + len(path), path)
-
-
-def _shell(text: str, index: _Index) -> Iterator[_Place]:
-    """The arguments of a command that is named as it is typed."""
-    at = 0
-    for match in _SHELL.finditer(text):
-        if match.start() < at:
-            continue
-        name, at = match["name"], match.end()
-        while (argument := _ARGUMENT.match(text, at)) is not None:
-            raw = argument[0].strip()
-            if raw.startswith("-") or (raw.lower() in _STOPS and not index.has(raw)):
-                break
-            at = argument.end()
-            path = names.normal_path(raw.rstrip("./") if raw.endswith((".", "/")) else raw)
-            if path and (match["flags"] or name in ("mkdir", "rmdir") or index.has(path) or _is_path(raw, index)):
-                yield _Place(argument.start(), argument.start() + len(raw), path, raw.endswith("/"), name)
-
-
-def _tokens(text: str, index: _Index) -> Iterator[_Place]:
-    for match in _TOKEN.finditer(text):
-        start, token = match.start(), match[0]
-        if token.isascii():
-            yield from _ascii(start, token, text, index)
-        else:
-            yield from _unicode(start, token, text, index)
-
-
-def _ascii(start: int, token: str, text: str, index: _Index) -> Iterator[_Place]:
-    """A token without blanks, with what marks emphasis or ends a sentence taken off."""
-    raw = token.rstrip(".-,~") if not set(token) <= set("./") else ""
-    if raw.endswith("*") and raw.startswith("*"):
-        stripped = raw.strip("*")
-        start, raw = start + raw.index(stripped) if stripped else start, stripped
-    if raw.startswith("_") and raw.endswith("_") and len(raw) > 2:
-        start, raw = start + 1, raw[1:-1]
-    called = _CALLED.search(text[max(0, start - 40) : start]) is not None
-    if text[start + len(raw) : start + len(raw) + 1] in ("(", "<", "$", "{") or not _ASCII_NAME.fullmatch(raw):
-        return
-    if _is_path(raw, index) or (called and re.search(r"[A-Za-z]", raw) and not raw.startswith("-")):
-        name = names.normal_path(raw.rstrip("/"))
-        if name:
-            yield _Place(start, start + len(raw), name, raw.endswith("/"))
-
-
-def _unicode(start: int, token: str, text: str, index: _Index) -> Iterator[_Place]:
-    """Names within text without blanks: by their extension, by a name that is known, or by one that exists."""
-    at = 0
-    for match in _EXTENSION.finditer(token):
-        if match[0].lower() not in words.EXTENSIONS or match.start() < at:
-            continue
-        name = _stem(token[at : match.start()]) + match[0]
-        if name != match[0] and name.lower() not in words.PRODUCTS:
-            yield _Place(start + match.end() - len(name), start + match.end(), names.normal_path(name))
-            at = match.end()
-    for match in _ASCII_NAME.finditer(token, at):
-        yield from _ascii(start + match.start(), match[0], text, index)
-        word = match[0].rstrip("/")
-        folder = match[0].endswith("/") or _FOLDER_AFTER.match(token, match.end()) is not None
-        if index.has(word) or (folder and word):
-            yield _Place(start + match.start(), start + match.start() + len(match[0]), names.normal_path(word), folder)
-    for known in words.NAMES:
-        if not known.isascii() and known in token:
-            yield _Place(start + token.index(known), start + token.index(known) + len(known), known)
-
-
-def _stem(before: str) -> str:
-    """The end of a text that is the stem of a name: its ASCII end, or else its last word of one script."""
-    folders, slash, last = before.rpartition("/")
-    plain = re.search("[^\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]*\\Z", last)
-    name = plain[0] if plain else ""
-    if not name:
-        tail = re.search("[\u4e00-\u9fff\u30a0-\u30ff々ー]+\\Z", last) or re.search("[\u3040-\u309f]+\\Z", last)
-        name = tail[0] if tail else ""
-    whole = name == last
-    return f"{_stem(folders)}/{name}" if slash and whole and folders else (f"/{name}" if slash and whole else name)
-
-
-def _plain_words(text: str, index: _Index) -> Iterator[_Place]:
-    """Plain words that name an entry of the project, or that are called a folder or are known as files."""
-    for match in _WORD.finditer(text):
-        word, at, end = match[0], match.start(), match.end()
-        after, before = text[end : end + 40], text[max(0, at - 40) : at]
-        called, known = _FOLDER_AFTER.match(after) or _FOLDER_BEFORE.search(before), word.lower() in words.NAMES
-        if not called and not known and word not in index.words:
-            continue
-        if called and word.lower() not in _STOPS and _is_folder(word, before, index):
-            yield _Place(at, end, word, bool(_FOLDER_AFTER.match(after)))
-        elif known and (word != word.lower() or _NEXT_WORD.match(after) or index.has(word)):
-            yield _Place(at, end, word)
-        elif word in index.words and _NEXT_WORD.match(after) and not _is_prose(word, before):
-            yield _Place(at, end, word)
-
-
-def _is_prose(word: str, before: str) -> bool:
-    """Whether a word that names an entry is one of every day: not behind a verb or preposition, or tests to be written."""
-    said = before.lower().rsplit(None, 2)
-    last = said[-1] if said else ""
-    if last == "the" and _DELETE.fullmatch(said[-2] if len(said) > 1 else ""):
-        return False
-    makes = _MAKES.fullmatch(last) is not None
-    return not (before.endswith(("`", '"', "'")) or _VERB.fullmatch(last) or last in _PLACES or last == "and") or (
-        makes and _TESTS.match(word) is not None
-    )
-
-
-def _is_folder(word: str, before: str, index: _Index) -> bool:
-    """Whether a word that is called a folder is its name: it exists, or is named so, or is to be made or go."""
-    return index.has(word) or _CALLED.search(before) is not None or _VERB.search(before) is not None
-
-
-def _is_path(raw: str, index: _Index, *, spaced: bool = False) -> bool:
-    """Whether a token has the shape of a path."""
-    lower, last = raw.lower(), raw.rstrip("/").rpartition("/")[2]
-    if lower.strip(".") in words.ABBREVIATIONS or not raw.strip("./~-*?") or raw.startswith(("~", "-")) or "//" in raw:
-        return False
-    if ".." in raw.split("/"):
-        return False
-    name = names.normal_path(raw.rstrip("/"))
-    if ("." in last or "/" in raw) and index.has(name):
-        return True
-    if lower in words.PRODUCTS or (" " in raw and not spaced):
-        return False
-    if "*" in raw or "?" in raw:
-        return re.fullmatch(r"[\w./*?-]*\*[\w./*?-]*", raw) is not None and ("." in last or "/" in raw)
-    if last.startswith("."):
-        return _DOT_NAME.fullmatch(last) is not None
-    if last in ("README", "LICENSE", "CHANGELOG") or ("/" in raw and last.lower() in words.NAMES):
-        return True
-    extension = "." + last.rpartition(".")[2].lower() if "." in last else ""
-    if extension in words.EXTENSIONS and last != extension and not re.fullmatch(r"\d[\d.]*\.\w", last):
-        return True
-    first = raw.lstrip("/").partition("/")[0] if not raw.startswith("./") else "."
-    return ("/" in raw.rstrip("/") and not raw.startswith("/") and (first == "." or first in index.tree.folders)) or (
-        raw.endswith("/") and not raw.startswith("/") and _FOLDER_NAME.fullmatch(raw) is not None
-    )
-
-
 def _blackened(text: str, tree: Tree = NOTHING) -> str:
-    plain = _plain(text)
-    return _masked(plain, _places(plain, _Index(tree)))
+    plain = file_names.plain(text)
+    return file_names.masked(plain, file_names.places(plain, Index(tree)))
 
 
 class _Hearing:
@@ -732,14 +411,15 @@ def _is_object(between: str) -> bool:
     return _PLACES.isdisjoint(said) and len(said) <= 2 and not (said and re.search(r"[:,\n]", between))
 
 
-def _readings(text: str, places: Sequence[_Place]) -> list[_Said]:
+def _readings(text: str, places: Sequence[Place]) -> list[_Said]:
     """What the words around each place say of it; places that are joined to a list are read as one."""
     found: list[_Said] = []
     heard, at, first = _Hearing(), 0, 0
     while first < len(places):
         last, either = first, False
         while last + 1 < len(places):
-            join = _JOIN.fullmatch(text, places[last].end, places[last + 1].start)
+            until = min(places[last + 1].start, places[last].end + _NEAR)
+            join = _JOIN.fullmatch(text, places[last].end, until) if until == places[last + 1].start else None
             if join is None or not (join["join"] or (places[last].shell and places[last + 1].shell)):
                 break
             last, either = last + 1, either or bool(join["or"])
@@ -760,7 +440,7 @@ def _readings(text: str, places: Sequence[_Place]) -> list[_Said]:
     return found
 
 
-def _of_shell(places: Sequence[_Place], number: int) -> _Said:
+def _of_shell(places: Sequence[Place], number: int) -> _Said:
     kind = {"mkdir": "make", "mv": "move", "cp": "change"}.get(places[number].shell, "delete")
     last = number + 1 == len(places) or places[number + 1].shell != places[number].shell
     return _Said(kind, not (kind == "move" and last))
@@ -796,11 +476,13 @@ def _japanese(rest: str, after: str, heard: _Hearing) -> _Said:
         return _Said(kind=SOURCE)
     verb = _VERB_JA.search(rest.partition("。")[0]) or next(iter(_verbs(rest)), None)
     particle = _PARTICLE.match(after)
-    direct = (particle["particle"] if particle else "") in ("", "を", "も", "は")
+    which = particle["particle"] if particle else ""
+    noun = which == "の" and particle is not None and verb is not None and verb.start() == particle.end()
+    direct = noun or which in ("", "を", "も", "は")
     return _Said((verb.lastgroup or "") if verb else "", direct, optional=heard.perhaps)
 
 
-def _mention(place: _Place, said: _Said, index: _Index) -> Mention:
+def _mention(place: Place, said: _Said, index: Index) -> Mention:
     """What is ordered of a place."""
     files, folders, exact = index.entries(place.name)
     patterns = (place.name,) if "*" in place.name or "?" in place.name else ()
@@ -814,8 +496,8 @@ def _mention(place: _Place, said: _Said, index: _Index) -> Mention:
         there = files or folders or folder or patterns or said.optional
         kind = CHANGED if there else MADE
     return Mention(
-        place.name + ("/" if folders or (place.folder and not files) else ""), kind, tuple(files), tuple(folders), exact,
-        patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED),
+        place.name + ("/" if folders or (place.folder and not files) else ""), kind, tuple(files), tuple(folders),
+        exact, patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED),
     )  # fmt: skip
 
 
@@ -823,9 +505,8 @@ def _common(masked: str, found: Sequence[Mention]) -> Iterator[Mention]:
     """What is mentioned by a common word: logs that are to be deleted, tests that are to be written."""
     if _DELETES.search(masked):
         for group, patterns in _GROUPS:
-            match = next((each for each in group.finditer(masked) if _NEXT_WORD.match(masked, each.end())), None)
-            if match:
-                yield Mention(match[0], EITHER, patterns=patterns)
+            said = (each[0] for each in group.finditer(masked) if file_names.NEXT_WORD.match(masked, each.end()))
+            yield from (Mention(each, EITHER, patterns=patterns) for each in itertools.islice(said, 1))
         if _EVERYTHING.search(masked) and not deciding(found):
             yield Mention("everything", EITHER, patterns=("**",))
     subjects = tuple(_subjects(masked, _MAKES))
@@ -866,4 +547,5 @@ def to_change(text: str, found: Sequence[Mention]) -> tuple[str, ...] | None:
 
 def means(found: Sequence[Mention], path: str) -> bool:
     """Whether any mention means a path, or a folder that it lies in."""
-    return any(_matches(each, path) or _named(each.name.rstrip("/"), path) or path in each.folders for each in found)
+    named = file_names.named
+    return any(_matches(each, path) or named(each.name.rstrip("/"), path) or path in each.folders for each in found)

@@ -56,7 +56,7 @@ CHANGE_JA = (
     "|対応|反映|最適化|改訂|校正|翻訳|片付け|仕上げ|完成|有効化|無効化|切り替え|並べ替え|増や|減ら|上げ|下げ|推敲"
     "|最新に|きれいに|見直|日本語化|書き起こ"
 )
-DELETE_JA = "削除|消去|除去|消し|消す|取り除|破棄|捨て"
+DELETE_JA = "削除|消去|除去|消し|消す|消せ|取り除|破棄|捨て"
 MOVE_JA = "移動|リネーム|改名|名前を変|移し|移す"
 COPY_JA = "コピー|複製|変換|写し"
 
@@ -134,7 +134,7 @@ PLACES = (
 SOURCES = (
     "described in|documented in|specified in|outlined in|explained in|listed in|reported in|noted in|mentioned in"
     "|defined in|described by|specified by|according to|based on|based upon|in line with|in accordance with|following"
-    "|follow|see|see also|cf.|per|as per|as in|refer to|referring to|consult|consulting|using|use|with the help of|like"
+    "|follow|see|see also|cf.|per|as per|as in|refer to|referring to|consult|consulting|using|with the help of|like"
     "|similar to|same as|in the style of|modelled on|inspired by|about|instead of|rather than|reading|reads|read from"
     "|tool to read|script to read|writes|writing|loads|parses|prints|run|execute|tests for|test for|test cases for"
     "|imported by|used by"
@@ -146,19 +146,25 @@ SOURCES_JA = (
 )
 DENIALS = (
     "do not|don't|don\u2019t|dont|never|must not|mustn't|should not touch|should not change"
-    "|should not modify|should not edit|should not delete|may not touch|may not change|without|avoid|nothing"
-    "|no file|no files|no other file|no other files|leave"
+    "|should not modify|should not edit|should not delete|may not touch|may not change|without|avoid"
+    "|change nothing|touch nothing|modify nothing|edit nothing|nothing but|nothing except|nothing other than"
+    "|no other file"
+    "|no other files"
 )
 NO_DENIALS = (
     "do not forget|don't forget|don\u2019t forget|do not hesitate|don't hesitate|do not fail|don't fail|do not just"
-    "|don't just|do not only|don't only|without fail|without delay|never mind|leave a|leave an|leave no"
+    "|don't just|do not only|don't only|without fail|without delay|never mind"
 )
 """Phrases that begin like a denial and are none."""
 DENIALS_JA = (
-    "ないで|せずに|しないこと|しない。|しない、|しません|するな|触らない|触れない|触らず|触れず|変えずに|変えない|変更しない|禁止"
-    "|以外|そのまま"
+    "(?<!忘れ)ないで|せずに|しないこと|しない。|しない、|しません|するな|触らない|触れない|触らず|触れず|変えずに|変えない"
+    "|変更しない|変更禁止|編集禁止|は禁止"
+    "|以外|はそのまま"
 )
-EXCEPTIONS = "not|no need to|except|except for|other than|apart from|excluding|but|but not|ignore|skip|save for"
+EXCEPTIONS = (
+    "not|no need to|except|except for|other than|apart from|excluding|all but|everything but|anything but|nothing but"
+    "|all files but|any file but|but not|ignore|skip|save for"
+)
 UNTOUCHED = (
     "alone|unchanged|untouched|intact|as is|as it is|as they are|the way it is|not be changed|not be touched"
     "|not be modified|not be edited|not be altered|off limits"
@@ -170,7 +176,7 @@ PERHAPS = (
 PERHAPS_JA = "必要なら|必要に応じ|必要であれば|できれば"
 OR = "or|または|もしくは|あるいは|か"
 JOINS = ",|, and|and|and also|, and also|as well as|plus|&|+|と|、|及び|および|や|も"
-PASSIVES = "must|should|shall|needs to|need to|has to|have to|can|may|is to|be|to be|is|are|gets"
+PASSIVES = "must|should|shall|needs to|need to|has to|have to|can|may|is to|be|to be"
 """What may stand between a name and what is to become of it."""
 
 ARTICLES = (
@@ -248,7 +254,8 @@ GROUPS = (
 )  # fmt: skip
 """What is deleted by a common word: which files that is."""
 EVERYTHING = (
-    "everything|all files|all the files|all of the files|all my files|all our files|all these files|all of it|every file"
+    "everything|all files|all the files|all of the files|all my files|all our files|all these files|all of it"
+    "|every file"
     "|すべて|全て|全部|全ファイル|何もかも"
 )
 

@@ -14,8 +14,9 @@ from orchestrator.core.running.judging import Verdict
 from orchestrator.core.running.mentions import Tree
 from tests.unit.core.running import wordings
 
-STRICT = [*wordings.ENGLISH, *wordings.JAPANESE]
+STRICT = [*wordings.ENGLISH, *wordings.JAPANESE, *wordings.GUESSED]
 EVERY = [*STRICT, *wordings.LOOSE]
+KNOWN = [*wordings.ENGLISH, *wordings.JAPANESE, *wordings.LOOSE]
 BEFORE = Tree(wordings.FILES, wordings.FOLDERS)
 
 
@@ -74,11 +75,30 @@ def test_p8_whoever_does_something_else_is_not(text: str, right: str) -> None:
         assert named in found.why or "delete" in found.why, found.why
 
 
-@pytest.mark.parametrize(("text", "right"), EVERY, ids=[text for text, _ in EVERY])
+@pytest.mark.parametrize(("text", "right"), KNOWN, ids=[text for text, _ in KNOWN])
 def test_p8_whoever_does_nothing_is_not(text: str, right: str) -> None:
     found = verdict(text, "")
     assert found.executor_status != "COMPLETE", read(text)[0]
     assert "No file changed." in found.why or read(text)[0].type == task_types.REPORT
+
+
+@pytest.mark.parametrize(("text", "right"), wordings.GUESSED, ids=[text for text, _ in wordings.GUESSED])
+def test_p8_an_answer_to_a_guessed_type_names_what_it_did_not_touch(text: str, right: str) -> None:
+    found = verdict(text, "")
+    assert (read(text)[0], found.executor_status) == (types.Settled("READ_INFO", True), "COMPLETE")
+    assert "Mentioned and not touched: " in found.why, found.why
+
+
+ALONE = [
+    (text, right) for text, right in STRICT
+    if right.lstrip("-") in BEFORE.files and not any(word in text for word in ("temporary", "一時"))
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "right"), ALONE, ids=[text for text, _ in ALONE])
+def test_p8_whoever_deletes_instead_of_changing_or_changes_instead_of_deleting_is_not(text: str, right: str) -> None:
+    wrong = right[1:] if right.startswith("-") else f"-{right}"
+    assert verdict(text, wrong).executor_status != "COMPLETE", read(text)[1]
 
 
 @pytest.mark.parametrize(("text", "right"), STRICT, ids=[text for text, _ in STRICT])

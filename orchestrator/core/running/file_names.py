@@ -1,0 +1,357 @@
+"""Where a text names files and folders: the recogniser of names, whatever language stands around them.
+
+A name is a token that is an entry of the project, or that has the shape of a path. What words say of it is not asked
+here, but for those that tell a plain word such as `build` from the name of a folder.
+
+Source: seed 001, Properties 8 and 31.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+
+from orchestrator.core import names
+from orchestrator.core.running import vocabulary as words
+from orchestrator.core.tuples import NamedTuple
+
+READ = 20_000
+"""Characters of a task that are looked at; orders stand at its beginning, logs and listings after them."""
+
+
+class Tree(NamedTuple):
+    """The files and folders of a project, by relative paths with slashes."""
+
+    files: Collection[str] = frozenset()
+    folders: Collection[str] = frozenset()
+
+
+NOTHING = Tree()
+
+
+class Place(NamedTuple):
+    """Where something is mentioned: its bounds, name, whether it is called a folder, and the command it belongs to."""
+
+    start: int
+    end: int
+    name: str
+    folder: bool = False
+    shell: str = ""
+
+
+_VERB = re.compile(
+    words.any_of("|".join((words.DELETE, words.CLEAN, words.MOVE, words.MAKE, words.CHANGE, words.COPY))), re.IGNORECASE
+)
+_MAKES = re.compile(words.any_of(words.MAKE), re.IGNORECASE)
+_TESTS = re.compile(words.TESTS, re.IGNORECASE)
+_DELETE = re.compile(words.any_of(words.DELETE), re.IGNORECASE)
+_PLACES = frozenset(words.PLACES.split("|"))
+_STOPS = frozenset(words.ARTICLES.split("|")) | frozenset(
+    re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS, "it them some other")))
+)
+_FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
+_ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
+_QUOTES = re.compile(rf"\b(?:{words.QUOTES})\b", re.IGNORECASE)
+_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.]{1,20}://|www\.|mailto:)[^\s)>\]」]+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}")
+_QUOTED = re.compile(
+    r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)|“([^”\n]{1,200})”|「([^」\n]{1,200})」"
+    r"|『([^』\n]{1,200})』|\]\(([^()\n]{1,200})\)"
+)
+_TOKEN = re.compile(r"[^\s\"'`<>|()\[\]「」『』“”,;:!?、。！？：；（）=&$#%^]+")  # noqa: RUF001
+_ASCII_NAME = re.compile(r"[A-Za-z0-9_.~@+*?{}\-/]+", re.ASCII)
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
+_DOT_NAME = re.compile(words.DOT_NAMES, re.ASCII)
+_WORD = re.compile(r"(?<![\w./~@\-])[A-Za-z_][\w-]*(?![\w/]|\.\w)", re.ASCII)
+_FOLDER_NAME = re.compile(r"[\w.\-/ ]*[A-Za-z_][\w.\-/ ]*/")
+_FOLDER_AFTER = re.compile(rf"[\"'`]?(?:\s+(?:{words.FOLDER})(?!\w)|\s?(?:{words.FOLDER_JA}))", re.IGNORECASE)
+_FOLDER_BEFORE = re.compile(
+    rf"(?<!\w)(?:{words.FOLDER}|files?)(?:\s+(?:called|named))?\s*[:\s]\s*[\"'`]?\Z|(?:{words.FOLDER_JA})[「『]?\Z",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(r"(?<!\w)(?:files?|folders?|directory|dir)\s+(?:called|named)\s*[\"'`]?\Z", re.IGNORECASE)
+NEXT_WORD = re.compile(
+    rf"[\"'`)\]*]*(?:\s*\Z|\s*[^\w\s]|\s+[-(\u2013\u2014]|\s+(?:{words.FOLLOWS})(?!\w)|\s*[^\x00-\x7f])", re.IGNORECASE
+)
+_SHELL = re.compile(
+    r"(?<![\w.-])(?:git\s+)?(?P<name>rm|rmdir|mkdir|mv|cp|unlink)(?P<flags>(?:\s+-[\w-]+)*)\s+(?=[\w./*])"
+)
+_ARGUMENT = re.compile(r"[\w./~*?@+-]+(?=[\s\"'`;&|)]|\Z)[ \t]*", re.ASCII)
+
+
+def named(name: str, path: str) -> bool:
+    """Whether a name means a path: case does not count, folders before it may be left out, and words before its end.
+
+    So may be the kind of a file that is known without one, such as README.
+    """
+    wanted, whole = name.casefold(), path.casefold()
+    stems = [each.casefold() for each in words.NAMES.get(wanted.rpartition("/")[2], ())]
+    folder = wanted.rpartition("/")[0]
+    last = whole.rpartition("/")[2]
+    if stems and (last in stems or last.partition(".")[0] in stems):
+        return not folder or f"/{whole}".endswith(f"/{folder}/{last}")
+    before = whole[: -len(wanted)][-1:]
+    return whole.endswith(wanted) and (before in ("", "/", " ") or not before.isascii())
+
+
+class Index:
+    """A tree, asked for the entries that a name means."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._by_name: dict[str, list[str]] | None = None
+
+    def entries(self, name: str) -> tuple[list[str], list[str], bool]:
+        """The files and folders of a name, and whether it is exactly the path of one."""
+        if name in self.tree.files or name in self.tree.folders:
+            return [name] if name in self.tree.files else [], [name] if name in self.tree.folders else [], True
+        last = name.casefold().rpartition("/")[2]
+        candidates = [path for stem in (last, *words.NAMES.get(last, ())) for path in self._of_name(stem.casefold())]
+        found = [path for path in dict.fromkeys(candidates) if named(name, path) and " " not in path[: -len(name)]]
+        folded = [path for path in found if path.casefold() == name.casefold()]
+        top = folded or [path for path in found if last in words.NAMES and "/" not in path and "/" not in name]
+        found = top or found
+        return [each for each in found if each in self.tree.files], [
+            each for each in found if each in self.tree.folders
+        ], bool(top)
+
+    def _of_name(self, last: str) -> list[str]:
+        if self._by_name is None:
+            self._by_name = {}
+            for path in (*self.tree.files, *self.tree.folders):
+                name = path.casefold().rpartition("/")[2]
+                keys = {name, name.partition(".")[0]} if name.partition(".")[0] in _STEMS else {name}
+                for key in keys if name.isascii() else {*keys, _tail(name)}:
+                    self._by_name.setdefault(key, []).append(path)
+        return self._by_name.get(last, [])
+
+    def has(self, name: str) -> bool:
+        """Whether an entry of the tree has this name."""
+        files, folders, _ = self.entries(name)
+        return bool(files or folders)
+
+    @functools.cached_property
+    def words(self) -> frozenset[str]:
+        """The entries at the top of the tree, as one word each."""
+        tops = (path for path in (*self.tree.files, *self.tree.folders) if "/" not in path)
+        return frozenset(path for path in tops if _WORD.fullmatch(path))
+
+    @functools.cached_property
+    def spaced(self) -> tuple[str, ...]:
+        """The files with blanks in their names."""
+        return tuple(path for path in self.tree.files if " " in path)
+
+
+_STEMS = frozenset(stem.casefold() for stems in words.NAMES.values() for stem in stems)
+
+
+def _tail(name: str) -> str:
+    """What of a name stands behind its last character that is not ASCII."""
+    at = max((place for place, character in enumerate(name) if not character.isascii()), default=-1)
+    return name[at + 1 :]
+
+
+def plain(text: str) -> str:
+    """The text that is read: fenced blocks and quoted lines are blank in it, but for commands, and so are addresses."""
+    said = re.sub("[\ue000-\uf8ff]", " ", unicodedata.normalize("NFC", text[:READ]))
+    said = _FENCED.sub(lambda match: match[0] if _is_command(match[0]) else re.sub(r"[^\n]", " ", match[0]), said)
+    return _URL.sub(lambda match: " " * len(match[0]), _unquoted(said))
+
+
+def _unquoted(text: str) -> str:
+    """The text without the lines that a line such as "explain this error:" leads to; items of a list are kept."""
+    lines, quoting = text.split("\n"), False
+    for number, line in enumerate(lines):
+        if quoting and line.strip() and not _ITEM.match(line):
+            lines[number] = " " * len(line)
+            continue
+        quoting = line.rstrip().endswith(":") and _QUOTES.search(line) is not None
+    return "\n".join(lines)
+
+
+def _is_command(block: str) -> bool:
+    lines = [line.strip("$ \t") for line in block.split("\n")[1:] if line.strip("`~$ \t")]
+    return bool(lines) and all(_SHELL.match(line) for line in lines)
+
+
+def masked(text: str, places: Sequence[Place]) -> str:
+    """The text with every mention blackened, so that no part of a name is taken for a word."""
+    pieces, at = [], 0
+    for place in places:
+        pieces += [text[at : place.start], "\ue000" * (place.end - place.start)]
+        at = place.end
+    return "".join((*pieces, text[at:]))
+
+
+def places(text: str, index: Index) -> list[Place]:
+    """Where something is mentioned, in order, none within another."""
+    found: list[Place] = []
+    for place in (*_quoted(text, index), *_spaced(text, index), *_shell(text, index), *_tokens(text, index),
+                  *_plain_words(text, index)):  # fmt: skip
+        found.append(place)
+    found.sort(key=lambda place: (place.start, -place.end))
+    kept: list[Place] = []
+    for place in found:
+        if not kept or place.start >= kept[-1].end:
+            kept.append(place)
+    return kept
+
+
+def _quoted(text: str, index: Index) -> Iterator[Place]:
+    for match in _QUOTED.finditer(text):
+        number = match.lastindex or 1
+        inner = match[number].strip()
+        begin = match.start(number) + len(match[number]) - len(match[number].lstrip())
+        before, after = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 20]
+        called = _CALLED.search(before) or _FOLDER_BEFORE.search(before) or _FOLDER_AFTER.match(after)
+        name, folder = names.normal_path(inner.rstrip("/")), inner.endswith("/")
+        if not name or _SHELL.match(inner):
+            continue
+        if (called and not re.search(r"[:=(){}]", inner)) or index.has(name) or _is_path(inner, index, spaced=True):
+            yield Place(begin, begin + len(inner), name, folder or bool(_FOLDER_AFTER.match(after)))
+
+
+def _spaced(text: str, index: Index) -> Iterator[Place]:
+    for path in index.spaced:
+        at = text.find(path)
+        if at >= 0:
+            yield Place(at, at + len(path), path)
+
+
+def _shell(text: str, index: Index) -> Iterator[Place]:
+    """The arguments of a command that is named as it is typed."""
+    at = 0
+    for match in _SHELL.finditer(text):
+        if match.start() < at:
+            continue
+        name, at = match["name"], match.end()
+        while (argument := _ARGUMENT.match(text, at)) is not None:
+            raw = argument[0].strip()
+            if raw.startswith("-") or (raw.lower() in _STOPS and not index.has(raw)):
+                break
+            at = argument.end()
+            path = names.normal_path(raw.rstrip("./") if raw.endswith((".", "/")) else raw)
+            if path and (match["flags"] or name in ("mkdir", "rmdir") or index.has(path) or _is_path(raw, index)):
+                yield Place(argument.start(), argument.start() + len(raw), path, raw.endswith("/"), name)
+
+
+def _tokens(text: str, index: Index) -> Iterator[Place]:
+    for match in _TOKEN.finditer(text):
+        start, token = match.start(), match[0]
+        if token.isascii():
+            yield from _ascii(start, token, text, index)
+        else:
+            yield from _unicode(start, token, text, index)
+
+
+def _ascii(start: int, token: str, text: str, index: Index) -> Iterator[Place]:
+    """A token without blanks, with what marks emphasis or ends a sentence taken off."""
+    raw = token.rstrip(".-,~") if not set(token) <= set("./") else ""
+    if raw.endswith("*") and raw.startswith("*"):
+        stripped = raw.strip("*")
+        start, raw = start + raw.index(stripped) if stripped else start, stripped
+    if raw.startswith("@"):
+        start, raw = start + 1, raw[1:]
+    if raw.startswith("_") and raw.endswith("_") and len(raw) > 2:
+        start, raw = start + 1, raw[1:-1]
+    called = _CALLED.search(text[max(0, start - 40) : start]) is not None
+    if text[start + len(raw) : start + len(raw) + 1] in ("(", "<", "$", "{") or not _ASCII_NAME.fullmatch(raw):
+        return
+    if _is_path(raw, index) or (called and re.search(r"[A-Za-z]", raw) and not raw.startswith("-")):
+        name = names.normal_path(raw.rstrip("/"))
+        if name:
+            yield Place(start, start + len(raw), name, raw.endswith("/"))
+
+
+def _unicode(start: int, token: str, text: str, index: Index) -> Iterator[Place]:
+    """Names within text without blanks: by their extension, by a name that is known, or by one that exists."""
+    at = 0
+    for match in _EXTENSION.finditer(token):
+        if match[0].lower() not in words.EXTENSIONS or match.start() < at:
+            continue
+        name = _stem(token[at : match.start()]) + match[0]
+        if name != match[0] and name.lower() not in words.PRODUCTS:
+            yield Place(start + match.end() - len(name), start + match.end(), names.normal_path(name))
+            at = match.end()
+    for match in _ASCII_NAME.finditer(token, at):
+        yield from _ascii(start + match.start(), match[0], text, index)
+        word = match[0].rstrip("/")
+        folder = match[0].endswith("/") or _FOLDER_AFTER.match(token, match.end()) is not None
+        if index.has(word) or (folder and word):
+            yield Place(start + match.start(), start + match.start() + len(match[0]), names.normal_path(word), folder)
+    for known in words.NAMES:
+        if not known.isascii() and known in token:
+            yield Place(start + token.index(known), start + token.index(known) + len(known), known)
+
+
+def _stem(before: str) -> str:
+    """The end of a text that is the stem of a name: its ASCII end, or else its last word of one script."""
+    folders, slash, last = before.rpartition("/")
+    plain = re.search("[^\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]*\\Z", last)
+    name = plain[0] if plain else ""
+    if not name:
+        tail = re.search("[\u4e00-\u9fff\u30a0-\u30ff々ー]+\\Z", last) or re.search("[\u3040-\u309f]+\\Z", last)
+        name = tail[0] if tail else ""
+    whole = name == last
+    return f"{_stem(folders)}/{name}" if slash and whole and folders else (f"/{name}" if slash and whole else name)
+
+
+def _plain_words(text: str, index: Index) -> Iterator[Place]:
+    """Plain words that name an entry of the project, or that are called a folder or are known as files."""
+    for match in _WORD.finditer(text):
+        word, at, end = match[0], match.start(), match.end()
+        after, before = text[end : end + 40], text[max(0, at - 40) : at]
+        called, known = _FOLDER_AFTER.match(after) or _FOLDER_BEFORE.search(before), word.lower() in words.NAMES
+        if not called and not known and word not in index.words:
+            continue
+        if called and word.lower() not in _STOPS and _is_folder(word, before, index):
+            yield Place(at, end, word, bool(_FOLDER_AFTER.match(after)))
+        elif known and (word != word.lower() or NEXT_WORD.match(after) or index.has(word)):
+            yield Place(at, end, word)
+        elif word in index.words and NEXT_WORD.match(after) and not _is_prose(word, before):
+            yield Place(at, end, word)
+
+
+def _is_prose(word: str, before: str) -> bool:
+    """Whether a word that names an entry is one of every day: behind no verb or preposition, or tests to be written."""
+    said = before.lower().rsplit(None, 2)
+    last = said[-1] if said else ""
+    if last == "the" and _DELETE.fullmatch(said[-2] if len(said) > 1 else ""):
+        return False
+    makes = _MAKES.fullmatch(last) is not None
+    return not (before.endswith(("`", '"', "'")) or _VERB.fullmatch(last) or last in _PLACES or last == "and") or (
+        makes and _TESTS.match(word) is not None
+    )
+
+
+def _is_folder(word: str, before: str, index: Index) -> bool:
+    """Whether a word that is called a folder is its name: it exists, or is named so, or is to be made or go."""
+    return index.has(word) or _CALLED.search(before) is not None or _VERB.search(before) is not None
+
+
+def _is_path(raw: str, index: Index, *, spaced: bool = False) -> bool:
+    """Whether a token has the shape of a path."""
+    lower, last = raw.lower(), raw.rstrip("/").rpartition("/")[2]
+    if lower.strip(".") in words.ABBREVIATIONS or not raw.strip("./~-*?") or raw.startswith(("~", "-")) or "//" in raw:
+        return False
+    if ".." in raw.split("/"):
+        return False
+    name = names.normal_path(raw.rstrip("/"))
+    if ("." in last or "/" in raw) and index.has(name):
+        return True
+    if lower in words.PRODUCTS or (" " in raw and not spaced):
+        return False
+    if "*" in raw or "?" in raw:
+        return re.fullmatch(r"[\w./*?-]*\*[\w./*?-]*", raw) is not None and ("." in last or "/" in raw)
+    if last.startswith("."):
+        return _DOT_NAME.fullmatch(last) is not None
+    if last in ("README", "LICENSE", "CHANGELOG") or ("/" in raw and last.lower() in words.NAMES):
+        return True
+    extension = "." + last.rpartition(".")[2].lower() if "." in last else ""
+    if extension in words.EXTENSIONS and last != extension and not re.fullmatch(r"\d[\d.]*\.\w", last):
+        return True
+    first = raw.lstrip("/").partition("/")[0] if not raw.startswith("./") else "."
+    return ("/" in raw.rstrip("/") and not raw.startswith("/") and (first == "." or first in index.tree.folders)) or (
+        raw.endswith("/") and not raw.startswith("/") and _FOLDER_NAME.fullmatch(raw) is not None
+    )
