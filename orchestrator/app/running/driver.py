@@ -36,7 +36,8 @@ from orchestrator.core.running import facts as words
 from orchestrator.core.running import judging, mediation, mentions, phases, states, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.core.running.facts import Facts
-from orchestrator.core.running.mentions import Mention, Tree
+from orchestrator.core.running.file_names import Tree
+from orchestrator.core.running.mentions import Mention
 from orchestrator.runner import (
     checks,
     evidence_files,

@@ -12,7 +12,8 @@ from orchestrator.app.context import Context
 from orchestrator.app.running import writing
 from orchestrator.core import task_types
 from orchestrator.core.running import mentions
-from orchestrator.core.running.mentions import Mention, Outcome, Tree
+from orchestrator.core.running.file_names import Tree
+from orchestrator.core.running.mentions import Mention, Outcome
 from orchestrator.runner import snapshot
 from orchestrator.runner.snapshot import Change, Snapshot
 from orchestrator.store import run_reader

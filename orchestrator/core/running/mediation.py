@@ -13,7 +13,7 @@ from orchestrator.core import task_types
 from orchestrator.core.names import shown
 from orchestrator.core.running import mentions
 from orchestrator.core.running import vocabulary as words
-from orchestrator.core.running.mentions import Tree
+from orchestrator.core.running.file_names import NOTHING, Tree
 from orchestrator.core.tuples import NamedTuple
 
 FILE_EXISTS, FILE_AMBIGUOUS = "target_file_exists", "target_file_ambiguous"
@@ -41,7 +41,7 @@ class Answered(NamedTuple):
     answer: str
 
 
-def doubt(text: str, tree: Tree = mentions.NOTHING) -> Doubt | None:
+def doubt(text: str, tree: Tree = NOTHING) -> Doubt | None:
     """What keeps a task from being given to an executor, or None.
 
     A file that exists, where creating it is the whole order; something to be created or changed without a word on what.

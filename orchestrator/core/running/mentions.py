@@ -388,16 +388,21 @@ class _Hearing:
                 self.since = event.end()
             self.denied, self.perhaps = self.denied and not self.closed, False
         elif kind in ("line", "end"):
+            # A line that breaks behind a verb goes on with what it is about.
+            verb, since = (self.verb, self.since) if kind == "line" and not self.closed else ("", 0)
             self.__dict__.clear()
+            self.verb, self.since = verb, since
         elif kind == "turn":
             self.closed = True
         elif kind == "denial":
-            self.denied, self.closed = True, False
+            self.verb, self.denied, self.closed = "", True, False
         elif kind in ("if", "if_ja"):
             self.perhaps = True
         elif kind != "plain" and not _NOUN.search(text, max(0, event.start() - 12), event.start()):
             self.denied, self.perhaps = self.denied and not self.closed, self.perhaps and not self.closed
-            self.verb, self.since, self.lead = kind, event.end(), False
+            # Of what must be neither changed nor deleted the first says more.
+            self.verb = self.verb if self.denied and self.verb in ("make", "change", "clean") else kind
+            self.since, self.lead, self.closed = event.end(), False, False
 
 
 def _verbs(text: str) -> list[re.Match[str]]:
@@ -420,7 +425,7 @@ def _readings(text: str, places: Sequence[Place]) -> list[_Said]:
         while last + 1 < len(places):
             until = min(places[last + 1].start, places[last].end + _NEAR)
             join = _JOIN.fullmatch(text, places[last].end, until) if until == places[last + 1].start else None
-            if join is None or not (join["join"] or (places[last].shell and places[last + 1].shell)):
+            if join is None or not (join["join"] or "\n" in join[0] or (places[last].shell and places[last + 1].shell)):
                 break
             last, either = last + 1, either or bool(join["or"])
         start, end = places[first].start, places[last].end

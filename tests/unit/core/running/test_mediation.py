@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core.running import mediation, words
+from orchestrator.core.running.file_names import Tree
 from orchestrator.core.running.mediation import Answered
-from orchestrator.core.running.mentions import Tree
 from tests.unit.core import growth
 
 EXISTING = Tree(frozenset({"README.md", "src/a.py"}), frozenset({"src"}))

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from orchestrator.core import names
 from orchestrator.core.running import mentions
-from orchestrator.core.running.mentions import Mention, Tree
+from orchestrator.core.running.file_names import Tree
+from orchestrator.core.running.mentions import Mention
 from tests.unit.core import growth
 
 TREE = Tree(

@@ -10,8 +10,8 @@ import pytest
 from orchestrator.core import task_types
 from orchestrator.core.running import judging, mentions, types
 from orchestrator.core.running.facts import Facts, File
+from orchestrator.core.running.file_names import Tree
 from orchestrator.core.running.judging import Verdict
-from orchestrator.core.running.mentions import Tree
 from tests.unit.core.running import wordings
 
 STRICT = [*wordings.ENGLISH, *wordings.JAPANESE, *wordings.GUESSED]
@@ -87,6 +87,12 @@ def test_p8_an_answer_to_a_guessed_type_names_what_it_did_not_touch(text: str, r
     found = verdict(text, "")
     assert (read(text)[0], found.executor_status) == (types.Settled("READ_INFO", True), "COMPLETE")
     assert "Mentioned and not touched: " in found.why, found.why
+
+
+@pytest.mark.parametrize(("text", "done"), wordings.FORBIDDEN, ids=[text for text, _ in wordings.FORBIDDEN])
+def test_p8_whoever_does_what_is_forbidden_is_not(text: str, done: str) -> None:
+    found = verdict(text, paths(done))
+    assert (found.executor_status, "which the task forbids" in found.why) == ("INCOMPLETE", True), found.why
 
 
 ALONE = [

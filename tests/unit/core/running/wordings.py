@@ -124,6 +124,9 @@ ENGLISH: list[tuple[str, str]] = [
     ("never change README.md; update a.md", "a.md"), ("leave README.md alone and fix core.py", "core.py"),
     ("write a script gen.py that reads in.csv and writes out.csv", "gen.py"), ("create report.pdf", "report.pdf"),
     ("set x to 2 in src/keep.py", "src/keep.py"), ("add type hints to src/keep.py and src/keep2.py", "src/keep.py src/keep2.py"),
+    ("delete\nold.txt", "-old.txt"), ("Delete the following files:\na.md\nb.md", "-a.md -b.md"), ("Don't break things.\nUpdate README.md", "README.md"),
+    ("Don't break things\nUpdate README.md", "README.md"), ("delete old.txt without changing README.md", "-old.txt"),
+    ("Steps:\n1. delete old.txt\n2. create c.md", "-old.txt c.md"), ("Delete the typos in:\n- a.md\n- b.md", "a.md b.md"),
     # Misspelt, shouted, as a shell would have it, in several sentences.
     ("README.md: add a line", "README.md"), ("in README.md fix the typo", "README.md"),
     ("I'd like README.md to be shorter", "README.md"), ("PLEASE UPDATE README.MD", "README.md"),
@@ -247,3 +250,17 @@ GUESSED: list[tuple[str, str]] = [
     ("config.yamlのtimeoutを30にして", "config.yaml"),
 ]  # fmt: skip
 """Tasks without a verb that is known, so that the type is a guess: an answer alone is enough."""
+
+FORBIDDEN: list[tuple[str, str]] = [
+    ("do not touch README.md, fix core.py", "core.py README.md"), ("delete old.txt without changing README.md", "-old.txt README.md"),
+    ("fix core.py and leave README.md alone", "core.py README.md"), ("update everything except README.md", "a.md README.md"),
+    ("keep README.md, delete old.txt", "-old.txt -README.md"), ("don't change or delete a.md; fix core.py", "core.py a.md"),
+    ("don't delete or change a.md; fix core.py", "core.py a.md"), ("never touch docs/, update README.md", "docs/api.md README.md"),
+    ("fix core.py. README.md must not be changed", "core.py README.md"), ("do not delete a.md, fix it", "-a.md"),
+    ("create notes.md, do not modify README.md or a.md", "notes.md a.md"), ("update a.md, not b.md", "a.md b.md"),
+    ("please don't edit core.py or README.md. create notes.md", "notes.md README.md"),
+    ("README.md以外を直して", "a.md README.md"), ("core.pyは変更しないで、README.mdを直して", "core.py README.md"),
+    ("a.mdとb.mdには触らないでREADME.mdを更新", "b.md README.md"), ("README.mdは残して、old.txtを削除して", "-old.txt -README.md"),
+    ("README.mdを更新して。ただしcore.pyは変えないこと", "README.md core.py"),
+]  # fmt: skip
+"""Tasks that forbid something, each with what an executor changes that does it all the same."""
