@@ -99,6 +99,12 @@ class Outcome(NamedTuple):
 
 
 _EDGE = r"(?<![\w.\-/])"
+
+
+def _verb(*lists: str, japanese: str = "") -> re.Pattern[str]:
+    return re.compile(rf"{_EDGE}(?:{words.any_of('|'.join(lists))})(?![\w\-]){japanese}", re.IGNORECASE)
+
+
 _CLASSES = (
     ("delete", words.DELETE, words.DELETE_JA), ("clean", words.CLEAN, ""), ("move", words.MOVE, words.MOVE_JA),
     ("make", words.MAKE, words.MAKE_JA),
@@ -143,21 +149,20 @@ _PASSIVE = re.compile(
     rf"{_EDGE}(?:{words.any_of(words.DELETE)})\s+(?:it|them|this file|that file|these|those)(?!\w)",
     re.IGNORECASE,
 )
+_DO_IT = re.compile(
+    rf"{_EDGE}(?:{words.any_of('|'.join((words.MAKE, words.CHANGE, words.DELETE)))})\s+(?:it|them)(?!\w)", re.IGNORECASE
+)
+"""What is done to the name before it, which is no mere source then."""
 _OWNS = re.compile(r"['\u2019]s\s")
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
-_DELETES = re.compile(
-    rf"{_EDGE}(?:{words.any_of(f'{words.DELETE}|{words.CLEAN}')})(?![\w\-])|{words.DELETE_JA}|片付け|クリア",
-    re.IGNORECASE,
-)
+_DELETES = _verb(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
 _EVERYTHING = re.compile(rf"{_EDGE}(?:{words.any_of(words.EVERYTHING)})", re.IGNORECASE)
 _GROUPS = tuple(
     (re.compile(rf"(?<![A-Za-z0-9_.\-/])(?:{words.any_of(group)})(?![A-Za-z0-9_\-/])", re.IGNORECASE), globs)
     for group, globs in words.GROUPS
 )
-_MAKES = re.compile(rf"{_EDGE}(?:{words.any_of(words.MAKE)})(?![\w\-])", re.IGNORECASE)
-_ALTERS = re.compile(
-    rf"{_EDGE}(?:{words.any_of(f'{words.MAKE}|{words.CHANGE}|{words.COPY}')})(?![\w\-])", re.IGNORECASE
-)
+_MAKES = _verb(words.MAKE)
+_ALTERS = _verb(words.MAKE, words.CHANGE, words.COPY)
 _PHRASE = re.compile(
     r"\s+((?:(?!(?:and|or|for|to|in|on|of|with|that|which|from|into|about|so)\b)[\w'-]+\s*){1,6})", re.IGNORECASE
 )
@@ -456,7 +461,7 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     said = _Said(heard.verb, direct, optional=heard.perhaps)
     if _EXCEPT.search(before):
         return said if heard.denied else said._replace(kind=DENIED)
-    if _SOURCE.search(before) or _SOURCE_AFTER.match(after):
+    if (_SOURCE.search(before) or _SOURCE_AFTER.match(after)) and not _DO_IT.search(after):
         return said._replace(kind=SOURCE)
     if heard.denied:
         return said._replace(kind=KEPT if heard.verb in ("delete", "move") else DENIED)

@@ -141,7 +141,7 @@ SOURCES = (
 )
 SOURCES_AFTER = "pass|passes|goes green|go green|succeeds|says|describes|explains|states|specifies"
 SOURCES_JA = (
-    "を参考|を参照|に従|に沿|に基づ|をもと|を元|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ|のように|を見て"
+    "を参考|を参照|に従|に沿|に基づ|をもと|を元|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ|のように"
     "|を使って|を使い|を用いて|についての|に関する|ではなく|じゃなく|の代わり|のテストを"
 )
 DENIALS = (

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from orchestrator.app.running import orders
 from orchestrator.app.running.desk import Desk
 from orchestrator.errors import Refused
 from orchestrator.runner import port
+from orchestrator.store import run_reader
 from tests import persons
 from tests.integration.app.test_desk import desk, done
 
@@ -211,3 +213,11 @@ def test_what_is_mentioned_or_touched_alone_is_told_as_data(tmp_path: pathlib.Pa
 def test_p11_only_source_needs_tests_beforehand(tmp_path: pathlib.Path, text: str, code: str | None) -> None:
     run = desk(tmp_path, JUNK).submit(text)
     assert run["error_code"] == code, run["error_reason"]
+
+
+@pytest.mark.parametrize(("text", "writes"), [("summarize README.md", False), ("summarize README.md in S.md", True)])
+def test_a_report_may_write_only_where_it_is_to_make_a_file(tmp_path: pathlib.Path, text: str, writes: bool) -> None:
+    at = desk(tmp_path, JUNK)
+    pathlib.Path(at.project.root, "README.md").write_text("x")
+    run = at.submit(text, "REPORT")
+    assert orders.writes(at.context, run_reader.run(at.context.connection, run["session_id"], run["id"])) is writes

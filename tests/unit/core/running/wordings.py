@@ -127,6 +127,7 @@ ENGLISH: list[tuple[str, str]] = [
     ("delete\nold.txt", "-old.txt"), ("Delete the following files:\na.md\nb.md", "-a.md -b.md"), ("Don't break things.\nUpdate README.md", "README.md"),
     ("Don't break things\nUpdate README.md", "README.md"), ("delete old.txt without changing README.md", "-old.txt"),
     ("Steps:\n1. delete old.txt\n2. create c.md", "-old.txt c.md"), ("Delete the typos in:\n- a.md\n- b.md", "a.md b.md"),
+    ("run core.py and fix it", "core.py"), ("see README.md and correct it", "README.md"),
     # Misspelt, shouted, as a shell would have it, in several sentences.
     ("README.md: add a line", "README.md"), ("in README.md fix the typo", "README.md"),
     ("I'd like README.md to be shorter", "README.md"), ("PLEASE UPDATE README.MD", "README.md"),
@@ -196,7 +197,7 @@ JAPANESE: list[tuple[str, str]] = [
         "{}というファイルを削除して", "README.mdは残して、{}を削除して", "{}を取り除いて", "{} を削除",
     )),
     ("readmeを作って", "README.md"), ("README.mdとCHANGELOG.mdを更新して", "README.md CHANGELOG.md"),
-    ("x.mdとy.mdを作成して", "x.md y.md"), ("x.md、y.mdを作って", "x.md y.md"), ("docs/新規.mdを作成して", "docs/新規.md"),
+    ("README.mdを見て、誤字を直して", "README.md"), ("x.mdとy.mdを作成して", "x.md y.md"), ("x.md、y.mdを作って", "x.md y.md"), ("docs/新規.mdを作成して", "docs/新規.md"),
     ("新しい概要.mdを作成して", "概要.md"), ("設計.mdを更新して", "設計.md"), ("設計.mdに章を追加して", "設計.md"),
     ("old.txtをnew.txtにリネームして", "-old.txt new.txt"), ("old.txtをdocs/に移動して", "-old.txt docs/old.txt"),
     ("buildフォルダを削除して", "-build/main.o -build/sub/x.o -build/"), ("build/を削除して", "-build/main.o -build/sub/x.o -build/"),
