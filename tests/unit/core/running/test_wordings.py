@@ -137,3 +137,8 @@ def test_p8_one_of_several_is_not_all_or_the_other_is_named(text: str, right: st
 
 def test_there_are_wordings_enough() -> None:
     assert (len(STRICT) >= 200, len(wordings.JAPANESE) >= 60) == (True, True)
+
+
+def test_p8_what_is_mentioned_for_a_change_is_not_ordered_to_go() -> None:
+    found = verdict("delete old.txt and update a.md", "-old.txt|-a.md")
+    assert "Deleted and not ordered: a.md." in found.why
