@@ -12,8 +12,10 @@ import textwrap
 import time
 
 import pytest
+from typer import core
 
 from orchestrator import bootstrap
+from orchestrator.doors.cli import main
 from tests.drills import field
 
 pytestmark = pytest.mark.slow
@@ -84,6 +86,14 @@ def test_an_interrupt_within_an_import_waits_until_it_is_over(tmp_path: pathlib.
             assert form or done.stderr.startswith("error INTERRUPTED: ")
         else:
             assert (done.returncode, done.stdout) == (0, expected), done.stderr
+
+
+def test_an_interrupt_while_help_is_put_together_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(core.TyperGroup, "format_help", lambda *_: signal.raise_signal(signal.SIGINT))
+    assert main.main(["--help"]) == 130
+    assert capsys.readouterr().err.startswith("error INTERRUPTED: ")
 
 
 def test_an_ignored_interrupt_stays_ignored(tmp_path: pathlib.Path) -> None:

@@ -42,7 +42,7 @@ def read(commands: Iterable[Command], argv: list[str], *, completion: bool = Fal
         answered itself (help).
 
     Raises:
-        UsageError: USAGE, with what was probably meant.
+        UsageError: USAGE, with what was probably meant. KeyboardInterrupt: as Python raises it.
     """
     called: list[tuple[str, dict[str, Any]]] = []
     declared = {command.words: command for command in commands}
@@ -53,6 +53,9 @@ def read(commands: Iterable[Command], argv: list[str], *, completion: bool = Fal
             code = typer.main.get_command(app)(args=argv, prog_name=PROGRAM, standalone_mode=completion)
     except click.UsageError as problem:
         raise _usage(problem, argv) from None
+    if code == errors.EXIT_INTERRUPTED:
+        # Typer turns an interrupt into a code, and says nothing of it.
+        raise KeyboardInterrupt
     if called:
         return called[0]
     if help_text.getvalue():
