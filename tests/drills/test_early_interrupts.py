@@ -89,11 +89,11 @@ def test_an_interrupt_within_an_import_waits_until_it_is_over(tmp_path: pathlib.
 
 
 def test_an_interrupt_while_help_is_put_together_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(core.TyperGroup, "format_help", lambda *_: signal.raise_signal(signal.SIGINT))
     assert main.main(["--help"]) == 130
-    assert capsys.readouterr().err.startswith("error INTERRUPTED: ")
+    assert capfd.readouterr().err.startswith("error INTERRUPTED: ")
 
 
 def test_an_ignored_interrupt_stays_ignored(tmp_path: pathlib.Path) -> None:
