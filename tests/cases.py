@@ -11,7 +11,9 @@ import pytest
 Test = Callable[..., None]
 
 
-def every(names: str | Sequence[str], cases: Iterable[Any], ids: Sequence[str] | None = None) -> Callable[[Test], Test]:
+def every(
+    names: str | Sequence[str], cases: Iterable[Any] | Callable[[], Iterable[Any]], ids: Sequence[str] | None = None
+) -> Callable[[Test], Test]:
     """Run a test with every case, as one test, and name all cases that fail.
 
     Written as `pytest.mark.parametrize`. Every row that is a test costs about five milliseconds in each worker that
@@ -20,22 +22,20 @@ def every(names: str | Sequence[str], cases: Iterable[Any], ids: Sequence[str] |
 
     Args:
         names: the arguments that a case gives; the test's other arguments are fixtures.
-        cases: the rows, plain or as `pytest.param`.
+        cases: the rows, plain or as `pytest.param`; or a function that finds them, which is called when the test runs.
         ids: what a failure calls them (default: the row itself).
 
     Raises:
-        ValueError: there are no cases, or the ids are not as many.
+        ValueError: there are no cases, or the ids are not as many; of a function's cases when the test runs.
     """
     given = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    rows = [_row(case, alone=len(given) == 1) for case in cases]
-    called = [name or repr(row[0] if len(given) == 1 else row) for name, row in rows] if ids is None else list(ids)
-    if not rows or len(called) != len(rows):
-        raise ValueError(f"{len(rows)} cases and {len(called)} ids of {', '.join(given)}")
+    known = None if callable(cases) else _named(given, cases, ids)
 
     def decorate(test: Test) -> Test:
         def run(**fixtures: Any) -> None:
+            rows = _named(given, cases(), ids) if callable(cases) else known or []
             failed: dict[str, BaseException] = {}
-            for name, (_, row) in zip(called, rows, strict=True):
+            for name, row in rows:
                 try:
                     test(**dict(zip(given, row, strict=True)), **fixtures)
                 except (Exception, pytest.fail.Exception) as error:
@@ -55,6 +55,15 @@ def every(names: str | Sequence[str], cases: Iterable[Any], ids: Sequence[str] |
         return run
 
     return decorate
+
+
+def _named(given: Sequence[str], cases: Iterable[Any], ids: Sequence[str] | None) -> list[tuple[str, Sequence[Any]]]:
+    """What a failure calls each case, and its values."""
+    rows = [_row(case, alone=len(given) == 1) for case in cases]
+    called = [name or repr(row[0] if len(given) == 1 else row) for name, row in rows] if ids is None else list(ids)
+    if not rows or len(called) != len(rows):
+        raise ValueError(f"{len(rows)} cases and {len(called)} ids of {', '.join(given)}")
+    return [(name, row) for name, (_, row) in zip(called, rows, strict=True)]
 
 
 def _row(case: Any, *, alone: bool) -> tuple[str | None, Sequence[Any]]:

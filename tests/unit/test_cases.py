@@ -45,6 +45,17 @@ def test_a_table_without_cases_is_no_test(ids: list[str] | None) -> None:
         cases.every("number", [], ids)
 
 
+def test_cases_can_be_found_when_the_test_runs() -> None:
+    found: list[int] = []
+    check = cases.every("number", lambda: found)(lambda number: seen.append(number))
+    seen: list[int] = []
+    with pytest.raises(ValueError, match="0 cases"):
+        check()
+    found += [1, 2]
+    check()
+    assert seen == [1, 2]
+
+
 def test_a_case_of_a_table_cannot_be_marked() -> None:
     with pytest.raises(ValueError, match="marks"):
         cases.every("number", [pytest.param(1, marks=pytest.mark.skip)])

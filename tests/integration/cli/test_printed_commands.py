@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from orchestrator.doors.cli import catalogue, main
+from tests.cases import every
 from tests.conftest import Command
 from tests.integration.cli.conftest import Ask, Lines, Run
 from tests.integration.cli.test_refusals import ROWS
@@ -62,7 +63,7 @@ def test_the_commands_of_the_demonstration_do_what_it_shows(command: Command, tm
     ]
 
 
-@pytest.mark.parametrize("words", catalogue.COMMANDS)
+@every("words", catalogue.COMMANDS)
 def test_every_example_of_the_help_exists(words: str) -> None:
     assert exists(catalogue.find(words).example)
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core import masking, masking_stream
+from tests.cases import every
 
 KEY = "sk-ant-api03-QQQQBBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKK"
 RED, OFF, CLEAR = "\x1b[31m", "\x1b[0m", "\x1b[2K"
@@ -47,9 +48,9 @@ def masked(
     return "".join([*map(stream.feed, pieces), stream.close(cut)])
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 7])
-@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
-@pytest.mark.parametrize("at", [2, 3, 8, 20, len(KEY) - 1])
+@every("size", [0, 1, 3, 7])
+@every("unseen", UNSEEN.values(), ids=UNSEEN)
+@every("at", [2, 3, 8, 20, len(KEY) - 1])
 def test_a_key_is_masked_wherever_it_is_broken(unseen: str, at: int, size: int) -> None:
     broken = f"{KEY[:at]}{unseen}{KEY[at:]}"
     assert masked(f"{RED}key{OFF} {broken} and{RED}\n", size) == f"{RED}key{OFF} {TOKEN} and{RED}\n"
@@ -90,8 +91,8 @@ def test_a_registered_value_is_masked_when_broken() -> None:
     assert masked(f"x={'hunter'}{OFF}{'2secret'}!", secrets=("hunter2secret",)) == "x=[MASKED:API_KEY]!"
 
 
-@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
-@pytest.mark.parametrize("at", range(1, 9))
+@every("unseen", UNSEEN.values(), ids=UNSEEN)
+@every("at", range(1, 9))
 def test_a_broken_secret_is_masked_in_texts_values_and_documents(unseen: str, at: int) -> None:
     line = "TOKEN=q7Zt9LmX2vB8nR4"
     broken = f"a {line[:at]}{unseen}{line[at:]} b"
@@ -108,8 +109,8 @@ def test_a_broken_secret_is_masked_in_texts_values_and_documents(unseen: str, at
     assert not masking.is_plain({"x": broken})
 
 
-@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
-@pytest.mark.parametrize("at", [2, 8, 20])
+@every("unseen", UNSEEN.values(), ids=UNSEEN)
+@every("at", [2, 8, 20])
 def test_a_broken_key_is_masked_before_it_is_stored(unseen: str, at: int) -> None:
     broken = f"say {KEY[:at]}{unseen}{KEY[at:]}!"
     assert masking.mask_keys(broken) == f"say {TOKEN}!"
