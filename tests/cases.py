@@ -16,8 +16,8 @@ def every(
 ) -> Callable[[Test], Test]:
     """Run a test with every case, as one test, and name all cases that fail.
 
-    Written as `pytest.mark.parametrize`. Every row that is a test costs about five milliseconds in each worker that
-    collects it and in the one that runs it; where a case takes less than that, a table of hundreds of rows belongs
+    Written as `pytest.mark.parametrize`. A row that is a test of its own costs about four milliseconds to
+    collect, run and report; where a case takes less than that, a table of hundreds of rows belongs
     here. The test's fixtures are set up once for all cases, so a case must leave them as it found them.
 
     Args:
