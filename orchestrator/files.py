@@ -94,7 +94,8 @@ def decoded(data: bytes) -> str:
         # With a byte-order mark the codec counts from behind it.
         at = error.start + (len(data) - len(error.object))
         line = data.count(b"\n", 0, at) + 1
-        reason = f"is not UTF-8: byte 0x{data[at]:02x} at offset {at}, line {line}"
+        kind = "UTF-16, not UTF-8" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "not UTF-8"
+        reason = f"is {kind}: byte 0x{data[at]:02x} at offset {at}, line {line}"
         raise Unreadable(reason, is_content=True) from error
 
 

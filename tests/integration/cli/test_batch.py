@@ -92,7 +92,7 @@ def test_lines_may_come_from_a_file(run: Run, tmp_path: pathlib.Path) -> None:
 
 
 def test_a_batch_without_a_database_or_a_file_is_one_error(run: Run) -> None:
-    for words, exit_code, code in ((("--db", "nowhere.db"), 5, b"NO_DATABASE"), (("nowhere.jsonl",), 64, b"USAGE")):
+    for words, exit_code, code in ((("--db", "nowhere.db"), 5, b"NO_DATABASE"), (("nowhere.jsonl",), 5, b"FILE_UNREADABLE")):
         done = run("batch", *words, "--json", stdin=b'{"op": "session list"}\n')
         assert (done.returncode, code in done.stdout, done.stdout.count(b"\n")) == (exit_code, True, 1)
 
