@@ -150,6 +150,11 @@ def status_name(raw: str) -> str:
     return stripped.upper() if stripped.isascii() else stripped.translate(_TO_UPPER)
 
 
+def state_name(raw: str) -> str:
+    """The status of a group or task that a text names: hyphens and blanks as underscores, small letters."""
+    return _joined(fold_name(raw))
+
+
 def _joined(name: str) -> str:
     # What has other marks in it is no name, and stays as it was written.
     return name if name.isidentifier() or re.search(_NO_NAME, name) else re.sub(_BETWEEN_WORDS, "_", name)

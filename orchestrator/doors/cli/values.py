@@ -37,6 +37,7 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
         if parameter.name in values:
             value = _READERS[parameter.kind](parameter, values[parameter.name])
             if parameter.choices:
+                value = names.state_name(value) if parameter.name == "status" else value
                 checks.check_choice(spelt(parameter), value, parameter.choices)
             agree(arguments, parameter.key, value, f"{spelt(parameter)} and another argument")
     for parameter in command.parameters:
