@@ -28,7 +28,7 @@ def reported(ask: Ask) -> dict[str, str]:
         pytest.param("@text.txt", "from a file\nof two lines", id="file"),
         pytest.param("@@home", "@home", id="a literal @"),
         pytest.param("a@b", "a@b", id="an @ inside"),
-        pytest.param("--json", "--json", id="what looks like an option"),
+        pytest.param("--odd", "--odd", id="what looks like an option"),
         pytest.param("", "", id="empty"),
     ],
 )
