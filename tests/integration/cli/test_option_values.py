@@ -88,8 +88,13 @@ def test_a_status_is_read_with_hyphen_blank_and_case_as_one(ask: Ask, spelling: 
     assert [each["id"] for each in ask("group", "list", "-s", "S1", "--status", spelling)["groups"]] == ["A"]
 
 
-@pytest.mark.parametrize(("role", "status"), [("Senior Software-Engineer", "partial"), ("DEV", "ready-for-qa"),
-                                              ("developer", "Ready For QA"), ("tech-lead", "Changes Requested")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("role", "status"),
+    [
+        ("Senior Software-Engineer", "partial"), ("DEV", "ready-for-qa"), ("developer", "Ready For QA"),
+        ("tech-lead", "Changes Requested"),
+    ],
+)  # fmt: skip
 def test_roles_and_statuses_are_read_alike(ask: Ask, role: str, status: str) -> None:
     assert ask("route", role, status, "-s", "S1", "-g", "A")["success"] is True
 

@@ -257,7 +257,9 @@ def test_an_object_may_come_as_its_json(caller: Caller, name: str) -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        pytest.param("words", "and the text of details is not valid JSON: Expecting value at line 1, column 1", id="text"),
+        pytest.param(
+            "words", "and the text of details is not valid JSON: Expecting value at line 1, column 1", id="text"
+        ),
         pytest.param("[1]", "not text '[1]'", id="JSON of a list"),
         pytest.param(["a"], "not a list", id="list"),
         pytest.param(3, "not a number", id="number"),
