@@ -11,7 +11,7 @@ from orchestrator.app import outcomes
 from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
 from orchestrator.doors.cli.repl import flags
-from orchestrator.errors import EnvironmentProblem, UsageError
+from orchestrator.errors import EnvironmentProblem, InvalidInput, UsageError
 
 PACKAGES = ("fastapi", "uvicorn", "jinja2")
 _EXECUTING = ("executor", "executor_timeout", "progress_timeout", "provider", "model")
@@ -73,7 +73,8 @@ def _token(data: bytes | None) -> str | None:
     except UnicodeDecodeError:
         token = ""
     if not token.isascii() or not token.isprintable() or " " in token or not token:
-        raise UsageError("USAGE", "The token file holds no token: one line of visible ASCII.", "Write one into it")
+        message = "The token file holds no token: one line of visible ASCII."
+        raise InvalidInput("FILE_INVALID", message, "Write one into it")
     return token
 
 
