@@ -33,14 +33,14 @@ CHANGE = (
 )
 DELETE = (
     "delete|remove|erase|unlink|rm|rmdir|get rid of|drop|discard|purge|trash|destroy|throw away|throw out|eliminate"
-    "|nuke|shred|scrap|toss|wipe out|clear out|clean out|ditch|take out|zap|kill"
+    "|nuke|shred|scrap|toss|wipe out|clear out|clean out|ditch|take out|zap|kill|del|dispose of|do away with"
 )
 CLEAN = "clean|clean up|clear|empty|wipe|tidy|tidy up|prune"
 MOVE = "rename|move|mv|relocate"
 COPY = (
     "copy|cp|duplicate|clone|convert|translate|transform|split|divide|summari[sz]e|render|extract|collect"
     "|compile|merge"
-    "|combine|port|back up|archive|compress|zip|turn|transcribe|document"
+    "|combine|port|back up|archive|compress|zip|turn|transcribe|document|break up|concatenate"
 )
 NOUNS = "(?:a|the|this|that|my|our|your|its|their|no|every|any|one|last|latest|new|old|current|first|next|of|for)"
 """A verb of the lists right behind one of these is a noun."""
@@ -48,17 +48,18 @@ NOUNS = "(?:a|the|this|that|my|our|your|its|their|no|every|any|one|last|latest|n
 MAKE_JA = (
     "作成|追加|生成|用意|実装|新規|作っ|作り|作る|書いて|書き込|書き出|書く|足し|加え|追記|記入|記載|保存|出力"
     "|挿入|記録|まとめ"
-    "|導入|構築|コミット|インストール|デプロイ|公開|設定|登録|入れて|置いて"
+    "|導入|構築|コミット|インストール|デプロイ|公開|設定|登録|入れて|置いて|作れ|書け"
 )
 CHANGE_JA = (
     "修正|変更|更新|編集|改善|調整|リファクタ|直し|直す|書き直|書き換|変え|整形|フォーマット|整理|置換|置き換"
     "|差し替|入れ替|短く"
     "|対応|反映|最適化|改訂|校正|翻訳|片付け|仕上げ|完成|有効化|無効化|切り替え|並べ替え|増や|減ら|上げ|下げ|推敲"
-    "|最新に|きれいに|見直|日本語化|書き起こ"
+    "|最新に|きれいに|見直|日本語化|書き起こ|直せ"
 )
 DELETE_JA = "削除|消去|除去|消し|消す|消せ|取り除|破棄|捨て"
-MOVE_JA = "移動|リネーム|改名|名前を変|移し|移す"
-COPY_JA = "コピー|複製|変換|写し"
+CLEAN_JA = "空に|クリア"
+MOVE_JA = "移動|リネーム|改名|名前を変|名前変更|移し|移す"
+COPY_JA = "コピー|複製|変換|写し|分割|分け|統合|結合|集計"
 
 ASKS = (
     r"what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|do(?= (?:i|we|you|they|these|those"
@@ -66,6 +67,11 @@ ASKS = (
     "|show|list|find|read|look|check|count|compare|analy[sz]e|investigate|give|say|review|open|outline"
 )
 WH = "what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|did|has|should|between"
+PROPOSES = (
+    "how about|what about|why not|why don't (?:we|you)|give [\"'`]*\ue000"
+    "|.*(?:and|then) (?:list|report|show|give|tell)(?: [\\w']+){1,6} (?:in|into|to) [\"'`]*\ue000"
+)
+"""How a sentence begins that asks and may well order."""
 GOVERNS = "how|whether|which|when|between|both"
 """What follows these is a part of what they ask."""
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
@@ -80,14 +86,11 @@ POLITE = (
     "|we need to"
     "|you can|you may|we should|we must|i want to|try to|go|your task is to|the task is to|quickly|carefully|simply"
 )
-ASKS_JA = (
-    "教えて|説明|とは|なぜ|何故|どう(?!し)|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|方法"
-    "|やり方"
-)
-POLITE_JA = "(?:て|で)(?:くれ|もらえ|いただけ|くださ|下さ)\\S{0,8}|お願い\\S{0,6}"
+ASKS_JA = "教えて|説明|とは|なぜ|何故|どう(?!し)|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|方法|やり方"
+POLITE_JA = "(?:(?:て|で)(?:くれ|もらえ|いただけ|くださ|下さ)|いただけ)\\S{0,8}|お願い\\S{0,6}"
 ORDER_JA = (
     "[\u3040-\u309f]{0,2}?(?:を)?(?:して(?![いあ])|しておいて|する(?=[。!\\s]*\\Z)|しろ|せよ|し、|したい|お願い"
-    "|頼む|て(?![いあ])|(?=[。!\\s]*\\Z))"
+    "|頼む|て(?![いあ])|(?=[。!:\uff1a\\s]*\\Z))"
 )
 
 REPORT = "reports?|summar(?:y|ies|i[sz]e|i[sz]ing)"
@@ -122,8 +125,7 @@ DOCUMENTS = (
     "|faq|glossary|release notes|how-?to|handbook|wiki|contributing|report|summary|letter|article|essay"
 )
 DOCUMENTS_JA = (
-    "readme|changelog|ドキュメント|文書|説明書|手順書|マニュアル|資料|コメント|変更履歴|リードミー"
-    "|ライセンス"
+    "readme|changelog|ドキュメント|文書|説明書|手順書|マニュアル|資料|コメント|変更履歴|リードミー|ライセンス"
 )
 
 PLACES = (
@@ -137,17 +139,32 @@ SOURCES = (
     "|follow|see|see also|cf.|per|as per|as in|refer to|referring to|consult|consulting|using|with the help of|like"
     "|similar to|same as|in the style of|modelled on|inspired by|about|instead of|rather than|reading|reads|read from"
     "|tool to read|script to read|writes|writing|loads|parses|prints|run|execute|tests for|test for|test cases for"
-    "|imported by|used by"
+    "|imported by|used by|with the contents? of"
 )
-SOURCES_AFTER = "pass|passes|goes green|go green|succeeds|says|describes|explains|states|specifies"
+SOURCES_AFTER = (
+    "as an? reference|as reference|as the reference|as an? template|as the template|as an? model|as an? example"
+    "|as input"
+    "|is the template|pass|passes|goes green|go green|succeeds|says|describes|explains|states|specifies"
+)
 SOURCES_JA = (
     "を参考|を参照|に従|に沿|に基づ|をもと|を元|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ|のように"
-    "|を使って|を使い|を用いて|についての|に関する|ではなく|じゃなく|の代わり|のテストを"
+    "|をテンプレート|をベース|をひな形|を使って|を使い|を用いて|についての|に関する|ではなく|じゃなく|の代わり|のテストを"
 )
+READS = (
+    "read|check|inspect|study|review|open|look at|look into|look in|have a look at|compare|consider|analy[sz]e"
+    "|parse|load|load from"
+    "|the error is in|the traceback is in|the log is in|the details are in|take the \\w+ in|take the \\w+ from"
+)
+READS_AFTER = "holds|contains|shows|lists|has the"
+READS_JA = "を読|を見(?!直)|を確認し|を調べ|を開|を集計"
+"""What is only read, where something else is ordered to change."""
 DENIALS = (
     "do not|don't|don\u2019t|dont|never|must not|mustn't|should not touch|should not change"
     "|should not modify|should not edit|should not delete|may not touch|may not change|without|avoid"
     "|change nothing|touch nothing|modify nothing|edit nothing|nothing but|nothing except|nothing other than"
+    "|you may not|you cannot change|you cannot edit|you can't change|you can't edit|hands off|stay away from"
+    "|refrain from|do nothing to|no need to"
+    "|instead\\s+of\\s+\\w+ing|rather\\s+than\\s+\\w+ing"
     "|no other file"
     "|no other files"
 )
@@ -158,16 +175,18 @@ NO_DENIALS = (
 """Phrases that begin like a denial and are none."""
 DENIALS_JA = (
     "(?<!忘れ)ないで|せずに|しないこと|しない。|しない、|しません|するな|触らない|触れない|触らず|触れず|変えずに|変えない"
-    "|変更しない|変更禁止|編集禁止|は禁止"
+    "|変更しない|変更禁止|編集禁止|は禁止|手を加えず|手を加えない|手を付けず|手をつけず|いじらず|いじらない|読み取り専用"
     "|以外|はそのまま"
 )
 EXCEPTIONS = (
     "not|no need to|except|except for|other than|apart from|excluding|all but|everything but|anything but|nothing but"
-    "|all files but|any file but|but not|ignore|skip|save for"
+    "|all files but|any file but|file but|files but|every\\s\\S+(?:\\s\\S+)?\\s+but"
+    "|all\\s\\S+(?:\\s\\S+)?\\s+but|but not|ignore|skip|save for"
 )
 UNTOUCHED = (
     "alone|unchanged|untouched|intact|as is|as it is|as they are|the way it is|not be changed|not be touched"
-    "|not be modified|not be edited|not be altered|off limits"
+    "|not be modified|not be edited|not be altered|off limits|is read-only|is read only|for reading only"
+    "|for reference only"
 )
 PERHAPS = (
     "if needed|if necessary|if appropriate|if required|if relevant|if possible|if you want|if you like|where possible"

@@ -538,3 +538,8 @@ def test_P8_unfinished_background_work_is_named() -> None:
 def test_P39_the_reason_of_a_failure_is_the_executor_s_own(error: str | None, why: str) -> None:
     verdict = judged(status="ERROR", exit_code=1, error=error)
     assert (verdict.executor_status, verdict.rules[0], verdict.code, verdict.why) == ("ERROR", "exit_code", "E503", why)
+
+
+def test_what_an_executor_said_ends_before_what_was_not_touched_is_named() -> None:
+    why = judged(verified=(), exit_code=3, error="nothing done", untouched=("a.md",)).why
+    assert why.endswith("nothing done. Mentioned and not touched: a.md.")

@@ -96,6 +96,11 @@ def test_p8_whoever_does_what_is_forbidden_is_not(text: str, done: str) -> None:
     assert (found.executor_status, "which the task forbids" in found.why) == ("INCOMPLETE", True), found.why
 
 
+@pytest.mark.parametrize(("text", "done"), wordings.WRONG, ids=[text for text, _ in wordings.WRONG])
+def test_p8_whoever_does_something_near_by_is_not(text: str, done: str) -> None:
+    assert verdict(text, paths(done)).executor_status != "COMPLETE", read(text)
+
+
 ALONE = [
     (text, right) for text, right in STRICT
     if right.lstrip("-") in BEFORE.files and not any(word in text for word in ("temporary", "一時"))
