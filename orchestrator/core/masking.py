@@ -19,13 +19,14 @@ from typing import Any
 from orchestrator.core.masking_patterns import (
     CONTROL,
     FOLDER,
-    KEY_HINTS,
+    KEY_PARTS,
     MASKED,
     NAMES,
     OPTION_LETTERS,
     SHORTEST_VALUE,
     classes,
     compiled,
+    has_literal,
     is_broken,
     may_be_marked,
 )
@@ -36,7 +37,6 @@ MASK = "[MASKED:"
 
 OWN_CLAIM = r'"claim_token":"[A-Za-z0-9][^"\\:]*:C[0-9]+(?:\.[0-9]+)?"'
 
-_KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS if not hint.long)
 _EXAMPLE = "0x0x0x0x0x0x"
 _OPTIONS = tuple(f" -{letter}" for letter in OPTION_LETTERS)
 _NO_END = 1_024
@@ -44,9 +44,8 @@ _NO_END = 1_024
 
 def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
     """Whether a key or registered value could be in a text; false in a microsecond for most texts."""
-    for literal in _KEY_LITERALS:
-        if literal in text and (literal != "sk-" or _sk_begins(text)):
-            return True
+    if has_literal(text, KEY_PARTS) or ("sk-" in text and _sk_begins(text)):
+        return True
     if any(secret[:SHORTEST_VALUE] in text for secret in secrets):
         return True
     known = classes(text)

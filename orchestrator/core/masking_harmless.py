@@ -128,6 +128,8 @@ _CODES = (
     r"(?:\([^()\n]{0,80}\)|[A-Za-z_]{1,40})[ ]?(?:=>|->)[ ]?\S",
 )
 _CODE = "(?:" + "|".join(_CODES) + ")"
+_CODE_SIGN = r"[^\w\s,;'\"$%/@#=]|[Ii]nt|[Ff]loat"
+"""One of these is in every expression and type."""
 _PROSE = r"(?:[Aa]|[A-Za-z][a-z]{1,20})[,.]?[ ](?:[a-z]{1,20}|['\"`(<{$]|[a-z]+['\u2019]s)(?![A-Za-z0-9_@=:-])"
 
 
@@ -139,13 +141,17 @@ def harmless(value: str) -> bool:
         return True
     if compiled(WORD).fullmatch(value) or compiled(PATH).fullmatch(value):
         return True
-    # A key that is masked stays a word of the label that it was one of.
-    value = compiled(MASKED).sub(_MASKED_WORD, value)
-    return bool(compiled(_REFERENCE).fullmatch(value)) or is_label(value)
+    if "[MASKED:" in value:  # a key that is masked stays a word of the label that it was one of
+        value = compiled(MASKED).sub(_MASKED_WORD, value)
+    # Every reference has a sign, but for a row of crosses.
+    signed = not value.isalnum() or not value.strip("xX")
+    return (signed and bool(compiled(_REFERENCE).fullmatch(value))) or is_label(value)
 
 
 def is_label(value: str) -> bool:
     """Whether a value says what a secret is called, or what to do with one: `DB_PASSWORD`, `Mot de passe`."""
+    if value.isascii() and compiled("[0-9]").search(value):
+        return False
     value = value.strip(" \t*,;()")
     if value.lower() in _COMMON_WORDS:
         return True
@@ -173,7 +179,7 @@ def is_code(rest: str) -> bool:
     Args:
         rest: the line from the value on, at most `LINE` characters of it.
     """
-    return bool(compiled(_CODE).match(rest))
+    return bool(compiled(_CODE_SIGN).search(rest) and compiled(_CODE).match(rest))
 
 
 def is_prose(rest: str) -> bool:

@@ -154,13 +154,14 @@ class Machine:
 
     def _advance(self, view: View) -> None:
         unread = view.text[self._look :]
-        marked = patterns.has_long_run(unread) or patterns.may_end_marked(unread)
+        marked = patterns.has_long_run(unread) or ((view.cut or not view.final) and patterns.may_end_marked(unread))
         sources = [
             _Source(hint, view, self._look)
             for hint in self._hints
             if (marked or not hint.long)
             and (view.lower if hint.lower else view.text).find(hint.literal, self._look) >= 0
         ]
+        sources = [source for source in sources if source.match]
         tails = self._tails(view)
         if self._secrets:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))
