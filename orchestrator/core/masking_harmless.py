@@ -57,6 +57,9 @@ _COMMON_WORDS = frozenset(
 )
 """Words of more than eight letters that settings, logs and parsers put where a secret could stand."""
 
+CLAIM = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}:C[0-9]{1,12}(?:\.[0-9]{1,4})?"
+"""The token of a claim, made of the session and the number of a step; harmless where its own name stands before it."""
+CLAIM_NAME = r"claim[_ -]?"
 _CLOSERS = r"[\"'`)}\].,;:!>]{0,6}"
 _MEMBER = r"(?:(?:->|\.|::|\?\.)[A-Za-z_]\w{0,63}|\[[\"'\w$.@*-]{0,64}\]?)"
 _REFERENCES = (
@@ -85,8 +88,6 @@ _REFERENCES = (
     r"(?:\.{0,2}/)?[A-Za-z0-9_.@-]{1,64}(?:/[A-Za-z0-9_.@-]{1,64}){0,8}\.(?:pem|key|txt|json|ya?ml|toml|py|js|ts|crt|cer|env|cfg"
     r"|ini|conf|enc|gpg|age|p12|pfx|jks|md|html|sql|go|rs|java|rb|sh|asc|pub|properties)(?::\d{1,6})?",
     r"[a-z_]{2,32}(?:/[a-z_]{2,32}){2,8}",
-    # The token of a claim, made of the session and the number of a step.
-    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}:C[0-9]{1,12}(?:\.[0-9]{1,4})?",
 )
 _REFERENCE = "(?:" + "|".join(_REFERENCES) + ")" + _CLOSERS
 _NAME = r"[^\W\d_]{1,32}(?:[_.\-/: '\u2019|]{1,3}[^\W\d_]{1,32}){0,11}"

@@ -23,11 +23,12 @@ _CONTEXT = 320
 _CUT_VALUE = 4
 
 
-_FIRST = (
+BEGINS = (
     *(hint.literal[:-1] for hint in patterns.HINTS if hint.first),
     *(mark for mark in patterns.MARKS if not mark.endswith(kinds.BEHIND)),
 )
-_BEGINNINGS = frozenset(literal[:length] for literal in _FIRST for length in range(1, len(literal) + 1))
+"""What keys begin with, where a whole one may be cut; of hints without the last character."""
+_BEGINNINGS = frozenset(literal[:length] for literal in BEGINS for length in range(1, len(literal) + 1))
 _LONGEST_LITERAL = max(map(len, _BEGINNINGS))
 _LONGEST_TOKEN = max(map(len, patterns.TOKENS))
 _MASKED_PART = r"\[(?:M(?:A(?:S(?:K(?:E(?:D(?::[A-Z_]*)?)?)?)?)?)?)?\Z"

@@ -68,6 +68,7 @@ SPLIT_MARKS = tuple(mark for mark, form in MARKS.items() if "+" in form.characte
 
 
 
+@functools.cache
 def _mark_pattern(sign: str) -> str:
     """Where a mark may end that ends with this sign. A literal begins it, which is found much faster than a class."""
     ends = [mark[-3:-1] for mark in MARKS if mark.endswith(sign)]
@@ -231,6 +232,8 @@ ESCAPED = (
     r"|[fF][eE](?:0[0-9a-fA-F]|[fF]{2})|[fF]{2}[aA]0))"
 )
 """Such characters as JSON, code and the doors for people spell them."""
+_SPELT_CODES = ("\\033[", "\\e[", "\\E[", "^[[", "\\u{1")
+"""How shells and scripts spell the beginning of a code."""
 _RUN, CONTROL = b"a" * LONG_RUN, b"c"
 
 
@@ -242,6 +245,8 @@ def classes(text: str) -> bytes:
 def is_broken(text: str) -> bool:
     """Whether a text has characters that are not shown and could break a secret, or has them spelt out."""
     if CONTROL in classes(text) if text.isascii() else compiled(f"[{UNSEEN}]").search(text):
+        return True
+    if any(sign in text for sign in _SPELT_CODES):
         return True
     return ("\\u" in text or "\\x" in text) and compiled(ESCAPED).search(text) is not None
 
