@@ -401,10 +401,7 @@ def _is_claim(view: View, hint: Match, start: int) -> bool:
     """Whether the token of a claim stands behind its own name, which is made by the program and no secret."""
     name = _before(view, hint.start(), len("claim-")) + hint.group()
     token = rf"\\{{0,7}}[\"'`]?{innocent.CLAIM}[.,;:!?)}}\]]{{0,3}}(?=[\s\\\"'`&]|\Z)"
-    return bool(
-        compiled(rf".*{innocent.CLAIM_NAME}token").match(name)
-        and compiled(token).match(view.text, start)
-    )
+    return bool(compiled(rf".*{innocent.CLAIM_NAME}token").match(name) and compiled(token).match(view.text, start))
 
 
 def _named_token(view: View, hint: Match) -> Found:

@@ -67,7 +67,6 @@ SPLIT_MARKS = tuple(mark for mark, form in MARKS.items() if "+" in form.characte
 """Marks of keys that may hold no long run, because characters of base64 split it."""
 
 
-
 @functools.cache
 def _mark_pattern(sign: str) -> str:
     """Where a mark may end that ends with this sign. A literal begins it, which is found much faster than a class."""
