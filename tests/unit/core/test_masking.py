@@ -424,3 +424,27 @@ def test_p15_a_configuration_shows_names_and_no_secrets() -> None:
 )
 def test_most_texts_are_known_to_hold_no_key_without_a_search(text: str, may: bool) -> None:
     assert masking.may_hold_keys(text, ["open-sesame"]) == may
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "claim_token: S1:C12",
+        "claim_token=S1:C12, lease 900",
+        "task heartbeat T --claim-token S1:C12.1 --by dev",
+        '{"claim_token": "S1:C12"}',
+        "CLAIM_TOKEN=S1:C12",
+    ],
+)
+def test_the_token_of_a_claim_stays_behind_its_own_name(text: str) -> None:
+    assert masking.mask(text) == text
+    assert masking.mask_value({"claim_token": "S1:C12"}) == {"claim_token": "S1:C12"}
+
+
+@pytest.mark.parametrize(
+    "before", ["password: ", "token=", "API_KEY=", "--token ", "Bearer ", '{"password": "', '{"token": "', "secret = "]
+)
+def test_what_looks_like_the_token_of_a_claim_is_a_secret_behind_any_other_name(before: str) -> None:
+    assert "abc9x:C12" not in masking.mask(f"{before}abc9x:C12")
+    assert masking.mask_value({"password": "abc9x:C12"}) != {"password": "abc9x:C12"}
+    assert masking.mask_value({"claim_token": "abc 9x:C12"}) != {"claim_token": "abc 9x:C12"}

@@ -34,6 +34,27 @@ UNSEEN = {
     "soft hyphen": "\xad",
     "direction": "\u202e",
     "variation": "\ufe0f",
+    "many intermediates": "\x1b[1;2 !\"#$%&'()m",
+    "many intermediates without numbers": "\x1b !\"#$%&'()F",
+    "many numbers": f"\x1b[{'1;' * 100}m",
+    "controls within a code": "\x1b[3\x071m",
+    "a code that is cancelled": "\x1b[3\x18",
+    "a code cut by another": "\x1b[3\x1b[0m",
+    "link of eight bits": "\x9d8;;https://example.com\x9c",
+    "title cut by a colour": "\x1b]0;title\x1b[0m",
+    "title that is cancelled": "\x1b]0;title\x1a",
+    "long title": f"\x1b]0;{'t' * 3000}\x07",
+    "device control": "\x1bP1$r0m\x1b\\",
+    "device control of eight bits": "\x901$r0m\x9c",
+    "application command": "\x1b_G a=1\x1b\\",
+    "privacy message": "\x1b^x\x9c",
+    "start of string": "\x98x\x1b\\",
+    "colour, spelt out by a shell": r"\033[1;31m",
+    "colour, spelt out by a script": r"\e[0m",
+    "colour, spelt out in carets": "^[[31m",
+    "character set, spelt out": r"\x1b(B",
+    "title, spelt out": r"\x1b]0;title\x07",
+    "link, spelt out": r"\x1b]8;;x\x1b\\",
     "colour, spelt out": r"\x1b[31m",
     "colour, spelt out in JSON": r"\u001b[0m",
     "zero-width space, spelt out": r"\u200b",
@@ -85,6 +106,15 @@ def test_what_begins_a_code_does_not_swallow_the_beginning_of_a_token(begun: str
     shown = masked(f"a {begun}-----BEGIN PRIVATE KEY-----")
     assert shown.removeprefix("a ").removeprefix(RED) == "[MASKED:PRIVATE_KEY]"
     assert masked(shown) == shown
+
+
+@pytest.mark.parametrize("begun", ["\x1b", "\x1b[", "\x1b[1;", "\x9b", "\x1b(", r"\x1b[", r"\033[", "^[["])
+@pytest.mark.parametrize("key", [KEY, "AKIA2345ABCDEFGHIJKL", "glpat-q7Zt9LmX2vB8nR4kW3sD6"])
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_what_begins_a_code_does_not_hide_the_key_behind_it(begun: str, key: str, size: int) -> None:
+    shown = masked(f"a {begun}{key} b", size)
+    assert key[5:12] not in shown
+    assert "[MASKED:" in shown
 
 
 def test_a_registered_value_is_masked_when_broken() -> None:
