@@ -49,8 +49,11 @@ def _settings(door: Any, given: Given) -> Any:
     if port is not None and not 0 <= port <= _LARGEST_PORT:
         raise UsageError("USAGE", f"--port must be from 0 to {_LARGEST_PORT}, not {port}.", "--port 0 takes a free one")
     standard = door.Settings()
+    host = standard.host if wanted.get("host") is None else wanted["host"]
+    if not host or any(each.isspace() for each in host):
+        raise UsageError("USAGE", f"--host {host!r} is no address: it is empty or has blanks.", "--host 127.0.0.1")
     return standard._replace(
-        host=wanted.get("host") or standard.host,
+        host=host,
         port=standard.port if port is None else port,
         names=tuple(name.lower() for name in wanted.get("name") or ()),
         token=_token(wanted.get("token_file")),
