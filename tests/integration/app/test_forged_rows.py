@@ -338,6 +338,6 @@ def test_no_other_report_answers_such_a_turn(about: str, columns: dict[str, obje
 
 def test_where_rows_cannot_be_related_that_is_a_finding(path: pathlib.Path) -> None:
     connection = sqlite3.connect(path)
-    connection.execute("DROP INDEX ix_status_changes_entity")
+    connection.execute("DROP INDEX ix_agent_reports_key")
     connection.close()
     assert ("ROWS_UNREADABLE", 0, "") in told(path, 0)
