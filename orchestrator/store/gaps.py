@@ -46,6 +46,16 @@ _DECISION = "router_decisions d INDEXED BY sqlite_autoindex_router_decisions_1"
 _CHANGE = "status_changes c INDEXED BY sqlite_autoindex_status_changes_1"
 
 
+# A blocker of a group is lifted one by one, by the caller of that very step: a person, who opened it, or who stands
+# above the opener.
+_UNLIFTED = """NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = b.session_id AND e.seq = b.resolved_seq
+        AND e.kind = 'blocker resolve' AND e.actor = b.resolved_by)
+    OR (a.kind <> 'human' AND b.opened_by <> b.resolved_by AND NOT EXISTS (
+        WITH RECURSIVE above(id) AS (SELECT o.parent_id FROM agents o WHERE o.id = b.opened_by
+            UNION SELECT p.parent_id FROM above CROSS JOIN agents p WHERE p.id = above.id)
+        SELECT 1 FROM above WHERE above.id = CASE WHEN a.session_id IS NULL THEN a.id ELSE a.parent_id END))"""
+
+
 class Rule(NamedTuple):
     """Something that must hold between rows.
 
@@ -97,8 +107,9 @@ _OTHERS = (
             AND c.seq = b.resolved_seq AND c.from_status = 'deferred_external')
             AND NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq
             AND r.role = 'project_manager')
-        ELSE b.class = 'hard' AND b.resolution IN ('resolved', 'lifted') AND a.kind <> 'human'
-            AND NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq)
+        ELSE NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq)
+            AND (b.class = 'hard' AND b.resolution IN ('resolved', 'lifted') AND a.kind <> 'human'
+            OR b.task_id IS NULL AND ({_UNLIFTED}))
         END) ORDER BY b.resolved_seq, b.id"""),
     Rule(UNANSWERED, "questions", "the question was answered by nobody who is on record as a person, by a channel",
         """SELECT q.closed_seq, q.id, q.group_id, a.role, q.closed_by, q.answer FROM questions q
@@ -421,7 +432,8 @@ def _uncaused(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[B
         usual = cause in _USUAL and (before, after) in _GROUP_MOVES and makers[by][1] == "system"
         if not (usual and entity == "group" and course.known and course.status == before and recorded(seq)):
             move = _Move(entity, id_, seq, before, after, by, cause)
-            for text in (*_move_faults(move, course, known_step=recorded(seq)), *_unlawful(connection, key, move, makers[by])):
+            faults = _move_faults(move, course, known_step=recorded(seq))
+            for text in (*faults, *_unlawful(connection, key, move, makers[by])):
                 yield Break(UNCAUSED, seq, id_, course.group_id, makers[by][0], by, after, text, "status_changes")
             course.known = True
         course.status, course.seq = after, seq
