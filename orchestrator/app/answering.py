@@ -12,7 +12,6 @@ from typing import Any
 from orchestrator.app import actors
 from orchestrator.app.context import ELSEWHERE, Answer, Call, Context, Version, Work, perform
 from orchestrator.app.decision import changes, consequences, fanning, settling, spawning, withheld_reports
-from orchestrator.app.session import groups
 from orchestrator.app.verdict import completing
 from orchestrator.core import names, questions, strictjson
 from orchestrator.core.questions import ABANDONS, CLARIFICATION, GOES_ON, REVISES
@@ -81,7 +80,7 @@ def answer_action(work: Work) -> Answer:
     question = _question(work, given["id"])
     person = actors.person_named(work, given.get("by"), f"Answering question {question['id']}")
     _refuse_closed(question)
-    session = groups.open_session(work)
+    session = work.open_session()
     decision, note = given["decision"], names.said(given.get("note"))
     _check_fit(question, decision, note)
     decision, note = questions.recorded(question["kind"], decision, note)

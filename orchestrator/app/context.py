@@ -261,6 +261,19 @@ class Work:
             self._session = self.reader.session_of(row) if row else self.context.require_session(self.step.chain)
         return self._session
 
+    def open_session(self) -> Session:
+        """The step's session, which must not have ended.
+
+        Raises:
+            Refused: UNKNOWN_SESSION, SESSION_CLOSED.
+        """
+        session = self.context.require_session(self.step.chain)
+        if session.status == "ended":
+            raise Refused(
+                "SESSION_CLOSED", f"Session {session.id} has ended.", f"orchestrator status {session.id}"
+            )
+        return session
+
     def group(self, group_id: str) -> Group | None:
         """A group of the step's session as it is now, or None; ids are compared byte for byte."""
         row = self.step.row("task_groups", (group_id,))

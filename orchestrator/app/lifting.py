@@ -8,7 +8,6 @@ from __future__ import annotations
 from orchestrator.app import acting, actors, human, paging
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.decision import changes, settling, unblocked_groups
-from orchestrator.app.session import groups
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names, permissions
 from orchestrator.core.permissions import Block
@@ -117,7 +116,7 @@ def resolve(
 def resolve_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = groups.open_session(work)
+    session = work.open_session()
     row = _require(work.context, session.id, given["id"])
     if row["resolved_seq"] is not None:
         raise Refused(

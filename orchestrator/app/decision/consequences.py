@@ -12,7 +12,7 @@ from typing import Any
 from orchestrator.app.context import ATTACHED, Answer, Work
 from orchestrator.app.decision import changes, settling, spawning
 from orchestrator.app.decision import metadata as meta
-from orchestrator.app.session import groups, moving
+from orchestrator.app.engine import group_endings, new_groups
 from orchestrator.app.verdict import completing
 from orchestrator.core import completion, exactjson, names, strictjson
 from orchestrator.core.routing import blocking, rules
@@ -244,7 +244,7 @@ def apply(
         extras["completed"] = list(written.completed)
     only_asks = (decision.postponed or decision.target).agent == PERSON
     if group is None and case.transition.effect == "investigate" and not only_asks:
-        group = begun or groups.create_investigation(work, case)
+        group = begun or new_groups.create_investigation(work, case)
     waiting = None if (group is case.group and case.waiting is None) or decision.asks_session else group
     if group is not None and decision.target.agent == INVESTIGATOR and case.report.role != INVESTIGATOR:
         changes.update_group(work, group.id, {"iterations": 0})
@@ -272,7 +272,7 @@ def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: 
     elif effect == "defer" and group is not None:
         _defer(work, case, group, agent)
     elif effect == "end_research" and case.report.role != VALIDATOR:
-        extras["cancelled"] = moving.end_research(work, case, agent)
+        extras["cancelled"] = group_endings.end_research(work, case, agent)
     elif effect == "confirm":
         spawning.await_validator(work)
 
@@ -280,7 +280,7 @@ def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: 
 def _defer(work: Work, case: Case, group: Group, agent: str) -> None:
     blocker = blocking.newest(case, external=True)
     assert blocker is not None  # noqa: S101 - admission refuses a deferral without it
-    moving.defer(work, group, blocker.id, reason=blocking.reason(case), by=agent, cause="report")
+    group_endings.defer(work, group, blocker.id, reason=blocking.reason(case), by=agent, cause="report")
 
 
 def ask(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from orchestrator.app import actors
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.decision import settling, spawning
-from orchestrator.app.session import groups
 from orchestrator.core import handoff, names, strictjson
 from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.errors import Refused
@@ -41,7 +40,7 @@ def redispatch(
 def redispatch_action(work: Work) -> Answer:
     """Redispatch; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = groups.open_session(work)
+    session = work.open_session()
     actors.named_actor(work, given.get("by"), "Starting an agent again")
     reason = names.said(given.get("reason"))
     if not reason:

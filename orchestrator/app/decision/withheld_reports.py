@@ -15,7 +15,7 @@ from typing import Any
 from orchestrator.app.context import Answer, Version, Work
 from orchestrator.app.decision import acceptance, consequences, spawning
 from orchestrator.app.decision import metadata as meta
-from orchestrator.app.session import groups, moving
+from orchestrator.app.engine import group_endings, new_groups
 from orchestrator.app.verdict import completing
 from orchestrator.core import strictjson
 from orchestrator.core.routing import blocking, engine
@@ -73,7 +73,7 @@ def withhold(work: Work, case: Case, decision: Decision, agent: str) -> conseque
     begins = group is None and case.transition.effect == "investigate"
     if begins:
         # The question is about this group, so that the session goes on meanwhile.
-        group = groups.create_investigation(work, case)
+        group = new_groups.create_investigation(work, case)
     status = work.moved.get(group.id, group.status) if group is not None else None
     waiting = group if status == "in_progress" else None
     kept = {
@@ -134,7 +134,7 @@ def release(
 def drop(work: Work, group: Group, *, by: str) -> None:
     """Cancel the research group that was begun for a report, which was turned down before anybody worked on it."""
     question = work.call.input["id"]
-    moving.cancel(work, group, by=by, reason=f"question {question} was not answered to go on", cause="question")
+    group_endings.cancel(work, group, by=by, reason=f"question {question} was not answered to go on", cause="question")
 
 
 def _case(work: Work, question: queries.Row, row: queries.Row, kept: dict[str, Any]) -> Case:

@@ -6,7 +6,6 @@ Source: seed 001, Properties 19 and 23.
 from __future__ import annotations
 
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.app.session import groups
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.store import evidence, run_reader
@@ -30,7 +29,7 @@ def choose(
 def choose_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = groups.open_session(work)
+    session = work.open_session()
     for subject in SUBJECTS:
         before, after = chosen(work.context, session.id, subject), given.get(subject)
         if before != after:

@@ -10,7 +10,6 @@ from typing import Any
 
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import choosing, writing
-from orchestrator.app.session import groups
 from orchestrator.core import blockers, questions
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import facts as seen
@@ -78,7 +77,7 @@ def restored(given: Mapping[str, Any]) -> Facts:
 def finish_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     run = writing.require(work, given["id"])
     if run.state != states.RUNNING:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; it does not run.", f"/logs {run.id}")

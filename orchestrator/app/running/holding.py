@@ -12,7 +12,6 @@ from typing import Any
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import writing
 from orchestrator.app.running.queueing import requeue
-from orchestrator.app.session import groups
 from orchestrator.app.task import task_status
 from orchestrator.core import questions
 from orchestrator.core import tasks as task_words
@@ -63,7 +62,7 @@ def hold(
 def hold_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     run, state, asked = writing.require(work, given["id"]), given["state"], given.get("question")
     if run.state != states.QUEUED:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", f"/logs {run.id}")

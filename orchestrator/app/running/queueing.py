@@ -6,9 +6,9 @@ from typing import Any
 
 from orchestrator.app import actors
 from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.engine import task_blocks
 from orchestrator.app.running import writing
-from orchestrator.app.session import groups
-from orchestrator.app.task import task_blocks, task_guards, task_status, tasks
+from orchestrator.app.task import task_guards, task_status, tasks
 from orchestrator.core import task_types
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER, Session
@@ -72,7 +72,7 @@ def queue(
 def queue_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = groups.open_session(work)
+    session = work.open_session()
     agent = actors.actor(work, given["by"])
     if not given["prompt"].strip():
         raise UsageError("USAGE", "A run needs something to do.", "Say what is to be done")
@@ -150,7 +150,7 @@ def again(
 def again_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     run = writing.require(work, given["id"])
     agent = actors.actor(work, given["by"])
     task = writing.task_of(work, run)
@@ -204,7 +204,7 @@ def cancel(
 
 def cancel_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
-    groups.open_session(work)
+    work.open_session()
     run, agent, reason = _ending(work)
     if run.state not in (states.QUEUED, states.AWAITING):
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")
@@ -227,7 +227,7 @@ def stop(
 def stop_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     run, agent, reason = _ending(work)
     if run.state != states.RUNNING:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")
@@ -299,7 +299,7 @@ def _open(work: Work) -> list[Run]:
 def unanswered_action(work: Work) -> Answer:
     """End a run that awaits a response which nobody will give any more; a replay calls it with an event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     run = writing.require(work, given["id"])
     if run.state != states.AWAITING:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}.", f"/logs {run.id}")

@@ -11,7 +11,6 @@ from datetime import datetime
 
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import choosing
-from orchestrator.app.session import groups
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running.config import Settings
 from orchestrator.runner import evidence_files
@@ -41,7 +40,7 @@ def expire(context: Context, settings: Settings, *, session_id: str, root: str) 
 def expire_action(work: Work) -> Answer:
     """Record a deletion that has happened; a replay deletes nothing."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     content = {"days": given["days"], "sessions": given["sessions"]}
     id_ = choosing.write_evidence(work, kind="expiry", subject=given["root"], outcome="deleted", content=content)
     return {"success": True, "evidence": id_, "seq": work.seq}

@@ -15,7 +15,6 @@ from typing import Any
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import orders, writing
 from orchestrator.app.running.queueing import end
-from orchestrator.app.session import groups
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, grounds, locks, pools, states
 from orchestrator.core.running.locks import Lock, Table
@@ -51,7 +50,7 @@ def start(
 def start_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     run = _queued(work, given["id"])
     wanted = [(path, mode) for path, mode in given["locks"]]
     _refuse_full(work, run, given["capacity"], writes=any(mode == locks.WRITE for _, mode in wanted))
@@ -105,7 +104,7 @@ def wait(
 def wait_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     run = _queued(work, given["id"])
     writing.log(work, run, [{"kind": run_reader.WAITING, "level": writing.FULL, "text": given["owner"]}])
     if given.get("reason"):

@@ -9,7 +9,8 @@ from typing import Any
 from orchestrator.app import acting
 from orchestrator.app.context import Work
 from orchestrator.app.decision import changes
-from orchestrator.app.task import task_blocks, task_guards, task_status
+from orchestrator.app.engine import task_blocks
+from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER

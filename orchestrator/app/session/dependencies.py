@@ -5,7 +5,6 @@ from __future__ import annotations
 from orchestrator.app import actors, human
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.decision import settling
-from orchestrator.app.session import groups
 from orchestrator.core import names, task_graph
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.errors import Refused
@@ -114,7 +113,7 @@ def _added(work: Work, group_id: str, on: str) -> int:
 
 
 def _manager(work: Work) -> str:
-    groups.open_session(work)
+    work.open_session()
     agent = actors.actor(work, work.call.input.get("by"))
     if agent.kind == "human":
         human.require(work, agent, f"Changing dependencies as {agent.id}")

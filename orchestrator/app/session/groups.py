@@ -4,53 +4,15 @@ from __future__ import annotations
 
 from orchestrator.app import actors, human
 from orchestrator.app.context import RULES, Answer, Call, Context, Work, perform
-from orchestrator.app.decision import changes, settling
+from orchestrator.app.decision import settling
+from orchestrator.app.engine import new_groups
 from orchestrator.core import names
 from orchestrator.core.routing.facts import (
     MANAGER,
-    ROUTER,
     RULES_VERSION,
-    Case,
-    Group,
     Session,
 )
 from orchestrator.errors import Refused
-
-PRIORITIES = {"urgent": 0, "high": 1, "medium": 2, "low": 3}
-DEFAULT_COMPLEXITY = 3
-
-
-def insert(
-    work: Work,
-    group_id: str,
-    *,
-    name: str,
-    kind: str,
-    by: str,
-    security_sensitive: bool = False,
-    complexity: int = DEFAULT_COMPLEXITY,
-    priority: str = "medium",
-) -> Group:
-    """Write a new pending group and return it."""
-    work.step.insert(
-        "task_groups",
-        id=group_id,
-        name=name,
-        kind=kind,
-        security_sensitive=int(security_sensitive),
-        complexity=complexity,
-        priority=PRIORITIES[priority],
-        created_by=by,
-        created_at=work.at,
-        created_seq=work.seq,
-        status="pending",
-        status_changed_by=by,
-        status_changed_at=work.at,
-        status_seq=work.seq,
-    )
-    group = work.group(group_id)
-    assert group is not None  # noqa: S101 - written just now
-    return group
 
 
 def create(
@@ -61,7 +23,7 @@ def create(
     name: str | None = None,
     kind: str = "code",
     security_sensitive: bool = False,
-    complexity: int = DEFAULT_COMPLEXITY,
+    complexity: int = new_groups.DEFAULT_COMPLEXITY,
     priority: str = "medium",
     depends_on: tuple[str, ...] = (),
     by: str = MANAGER,
@@ -97,7 +59,7 @@ def create(
 def create_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = open_session(work)
+    session = work.open_session()
     by = given.get("by") or MANAGER
     _require_planner(work, by)
     if session.kind == "chat":
@@ -115,9 +77,9 @@ def create_action(work: Work) -> Answer:
     name = names.said(given.get("name")) or group_id
     secure = bool(given.get("security_sensitive"))
     _refuse_endless(work, session, group_id, given.get("kind") or "code", secure)
-    insert(
+    new_groups.insert(
         work, group_id, name=name, kind=given.get("kind") or "code", by=by, security_sensitive=secure,
-        complexity=given.get("complexity") or DEFAULT_COMPLEXITY, priority=given.get("priority") or "medium",
+        complexity=given.get("complexity") or new_groups.DEFAULT_COMPLEXITY, priority=given.get("priority") or "medium",
     )
     for dependency in dependencies:
         work.step.insert("group_dependencies", group_id=group_id, depends_on=dependency, added_by=by)
@@ -170,20 +132,6 @@ def _check_dependencies(work: Work, group_id: str, dependencies: list[str]) -> N
             )
 
 
-def open_session(work: Work) -> Session:
-    """The step's session, which must not have ended.
-
-    Raises:
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED.
-    """
-    session = work.context.require_session(work.step.chain)
-    if session.status == "ended":
-        raise Refused(
-            "SESSION_CLOSED", f"Session {session.id} has ended.", f"orchestrator status {session.id}"
-        )
-    return session
-
-
 def _require_planner(work: Work, by: str) -> None:
     agent = actors.actor(work, by)
     if agent.kind == "human":
@@ -199,13 +147,3 @@ def _require_planner(work: Work, by: str) -> None:
             "NOT_PERMITTED", f"{by} is {agent.role}; the security flag is the project manager's to set.",
             "Repeat with --by project_manager",
         )
-
-
-def create_investigation(work: Work, case: Case) -> Group:
-    """The research group of an investigation that no group was named for; it starts at once."""
-    group_id = f"investigation-{work.seq}"
-    group = insert(work, group_id, name=names.said(case.report.summary) or "Investigation", kind="research", by=MANAGER)
-    changes.move_group(
-        work, group, "in_progress", by=ROUTER, reason=f"{case.report.status} without a group", cause="report"
-    )
-    return work.group(group_id) or group

@@ -5,14 +5,13 @@ from __future__ import annotations
 from orchestrator.app import actors, human
 from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
 from orchestrator.app.decision import changes, settling, spawning
-from orchestrator.app.session import groups
+from orchestrator.app.engine import group_endings
 from orchestrator.app.verdict import completing
 from orchestrator.core import completion, lifecycle_table, names
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import (
     ROUTER,
     Blocker,
-    Case,
     Fired,
     Group,
     Session,
@@ -58,7 +57,7 @@ def set_status(
 def set_status_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = groups.open_session(work)
+    session = work.open_session()
     group = work.group(given["id"])
     if group is None:
         raise Refused(
@@ -151,12 +150,12 @@ def _complete(work: Work, session: Session, version: Version, group: Group, by: 
 
 
 def _defer(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
-    defer(work, group, _external(work, group).id, reason=reason, by=by, cause="set_status")
+    group_endings.defer(work, group, _external(work, group).id, reason=reason, by=by, cause="set_status")
     settling.settle(work, "set_status", closed=True)
 
 
 def _cancel(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
-    cancel(work, group, by=by, reason=reason, cause="set_status")
+    group_endings.cancel(work, group, by=by, reason=reason, cause="set_status")
     settling.settle(work, "set_status", closed=True)
 
 
@@ -189,61 +188,3 @@ def _reopened(version: Version, session: Session, group: Group, target: Target, 
 
 
 MOVES = {"completed": _complete, "deferred_external": _defer, "cancelled": _cancel, "in_progress": _reopen}
-
-
-def defer(work: Work, group: Group, blocker_id: str, *, reason: str, by: str, cause: str) -> None:
-    """Defer a group for its external blocker: the record that the guard asks for, then the move."""
-    row = work.reader.one(
-        "SELECT external_dependency, external_by, external_seq FROM blockers WHERE id = :id", id=blocker_id
-    )
-    assert row is not None  # noqa: S101 - the caller found the blocker just now
-    work.step.insert(
-        "deferrals",
-        group_id=group.id,
-        blocker_id=blocker_id,
-        reason=reason,
-        dependency=str(row[0]),
-        confirmed_by=str(row[1]),
-        confirmed_seq=row[2],  # type: ignore[arg-type]  # an external blocker has its step
-        deferred_by=by,
-        deferred_at=work.at,
-    )
-    changes.move_group(work, group, "deferred_external", by=by, reason=reason, cause=cause)
-
-
-def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> None:
-    """Cancel a group: its blockers and questions are settled, its open turn is stale."""
-    for blocker in work.reader.blockers(work.step.chain, group.id):
-        changes.resolve_blocker(work, blocker.id, by=by, resolution="cancelled", note=reason)
-    changes.close_questions(work, group.id, by=by, answer="moot")
-    from orchestrator.app.task import task_status
-
-    task_status.cancel_group(work, group.id, by=by, reason=f"group {group.id} was cancelled: {reason}")
-    changes.move_group(work, group, "cancelled", by=by, reason=reason, cause=cause)
-
-
-def end_research(work: Work, case: Case, agent: str) -> list[str]:
-    """End a session whose investigation has answered: what is still open is cancelled, with the reason."""
-    reason = blocking.reason(case) or f"{case.report.status}: nothing was open"
-    cancelled = cancel_open(work, by=agent, reason=reason, cause="report")
-    changes.move_session(
-        work, work.session().status, "ended", by=agent, reason=reason, cause="report", outcome="investigation_only"
-    )
-    return cancelled
-
-
-def cancel_open(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
-    """Cancel every group that is not finished, and close what a person is still asked; the ids of the groups."""
-    cancelled = []
-    rows = work.context.connection.execute(
-        "SELECT id FROM task_groups WHERE session_id = :session AND status IN ('pending', 'in_progress')"
-        " ORDER BY created_seq",
-        {"session": work.step.chain},
-    ).fetchall()
-    for (group_id,) in rows:
-        group = work.group(group_id)
-        if group is not None:
-            cancel(work, group, by=by, reason=reason, cause=cause)
-            cancelled.append(group_id)
-    changes.close_questions(work, None, by=by, answer="moot")
-    return cancelled

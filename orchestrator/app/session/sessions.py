@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.app import actors, human
 from orchestrator.app.context import RULES, Answer, Call, Context, Work, perform
 from orchestrator.app.decision import changes, settling
-from orchestrator.app.session import groups, moving
+from orchestrator.app.engine import group_endings, new_groups
 from orchestrator.core import lifecycle_table, names
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.routing.facts import (
@@ -170,7 +170,7 @@ def create_action(work: Work) -> Answer:
 
 
 def _open_chat(work: Work, session_id: str, by: str) -> None:
-    group = groups.insert(work, session_id, name="Chat", kind="chat", by=ROUTER)
+    group = new_groups.insert(work, session_id, name="Chat", kind="chat", by=ROUTER)
     changes.move_group(work, group, "in_progress", by=ROUTER, reason="a chat runs from its start", cause="session")
 
 
@@ -284,7 +284,7 @@ def _refuse_session_move(work: Work, to: str) -> None:
 def end_action(work: Work) -> Answer:
     """End; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = groups.open_session(work)
+    session = work.open_session()
     agent = actors.actor(work, given.get("by"))
     reason = names.said(given.get("reason"))
     if not reason:
@@ -311,7 +311,7 @@ def close(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
     session, runs = work.session(), work.context.runs
     runs.refuse_running(work)
     runs.end_all(work, by=by)
-    cancelled = moving.cancel_open(work, by=by, reason=reason, cause="session")
+    cancelled = group_endings.cancel_open(work, by=by, reason=reason, cause="session")
     outcome = "closed" if session.kind == "chat" else "abandoned"
     changes.move_session(work, session.status, "ended", by=by, reason=reason, cause=cause, outcome=outcome)
     return cancelled
@@ -332,7 +332,7 @@ def set_testing_mode(
 
 def testing_mode_action(work: Work) -> Answer:
     """Change the testing mode; a replay calls it with a recorded event's input."""
-    session = groups.open_session(work)
+    session = work.open_session()
     by, reason = _acting(work, "changing the testing mode")
     mode = work.call.input["mode"]
     if mode not in STRICTNESS:
@@ -379,7 +379,7 @@ def upgrade_action(work: Work) -> Answer:
     """Move the session's pin; a replay calls it with a recorded event's input."""
     from orchestrator.app.session import rule_changes, upgrading
 
-    session = groups.open_session(work)
+    session = work.open_session()
     by, reason = _acting(work, "upgrading the workflow")
     old, new = work.context.version(session.workflow_version_id), work.context.active_version()
     if work.call.input.get("confirm"):

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 from orchestrator.app import acting
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.decision import changes
-from orchestrator.app.session import groups
-from orchestrator.app.task import task_blocks, task_guards, task_status
+from orchestrator.app.engine import task_blocks
+from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import clock_jumps, names, permissions, tasks
 from orchestrator.core.tasks import Task
 from orchestrator.errors import EXIT_NEGATIVE, Refused
@@ -98,7 +98,7 @@ def release(
 def claim_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     agent = _agent(work, given.get("agent_id"))
     task_guards.by_hand(work, agent)
     lease = given.get("lease") or LEASE_S
@@ -246,7 +246,7 @@ def heartbeat_action(work: Work) -> Answer:
 def _claim_of(work: Work) -> tuple[Task, Agent]:
     """The task whose claim the call's token is of, and who acts: by default who holds it."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     task = task_guards.require_task(work, work.step.chain, given["id"])
     agent = _agent(work, given["by"]) if given.get("by") else None
     if task.claim_token is None or task.claim_token != given.get("claim_token"):
@@ -278,7 +278,7 @@ def release_action(work: Work) -> Answer:
 def _without_token(work: Work) -> tuple[Task, Agent, str]:
     """The task that is released without the token of a claim, who does it, and why where no reason is given."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     task = task_guards.require_task(work, work.step.chain, given["id"])
     task_status.check(work, task, tasks.TODO, cause="claim_release", expect_version=given.get("expect_version"))
     if not given.get("by"):

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.app import human
 from orchestrator.app.context import Context, Work
-from orchestrator.app.task import task_blocks
+from orchestrator.app.engine import task_blocks
 from orchestrator.core import blockers, lifecycle_table, names, permissions, tasks
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.routing.facts import MANAGER

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.app.session import groups
+from orchestrator.app.engine import task_blocks
 from orchestrator.app.task import task_actors, task_guards, task_status, task_views
 from orchestrator.core import permissions, task_graph, tasks
 from orchestrator.core.routing.facts import MANAGER, ROUTER
@@ -109,7 +109,6 @@ def hopeless(work: Work, id: str, on: Iterable[str]) -> Answer:
 
 def _let_wait(work: Work, task: Task) -> None:
     if work.call.input.get("auto_unblock") and not task.auto_unblock and task.pending:
-        from orchestrator.app.task import task_blocks
 
         task = task_blocks.update(work, task, {"auto_unblock": 1})
     router = work.reader.agent(ROUTER)
@@ -210,7 +209,7 @@ def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
 
 
 def _begin(work: Work) -> tuple[Task, Agent]:
-    session = groups.open_session(work)
+    session = work.open_session()
     task = task_guards.require_task(work, session.id, work.call.input["id"])
     return task, task_actors.actor(work, task_actors.planner(work, task.group_id), task.group_id)
 

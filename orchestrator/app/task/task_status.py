@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from orchestrator.app.context import Work
-from orchestrator.app.task import task_blocks, task_guards
+from orchestrator.app.engine import task_blocks
+from orchestrator.app.task import task_guards
 from orchestrator.app.task.task_guards import liftable
 from orchestrator.core import blockers, names, tasks
 from orchestrator.core.permissions import Block, Standing
@@ -143,7 +144,7 @@ def _write(
     moved = task_blocks.move(work, task, to, by=by.id, reason=reason, cause=cause, values=values)
     if to == tasks.CANCELLED:
         for each in below:
-            _cancel_below(work, each, by, f"{task.id} was cancelled: {reason}")
+            task_blocks.cancel(work, each, by=by.id, reason=f"{task.id} was cancelled: {reason}")
         _end_runs(work, [moved, *below], by, reason)
     elif task.status == tasks.BLOCKED:
         task_blocks.release_below(work, moved, by=by.id, reason=reason or f"{task.id} goes on")
@@ -155,15 +156,6 @@ def _write(
 def _end_runs(work: Work, cancelled: Sequence[Task], by: Agent, reason: str) -> None:
     for task in cancelled:
         work.context.runs.end_of_task(work, task, by=by.id, reason=f"task {task.id} was cancelled: {reason}")
-
-
-def _cancel_below(work: Work, task: Task, by: Agent, reason: str) -> None:
-    found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
-    task_blocks.close(work, found, by=by.id, resolution="cancelled", note=reason)
-    task_blocks.withdraw(work, task, by=by.id)
-    task_blocks.move(
-        work, task, tasks.CANCELLED, by=by.id, reason=reason, cause="cascade", values=task_blocks.NO_CLAIM
-    )
 
 
 def resolve(
@@ -247,12 +239,3 @@ def wait(work: Work, task: Task, by: Agent) -> Task:
 def waiting_reason(names: Sequence[str]) -> str:
     """The reason of a blocker that was opened for dependencies."""
     return f"waits for {', '.join(names)}"
-
-
-def cancel_group(work: Work, group: str, *, by: str, reason: str) -> None:
-    """Cancel what is open of a group's tasks, because the group is cancelled; permission was asked for the group."""
-    agent = work.reader.agent(by)
-    assert agent is not None  # noqa: S101 - whoever moves a group is registered
-    open_ = task_reader.open_of_group(work.context.connection, work.step.chain, group)
-    for task in open_:
-        _cancel_below(work, task, agent, reason)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from orchestrator.app import acting
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.app.session import groups
-from orchestrator.app.task import task_actors, task_blocks, task_guards, task_links, task_status, task_views
+from orchestrator.app.engine import new_groups, task_blocks
+from orchestrator.app.task import task_actors, task_guards, task_links, task_status, task_views
 from orchestrator.core import blockers, names, task_types, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import ROUTER, Session
@@ -93,7 +93,7 @@ class _Place(NamedTuple):
 def create_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = groups.open_session(work)
+    session = work.open_session()
     agent = task_actors.actor(work, task_actors.planner(work, _group_asked(work, session)), None)
     if task_reader.task(work.context.connection, session.id, given["id"]) is not None:
         raise Refused(
@@ -171,7 +171,7 @@ def _insert(work: Work, where: _Place, on: list[str], agent: Agent, reason: str 
     task = _new(
         work, given["id"], group=where.group, parent=where.parent.id if where.parent else None, title=given["title"],
         type=given.get("type") or task_types.IMPLEMENTATION, by=agent, status=former, assignee=given.get("assignee"),
-        priority=groups.PRIORITIES[given.get("priority") or "medium"], auto_unblock=bool(given.get("auto_unblock")),
+        priority=new_groups.PRIORITIES[given.get("priority") or "medium"], auto_unblock=bool(given.get("auto_unblock")),
     )
     found = _blocks(work, task, where.parent, on, agent, reason)
     if found:
@@ -185,7 +185,7 @@ def _insert(work: Work, where: _Place, on: list[str], agent: Agent, reason: str 
 
 def _new(
     work: Work, id: str, *, group: str | None, title: str, type: str, by: Agent, parent: str | None = None,
-    status: str = tasks.TODO, assignee: str | None = None, priority: int = groups.PRIORITIES["medium"],
+    status: str = tasks.TODO, assignee: str | None = None, priority: int = new_groups.PRIORITIES["medium"],
     auto_unblock: bool = False,
 ) -> Task:
     return Task(
@@ -282,7 +282,7 @@ def set_status(
 def set_status_action(work: Work) -> Answer:
     """The use case itself; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = groups.open_session(work)
+    session = work.open_session()
     task = task_guards.require_task(work, session.id, given["id"])
     to = given["status"].strip().lower()
     task_status.check(work, task, to, expect_version=given.get("expect_version"))

@@ -9,7 +9,6 @@ from typing import Any
 
 from orchestrator.app import actors, human
 from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.app.session import groups
 from orchestrator.app.verdict import scope
 from orchestrator.core import names, strictjson
 from orchestrator.core.routing.facts import MANAGER
@@ -103,7 +102,7 @@ def _check_command(command: tuple[str, ...]) -> None:
 def add_action(work: Work) -> Answer:
     """Add; a replay calls it with a recorded event's input."""
     given = work.call.input
-    session = groups.open_session(work)
+    session = work.open_session()
     by = _planner(work, given.get("by"), "adding a criterion")
     id_, command = given["id"], given.get("command")
     if work.reader.one("SELECT 1 FROM criteria WHERE session_id = :s AND id = :id", s=session.id, id=id_):
@@ -175,7 +174,7 @@ def set_criterion(
 def set_action(work: Work) -> Answer:
     """Set; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     row = _require(work, given["id"])
     agent = actors.actor(work, given.get("by"))
     status, actual, proof = given.get("status"), given.get("actual"), given.get("evidence")
@@ -265,7 +264,7 @@ def remove(
 def remove_action(work: Work) -> Answer:
     """Remove; a replay calls it with a recorded event's input."""
     given = work.call.input
-    groups.open_session(work)
+    work.open_session()
     row = _require(work, given["id"])
     by, reason = _planner(work, given.get("by"), "removing a criterion"), _reason(given)
     if not reason:

@@ -10,7 +10,6 @@ from typing import Any
 from orchestrator.app import actors
 from orchestrator.app.context import FOUND, Answer, Context, Version, Work
 from orchestrator.app.decision import changes, settling, spawning
-from orchestrator.app.session import groups
 from orchestrator.core import strictjson
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
@@ -48,7 +47,7 @@ def record_action(work: Work) -> Answer:
         Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED: the record went on since it was read; UNKNOWN_AGENT,
             NOT_PERMITTED, HUMAN_REQUIRED: of who asks.
     """
-    session = groups.open_session(work)
+    session = work.open_session()
     if work.call.input.get("by") or work.context.proof is not None:
         work.actor = actors.named_actor(work, work.call.input.get("by"), "Validating").id
     found = work.call.input.get(FOUND) or {}

@@ -247,3 +247,17 @@ def update(work: Work, task: Task, values: Mapping[str, Value]) -> Task:
     work.step.update("tasks", (task.id,), found)
     known: dict[str, Any] = {name: value for name, value in found.items() if name in Task._fields}
     return task._replace(**known)
+
+
+def cancel(work: Work, task: Task, *, by: str, reason: str) -> None:
+    """Cancel one task, because the task above it or its group is cancelled."""
+    found = task_reader.blockers_of_task(work.context.connection, work.step.chain, task.id)
+    close(work, found, by=by, resolution="cancelled", note=reason)
+    withdraw(work, task, by=by)
+    move(work, task, tasks.CANCELLED, by=by, reason=reason, cause=CASCADE, values=NO_CLAIM)
+
+
+def cancel_group(work: Work, group: str, *, by: str, reason: str) -> None:
+    """Cancel what is open of a group's tasks, because the group is cancelled; permission was asked for the group."""
+    for task in task_reader.open_of_group(work.context.connection, work.step.chain, group):
+        cancel(work, task, by=by, reason=reason)
