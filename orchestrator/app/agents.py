@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from orchestrator.app import actors, human
+from orchestrator.app import actors, credentials, human, paging, views
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import Refused, UsageError
+from orchestrator.store import queries
 from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.queries import Row
+from orchestrator.store.reader import Reader
 
 KINDS = ("ai", "human")
+SHOWN_CHILDREN = 100
 
 
 def register(
@@ -130,8 +134,101 @@ def deactivate_action(work: Work) -> Answer:
 
 
 def _row(work: Work, agent: str) -> Answer:
-    from orchestrator.app import reading
-
-    row = reading.agent_row(work.reader, agent)
+    row = views.agent_row(work.reader, agent)
     assert row is not None  # noqa: S101 - its caller has written or found it
     return row
+
+
+def agents(
+    context: Context,
+    *,
+    session_id: str | None = None,
+    role: str | None = None,
+    all: bool = False,
+    limit: int = 50,
+    since: str | None = None,
+) -> Answer:
+    """The registered agents in the order of their ids.
+
+    Args:
+        session_id: only the instances that one session spawned.
+        role: only agents of this role.
+        all: with deactivated ones too.
+        limit: how many at most.
+        since: the id after which the page begins.
+
+    Returns:
+        `agents`, `has_more`, `next_since`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    if session_id:
+        context.require_session(session_id)
+
+    def fetch(most: int) -> list[Row]:
+        return queries.rows(
+            context.reader, queries.AGENTS,
+            session=session_id, role=role, active=int(not all), since=since or "", limit=most,
+        )  # fmt: skip
+
+    return paging.listed("agents", *paging.page(fetch, limit, "id"), "id", since)
+
+
+def agent(context: Context, *, id: str) -> Answer:
+    """One agent, with those above it up to the person, and the active ones right below it.
+
+    Raises:
+        Refused: UNKNOWN_AGENT.
+    """
+    row = views.agent_row(context.reader, id)
+    if row is None:
+        known = [found["id"] for found in _standing_agents(context)]
+        message = f"Agent {names.shown(id)} is not registered."
+        raise Refused("UNKNOWN_AGENT", message, "orchestrator agent list", did_you_mean=names.nearest(id, known))
+    below = queries.rows(context.reader, queries.CHILDREN, agent=id, limit=SHOWN_CHILDREN)
+    above = _ancestors(context.reader, row)
+    found: Row = {**row, "ancestors": above, "children": [child["id"] for child in below]}
+    if row["kind"] == "human":
+        found["enrolments"] = credentials.enrolments(context, id)
+    return {"success": True, "agent": found}
+
+
+def _standing_agents(context: Context) -> list[Row]:
+    return queries.rows(
+        context.reader, queries.AGENTS, session=None, role=None, active=0, since="", limit=200
+    )
+
+
+def _ancestors(reader: Reader, row: Row) -> list[str]:
+    found: list[str] = []
+    parent = row["parent_id"]
+    while parent is not None and parent not in (*found, row["id"]):
+        found.append(parent)
+        above = reader.agent(parent)
+        parent = above.parent_id if above else None
+    return found
+
+
+def agent_tree(context: Context, *, session_id: str | None = None, all: bool = False) -> Answer:
+    """The agents under those that they report to.
+
+    Args:
+        session_id: of the instances, only those of this session.
+        all: with deactivated ones too.
+
+    Returns:
+        `agents`: the topmost ones, each with its `children`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION.
+    """
+    if session_id:
+        context.require_session(session_id)
+    rows = queries.rows(context.reader, queries.AGENT_TREE, session=session_id, active=int(not all))
+    nodes = {row["id"]: {**row, "children": []} for row in rows}
+    roots: list[Row] = []
+    for node in nodes.values():
+        parent = nodes.get(node["parent_id"])
+        (roots if parent is None else parent["children"]).append(node)
+    return {"success": True, "agents": roots}

@@ -6,7 +6,7 @@ import functools
 import hashlib
 from typing import Any
 
-from orchestrator.app import actors, reading
+from orchestrator.app import actors, views
 from orchestrator.app.context import RULES, Answer, Call, Context, Version, Work, perform
 from orchestrator.app.session import rule_changes
 from orchestrator.core import strictjson
@@ -312,7 +312,7 @@ def _positions(context: Context, session_id: str) -> dict[str, list[str]]:
 
 
 def _position(context: Context, session_id: str, group_id: str) -> dict[str, list[str]]:
-    role = reading.require_group(context, session_id, group_id)["awaited_role"]
+    role = views.require_group(context, session_id, group_id)["awaited_role"]
     return {_place(role): [group_id]} if role else {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.app import reading
+from orchestrator.app import views
 from orchestrator.app.audit import about_groups, telling
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
@@ -55,7 +55,7 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
     if session_id is None:
         raise UsageError("USAGE", f"{names.shown(id)} needs its session.", "Repeat with --session-id SESSION")
     context.require_session(session_id)
-    row = reading.group_row(context.reader, session_id, id)
+    row = views.group_row(context.reader, session_id, id)
     if row is not None:
         return _group(context, session_id, row)
     task = task_reader.task(context.connection, session_id, id)
@@ -95,9 +95,9 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
         "pm_path": bool(path.get("pm_path")),
         "awaiting_confirmation": bool(path.get("awaiting_confirmation")),
         "blockers": open_blockers,
-        "depends_on": reading.depends_on(reader, session_id, row["id"]),
+        "depends_on": views.depends_on(reader, session_id, row["id"]),
         "decisions": about_groups.decisions(reader, session_id, row["id"], LAST_DECISIONS),
-        **reading.imported(reader, session_id, row["id"]),
+        **views.imported(reader, session_id, row["id"]),
     }
     sentences = _group_sentences(context, row, answer)
     if task_reader.task(context.connection, session_id, row["id"]) is not None:
@@ -108,7 +108,7 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
 
 def _awaited(context: Context, session_id: str, row: Row, newest: Row | None) -> Answer | None:
     """Whom the group awaits, with the id of the decision that said so."""
-    waiting = reading.awaited(row)
+    waiting = views.awaited(row)
     if waiting is None:
         return None
     seq, part = row["held_seq"] or row["turn"], row["held_part"]

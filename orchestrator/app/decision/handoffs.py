@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from orchestrator.app import paging, reading
+from orchestrator.app import paging, views
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
 from orchestrator.app.session import resuming
@@ -53,7 +53,7 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     Source: seed 004, Proposed Solution 1 (include_context).
     """
     session = _session(context, session_id)
-    group = reading.require_group(context, session_id, group_id) if group_id is not None else None
+    group = views.require_group(context, session_id, group_id) if group_id is not None else None
     frozen = _frozen(context, session_id, group_id, turn)
     document = strictjson.stored(frozen["document"])
     is_open = session["status"] != "ended" and (group or session)["turn"] == frozen["turn"]
@@ -76,7 +76,7 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
 
 def _session(context: Context, session_id: str) -> Row:
     context.require_session(session_id)
-    return reading.session_row(context.reader, session_id)
+    return views.session_row(context.reader, session_id)
 
 
 def _frozen(context: Context, session_id: str, group_id: str | None, turn: int | None) -> Row:

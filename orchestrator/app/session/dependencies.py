@@ -139,9 +139,9 @@ def _ends(work: Work) -> tuple[str, str]:
 
 
 def _answer(work: Work, group_id: str) -> Answer:
-    from orchestrator.app import reading
+    from orchestrator.app import views
 
-    group = reading.group_row(work.reader, work.step.chain, group_id)
+    group = views.group_row(work.reader, work.step.chain, group_id)
     answer: Answer = {"success": True, "group": group, "seq": work.seq}
     if work.decisions:
         answer["followed_by"] = work.decisions

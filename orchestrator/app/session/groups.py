@@ -108,9 +108,9 @@ def _refuse_endless(work: Work, session: Session, group_id: str, kind: str, secu
 
 
 def _created(work: Work, session: Session, group_id: str, name: str, secure: bool) -> Answer:
-    from orchestrator.app import reading
+    from orchestrator.app import views
 
-    answer: Answer = {"success": True, "group": reading.group_row(work.reader, session.id, group_id), "seq": work.seq}
+    answer: Answer = {"success": True, "group": views.group_row(work.reader, session.id, group_id), "seq": work.seq}
     word = names.whole_words_security(name)
     if word and not secure:
         answer["warnings"] = [

@@ -74,10 +74,10 @@ def set_status_action(work: Work) -> Answer:
     _check_move(work, group, to, agent, reason)
     version = work.context.version(session.workflow_version_id)
     MOVES[to](work, session, version, group, agent.id, reason)
-    from orchestrator.app import reading
+    from orchestrator.app import views
 
-    answer: Answer = {"success": True, "group": reading.group_row(work.reader, session.id, group.id), "seq": work.seq}
-    dependents = reading.dependents(work.reader, session.id, group.id)
+    answer: Answer = {"success": True, "group": views.group_row(work.reader, session.id, group.id), "seq": work.seq}
+    dependents = views.dependents(work.reader, session.id, group.id)
     if dependents:
         answer["dependents"] = dependents
     if work.decisions:

@@ -175,9 +175,9 @@ def _open_chat(work: Work, session_id: str, by: str) -> None:
 
 
 def _row(work: Work) -> dict[str, Any]:
-    from orchestrator.app import reading
+    from orchestrator.app import views
 
-    row: dict[str, Any] = reading.session_row(work.reader, work.step.chain)
+    row: dict[str, Any] = views.session_row(work.reader, work.step.chain)
     return row
 
 

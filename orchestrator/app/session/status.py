@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from orchestrator import errors
-from orchestrator.app import reading
+from orchestrator.app import views
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
 from orchestrator.app.session import doubtful, resuming, summary
@@ -113,11 +113,11 @@ def _endless(context: Context, seen: Snapshot) -> list[str]:
 
 def _snapshot(context: Context, session_id: str) -> Snapshot:
     reader = context.reader
-    session = reading.session_row(reader, session_id)
+    session = views.session_row(reader, session_id)
     return Snapshot(
         session,
         [
-            reading.group_shape(row)
+            views.group_shape(row)
             for row in queries.rows(reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
         ],
         queries.rows(reader, queries.OPEN_QUESTIONS, session=session_id),
@@ -144,9 +144,9 @@ def _head(seen: Snapshot) -> Answer:
         "goal": session["goal"],
         "state": state,
         "stalled": state == STALLED,
-        "awaited": reading.awaited(session),
+        "awaited": views.awaited(session),
         "held": [group["id"] for group in seen.groups if group["held"]],
-        "progress": reading.progress(seen.groups),
+        "progress": views.progress(seen.groups),
         "exit_code": EXIT_CODES.get(state, errors.EXIT_OK),
     }
 
@@ -191,13 +191,13 @@ def _group(seen: Snapshot, row: Row, entry: dict[str, Any], doubt: doubtful.Doub
         "kind": row["kind"],
         "status": row["status"],
         "priority": row["priority"],
-        "awaited": reading.awaited(row),
+        "awaited": views.awaited(row),
         "overdue": _overdue(seen.session, row, now),
         "awaiting_confirmation": entry["kind"] == "awaiting_confirmation",
         "cause": entry.get("cause"),
         "missing": doubt.missing if doubt else entry.get("missing"),
         "doubt": doubt.kind if doubt else None,
-        "rework": reading.revisions(row),
+        "rework": views.revisions(row),
         "blockers": [blocker["id"] for blocker in seen.blockers if blocker["group_id"] == row["id"]],
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app import paging, reading
+from orchestrator.app import paging, views
 from orchestrator.app.context import Answer, Context, Work
 from orchestrator.app.task import task_guards
 from orchestrator.core import tasks
@@ -100,7 +100,7 @@ def task_row(context: Context, session: str, id: str) -> Row:
 def shape(row: Row) -> Row:
     """A task's row with its priority as a word, and without the token of its claim."""
     shown = {name: value for name, value in row.items() if name != SECRET}
-    return {**shown, "priority": reading.PRIORITIES[row["priority"]]}
+    return {**shown, "priority": views.PRIORITIES[row["priority"]]}
 
 
 def changed(work: Work, task: str) -> Answer:

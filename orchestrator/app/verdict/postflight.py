@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator import errors
-from orchestrator.app import reading
+from orchestrator.app import views
 from orchestrator.app.context import Answer, Context
 from orchestrator.app.decision import turns
 from orchestrator.app.session import resuming
@@ -38,8 +38,8 @@ def postflight(context: Context, session_id: str, group_id: str | None = None) -
     """
     context.require_session(session_id)
     if group_id is not None:
-        reading.require_group(context, session_id, group_id)
-    session = reading.session_row(context.reader, session_id)
+        views.require_group(context, session_id, group_id)
+    session = views.session_row(context.reader, session_id)
     found = [_question(context, each) for each in _questions(context, session_id, group_id)]
     resume = [] if found else _resume(context, session, group_id)
     state = PERSON if found else _state(session, resume)

@@ -45,21 +45,21 @@ class Agents(Caller):
     ) -> Answer:
         """The registered agents in the order of their ids.
 
-        As `orchestrator agent list`; see `orchestrator.app.reading.agents`.
+        As `orchestrator agent list`; see `orchestrator.app.agents.agents`.
         """
         return self._call("agent list", session_id=session_id, role=role, all=all, limit=limit, since=since)
 
     def agent_show(self, id: str) -> Answer:
         """One agent, with those above it up to the person, and the active ones right below it.
 
-        As `orchestrator agent show`; see `orchestrator.app.reading.agent`.
+        As `orchestrator agent show`; see `orchestrator.app.agents.agent`.
         """
         return self._call("agent show", id=id)
 
     def agent_tree(self, *, session_id: str | None = None, all: bool = False) -> Answer:
         """The agents under those that they report to.
 
-        As `orchestrator agent tree`; see `orchestrator.app.reading.agent_tree`.
+        As `orchestrator agent tree`; see `orchestrator.app.agents.agent_tree`.
         """
         return self._call("agent tree", session_id=session_id, all=all)
 

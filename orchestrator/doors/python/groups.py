@@ -45,14 +45,14 @@ class Groups(Caller):
     ) -> Answer:
         """The groups of a session in the order of their creation.
 
-        As `orchestrator group list`; see `orchestrator.app.reading.groups`.
+        As `orchestrator group list`; see `orchestrator.app.session.session_views.groups`.
         """
         return self._call("group list", session_id=session_id, status=status, limit=limit, since=since)
 
     def group_show(self, id: str, *, session_id: str | None = None, at_seq: int | None = None) -> Answer:
         """One group: whom it awaits, how often it came back, what stands in its way, each part of its path.
 
-        As `orchestrator group show`; see `orchestrator.app.reading.group`.
+        As `orchestrator group show`; see `orchestrator.app.session.session_views.group`.
         """
         return self._call("group show", id=id, session_id=session_id, at_seq=at_seq)
 

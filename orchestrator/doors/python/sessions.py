@@ -41,14 +41,14 @@ class Sessions(Caller):
     def session_list(self, *, all: bool = False, limit: int = 50, since: str | None = None) -> Answer:
         """The sessions in the order of their ids.
 
-        As `orchestrator session list`; see `orchestrator.app.reading.sessions`.
+        As `orchestrator session list`; see `orchestrator.app.session.session_views.sessions`.
         """
         return self._call("session list", all=all, limit=limit, since=since)
 
     def session_show(self, id: str | None = None) -> Answer:
         """One session, with how many of its groups have which status.
 
-        As `orchestrator session show`; see `orchestrator.app.reading.session`.
+        As `orchestrator session show`; see `orchestrator.app.session.session_views.session`.
         """
         return self._call("session show", id=id)
 

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from orchestrator.app import reading
-from orchestrator.app.session import groups as writing
+from orchestrator.app import views
+from orchestrator.app.engine import new_groups
 from orchestrator.store import queries
 from tests.integration.app.desk import Desk
 
@@ -23,7 +23,7 @@ def ids(answer: dict[str, list[dict[str, str]]], name: str) -> list[str]:
 
 
 def test_priorities_are_read_as_they_are_written() -> None:
-    assert {word: number for number, word in enumerate(reading.PRIORITIES)} == writing.PRIORITIES
+    assert {word: number for number, word in enumerate(views.PRIORITIES)} == new_groups.PRIORITIES
 
 
 @pytest.mark.parametrize("asked", ["s_1", "sA1", "S_1"])
@@ -168,7 +168,7 @@ def test_dependents_are_open_and_completed_groups_that_still_depend(desk: Desk) 
     for id_ in ("B", "C"):
         desk.call("group create", id=id_, session_id="S1", depends_on=("A",))
     desk.call("group set-status", id="C", status="cancelled", session_id="S1", by="project_manager", reason="no need")
-    found = reading.dependents(desk.context.reader, "S1", "A")
+    found = views.dependents(desk.context.reader, "S1", "A")
     assert found == [{"group_id": "B", "status": "pending"}]
 
 
@@ -177,16 +177,16 @@ def test_a_removed_dependency_makes_no_dependent(desk: Desk) -> None:
     desk.call("group create", id="B", session_id="S1", depends_on=("A",))
     desk.call("group set-status", id="A", status="cancelled", session_id="S1", by="project_manager", reason="no need")
     desk.call("group undepend", id="B", on="A", session_id="S1", by="project_manager", reason="no need")
-    assert (reading.dependents(desk.context.reader, "S1", "A"), desk.group("B")["depends_on"]) == ([], [])
+    assert (views.dependents(desk.context.reader, "S1", "A"), desk.group("B")["depends_on"]) == ([], [])
 
 
 def test_the_row_of_a_group_costs_one_statement(desk: Desk) -> None:
     desk.session("S1", "A")
     seen: list[str] = []
     desk.context.connection.set_trace_callback(seen.append)
-    row = reading.group_row(desk.context.reader, "S1", "A")
+    row = views.group_row(desk.context.reader, "S1", "A")
     assert (len(seen), row and row["id"]) == (1, "A")
-    assert reading.group_row(desk.context.reader, "S1", "B") is None
+    assert views.group_row(desk.context.reader, "S1", "B") is None
 
 
 def test_an_unknown_group_is_refused_with_the_nearest_one_and_leaves_no_trace(desk: Desk) -> None:
