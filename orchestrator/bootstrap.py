@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.app.context import Answer, Context, RunHooks
+from orchestrator.app.kernel.context import Answer, Context, RunHooks
 from orchestrator.core import exactjson, masking
 from orchestrator.core.agent_programs import ACTS_FOR
 from orchestrator.core.running import program_variables
@@ -34,19 +34,19 @@ class _Runs:
 
 
 def _after_refusal(work: Any, recorded: Answer) -> None:
-    from orchestrator.app.decision import settling
+    from orchestrator.app.engine import settling
 
     settling.after_refusal(work, recorded)
 
 
 def _found_proof(context: Context, credential: Any) -> dict[str, str]:
-    from orchestrator.app import human
+    from orchestrator.app.kernel import human
 
     return human.found(context, credential)
 
 
 def _refuse_other_role(work: Any, said: str, actor: str) -> None:
-    from orchestrator.app import acting
+    from orchestrator.app.kernel import acting
 
     acting.refuse_other_role(work, said, actor)
 
@@ -130,7 +130,7 @@ def open_context(
     context.secrets = secrets(environment)
     context.surroundings = _LazySurroundings()
     if ACTS_FOR in environment:
-        from orchestrator.app import acting
+        from orchestrator.app.kernel import acting
 
         context.acts_for = acting.spoken_for(environment[ACTS_FOR])
     context.state_folder = high_water.state_folder(environment)
@@ -313,7 +313,7 @@ def open_service(
     Raises:
         InvalidInput: an unknown executor. Refused: E104, one that is forbidden. EnvironmentProblem: as `open_context`.
     """
-    from orchestrator.app.pooling import Pool
+    from orchestrator.app.kernel.pooling import Pool
     from orchestrator.app.running import desk, serving
     from orchestrator.runner import project as projects
 

@@ -7,7 +7,7 @@ from functools import cache
 
 from orchestrator import bootstrap as _bootstrap  # noqa: F401 - names what contexts ask of runs
 from orchestrator.app import setup
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.store import constants, memory
 
 

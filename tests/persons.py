@@ -9,8 +9,8 @@ import subprocess
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.app import verification
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.people import verification
 from orchestrator.runner.surroundings import Surroundings
 
 CODE = re.compile(r"Type ([A-Z0-9]+) to confirm")

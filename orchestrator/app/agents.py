@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app import actors, credentials, human, paging, views
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import actors, credentials, human, paging, views
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow import vocabulary

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
 from orchestrator.store import discovery
@@ -224,7 +224,7 @@ def _of_programs(environment: Mapping[str, str]) -> dict[str, list[str]]:
 
 def _of_people(path: str, at: str) -> str:
     """What proves a person in a sound database."""
-    from orchestrator.app import credentials
+    from orchestrator.app.kernel import credentials
     from orchestrator.store import sqlite
 
     connection = sqlite.open_file(path, write=False)

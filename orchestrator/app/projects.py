@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 
-from orchestrator.app import actors
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import actors
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.tuples import NamedTuple

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import files, resources
-from orchestrator.app import agents, workflows
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app import agents
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.workflow import workflows
 from orchestrator.core import names
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput

@@ -1,6 +1,6 @@
 """What stands around this process, for proving a person: its terminal, its ancestors, and the program `ssh-keygen`.
 
-The one adapter of the port that `orchestrator.app.verification` describes. Nothing here judges.
+The one adapter of the port that `orchestrator.app.people.verification` describes. Nothing here judges.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from orchestrator import resources, testing
 from orchestrator.app import setup
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.core.workflow.model import Workflow
 from tests.acceptance import walking
 from tests.acceptance.walking import SESSION, Op, report

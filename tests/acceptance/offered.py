@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from orchestrator import testing
-from orchestrator.app import arguments, human, operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import arguments, human, operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.doors.cli import catalogue, quick, values
 from orchestrator.errors import OrchestratorError
 from tests.acceptance.walking import SESSION, Op, report

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app import enrolment
+from orchestrator.app.people import enrolment
 from tests import persons
 from tests.acceptance.replhouse import House
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from orchestrator import resources, testing
-from orchestrator.app import operations, setup
+from orchestrator.app import setup
+from orchestrator.app.kernel import operations
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import constants
 

@@ -19,7 +19,7 @@ import fastapi
 import httpx
 import pytest
 
-from orchestrator.app import enrolment
+from orchestrator.app.people import enrolment
 from orchestrator.doors.cli.serve import LACKING
 from tests.acceptance import replhouse
 from tests.acceptance.replhouse import DEADLINE_S

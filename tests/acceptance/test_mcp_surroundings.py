@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator, bootstrap
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.doors.mcp.calling import Caller, Settings
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.integration.store.conftest import Unprivileged, open_folder, unprivileged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import human, operations
+from orchestrator.app.kernel import human, operations
 from orchestrator.errors import OrchestratorError
 from tests.acceptance import offered, walking
 from tests.acceptance.offered import OTHER, TaskWalk

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app import enrolment, verification
+from orchestrator.app.people import enrolment, verification
 from orchestrator.runner.surroundings import Surroundings
 from tests import persons
 from tests.acceptance.test_executor_is_nobody import TYPES

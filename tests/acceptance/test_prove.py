@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from orchestrator import resources, testing
-from orchestrator.app import arguments, operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.proof import proving, proving_memory, proving_moves, proving_search, proving_state, proving_world
 from orchestrator.app.proof.proving_moves import LEAN, PLAIN, SMALL, WIDE, Setting
 from orchestrator.app.proof.proving_search import Search
@@ -499,7 +499,7 @@ def test_the_counted_statement_is_the_one_that_the_loop_guard_reads() -> None:
 
 def test_only_refusals_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What breaks under a move is a counterexample too, not the end of the search."""
-    from orchestrator.app.decision import changes
+    from orchestrator.app.engine import changes
 
     def broken(*given: object, **more: object) -> None:
         raise RuntimeError("it broke")

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from orchestrator import resources, testing
-from orchestrator.app import operations, setup
+from orchestrator.app import setup
 from orchestrator.app.audit import replaying
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import memory, sqlite, step
 from tests.acceptance import play, walking

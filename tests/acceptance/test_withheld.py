@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from tests.acceptance import walking
 from tests.acceptance.walking import Walk, answer, report
 

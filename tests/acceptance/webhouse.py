@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 
 from orchestrator import bootstrap
-from orchestrator.app import enrolment
+from orchestrator.app.people import enrolment
 from tests import persons
 from tests.acceptance import replhouse
 from tests.acceptance.replhouse import DEADLINE_S

@@ -1,7 +1,7 @@
 """No module reaches itself by its imports: neither at the top, nor inside functions, nor for types alone.
 
 An import inside a function hides a circle from Python, not from whoever reads the code. Where something below has to
-ask what lies above, it asks through a port of `orchestrator.app.context.Context`, which `bootstrap` names.
+ask what lies above, it asks through a port of `orchestrator.app.kernel.context.Context`, which `bootstrap` names.
 """
 
 from __future__ import annotations

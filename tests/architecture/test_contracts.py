@@ -12,7 +12,12 @@ import pytest
 
 from tests.architecture import source
 
+PROJECT = tomllib.loads((source.ROOT / "pyproject.toml").read_text("utf-8"))
+CONTRACTS = {contract["id"]: contract for contract in PROJECT["tool"]["importlinter"]["contracts"]}
+LEVELS = [name for level in CONTRACTS["levels"]["layers"] for name in level.split(" | ")]
+
 INNOCENT = {
+    **{f"app/{name}/__init__.py": "" for name in LEVELS},
     "doors/cli.py": "from orchestrator import bootstrap",
     "bootstrap.py": "from orchestrator import app, store",
     "app/__init__.py": "from orchestrator import core, store",
@@ -20,7 +25,6 @@ INNOCENT = {
     "core/__init__.py": "import json",
     "core/lifecycle.py": "import transitions",
     "resources.py": "import pathlib",
-    "files.py": "import os",
     "errors.py": "",
 }
 
@@ -28,6 +32,7 @@ RUNNER = {"runner/__init__.py": "import subprocess"}
 
 BREACHES = {
     "direction": {"core/bad.py": "from orchestrator import store"},
+    "levels": {"app/kernel/bad.py": "def late():\n    from orchestrator.app import engine\n    return engine"},
     "doors": {"doors/web.py": "from orchestrator.doors import cli"},
     "adapters": {"doors/web.py": "from orchestrator import store"},
     "database": {"app/bad.py": "import sqlite3"},
@@ -35,9 +40,6 @@ BREACHES = {
     "machines": {"core/bad.py": "import transitions"},
     "purity": {"core/bad.py": "def late():\n    import time\n    return time"},
 }
-
-PROJECT = tomllib.loads((source.ROOT / "pyproject.toml").read_text("utf-8"))
-CONTRACTS = {contract["id"]: contract["name"] for contract in PROJECT["tool"]["importlinter"]["contracts"]}
 
 
 def broken(folder: pathlib.Path, files: dict[str, str]) -> set[str]:
@@ -53,8 +55,8 @@ def broken(folder: pathlib.Path, files: dict[str, str]) -> set[str]:
     linter = pathlib.Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([linter, "--no-cache"], cwd=folder, capture_output=True, text=True, check=False)
     verdicts = dict(re.findall(r"^(.*) (KEPT|BROKEN)\b", done.stdout, re.MULTILINE))
-    assert set(verdicts) == set(CONTRACTS.values()), done.stdout
-    return {key for key, name in CONTRACTS.items() if verdicts[name] == "BROKEN"}
+    assert set(verdicts) == {contract["name"] for contract in CONTRACTS.values()}, done.stdout
+    return {key for key, contract in CONTRACTS.items() if verdicts[contract["name"]] == "BROKEN"}
 
 
 @pytest.mark.parametrize(
@@ -73,6 +75,10 @@ def test_an_innocent_package_keeps_every_contract(tmp_path: pathlib.Path, files:
 @pytest.mark.parametrize("contract", BREACHES)
 def test_a_breach_is_caught(tmp_path: pathlib.Path, contract: str) -> None:
     assert contract in broken(tmp_path, INNOCENT | RUNNER | BREACHES[contract])
+
+
+def test_every_use_case_has_a_level(tmp_path: pathlib.Path) -> None:
+    assert broken(tmp_path, INNOCENT | RUNNER | {"app/elsewhere.py": ""}) == {"levels"}
 
 
 def test_every_contract_has_a_breach_here() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from importlib import util
 from typing import Any
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from tests.benchmarks import harness
 from tests.benchmarks.table import Figure
 

@@ -8,7 +8,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from tests.benchmarks import floor, harness, mix
 from tests.benchmarks.table import Bound, Figure
 

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.store import guards, sqlite
 from tests.benchmarks import mix
 

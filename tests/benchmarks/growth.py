@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from orchestrator import bootstrap, testing
-from orchestrator.app import operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.store import guards
 from tests.benchmarks import floor, harness, mix
 from tests.benchmarks.table import Bound, Figure

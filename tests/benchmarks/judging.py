@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.store import sqlite
 from tests.benchmarks import harness, mix
 from tests.benchmarks.table import Bound, Figure

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from orchestrator import bootstrap, testing
-from orchestrator.app import operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.core import exactjson
 from orchestrator.store import constants, sqlite
 

@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from tests.benchmarks import __main__ as main
 from tests.benchmarks import crowd, floor, growth, mix, verified
 

@@ -13,8 +13,8 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 
-from orchestrator.app import operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.store import rows
 from tests import forging
 from tests.benchmarks import growth, harness, mix

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from tests.benchmarks import browser, harness, loads, mix, workplace
 from tests.benchmarks.table import Figure
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import bootstrap, testing
-from orchestrator.app import operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.core import task_graph
 from orchestrator.store import guards
 from orchestrator.store.task_edges import Edges

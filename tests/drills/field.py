@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from orchestrator import bootstrap, resources
-from orchestrator.app import operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.store import sqlite, step
 
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"

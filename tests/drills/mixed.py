@@ -12,7 +12,7 @@ import random
 import sys
 import time
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.errors import OrchestratorError
 from tests.drills import field
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap, testing
-from orchestrator.app import operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.errors import EnvironmentProblem
 from orchestrator.store import constants
 from tests.conftest import Command

@@ -14,7 +14,7 @@ import pytest
 
 import orchestrator
 from orchestrator import EnvironmentProblem, Orchestrator, OrchestratorError, Refused, UsageError, bootstrap
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.core import exactjson
 from tests.cases import every
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.decision import turns
+from orchestrator.app.engine import turns
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader

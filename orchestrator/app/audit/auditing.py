@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.app import paging
-from orchestrator.app.context import VIA, Answer, Context
-from orchestrator.app.decision import turns
+from orchestrator.app.engine import turns
+from orchestrator.app.kernel import paging
+from orchestrator.app.kernel.context import VIA, Answer, Context
 from orchestrator.core import names, strictjson, ways
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.app import moments
 from orchestrator.app.audit import auditing
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel import moments
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
 from orchestrator.errors import UsageError
 from orchestrator.store import inquiries

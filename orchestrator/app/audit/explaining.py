@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.app import views
 from orchestrator.app.audit import about_groups, telling
-from orchestrator.app.context import Answer, Context
-from orchestrator.app.decision import turns
-from orchestrator.app.verdict import completing
+from orchestrator.app.engine import completing, turns
+from orchestrator.app.kernel import views
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, strictjson
 from orchestrator.core.routing.facts import PERSON, WITHHELD
 from orchestrator.errors import Refused, UsageError

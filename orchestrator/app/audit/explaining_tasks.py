@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.task import next_action, task_views
 from orchestrator.app.task.next_waits import CLOSED_GROUPS
 from orchestrator.core import clock_jumps, permissions, tasks

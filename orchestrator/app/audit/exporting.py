@@ -16,9 +16,10 @@ import os
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from orchestrator.app.audit import attached, attaching, auditing
+from orchestrator.app.audit import attaching, auditing
 from orchestrator.app.audit.attaching import Tally
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel import attached
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import export_format, masking
 from orchestrator.core.routing import facts
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator.app import paging
 from orchestrator.app.audit import auditing
 from orchestrator.app.audit.auditing import Filter
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel import paging
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK
 from orchestrator.store import gaps as record
 from orchestrator.store import moment

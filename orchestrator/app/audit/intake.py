@@ -15,7 +15,7 @@ from typing import IO, Any
 from orchestrator import files
 from orchestrator.app.audit import retelling
 from orchestrator.app.audit.arriving import Arriving
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import export_format, names
 from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
 from orchestrator.core.routing import facts

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import actors, human
-from orchestrator.app.context import Answer, Call, Context, Work, answered, perform
-from orchestrator.app.decision import changes, spawning
-from orchestrator.app.session import summary
+from orchestrator.app.engine import changes, spawning, summary
+from orchestrator.app.kernel import actors, human
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, perform
 from orchestrator.core import names, strictjson
 from orchestrator.core.imported import translate
 from orchestrator.core.imported.translate import Imported, Translated

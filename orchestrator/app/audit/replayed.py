@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.app.audit import retelling
 from orchestrator.app.audit.retelling import Outcome
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import exactjson
 from orchestrator.core.routing import facts
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK

@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Iterable
 from typing import Any
 
-from orchestrator.app.context import AGENT_JSON, Action, Answer, Call, Context, Work, no_session_open, perform
+from orchestrator.app.kernel.context import AGENT_JSON, Action, Answer, Call, Context, Work, no_session_open, perform
 from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
@@ -21,15 +21,15 @@ SCHEMA = "migrate"
 
 ACTIONS: dict[str, str] = {
     "init": "setup:register_action",
-    "route": "decision.routing:report_action",
-    "redispatch": "decision.redispatching:redispatch_action",
-    "answer": "answering:answer_action",
-    "human enrol": "enrolment:enrol_action",
-    "human remove": "enrolment:remove_action",
-    "human reset": "enrolment:reset_action",
-    "human link": "enrolment:link_action",
-    "human open": "enrolment:use_action",
-    "human verify": "verification:refuse",
+    "route": "reports.routing:report_action",
+    "redispatch": "reports.redispatching:redispatch_action",
+    "answer": "people.answering:answer_action",
+    "human enrol": "people.enrolment:enrol_action",
+    "human remove": "people.enrolment:remove_action",
+    "human reset": "people.enrolment:reset_action",
+    "human link": "people.enrolment:link_action",
+    "human open": "people.enrolment:use_action",
+    "human verify": "people.verification:refuse",
     "project add": "projects:add_action",
     "session create": "session.sessions:create_action",
     "session pause": "session.sessions:pause_action",
@@ -48,7 +48,7 @@ ACTIONS: dict[str, str] = {
     "task set-status": "task.tasks:set_status_action",
     "task depend": "task.task_links:depend_action",
     "task undepend": "task.task_links:undepend_action",
-    "blocker resolve": "lifting:resolve_action",
+    "blocker resolve": "task.lifting:resolve_action",
     "run queue": "running.queueing:queue_action",
     "run retry": "running.queueing:again_action",
     "run cancel": "running.queueing:cancel_action",
@@ -68,13 +68,13 @@ ACTIONS: dict[str, str] = {
     "validate": "verdict.verdicts:record_action",
     "agent register": "agents:register_action",
     "agent deactivate": "agents:deactivate_action",
-    "workflow load": "workflows:load_action",
+    "workflow load": "workflow.workflows:load_action",
 }
 """The use case behind each kind of event, as module and function."""
 
 
-STORE_MODULES = ("setup", "agents", "answering", "enrolment", "projects", "verification", "workflows")
-"""Where the use cases stand that belong to no session."""
+OF_THE_STORE = frozenset(("init", "agent", "answer", "human", "project", "workflow"))
+"""The first words of calls that belong to no session."""
 
 
 class Event(NamedTuple):
@@ -159,7 +159,7 @@ def _action(call: Call) -> Action:
     if call.refused is not None:
         return _refuse_as_before
     module, _, name = ACTIONS[call.kind].partition(":")
-    if call.chain == STORE_CHAIN and module not in STORE_MODULES:
+    if call.chain == STORE_CHAIN and call.kind.partition(" ")[0] not in OF_THE_STORE:
         return _refuse_for_want_of_a_session
     action: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
     return action

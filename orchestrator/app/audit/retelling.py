@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from orchestrator.app.audit import replaying
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.core import strictjson
 from orchestrator.core.routing import facts
 from orchestrator.core.tuples import NamedTuple

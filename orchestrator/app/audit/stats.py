@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from orchestrator.app import moments, paging
 from orchestrator.app.audit import tallying
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel import moments, paging
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core.routing.rules import COUNTERS
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import inquiries, moment, queries

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from orchestrator.app import moments
+from orchestrator.app.kernel import moments
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.routing.rules import COUNTERS

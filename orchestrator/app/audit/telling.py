@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.decision import turns
+from orchestrator.app.engine import turns
 from orchestrator.core import handoff, ways
 from orchestrator.core.routing.facts import VALIDATOR, WITHHELD
 from orchestrator.core.tuples import NamedTuple

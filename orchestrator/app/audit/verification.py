@@ -12,8 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from orchestrator.app.audit import attached, auditing
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.audit import auditing
+from orchestrator.app.kernel import attached
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import exactjson
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
 from orchestrator.store import (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app.context import Work
-from orchestrator.app.decision import changes
-from orchestrator.app.engine import task_blocks
+from orchestrator.app.engine import changes, task_blocks
+from orchestrator.app.kernel.context import Work
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import Case, Group
 

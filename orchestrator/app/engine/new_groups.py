@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app.context import Work
-from orchestrator.app.decision import changes
+from orchestrator.app.engine import changes
+from orchestrator.app.kernel.context import Work
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER, ROUTER, Case, Group
 

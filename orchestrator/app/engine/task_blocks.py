@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from orchestrator.app.context import Work
-from orchestrator.app.decision import changes
+from orchestrator.app.engine import changes
+from orchestrator.app.kernel.context import Work
 from orchestrator.core import blockers, questions, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import RUNNER

@@ -24,9 +24,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from orchestrator.app.engine import summary
 from orchestrator.app.proof.proving_state import Fault, Key, Marks, Place, State
 from orchestrator.app.proof.proving_world import ANSWER, Move
-from orchestrator.app.session import summary
 from orchestrator.core.routing.facts import MANAGER, PERSON, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import queries, reader

@@ -15,9 +15,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from orchestrator.app import human, setup, workflows
+from orchestrator.app import setup
 from orchestrator.app.audit import replaying
-from orchestrator.app.context import PERSON, Action, Call, Context, Version, Work, perform
+from orchestrator.app.kernel import human
+from orchestrator.app.kernel.context import PERSON, Action, Call, Context, Version, Work, perform
+from orchestrator.app.workflow import workflows
 from orchestrator.core.routing.facts import Group, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Rules

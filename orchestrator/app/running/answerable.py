@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import closing, gone, mediating
 from orchestrator.core import questions
 from orchestrator.core.running import states

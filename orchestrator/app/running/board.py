@@ -13,8 +13,8 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.app import hiding
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel import hiding
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import views
 from orchestrator.core import masking
 from orchestrator.core.running import states

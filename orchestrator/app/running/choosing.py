@@ -5,7 +5,7 @@ Source: seed 001, Properties 19 and 23.
 
 from __future__ import annotations
 
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.store import evidence, run_reader

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Iterator
 from datetime import datetime
 
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import gone, queueing, records, starting
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.session import sessions

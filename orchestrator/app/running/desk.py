@@ -11,8 +11,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from orchestrator.app import answering
-from orchestrator.app.context import Answer
+from orchestrator.app.kernel.context import Answer
+from orchestrator.app.people import answering
 from orchestrator.app.running import (
     adopting,
     answerable,

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import (
     execution,
     measuring,

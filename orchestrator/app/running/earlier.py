@@ -5,7 +5,7 @@ Source: seed 001, Properties 27 and 30.
 
 from __future__ import annotations
 
-from orchestrator.app.context import Answer
+from orchestrator.app.kernel.context import Answer
 from orchestrator.app.running import views
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.store import run_reader

@@ -5,7 +5,7 @@ Source: seed 001, Properties 9 and 35.
 
 from __future__ import annotations
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import holding, records, starting, writing
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core import questions

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import choosing, writing
 from orchestrator.core import blockers, questions
 from orchestrator.core.routing.facts import RUNNER

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import writing
 from orchestrator.app.running.queueing import requeue
 from orchestrator.app.task import task_status

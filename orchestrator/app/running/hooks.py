@@ -1,4 +1,4 @@
-"""What sessions, tasks and questions ask of runs, as `orchestrator.app.context.RunHooks` describes it."""
+"""What sessions, tasks and questions ask of runs, as `orchestrator.app.kernel.context.RunHooks` describes it."""
 
 from __future__ import annotations
 

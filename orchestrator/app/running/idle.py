@@ -5,7 +5,7 @@ Source: seed 001, Properties 16 and 35.
 
 from __future__ import annotations
 
-from orchestrator.app.context import Context, Work
+from orchestrator.app.kernel.context import Context, Work
 from orchestrator.app.running import closing, writing
 from orchestrator.app.session import sessions
 from orchestrator.core.running import states

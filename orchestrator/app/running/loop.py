@@ -18,8 +18,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 
-from orchestrator.app.context import Context
-from orchestrator.app.pooling import Pool
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.kernel.pooling import Pool
 from orchestrator.app.running import failing, records, starting, waiting, writing
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import locks, states

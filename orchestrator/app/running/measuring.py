@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.core.running import limits, tests_exist
 from orchestrator.core.running.config import Settings
 from orchestrator.runner import process

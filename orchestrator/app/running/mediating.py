@@ -5,7 +5,7 @@ Source: seed 001, Property 19; seed 000, INV-2.
 
 from __future__ import annotations
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import orders
 from orchestrator.core import questions
 from orchestrator.core.running import guard, mediation

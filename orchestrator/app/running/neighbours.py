@@ -9,7 +9,7 @@ Source: seed 001, Properties 6, 8 and 31.
 
 from __future__ import annotations
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import starting
 from orchestrator.core.running import locks, states
 from orchestrator.core.tuples import NamedTuple

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from orchestrator.app.context import Answer
+from orchestrator.app.kernel.context import Answer
 from orchestrator.app.running import pointing, retention, writing
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.session import sessions

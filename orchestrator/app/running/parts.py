@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import orders
 from orchestrator.core.running import limits, mentions, tests_exist
 from orchestrator.core.running.config import Settings

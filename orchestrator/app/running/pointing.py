@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.core.running import states
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import occupied, project

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import actors
-from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.engine import task_blocks
+from orchestrator.app.kernel import actors
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import writing
 from orchestrator.app.task import task_guards, task_status, tasks
 from orchestrator.core import task_types

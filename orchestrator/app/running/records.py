@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import execution, finishing, lifecycle, merging, pointing, views, writing
 from orchestrator.app.running.execution import Done, Job, Seen
 from orchestrator.app.running.parts import Part

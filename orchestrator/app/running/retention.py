@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import choosing
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running.config import Settings

@@ -12,7 +12,7 @@ import functools
 import os
 from collections.abc import Callable, Mapping
 
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import choosing
 from orchestrator.core import masking
 from orchestrator.core.running import config, production, program_variables, providers

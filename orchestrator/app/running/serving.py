@@ -8,9 +8,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from orchestrator.app import answering, arguments, human, operations, projects, question_views
-from orchestrator.app.context import Answer, Context
-from orchestrator.app.pooling import Pool
+from orchestrator.app import projects
+from orchestrator.app.kernel import arguments, human, operations
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.kernel.pooling import Pool
+from orchestrator.app.people import answering
+from orchestrator.app.questions import question_views
 from orchestrator.app.running import board, failing, opening, queueing
 from orchestrator.app.running.desk import Desk
 from orchestrator.app.running.loop import CHANNEL, PAGE, Loop, Tell

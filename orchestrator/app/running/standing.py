@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from orchestrator.app.context import Answer
+from orchestrator.app.kernel.context import Answer
 from orchestrator.app.running import earlier
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import states

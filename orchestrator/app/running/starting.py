@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.running import orders, writing
 from orchestrator.app.running.queueing import end
 from orchestrator.core.routing.facts import RUNNER

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.store import run_reader
 from orchestrator.store.run_reader import Run
 

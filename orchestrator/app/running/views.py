@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import gone, merging, orders, writing
 from orchestrator.core import masking, questions, strictjson, task_types
 from orchestrator.core.running import facts, grounds, hints, states, visibility

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import gone, records, starting, stuck
 from orchestrator.app.running.execution import Job
 from orchestrator.core.running import codes, locks, occupants

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from orchestrator.app import acting
-from orchestrator.app.context import Work
-from orchestrator.app.decision import changes
-from orchestrator.app.engine import task_blocks
+from orchestrator.app.engine import changes, task_blocks
+from orchestrator.app.kernel import acting
+from orchestrator.app.kernel.context import Work
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names
 from orchestrator.core import tasks as task_words

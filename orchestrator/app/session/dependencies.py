@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.app import actors, human
-from orchestrator.app.context import Answer, Call, Context, Work, perform
-from orchestrator.app.decision import settling
+from orchestrator.app.engine import settling
+from orchestrator.app.kernel import actors, human
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names, task_graph
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.errors import Refused
@@ -139,7 +139,7 @@ def _ends(work: Work) -> tuple[str, str]:
 
 
 def _answer(work: Work, group_id: str) -> Answer:
-    from orchestrator.app import views
+    from orchestrator.app.kernel import views
 
     group = views.group_row(work.reader, work.step.chain, group_id)
     answer: Answer = {"success": True, "group": group, "seq": work.seq}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.app import actors, human
-from orchestrator.app.context import RULES, Answer, Call, Context, Work, perform
-from orchestrator.app.decision import settling
-from orchestrator.app.engine import new_groups
+from orchestrator.app.engine import new_groups, settling
+from orchestrator.app.kernel import actors, human
+from orchestrator.app.kernel.context import RULES, Answer, Call, Context, Work, perform
 from orchestrator.core import names
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -96,7 +95,7 @@ def _refuse_endless(work: Work, session: Session, group_id: str, kind: str, secu
     """Refuse a group that could never be completed without the roles that the session does without."""
     if not session.disabled_roles or not work.asks(FEASIBLE_SINCE):
         return
-    from orchestrator.app.session import feasible
+    from orchestrator.app.engine import feasible
 
     why = feasible.why_not(
         work.version().workflow, session.disabled_roles, id=group_id, kind=kind, security_sensitive=secure
@@ -108,7 +107,7 @@ def _refuse_endless(work: Work, session: Session, group_id: str, kind: str, secu
 
 
 def _created(work: Work, session: Session, group_id: str, name: str, secure: bool) -> Answer:
-    from orchestrator.app import views
+    from orchestrator.app.kernel import views
 
     answer: Answer = {"success": True, "group": views.group_row(work.reader, session.id, group_id), "seq": work.seq}
     word = names.whole_words_security(name)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.app import actors, human
-from orchestrator.app.context import Answer, Call, Context, Version, Work, perform
-from orchestrator.app.decision import changes, settling, spawning
-from orchestrator.app.engine import group_endings
-from orchestrator.app.verdict import completing
+from orchestrator.app.engine import changes, completing, group_endings, settling, spawning
+from orchestrator.app.kernel import actors, human
+from orchestrator.app.kernel.context import Answer, Call, Context, Version, Work, perform
 from orchestrator.core import completion, lifecycle_table, names
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import (
@@ -74,7 +72,7 @@ def set_status_action(work: Work) -> Answer:
     _check_move(work, group, to, agent, reason)
     version = work.context.version(session.workflow_version_id)
     MOVES[to](work, session, version, group, agent.id, reason)
-    from orchestrator.app import views
+    from orchestrator.app.kernel import views
 
     answer: Answer = {"success": True, "group": views.group_row(work.reader, session.id, group.id), "seq": work.seq}
     dependents = views.dependents(work.reader, session.id, group.id)

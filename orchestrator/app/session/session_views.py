@@ -5,10 +5,10 @@ Source: seed 004, Proposed Solution 3 (the router's decisions can be asked for).
 
 from __future__ import annotations
 
-from orchestrator.app import paging, views
-from orchestrator.app.context import Answer, Context
-from orchestrator.app.session import doubtful, resuming
-from orchestrator.app.verdict import completing
+from orchestrator.app.engine import completing, resuming
+from orchestrator.app.kernel import paging, views
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.session import doubtful
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import actors, human
-from orchestrator.app.context import RULES, Answer, Call, Context, Work, perform
-from orchestrator.app.decision import changes, settling
-from orchestrator.app.engine import group_endings, new_groups
+from orchestrator.app.engine import changes, group_endings, new_groups, settling
+from orchestrator.app.kernel import actors, human
+from orchestrator.app.kernel.context import RULES, Answer, Call, Context, Work, perform
 from orchestrator.core import lifecycle_table, names
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.routing.facts import (
@@ -73,7 +72,7 @@ def create(
 
 def _told(context: Context, session_id: str, disabled: tuple[str, ...]) -> Answer:
     """By which rules a session goes, and what they and its disabled roles make of it."""
-    from orchestrator.app.session import feasible
+    from orchestrator.app.engine import feasible
     from orchestrator.store import versions
 
     pinned = versions.pinned(context.connection, session_id)
@@ -175,7 +174,7 @@ def _open_chat(work: Work, session_id: str, by: str) -> None:
 
 
 def _row(work: Work) -> dict[str, Any]:
-    from orchestrator.app import views
+    from orchestrator.app.kernel import views
 
     row: dict[str, Any] = views.session_row(work.reader, work.step.chain)
     return row
@@ -377,7 +376,8 @@ def upgrade_workflow(
 
 def upgrade_action(work: Work) -> Answer:
     """Move the session's pin; a replay calls it with a recorded event's input."""
-    from orchestrator.app.session import rule_changes, upgrading
+    from orchestrator.app.session import upgrading
+    from orchestrator.app.workflow import rule_changes
 
     session = work.open_session()
     by, reason = _acting(work, "upgrading the workflow")

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from orchestrator import errors
-from orchestrator.app import views
-from orchestrator.app.context import Answer, Context
-from orchestrator.app.decision import turns
-from orchestrator.app.session import doubtful, resuming, summary
+from orchestrator.app.engine import resuming, summary, turns
+from orchestrator.app.kernel import views
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.session import doubtful
 from orchestrator.core import handoff
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.core.tuples import NamedTuple
@@ -82,7 +82,7 @@ def _questions(context: Context, seen: Snapshot) -> list[Row]:
     """The open questions, each with the answers that it may be given, and with the report that asked."""
     if not seen.questions:
         return []
-    from orchestrator.app import inbox
+    from orchestrator.app.questions import inbox
 
     return [
         {**row, "answers": inbox.answers(context.reader, row), "report": inbox.report(context, row)}
@@ -106,7 +106,7 @@ def _endless(context: Context, seen: Snapshot) -> list[str]:
     """Groups that their session's disabled roles keep from ever being completed; most sessions have every role."""
     if not seen.session["disabled_roles"]:
         return []
-    from orchestrator.app.session import feasible
+    from orchestrator.app.engine import feasible
 
     return feasible.warnings(context, seen.session, seen.groups)
 

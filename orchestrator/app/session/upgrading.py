@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app.context import Work
-from orchestrator.app.session import feasible
+from orchestrator.app.engine import feasible
+from orchestrator.app.kernel.context import Work
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.core.workflow.model import Workflow
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app.context import Answer, Version, Work
-from orchestrator.app.decision import spawning
+from orchestrator.app.engine import spawning
+from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.task import task_status
 from orchestrator.core import questions, tasks
 from orchestrator.core.questions import ABANDONS

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from orchestrator.app.context import Answer, Context, Work
+from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import next_waits
 from orchestrator.core import next_action as rules
 from orchestrator.core import permissions, tasks

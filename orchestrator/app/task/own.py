@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import acting
-from orchestrator.app.context import Call, Context, Work, perform
+from orchestrator.app.kernel import acting
+from orchestrator.app.kernel.context import Call, Context, Work, perform
 from orchestrator.core import masking, strictjson, tasks
 from orchestrator.errors import Refused
 from orchestrator.store import next_reader

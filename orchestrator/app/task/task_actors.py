@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app import acting, actors, human
-from orchestrator.app.context import Work
+from orchestrator.app.kernel import acting, actors, human
+from orchestrator.app.kernel.context import Work
 from orchestrator.app.task import task_guards
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
 from orchestrator.store.reader import Agent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import human
-from orchestrator.app.context import Context, Work
 from orchestrator.app.engine import task_blocks
+from orchestrator.app.kernel import human
+from orchestrator.app.kernel.context import Context, Work
 from orchestrator.core import blockers, lifecycle_table, names, permissions, tasks
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.routing.facts import MANAGER

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.engine import task_blocks
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.task import task_actors, task_guards, task_status, task_views
 from orchestrator.core import permissions, task_graph, tasks
 from orchestrator.core.routing.facts import MANAGER, ROUTER

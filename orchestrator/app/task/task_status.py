@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orchestrator.app.context import Work
 from orchestrator.app.engine import task_blocks
+from orchestrator.app.kernel.context import Work
 from orchestrator.app.task import task_guards
 from orchestrator.app.task.task_guards import liftable
 from orchestrator.core import blockers, names, tasks
@@ -194,7 +194,7 @@ def _follow(work: Work, closed: list[Task]) -> None:
             free(work, now or waiting)
     groups = dict.fromkeys(task.group_id for task in closed if task.group_id)
     if groups:
-        from orchestrator.app.decision import settling
+        from orchestrator.app.engine import settling
 
         for group in groups:
             settling.complete_freed(work, group)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app import paging, views
-from orchestrator.app.context import Answer, Context, Work
+from orchestrator.app.kernel import paging, views
+from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import task_guards
 from orchestrator.core import tasks
 from orchestrator.core.tasks import Task

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from orchestrator.app import acting
-from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.engine import new_groups, task_blocks
+from orchestrator.app.kernel import acting
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.task import task_actors, task_guards, task_links, task_status, task_views
 from orchestrator.core import blockers, names, task_types, tasks
 from orchestrator.core.permissions import Block

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import actors, human
-from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import actors, human
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.verdict import scope
 from orchestrator.core import names, strictjson
 from orchestrator.core.routing.facts import MANAGER
@@ -314,7 +314,7 @@ def _require(work: Work, id_: str) -> Row:
 
 
 def _record(work: Work, entity: str, id_: str, old: str | None, new: str, by: str, reason: str) -> None:
-    from orchestrator.app.decision import changes
+    from orchestrator.app.engine import changes
 
     changes.record_change(work, entity, id_, old, new, by=by, reason=reason)
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator import errors
-from orchestrator.app import views
-from orchestrator.app.context import Answer, Context
-from orchestrator.app.decision import turns
-from orchestrator.app.session import resuming
+from orchestrator.app.engine import resuming, turns
+from orchestrator.app.kernel import views
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import handoff
 from orchestrator.core.questions import BUDGET, REVIEW
 from orchestrator.core.running import advice
@@ -75,7 +74,7 @@ def _question(context: Context, row: Row) -> Answer:
 
 def _reason(context: Context, row: Row) -> str:
     """What is asked; where the system asks by the type of an error alone, also what the agent says of that error."""
-    from orchestrator.app import inbox
+    from orchestrator.app.questions import inbox
 
     text = str(row["text"])
     told = inbox.report(context, row)

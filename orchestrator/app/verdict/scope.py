@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app import paging
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel import paging
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import strictjson
 from orchestrator.store import queries
 from orchestrator.store.queries import Row

@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from orchestrator.app import acting, human
-from orchestrator.app.audit import attached
-from orchestrator.app.context import FOUND, Answer, Call, Context, Work, answered, perform
+from orchestrator.app.kernel import acting, attached, human
+from orchestrator.app.kernel.context import FOUND, Answer, Call, Context, Work, answered, perform
 from orchestrator.app.verdict import merges, verdicts
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import actors
-from orchestrator.app.context import FOUND, Answer, Context, Version, Work
-from orchestrator.app.decision import changes, settling, spawning
+from orchestrator.app.engine import changes, settling, spawning
+from orchestrator.app.kernel import actors
+from orchestrator.app.kernel.context import FOUND, Answer, Context, Version, Work
 from orchestrator.core import strictjson
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from orchestrator import bootstrap, errors, files
-from orchestrator.app import arguments, operations, outcomes, verification
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import arguments, operations, outcomes
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.people import verification
 from orchestrator.core import large, names, strictjson
 from orchestrator.doors.cli import batch_arguments, calling, output, printed
 from orchestrator.doors.cli.options import Command, Given, Result, argument

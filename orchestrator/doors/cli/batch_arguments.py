@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from orchestrator.app import arguments
+from orchestrator.app.kernel import arguments
 from orchestrator.core import names
 from orchestrator.doors.cli import catalogue, options, route, values, workflow
 from orchestrator.doors.cli.options import Command, Given, Parameter

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app import arguments, operations, outcomes
+from orchestrator.app.kernel import arguments, operations, outcomes
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
@@ -45,7 +45,7 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         if words in _LOOKS:
             _free_or_tell(context, writes=operations.OPERATIONS[words].writes)
         if token is not None or bound.get("by") or words in operations.PERSONS:
-            from orchestrator.app import verification
+            from orchestrator.app.people import verification
 
             verification.of_call(context, words, bound, token, sits=True)
         return result(call(context, words, **bound), context.path)
@@ -101,7 +101,7 @@ def record_unread(words: str, given: Given, problem: InvalidInput) -> None:
         context = bootstrap.open_context(given.db, write=True, door=DOOR)
     except OrchestratorError:
         return
-    from orchestrator.app import unread
+    from orchestrator.app.kernel import unread
 
     try:
         unread.record(context, words, given.arguments, problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from orchestrator.app import maintenance
-from orchestrator.app.decision import metadata as looked_up
+from orchestrator.app.engine import metadata as looked_up
 from orchestrator.core import large, metadata
 from orchestrator.doors.cli.options import METADATA, Command, Given, Result, argument
 from orchestrator.errors import OrchestratorError

@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from orchestrator.app import operations, outcomes
+from orchestrator.app.kernel import operations, outcomes
 from orchestrator.core import masking
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 

@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-from orchestrator.app import outcomes
+from orchestrator.app.kernel import outcomes
 from orchestrator.core import names
 from orchestrator.doors.cli import catalogue
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.doors.cli import calling, output, shapes
 from orchestrator.doors.cli.options import SESSION, Command, Given, Result, argument, flag, option
 

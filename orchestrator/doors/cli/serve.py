@@ -7,7 +7,7 @@ import importlib
 from importlib import util
 from typing import Any
 
-from orchestrator.app import outcomes
+from orchestrator.app.kernel import outcomes
 from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
 from orchestrator.doors.cli.repl import flags

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.app import arguments as checks
+from orchestrator.app.kernel import arguments as checks
 from orchestrator.core import large, names
 from orchestrator.doors.cli import options
 from orchestrator.doors.cli.options import Command, Given, Parameter

@@ -6,7 +6,7 @@ import gc
 import sys
 import time
 
-from orchestrator.app import outcomes
+from orchestrator.app.kernel import outcomes
 from orchestrator.doors.cli import calling, output, printed, text
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.errors import UsageError

@@ -6,7 +6,7 @@ import json
 import pathlib
 from typing import Any
 
-from orchestrator.app import outcomes
+from orchestrator.app.kernel import outcomes
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import (
     BY_MANAGER,
@@ -74,7 +74,7 @@ def _differs(problem: str) -> bool:
 
 
 def _check(given: Given) -> Result:
-    from orchestrator.app import workflows
+    from orchestrator.app.workflow import workflows
     from orchestrator.core.workflow import report as reports
     from orchestrator.core.workflow.problems import ERROR, Problem
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from orchestrator import bootstrap
-from orchestrator.app import acting, arguments, human, operations, outcomes
-from orchestrator.app.context import Context
-from orchestrator.app.pooling import Pool
+from orchestrator.app.kernel import acting, arguments, human, operations, outcomes
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.kernel.pooling import Pool
 from orchestrator.core import fields, large, names, strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp import problems, speaking

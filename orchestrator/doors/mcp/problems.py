@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from orchestrator.app import hiding, outcomes
+from orchestrator.app.kernel import hiding, outcomes
 from orchestrator.doors.mcp import speaking
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 

@@ -7,8 +7,9 @@ import re
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from orchestrator.app import arguments, operations, outcomes, pinned
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import arguments, operations, outcomes
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.workflow import pinned
 from orchestrator.core import names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp.calling import Caller, shown

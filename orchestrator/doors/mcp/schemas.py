@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import arguments
-from orchestrator.app.argument_tables import CHOICES, RANGES
+from orchestrator.app.kernel import arguments
+from orchestrator.app.kernel.argument_tables import CHOICES, RANGES
 from orchestrator.doors.mcp.tools import Tool
 
 Schema = dict[str, Any]

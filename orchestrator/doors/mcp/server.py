@@ -13,7 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.core import names
 from orchestrator.doors.mcp import resources, schemas
 from orchestrator.doors.mcp.calling import Caller

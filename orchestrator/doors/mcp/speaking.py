@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from orchestrator.app import arguments, outcomes
+from orchestrator.app.kernel import arguments, outcomes
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Tool
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.app import arguments
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import arguments
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.task import own
 from orchestrator.core.tuples import NamedTuple
 

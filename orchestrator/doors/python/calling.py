@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app import arguments, operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.errors import OrchestratorError
 
 Answer = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from orchestrator.app import enrolment, verification
+from orchestrator.app.people import enrolment, verification
 from orchestrator.doors.python.calling import Answer, Caller
 
 
@@ -29,7 +29,7 @@ class People(Caller):
     def inbox(self, *, session_id: str | None = None, limit: int = 50, since: str | None = None) -> Answer:
         """What waits for a person, the oldest first.
 
-        As `orchestrator inbox`; see `orchestrator.app.inbox.inbox`.
+        As `orchestrator inbox`; see `orchestrator.app.questions.inbox.inbox`.
         """
         return self._call("inbox", session_id=session_id, limit=limit, since=since)
 
@@ -45,7 +45,7 @@ class People(Caller):
     ) -> Answer:
         """Answer a question, inside `as_person`.
 
-        As `orchestrator answer`; see `orchestrator.app.answering.answer`.
+        As `orchestrator answer`; see `orchestrator.app.people.answering.answer`.
         """
         return self._call(
             "answer", id=id, decision=decision, note=note, session_id=session_id, by=by, request_id=request_id
@@ -56,21 +56,21 @@ class People(Caller):
     ) -> Answer:
         """Enrol a token, or an SSH key by the path of its public file, inside `as_person`.
 
-        As `orchestrator human enrol`; see `orchestrator.app.enrolment.enrol`. Without the old proof it is refused.
+        As `orchestrator human enrol`; see `orchestrator.app.people.enrolment.enrol`. It needs the old proof.
         """
         return self._call("human enrol", agent=agent, by=by, passphrase=passphrase or None, ssh_key=ssh_key)
 
     def human_remove(self, id: str, *, by: str | None = None) -> Answer:
         """Remove a token, passphrase or key, inside `as_person`.
 
-        As `orchestrator human remove`; see `orchestrator.app.enrolment.remove`.
+        As `orchestrator human remove`; see `orchestrator.app.people.enrolment.remove`.
         """
         return self._call("human remove", id=id, by=by)
 
     def human_reset(self, *, agent: str | None = None) -> Answer:
         """Start over when a proof is lost; refused here, since it is done at a terminal.
 
-        As `orchestrator human reset`; see `orchestrator.app.enrolment.reset`.
+        As `orchestrator human reset`; see `orchestrator.app.people.enrolment.reset`.
         """
         return self._call("human reset", agent=agent)
 
@@ -79,13 +79,13 @@ class People(Caller):
     ) -> Answer:
         """Make a sign-in link for a running server, inside `as_person`.
 
-        As `orchestrator human link`; see `orchestrator.app.enrolment.link`.
+        As `orchestrator human link`; see `orchestrator.app.people.enrolment.link`.
         """
         return self._call("human link", agent=agent, url=url, by=by)
 
     def human_list(self) -> Answer:
         """What is enrolled for each person.
 
-        As `orchestrator human list`; see `orchestrator.app.enrolment.status`.
+        As `orchestrator human list`; see `orchestrator.app.people.enrolment.status`.
         """
         return self._call("human list")

@@ -27,7 +27,7 @@ class Reading(Caller):
     def handoff(self, group_id: str | None = None, *, session_id: str | None = None, turn: int | None = None) -> Answer:
         """What the agent of a turn was given.
 
-        As `orchestrator handoff`; see `orchestrator.app.decision.handoffs.handoff`.
+        As `orchestrator handoff`; see `orchestrator.app.reports.handoffs.handoff`.
         """
         return self._call("handoff", session_id=session_id, group_id=group_id, turn=turn)
 

@@ -31,7 +31,7 @@ class Routing(Caller):
     ) -> Answer:
         """Record what an agent reported and decide what follows.
 
-        As `orchestrator route`; see `orchestrator.app.decision.routing.route`.
+        As `orchestrator route`; see `orchestrator.app.reports.routing.route`.
         """
         return self._call(
             "route",
@@ -63,7 +63,7 @@ class Routing(Caller):
     ) -> Answer:
         """Order the awaited role of a group (or of the session, without one) to start anew, under a new turn.
 
-        As `orchestrator redispatch`; see `orchestrator.app.decision.redispatching.redispatch`.
+        As `orchestrator redispatch`; see `orchestrator.app.reports.redispatching.redispatch`.
         """
         return self._call(
             "redispatch", session_id=session_id, group_id=group_id, reason=reason, by=by, request_id=request_id

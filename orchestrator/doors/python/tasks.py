@@ -171,7 +171,7 @@ class Tasks(Caller):
     ) -> Answer:
         """The blockers of a session in the order in which they were opened.
 
-        As `orchestrator blocker list`; see `orchestrator.app.lifting.blockers_of`.
+        As `orchestrator blocker list`; see `orchestrator.app.task.lifting.blockers_of`.
         """
         return self._call(
             "blocker list", session_id=session_id, group_id=group_id, task=task, open=open, limit=limit, since=since
@@ -180,7 +180,7 @@ class Tasks(Caller):
     def blocker_show(self, id: str, *, session_id: str | None = None) -> Answer:
         """One blocker: who opened it, when and why, and what became of it.
 
-        As `orchestrator blocker show`; see `orchestrator.app.lifting.blocker`.
+        As `orchestrator blocker show`; see `orchestrator.app.task.lifting.blocker`.
         """
         return self._call("blocker show", id=id, session_id=session_id)
 
@@ -195,6 +195,6 @@ class Tasks(Caller):
     ) -> Answer:
         """Resolve one blocker, as far as it is the caller's to lift.
 
-        As `orchestrator blocker resolve`; see `orchestrator.app.lifting.resolve`.
+        As `orchestrator blocker resolve`; see `orchestrator.app.task.lifting.resolve`.
         """
         return self._call("blocker resolve", id=id, session_id=session_id, by=by, reason=reason, request_id=request_id)

@@ -14,7 +14,8 @@ import secrets
 import threading
 import time
 
-from orchestrator.app import human, verification
+from orchestrator.app.kernel import human
+from orchestrator.app.people import verification
 from orchestrator.app.running.serving import SERVER_TOKEN, Caller
 from orchestrator.core import ways
 from orchestrator.core.tuples import NamedTuple

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse
 
-from orchestrator.app import arguments, operations
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import board
 from orchestrator.core import masking
 from orchestrator.doors.web import bodies

@@ -12,9 +12,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from orchestrator.app import credentials, enrolment, human, verification
-from orchestrator.app.context import Context
-from orchestrator.app.human import Credential
+from orchestrator.app.kernel import credentials, human
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.kernel.human import Credential
+from orchestrator.app.people import enrolment, verification
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.web import callers, rendering
 from orchestrator.doors.web.access import VISIT_S

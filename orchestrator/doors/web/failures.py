@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from orchestrator import bootstrap
-from orchestrator.app import hiding
+from orchestrator.app.kernel import hiding
 from orchestrator.core import masking
 from orchestrator.core.running import advice
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
-from orchestrator.app import inbox, projects, question_views
+from orchestrator.app import projects
+from orchestrator.app.questions import inbox, question_views
 from orchestrator.app.running import board
 from orchestrator.app.verdict import verdicts
 from orchestrator.core import masking, questions, visible

@@ -19,9 +19,9 @@ from fastapi import Request
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
-from orchestrator.app import inbox
 from orchestrator.app.audit import live
-from orchestrator.app.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.questions import inbox
 from orchestrator.core import completion, masking, questions, visible
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.core.running import advice

@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 
 from orchestrator import bootstrap
-from orchestrator.app import verification
+from orchestrator.app.people import verification
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.web import application, failures
 from orchestrator.doors.web.access import MIN_TOKEN, Access, new_token

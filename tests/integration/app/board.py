@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.testing import Clock, memory_context
 from tests import persons
 

@@ -12,8 +12,9 @@ import pytest
 
 from orchestrator import bootstrap as _bootstrap  # noqa: F401 - names what contexts ask of runs
 from orchestrator import errors
-from orchestrator.app import operations, setup
-from orchestrator.app.context import Context
+from orchestrator.app import setup
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.store import sqlite
 
 

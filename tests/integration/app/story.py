@@ -8,7 +8,8 @@ import pathlib
 import shutil
 import tempfile
 
-from orchestrator.app import context, projects
+from orchestrator.app import projects
+from orchestrator.app.kernel import context
 from orchestrator.app.running import finishing, queueing, starting
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.store import constants, step

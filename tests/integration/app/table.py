@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from orchestrator import resources, testing
-from orchestrator.app import human, operations, setup
-from orchestrator.app.context import Context
+from orchestrator.app import setup
+from orchestrator.app.kernel import human, operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.errors import OrchestratorError
 from tests import persons
 

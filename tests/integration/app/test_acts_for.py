@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator
-from orchestrator.app import acting
+from orchestrator.app.kernel import acting
 from orchestrator.errors import Refused
 from tests.acceptance.test_replay import assert_told_again
 from tests.integration.app.table import Table
@@ -86,7 +86,7 @@ def test_a_person_s_token_does_not_come_with_another_role() -> None:
     made = Table("A", plan=True)
     with made.person():
         token = made.do("human enrol")["token"]
-    from orchestrator.app import verification
+    from orchestrator.app.people import verification
 
     made.context.acts_for = "developer"
     verification.by_token(made.context, token)

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.app import moments
 from orchestrator.app.audit import tallying
+from orchestrator.app.kernel import moments
 from orchestrator.store import gaps, guards, inquiries
 from tests.integration.app.desk import Desk
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.errors import Refused
 from tests.integration.app.board import SESSION, Board, board
 

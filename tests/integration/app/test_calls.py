@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import agents, arguments, maintenance, operations, setup
+from orchestrator.app import agents, maintenance, setup
 from orchestrator.app.audit import exporting, intake
+from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.session import sessions
 from tests.integration.app.desk import Desk
 

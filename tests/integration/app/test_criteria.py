@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import arguments, operations
+from orchestrator.app.kernel import arguments, operations
 from orchestrator.doors.cli import text
 from orchestrator.errors import OrchestratorError, UsageError
 from orchestrator.runner import commands

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import unread
 from orchestrator.app.audit import replaying
-from orchestrator.app.context import Context
-from orchestrator.app.cutting import MAX_DETAIL
+from orchestrator.app.kernel import unread
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.kernel.cutting import MAX_DETAIL
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.store import memory
 from tests.integration.app.table import SESSION, Table

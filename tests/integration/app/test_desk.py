@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.app.running import driver, opening, starting, writing
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import config, report

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.app.running import board, failing, opening, starting, views
 from orchestrator.app.running.desk import Desk
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused

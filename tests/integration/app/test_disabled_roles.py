@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import operations
-from orchestrator.app.context import Call, perform
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Call, perform
 from orchestrator.app.session import groups
 from orchestrator.errors import Refused
 from tests.integration.app.table import SESSION, Table, document, load

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator, testing
-from orchestrator.app import credentials, enrolment, human, maintenance, outcomes, verification
-from orchestrator.app.human import PAGE, TOKEN, Credential
+from orchestrator.app import maintenance
+from orchestrator.app.kernel import credentials, human, outcomes
+from orchestrator.app.kernel.human import PAGE, TOKEN, Credential
+from orchestrator.app.people import enrolment, verification
 from orchestrator.core import agent_programs
 from orchestrator.doors.cli import answers, text
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError

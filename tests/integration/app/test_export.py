@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from orchestrator import Orchestrator, testing
 from orchestrator.app import setup
 from orchestrator.app.audit import exporting, intake, replayed
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.core import export_format
 from orchestrator.core.routing import engine
 from orchestrator.errors import OrchestratorError

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app.audit import arriving, attached, attaching, exporting, intake, verification
-from orchestrator.app.context import Context
+from orchestrator.app.audit import arriving, attaching, exporting, intake, verification
+from orchestrator.app.kernel import attached
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.verdict import validating
 from orchestrator.core import export_format, strictjson
 from orchestrator.core.export_format import Writer

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import credentials, human
-from orchestrator.app.human import TERMINAL, TOKEN, Credential
+from orchestrator.app.kernel import credentials, human
+from orchestrator.app.kernel.human import TERMINAL, TOKEN, Credential
 from orchestrator.errors import Refused, UsageError
 from tests.acceptance.test_replay import assert_told_again
 from tests.integration.app.table import REVIEW, Table

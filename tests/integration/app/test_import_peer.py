@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.doors.cli import text
 from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.store import verifying

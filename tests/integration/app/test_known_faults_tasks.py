@@ -116,7 +116,7 @@ def test_d08_a_cancelled_dependency_is_a_decision_and_can_be_dropped(board: Boar
 
 
 def test_d12_one_total_order_whatever_the_order_of_rows(board: Board) -> None:
-    from orchestrator.app import operations
+    from orchestrator.app.kernel import operations
 
     moment = "2026-02-02T00:00:00.000000Z"
     for id_ in ("T9", "T10", "T2"):

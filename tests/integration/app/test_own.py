@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.app import operations, pinned
+from orchestrator.app.kernel import operations
 from orchestrator.app.task import own
+from orchestrator.app.workflow import pinned
 from orchestrator.errors import OrchestratorError, Refused
 from tests.integration.app.board import Board, board
 

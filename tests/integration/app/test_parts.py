@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.app.running import parts
 from orchestrator.app.running.desk import Desk
 from orchestrator.core.running import config, limits, mentions

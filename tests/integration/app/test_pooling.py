@@ -12,9 +12,10 @@ import time
 import pytest
 
 from orchestrator import bootstrap, errors
-from orchestrator.app import human, setup
-from orchestrator.app.context import Context
-from orchestrator.app.pooling import MOST_IDLE, Pool
+from orchestrator.app import setup
+from orchestrator.app.kernel import human
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.kernel.pooling import MOST_IDLE, Pool
 from tests.drills import field
 
 NOBODY = 65_534

@@ -9,7 +9,7 @@ import pytest
 from orchestrator import errors
 from orchestrator.app import projects
 from orchestrator.app.audit import replaying
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.testing import memory_context
 from tests.acceptance.replhouse import set_up
 

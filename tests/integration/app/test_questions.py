@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import answering, human
-from orchestrator.app.context import Call, perform
-from orchestrator.app.decision import changes, settling, spawning
+from orchestrator.app.engine import changes, settling, spawning
+from orchestrator.app.kernel import human
+from orchestrator.app.kernel.context import Call, perform
+from orchestrator.app.people import answering
 from orchestrator.core import questions, strictjson
 from orchestrator.core.routing.facts import Target
 from orchestrator.errors import Refused, UsageError

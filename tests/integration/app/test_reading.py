@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from orchestrator.app import views
 from orchestrator.app.engine import new_groups
+from orchestrator.app.kernel import views
 from orchestrator.store import queries
 from tests.integration.app.desk import Desk
 

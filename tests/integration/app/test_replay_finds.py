@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app.audit import replayed
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.store import comparing
 from orchestrator.store.constants import STORE_CHAIN
 from tests import forging

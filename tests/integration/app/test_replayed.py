@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import operations, setup, workflows
+from orchestrator.app import setup
 from orchestrator.app.audit import past, replayed
-from orchestrator.app.context import Context
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Context
 from orchestrator.app.session import status
+from orchestrator.app.workflow import workflows
 from orchestrator.core.routing import engine, facts
 from orchestrator.core.workflow import checks
 from orchestrator.errors import OrchestratorError

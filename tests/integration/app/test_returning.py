@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.errors import UsageError
 from tests.integration.app.table import SESSION, Table, changed, document, load
 from tests.integration.app.test_slots import slots

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import human, operations, setup, workflows
+from orchestrator.app import setup
 from orchestrator.app.audit import retelling
-from orchestrator.app.context import RULES, Call, perform
-from orchestrator.app.session import rule_changes, sessions
+from orchestrator.app.kernel import human, operations
+from orchestrator.app.kernel.context import RULES, Call, perform
+from orchestrator.app.session import sessions
+from orchestrator.app.workflow import rule_changes, workflows
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import records, versions
 from tests.integration.app.table import SESSION, Answer, Table, document, load

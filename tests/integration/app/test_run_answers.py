@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import human, operations
+from orchestrator.app.kernel import human, operations
 from orchestrator.app.running import mediating
 from orchestrator.app.session import sessions
 from orchestrator.core import questions

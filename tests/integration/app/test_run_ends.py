@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.app.running import queueing
 from orchestrator.core import questions, task_types
 from orchestrator.core.running.facts import File

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.app.running import queueing, starting, writing
 from orchestrator.app.session import sessions
 from orchestrator.errors import UsageError

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import operations, setup
+from orchestrator.app import setup
+from orchestrator.app.kernel import operations
 from orchestrator.errors import InvalidInput, UsageError
 from tests.integration.app.table import SESSION, Table, document, load, names
 

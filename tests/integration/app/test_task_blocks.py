@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.core import permissions
 from orchestrator.testing import memory_context
 from tests.integration.app.board import Board, board

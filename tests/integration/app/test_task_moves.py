@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.core import lifecycle_table
 from orchestrator.errors import Refused
 from tests.cases import every

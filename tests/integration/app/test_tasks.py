@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import arguments, operations
-from orchestrator.app.verdict import completing
+from orchestrator.app.engine import completing
+from orchestrator.app.kernel import arguments, operations
 from orchestrator.core import task_types
 from orchestrator.errors import OrchestratorError, UsageError
 from tests.integration.app.board import SESSION, Board, board

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.doors.cli import catalogue, text
 from tests.integration.app.desk import Desk
 

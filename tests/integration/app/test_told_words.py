@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from tests import persons
 from tests.integration.app.table import SESSION, Table, document
 

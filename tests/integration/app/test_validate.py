@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import operations
 from orchestrator.app.audit import replaying
-from orchestrator.app.context import FOUND, Call, Context, perform
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import FOUND, Call, Context, perform
 from orchestrator.app.verdict import verdicts
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import commands

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import operations
 from orchestrator.app.audit import replayed, replaying
+from orchestrator.app.kernel import operations
 from orchestrator.app.running import choosing, finishing, holding, queueing, starting
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.store import run_reader, schema

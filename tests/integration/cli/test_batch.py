@@ -109,7 +109,7 @@ def test_a_state_that_awaits_a_person_is_no_failure_of_a_batch(run: Run) -> None
 def test_a_fault_of_the_program_costs_its_line_alone(
     database: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
-    from orchestrator.app import views
+    from orchestrator.app.kernel import views
     from orchestrator.doors.cli import main
 
     monkeypatch.setattr(views, "session_row", lambda *_: 1 / 0)

@@ -9,7 +9,7 @@ import shlex
 
 import pytest
 
-from orchestrator.app import argument_tables, arguments, operations
+from orchestrator.app.kernel import argument_tables, arguments, operations
 from orchestrator.doors.cli import answers, catalogue, main, options, quick, typed
 from tests.integration.cli.conftest import Run
 

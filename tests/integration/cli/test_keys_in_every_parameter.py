@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import arguments, operations
+from orchestrator.app.kernel import arguments, operations
 from tests.integration.cli.conftest import Run, jsonl
 from tests.integration.cli.test_keys_at_the_door import KEYS, Smuggler
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator
-from orchestrator.app import outside
+from orchestrator.app.kernel import outside
 from orchestrator.core import large, strictjson
 from orchestrator.errors import UsageError
 from tests.conftest import clean_environment

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator, Refused, resources
-from orchestrator.app import human, setup
+from orchestrator.app import setup
+from orchestrator.app.kernel import human
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.integration.cli.conftest import Ask, Lines, Run
 

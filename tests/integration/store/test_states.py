@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.store import step
 
 AT = "2026-01-01T00:00:00.000000Z"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app.context import Context
+from orchestrator.app.kernel.context import Context
 from orchestrator.doors.python import Orchestrator
 from orchestrator.store import coverage, findings, kept, rows, schema, step, verifying
 from orchestrator.store.constants import STORE_CHAIN

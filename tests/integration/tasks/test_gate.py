@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.context import Call, Work, perform
-from orchestrator.app.decision import changes
+from orchestrator.app.engine import changes
+from orchestrator.app.kernel.context import Call, Work, perform
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.errors import Refused
 from orchestrator.store import next_reader, task_reader

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from orchestrator import bootstrap
-from orchestrator.app import operations, setup
+from orchestrator.app import setup
+from orchestrator.app.kernel import operations
 from orchestrator.doors.web import application
 from orchestrator.doors.web.access import Access
 from tests import persons

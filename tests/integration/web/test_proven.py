@@ -11,8 +11,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
-from orchestrator.app import credentials, verification
-from orchestrator.app.human import TOKEN, Credential
+from orchestrator.app.kernel import credentials
+from orchestrator.app.kernel.human import TOKEN, Credential
+from orchestrator.app.people import verification
 from orchestrator.runner.surroundings import Surroundings
 from tests import persons
 from tests.integration.web import story

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import hypothesis
 from hypothesis import strategies as st
 
-from orchestrator.app import operations
+from orchestrator.app.kernel import operations
 from orchestrator.core import handoff, questions
 from orchestrator.doors.cli import catalogue
 from orchestrator.doors.mcp import speaking

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import arguments, operations
+from orchestrator.app.kernel import arguments, operations
 from orchestrator.doors.cli import answers, main
 from orchestrator.doors.mcp import calling, problems, schemas
 from orchestrator.doors.mcp.calling import Caller, Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.app.human import TERMINAL, TOKEN, Credential
+from orchestrator.app.kernel.human import TERMINAL, TOKEN, Credential
 from orchestrator.doors.cli.repl import speaking
 
 SCRIPT = "a script begins with --human-token-file FILE"

@@ -13,7 +13,7 @@ import pytest
 from fastapi import Depends, FastAPI
 from starlette.requests import Request
 
-from orchestrator.app import human
+from orchestrator.app.kernel import human
 from orchestrator.doors.web import access, callers, failures
 from orchestrator.doors.web.access import Access
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app import human
+from orchestrator.app.kernel import human
 from orchestrator.core.running import states
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.repl import commands, parsing

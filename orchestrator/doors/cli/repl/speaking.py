@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from orchestrator.app import human, verification
-from orchestrator.app.context import Context
-from orchestrator.app.human import TERMINAL, TOKEN, Credential
+from orchestrator.app.kernel import human
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.kernel.human import TERMINAL, TOKEN, Credential
+from orchestrator.app.people import verification
 from orchestrator.core import names
 from orchestrator.doors.cli.repl.desk import Desk
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from orchestrator.app import outcomes
+from orchestrator.app.kernel import outcomes
 from orchestrator.core.running import states
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output

@@ -1,0 +1,282 @@
+"""The machinery: after a step's own decision, start what may start and never wait for nobody, until nothing follows.
+
+It runs inside the transaction that frees a slot, meets a dependency, resolves a blocker or closes a group. Each thing
+that it does is a decision of its own, without a report, whose cause says why.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app.engine import changes, completing, spawning, summary
+from orchestrator.app.kernel.context import Answer, Version, Work
+from orchestrator.core import strictjson
+from orchestrator.core.routing import fanout
+from orchestrator.core.routing.facts import (
+    MANAGER,
+    PERSON,
+    ROUTER,
+    Fired,
+    Group,
+    Session,
+    Target,
+)
+from orchestrator.store import reader
+
+
+def settle(work: Work, cause: str, *, closed: bool = False) -> None:
+    """Run the machinery until nothing more follows.
+
+    Args:
+        work: the step under way.
+        cause: why the decisions are made (`slot`, `set_status`, `session`, `group`, ...).
+        closed: whether a group was closed outside a phase check, so that one is due.
+    """
+    version = work.version()
+    while True:
+        session = work.session()
+        if session.status != "active":
+            return
+        board = load_board(work, session, version)
+        if _release(work, session, version, board, _cause(cause)):
+            continue
+        starts = fanout.batch(version.workflow, session, board)
+        if starts:
+            batch(work, session, version, starts, _cause(cause))
+            continue
+        break
+    if closed and session.awaited_role is None and not board.manager_called and not board.open_others:
+        call_manager(work, session, version, _cause(cause), "phase_check")
+    elif fanout.stalled(board):
+        call_manager(work, session, version, _cause(cause), "stalled")
+
+
+def _cause(cause: str) -> str:
+    return "slot" if cause == "report" else cause
+
+
+def load_board(work: Work, session: Session, version: Version) -> fanout.Board:
+    """The session's board under its own limits."""
+    limit = fanout.limit(version.workflow, session)
+    return work.reader.board(session, limit, version.workflow.rules.research_max_parallel, work.step.know)
+
+
+def batch(work: Work, session: Session, version: Version, starts: tuple[fanout.Start, ...], cause: str) -> Answer:
+    """Start pending groups in free slots, as a decision of its own."""
+    plan = next((t for t in version.workflow.transitions.values() if t.effect == "plan"), None)
+    record = spawning.Record(
+        current_agent=ROUTER,
+        response_status=cause.upper(),
+        group=None,
+        target=Target(starts[0].role, "spawn_batch"),
+        cause=cause,
+        rules=batch_rules(starts),
+        include_context=plan.include_context if plan else (),
+        starts=starts,
+    )
+    return spawning.decide(work, session, version, record)
+
+
+def batch_rules(starts: tuple[fanout.Start, ...]) -> tuple[Fired, ...]:
+    """What fired in a batch: itself, and what chose an agent other than the developer."""
+    what = "pending group takes a free slot" if len(starts) == 1 else "pending groups take free slots"
+    fired = [Fired("batch", f"{len(starts)} {what}: {', '.join(s.group.id for s in starts)}")]
+    for start in starts:
+        for reason in start.reasons:
+            name, _, text = reason.partition(": ")
+            fired.append(Fired(name, text))
+    return tuple(fired)
+
+
+def _release(work: Work, session: Session, version: Version, board: fanout.Board, cause: str) -> bool:
+    """Emit one spawn that was held back, if it may go out now."""
+    if session.held and session.awaited_role:
+        _emit(work, session, version, None, Target(session.awaited_role, session.awaited_action or "spawn"), cause)
+        return True
+    for group in work.reader.groups(reader.HELD, session.id):
+        slotless = group.awaited_role == MANAGER
+        if slotless or board.running < board.limit:
+            target = Target(group.awaited_role, group.awaited_action or "spawn", group.awaited_agent_id)
+            _emit(work, session, version, group, target, "slot" if group.held == "slot" else cause)
+            return True
+        if group.held != "slot":
+            changes.update_group(work, group.id, {"held": "slot"})
+    return False
+
+
+def _emit(work: Work, session: Session, version: Version, group: Group | None, target: Target, cause: str) -> None:
+    held = _held_decision(work, group)
+    record = spawning.Record(
+        current_agent=ROUTER,
+        response_status=cause.upper(),
+        group=group,
+        target=target,
+        cause=cause,
+        rules=(Fired("held", f"held back by step {held['seq']}, started now"),),
+        include_context=tuple(held["include_context"]),
+        model=held.get("model"),
+        **spawning.told(held),
+    )
+    spawning.decide(work, session._replace(held=None), version, record)
+
+
+def _held_decision(work: Work, group: Group | None) -> dict[str, Any]:
+    table, where = ("task_groups", "id = :group") if group else ("sessions", "id = :session")
+    scope = "session_id = :session AND " if group else ""
+    row = work.reader.one(
+        f"SELECT answer FROM router_decisions WHERE session_id = :session AND (seq, part) ="
+        f" (SELECT held_seq, held_part FROM {table} WHERE {scope}{where})",
+        session=work.step.chain,
+        group=group.id if group else None,
+    )
+    found: dict[str, Any] = strictjson.stored(row[0]) if row else {"seq": 0, "include_context": []}
+    return found
+
+
+def begin(work: Work, session: Session, version: Version) -> Answer:
+    """Call the project manager to a session that was created just now."""
+    return _call(work, session, version, "session", Fired("session", "a session starts with its project manager"), {})
+
+
+def call_manager(work: Work, session: Session, version: Version, cause: str, rule: str) -> Answer:
+    """Call the project manager for the session as a whole, with the groups by kind and the causes."""
+    kinds = summary.kinds(work.reader, session.id)
+    causes = summary.causes(kinds)
+    extras: Answer = {"groups": kinds, "causes": causes}
+    if rule == "phase_check":
+        extras["phase_check"] = fanout.phase(kinds)
+    fired = Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}")
+    return _call(work, session, version, cause, fired, extras)
+
+
+def _call(work: Work, session: Session, version: Version, cause: str, fired: Fired, extras: Answer) -> Answer:
+    record = spawning.Record(
+        current_agent=ROUTER,
+        response_status=cause.upper(),
+        group=None,
+        target=Target(MANAGER, "spawn"),
+        cause=cause,
+        rules=(fired,),
+        extras=extras,
+    )
+    return spawning.decide(work, session, version, record)
+
+
+def after_refusal(work: Work, refused: dict[str, Any]) -> None:
+    """After so many refusals of one open turn by the awaited role, call the next rung.
+
+    Args:
+        work: the refusal's step.
+        refused: the refusal's group, role and turn.
+    """
+    version = work.version()
+    session = work.session()
+    group = work.group(str(refused["group_id"])) if refused["group_id"] else None
+    waiting = group or session
+    if waiting.awaited_role is None or refused["role"] != waiting.awaited_role or refused["turn"] != waiting.turn:
+        return
+    visits, role = version.workflow.rules.loop_max_visits, waiting.awaited_role
+    if work.reader.turn_refusals(session.id, group and group.id, waiting.turn, role, visits) < visits:
+        return
+    rung = next_rung(version, str(waiting.awaited_role)) if group else PERSON
+    reason = f"{visits} reports of {waiting.awaited_role} were refused in turn {waiting.turn}"
+    escalate(work, session, version, group, rung, "refusal", reason)
+    settle(work, "refusal")
+
+
+def next_rung(version: Version, role: str) -> str:
+    """The rung of the loop guard after a role; the first one for a role that is on none."""
+    rungs = [PERSON if rung == "question" else rung for rung in version.workflow.rules.loop_on_exhausted]
+    later = rungs[rungs.index(role) + 1 :] if role in rungs else rungs
+    return later[0] if later else PERSON
+
+
+def escalate(
+    work: Work, session: Session, version: Version, group: Group | None, rung: str, cause: str, reason: str,
+    *, postponed: Target | None = None,
+) -> Answer:
+    """Call a rung for a group (or a person for the session), outside any report.
+
+    Args:
+        postponed: what an answer to go on emits; whoever is awaited now where left out.
+    """
+    question = None
+    if rung == PERSON:
+        question = ask(work, session, group, "budget", reason, decision=_awaited(group or session, postponed))
+        session = work.session()
+    record = spawning.Record(
+        current_agent=ROUTER,
+        response_status=cause.upper(),
+        group=group,
+        target=Target(rung, "pause_for_user" if rung == PERSON else "spawn"),
+        cause=cause,
+        rules=(Fired("loop_guard", reason),),
+        extras={"question_id": question} if question else {},
+    )
+    return spawning.decide(work, session, version, record)
+
+
+def _awaited(waiting: Group | Session, postponed: Target | None) -> str:
+    """What is awaited now, or is postponed, as the decision that an answer to go on emits."""
+    now = (waiting.awaited_role, waiting.awaited_action, getattr(waiting, "awaited_agent_id", None))
+    target = list(postponed or now)
+    return strictjson.canonical({"target": target, "include_context": [], "model": None, "blockers": []})
+
+
+def ask(
+    work: Work,
+    session: Session,
+    group: Group | None,
+    kind: str,
+    text: str,
+    *,
+    by: str = ROUTER,
+    decision: str | None = None,
+) -> str:
+    """Open a question; one that concerns no single group pauses the session."""
+    question = changes.open_question(work, group.id if group else None, kind=kind, text=text, by=by, decision=decision)
+    if group is None and session.status == "active":
+        changes.move_session(work, "active", "paused", by=ROUTER, reason=f"question {question}", cause="question")
+    return question
+
+
+def most_visits(version: Version) -> int:
+    """So many visits need to be counted for the loop guard to reach its last rung."""
+    rules = version.workflow.rules
+    return rules.loop_max_visits + len(rules.loop_on_exhausted)
+
+
+def set_status_rung(work: Work, version: Version, group: Group, target: str | None) -> str | None:
+    """The rung that an agent's repeated `set-status` on one group has reached, if any; never the target itself."""
+    # Since the last answer, not the last progress: an approval after every reopening would otherwise go on for ever.
+    visits = work.reader.count(
+        reader.STATUS_SETTINGS, session=work.step.chain, group=group.id, since=group.answered_seq,
+        most=most_visits(version),
+    )
+    return _rung_of_visits(version, visits + 1, target)
+
+
+def redispatch_rung(work: Work, session: Session, version: Version, group: Group | None) -> str | None:
+    """The rung that repeated redispatches of one group (or of the session) have reached, if any."""
+    scope = group or session
+    since = max(scope.progress_seq, scope.answered_seq)
+    visits = work.reader.count(
+        reader.REDISPATCHES, session=session.id, group=group and group.id, since=since, most=most_visits(version)
+    )
+    rung = _rung_of_visits(version, visits + 1, scope.awaited_role)
+    return PERSON if rung and group is None else rung
+
+
+def _rung_of_visits(version: Version, visits: int, target: str | None) -> str | None:
+    over = visits - version.workflow.rules.loop_max_visits
+    if over < 0:
+        return None
+    rungs = version.workflow.rules.loop_on_exhausted[over:]
+    return next((PERSON if rung == "question" else rung for rung in rungs if rung != target), PERSON)
+
+
+def complete_freed(work: Work, group_id: str) -> None:
+    """Complete a group that a dropped dependency was the last thing missing for."""
+    group = work.group(group_id)
+    if group is not None and group.awaited_role == MANAGER:
+        completing.complete(work, [group_id])

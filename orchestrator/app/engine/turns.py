@@ -1,0 +1,35 @@
+"""Decisions as they are shown, and whom each started under which turn."""
+
+from __future__ import annotations
+
+from orchestrator.app.kernel.context import Answer
+from orchestrator.core import handoff, strictjson
+from orchestrator.store import queries
+from orchestrator.store.queries import Row
+from orchestrator.store.reader import Reader
+
+
+def decision_shape(row: Row) -> Row:
+    """A decision's row with its rules parsed; in place of the whole answer whom it started, and what it left open.
+
+    `awaiting_manager` are the groups that were left to the project manager, and `path` the parts of one that was
+    merged and is not completed.
+    """
+    answer = strictjson.stored(row["answer"])
+    shown = {name: value for name, value in row.items() if name != "answer"}
+    lists = {name: answer.get(name, []) for name in ("spawns", "awaiting_manager", "path")}
+    return {**shown, "rules": strictjson.stored(row["rules"]), "reason": answer.get("reason"), **lists}
+
+
+def spawn(reader: Reader, session: str, group: str | None, turn: int) -> tuple[Row, Answer] | None:
+    """The decision that gave out a turn for a group (None: for the session), and its entry for it.
+
+    The hand-off command tells entries apart: a spawn for the whole session may stand in a group's decision.
+    """
+    command = handoff.command(session, group, turn)
+    for row in queries.rows(reader, queries.STEP_DECISIONS, session=session, seq=turn):
+        decision = decision_shape(row)
+        for entry in decision["spawns"]:
+            if entry["handoff"] == command:
+                return decision, entry
+    return None

@@ -1,0 +1,504 @@
+"""One use case, one transaction: opening a step, recording what was refused, answering what was asked before."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from orchestrator.app.kernel.cutting import MAX_DETAIL, cut, shortened
+from orchestrator.core import masking, strictjson
+from orchestrator.core.large import Moved
+from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.workflow import model
+from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
+from orchestrator.store import constants
+from orchestrator.store import step as steps
+from orchestrator.store.reader import Opening, Reader
+
+if TYPE_CHECKING:
+    from orchestrator.core.tasks import Task
+    from orchestrator.store.queries import Row
+    from orchestrator.store.reader import Agent
+    from orchestrator.store.run_reader import Run
+
+Answer = dict[str, Any]
+AGENT_JSON = ("details", "metadata")
+"""Parameters that hold JSON of an agent's making."""
+FOUND = "found"
+"""The part of a step's input that was found out before it, and that no caller asked for."""
+PERSON = "person"
+"""The part of a step's input that says through which human channel it came."""
+ACTS_FOR = "acts_for"
+"""The part of a step's input that says for which role, and where, its process acts: `developer`, `developer@S1:A`."""
+VIA = "via"
+"""The part of a step's input that says by what its caller was let in, where the actor and the channel do not say it."""
+ATTACHED = "attached"
+"""The part of a step's input that says which parts of a report lie in files, each with its hash."""
+RULES = "rules"
+"""The part of a step's input that says which rules version judged it first, where a later one asks more of it."""
+ELSEWHERE = "elsewhere"
+"""The part of a step's input that it found in other sessions, which a replay of its own session does not hold."""
+
+
+_FOUND_OUT = (FOUND, PERSON, ACTS_FOR, VIA, RULES, ELSEWHERE)
+"""The parts of a step's input that are not what its caller asked for, by which two requests are not told apart."""
+
+_SOME_GROUPS = "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq, id LIMIT 50"
+
+
+class Version(NamedTuple):
+    """A loaded workflow version with the models that its agent files name."""
+
+    id: int
+    workflow: model.Workflow
+    models: dict[str, str]
+
+
+class RunHooks(Protocol):
+    """What sessions, tasks and questions ask of the runs of a session, which stand above them and use them."""
+
+    def refuse_running(self, work: Work) -> None:
+        """Refuse to end a session in which something runs."""
+
+    def end_all(self, work: Work, *, by: str) -> None:
+        """End what waits in a session that ends."""
+
+    def end_of_task(self, work: Work, task: Task, *, by: str, reason: str) -> None:
+        """End what waits of a task that is cancelled."""
+
+    def decide(self, work: Work, question: Row, person: Agent, decision: str, note: str) -> str | None:
+        """What the answer of a question does to the run that asked it, in words; None where no run did."""
+
+    def is_idle(self, context: Context, session_id: str) -> bool:
+        """Whether a chat has nothing left to do, and nobody at it."""
+
+    def end_over(self, work: Work) -> None:
+        """End a chat whose last question is answered."""
+
+    def queued(self, context: Context, session_id: str) -> list[Run]:
+        """The queued runs of a chat that nobody goes on with."""
+
+
+class Context:
+    """What every use case needs: the store's connection, the clock, and through which door it was called.
+
+    `run` runs a command to its end, as `orchestrator.runner.commands.run` does; without it none is run.
+    `rules_version` is what decisions are marked with; a replay marks them as they are recorded.
+    """
+
+    # What lies above and is asked from below; `bootstrap` names it once for the process.
+    runs: RunHooks
+    after_refusal: Callable[[Work, Answer], None]
+    """Lets follow what a refusal that is recorded leads to."""
+    found_proof: Callable[[Context, Any], dict[str, str]]
+    """What of a person's credential becomes part of a step's input."""
+    refuse_other_role: Callable[[Work, str, str], None]
+    """Refuses the act of another role than that for which the process acts."""
+    as_of: Callable[..., Answer]
+    """Asks a reading use case as of right after a step, as `orchestrator.app.audit.past.ask` does."""
+
+    def __init__(
+        self,
+        connection: Any,
+        *,
+        path: str,
+        clock: Callable[[], str],
+        door: str,
+        channel: str,
+        deadline_s: float,
+        run: Callable[..., Any] | None = None,
+    ) -> None:
+        self.connection = connection
+        self.run = run
+        self.path = path
+        self.clock = clock
+        self.door = door
+        self.channel = channel
+        self.deadline_s = deadline_s
+        self.reader = Reader(connection)
+        self.secrets: tuple[str, ...] = ()
+        """Values of keys in the environment, masked wherever they occur in what is stored."""
+        self.rules_version = RULES_VERSION
+        self.state_folder: str | None = None
+        """Where this machine keeps what it has seen of databases; None where it keeps nothing."""
+        self.credential: Any = None
+        """What proves a person behind the next calls, as `orchestrator.app.kernel.human` reads it."""
+        self.surroundings: Any = None
+        """What proves a person at this machine, a `people.verification.Surroundings`; None: nothing."""
+        self.acts_for: str | None = None
+        """For which agent alone this process acts, as its environment says; None: for any."""
+        self.at: str | None = None
+        """The time of the step under way."""
+        self.via: str | None = None
+        """By what the caller of the next calls was let in, such as the token of a server."""
+        self.proof: Mapping[str, Any] | None = None
+        """What the input of the call under way says of its human channel."""
+        self.spoken: str | None = None
+        """The human channel that the call under way needed, and came through."""
+        self._versions: dict[int, Version] = {}
+
+    def version(self, version_id: int) -> Version:
+        """A workflow version, parsed once per process; versions never change."""
+        if version_id not in self._versions:
+            row = self.reader.one("SELECT hash, content FROM workflow_versions WHERE id = :id", id=version_id)
+            if row is None:
+                raise EnvironmentProblem(
+                    "CORRUPT", f"Workflow version {version_id} is missing from the database.", "orchestrator db check"
+                )
+            files = self.connection.execute(
+                "SELECT role, model FROM agent_files WHERE workflow_version_id = :id", {"id": version_id}
+            )
+            workflow = model.parse(strictjson.stored(row[1]), str(row[0]))
+            models = {role: name for role, name in files if name}
+            self._versions[version_id] = Version(version_id, workflow, models)
+        return self._versions[version_id]
+
+    def active_version(self) -> Version:
+        """The version that new sessions are pinned to.
+
+        Raises:
+            EnvironmentProblem: NO_WORKFLOW when none was ever loaded.
+        """
+        row = self.reader.one("SELECT workflow_version_id FROM workflow_activations ORDER BY seq DESC LIMIT 1")
+        if row is None:
+            raise EnvironmentProblem("NO_WORKFLOW", "No workflow is loaded.", "orchestrator init")
+        return self.version(int(str(row[0])))
+
+    def require_session(self, session_id: str) -> Session:
+        """The session.
+
+        Raises:
+            Refused: UNKNOWN_SESSION.
+        """
+        session = self.reader.session(session_id)
+        if session is None:
+            known = [row[0] for row in self.connection.execute("SELECT id FROM sessions ORDER BY id LIMIT 20")]
+            raise Refused(
+                "UNKNOWN_SESSION",
+                f"There is no session {session_id}.",
+                "orchestrator session list" if known else f"orchestrator session create {session_id}",
+                sessions=known,
+            )
+        return session
+
+
+    def unknown_group(self, session_id: str, group_id: str) -> Refused:
+        """The refusal of a group that the session does not have, with the nearest one that it has."""
+        from orchestrator.core import names
+
+        known = [row[0] for row in self.connection.execute(_SOME_GROUPS, {"session": session_id})]
+        near = names.nearest(group_id, known)
+        message, helps = f"Session {session_id} has no group {names.shown(group_id)}.", "orchestrator group list"
+        return Refused("UNKNOWN_GROUP", message, f"{helps} --session-id {session_id}", did_you_mean=near)
+
+
+def no_session_open(way: str = "orchestrator session create ID --goal TEXT") -> Refused:
+    """The refusal of a call that needs a session, names none, and could not mean one; what is read may have ended."""
+    return Refused("UNKNOWN_SESSION", "No session is open and none was named.", way, sessions=[])
+
+
+class Call(NamedTuple):
+    """One call of a use case that writes.
+
+    `refused` is set where the input is not whole, so that only what was said of its refusal can be told again.
+    """
+
+    kind: str
+    chain: str
+    actor: str
+    input: dict[str, Any]
+    request_id: str | None = None
+    dry_run: bool = False
+    at: str | None = None
+    refused: Mapping[str, Any] | None = None
+
+    @property
+    def group(self) -> str | None:
+        """The group that the call names, if it names one."""
+        group: str | None = self.input.get("group_id") or (
+            self.input.get("id") if self.kind.startswith("group ") else None
+        )
+        return group
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the command and its parsed arguments."""
+        asked = {name: value for name, value in _given(self).items() if name not in _FOUND_OUT}
+        text = strictjson.canonical([self.kind, asked])
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Work:
+    """A step under way: what the use case reads from and writes to."""
+
+    def __init__(self, context: Context, step: steps.Step, call: Call) -> None:
+        self.context = context
+        self.step = step
+        self.call = call
+        self.actor = call.actor
+        self.at = step.at
+        """The time of the step, taken in as an input: UTC, ISO 8601, microseconds, Z."""
+        self.seq = step.seq
+        """The number of the step in its chain."""
+        self.reader = context.reader
+        self.decisions: list[Answer] = []
+        self.unsettled = False
+        self.moved: dict[str, str] = {}
+        self._session: Session | None = None
+        context.proof, context.spoken, context.at = call.input.get(PERSON), None, step.at
+
+    def session(self) -> Session:
+        """The step's session as it is now, its own writes included.
+
+        Raises:
+            Refused: UNKNOWN_SESSION.
+        """
+        if self._session is None:
+            row = self.step.row("sessions", (self.step.chain,))
+            self._session = self.reader.session_of(row) if row else self.context.require_session(self.step.chain)
+        return self._session
+
+    def open_session(self) -> Session:
+        """The step's session, which must not have ended.
+
+        Raises:
+            Refused: UNKNOWN_SESSION, SESSION_CLOSED.
+        """
+        session = self.context.require_session(self.step.chain)
+        if session.status == "ended":
+            raise Refused(
+                "SESSION_CLOSED", f"Session {session.id} has ended.", f"orchestrator status {session.id}"
+            )
+        return session
+
+    def group(self, group_id: str) -> Group | None:
+        """A group of the step's session as it is now, or None; ids are compared byte for byte."""
+        row = self.step.row("task_groups", (group_id,))
+        return self.reader.group_of(row) if row else None
+
+    def opening(self, group_id: str, **counted: Any) -> Opening | None:
+        """What `Reader.opening` says of a group of the step's session; asked before the step changes it."""
+        found = self.reader.opening(self.step.chain, group_id, **counted)
+        if found is not None:
+            self.step.know("task_groups", (group_id,), found.row)
+        return found
+
+    def elsewhere(self, what: str, found: Any) -> Any:
+        """What the step rests on of other sessions, kept in its input so that a replay is told of it.
+
+        Args:
+            what: names it, such as `running dev-1`.
+            found: what the database says, which is nothing where the other sessions are not told.
+        """
+        known = self.call.input.get(ELSEWHERE) or {}
+        if what not in known and found:
+            self.call.input[ELSEWHERE] = {**known, what: found}
+        return known.get(what, found)
+
+    def asks(self, rules_version: int) -> bool:
+        """Whether the step has to do what this rules version asks in addition.
+
+        A step that older rules judged is told again as it was; only use cases that mark their calls can ask.
+        """
+        return int(self.call.input.get(RULES, 0)) >= rules_version
+
+    def update_session(self, values: Mapping[str, steps.Value]) -> None:
+        """Set columns of the step's session."""
+        self.step.update("sessions", (self.step.chain,), values)
+        if self._session is not None:
+            known: dict[str, Any] = {name: value for name, value in values.items() if name in Session._fields}
+            self._session = self._session._replace(**known)
+
+    def version(self) -> Version:
+        """The workflow version that the step's session is pinned to."""
+        return self.context.version(self.session().workflow_version_id)
+
+
+Action = Callable[[Work], Answer]
+
+
+def perform(context: Context, call: Call, action: Action, files: Sequence[Moved] = ()) -> Answer:
+    """Run a use case in one transaction and seal it with its audit event. Keys in the call are masked before all else.
+
+    Args:
+        context: connection, clock and door.
+        call: what is called, on which chain, with the whole input.
+        action: decides and writes; raises `Refused` before its first write, never after it.
+        files: what lies in files of the step's rows; they are written once nothing can refuse the step any more.
+
+    Returns:
+        The action's answer; with `repeated` when the same request was answered before.
+
+    Raises:
+        Refused: after the refusal is recorded in a step of its own.
+        EnvironmentProblem: nothing was written.
+    """
+    at = call.at or context.clock()
+    call = _without_keys(call, context.secrets)
+    if context.credential is not None:
+        call = call._replace(input={**call.input, PERSON: context.found_proof(context, context.credential)})
+    if context.via is not None:
+        call = call._replace(input={**call.input, VIA: context.via})
+    if context.acts_for is not None:
+        call = call._replace(input={**call.input, ACTS_FOR: context.acts_for})
+    try:
+        return _attempt(context, call, action, at, files)
+    except (Refused, InvalidInput) as problem:
+        if not call.dry_run:
+            _record_refusal(context, call, problem, at)
+        raise
+    finally:
+        context.proof = context.at = None
+
+
+def _without_keys(call: Call, secrets: Sequence[str]) -> Call:
+    """The call with the keys in all that will be stored of it masked: who called, and by which names, too."""
+    if not masking.may_hold_keys(str(call), secrets):
+        return call
+    masked = masking.mask_keys_value(tuple(call), secrets)
+    # Two requests must not become one.
+    return Call(*masked)._replace(request_id=call.request_id and masking.mask_keys_id(call.request_id, secrets))
+
+
+def _attempt(context: Context, call: Call, action: Action, at: str, files: Sequence[Moved]) -> Answer:
+    with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
+        work = Work(context, step, call)
+        _refuse_other_role(work, call.actor)
+        repeated = answered(context, call)
+        if repeated is not None:
+            step.rollback()
+            return repeated
+        answer = action(work)
+        _refuse_other_role(work, work.actor)
+        if context.spoken is not None and "proof" in (context.proof or {}):
+            answer["proof"] = (context.proof or {})["proof"]
+        if call.dry_run or answer.pop("unchanged", False):
+            step.rollback()
+            return {**answer, "dry_run": True} if call.dry_run else answer
+        _remember(work, answer)
+        warning = step.clock_warning()
+        with contextlib.nullcontext() if not files else _written(context.path, files):
+            step.seal(call.kind, work.actor, context.spoken or context.channel, event_input(call))
+        return {**answer, "warnings": [*(answer.get("warnings") or ()), warning]} if warning else answer
+
+
+def _refuse_other_role(work: Work, actor: str) -> None:
+    """Refuse the act of another role than that for which the process acts, where it says one."""
+    said = work.call.input.get(ACTS_FOR)
+    if said is not None:
+        work.context.refuse_other_role(work, str(said), actor)
+
+
+def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:
+    from orchestrator.app.kernel import outside
+
+    return outside.written(path, files)
+
+
+def _given(call: Call) -> dict[str, Any]:
+    """The input without what was left out: None and False are what every parameter is when nobody gives it."""
+    return {name: value for name, value in call.input.items() if value is not None and value is not False}
+
+
+def event_input(call: Call) -> dict[str, Any]:
+    """The whole input of a step as its event keeps it: a replay needs nothing else but the time.
+
+    Agents' own JSON is kept as text, since it may hold fractions, which have no exact form in hashed JSON.
+    """
+    found = _given(call)
+    for name in AGENT_JSON:
+        if name in found and not isinstance(found[name], str):
+            found[name] = strictjson.canonical(found[name])
+    return {**found, "request_id": call.request_id} if call.request_id else found
+
+
+def answered(context: Context, call: Call) -> Answer | None:
+    """What the same request was answered before, or None.
+
+    Raises:
+        Refused: REQUEST_ID_REUSED, the request was another one.
+    """
+    if call.request_id is None or call.dry_run:
+        return None
+    call = _without_keys(call, context.secrets)
+    row = context.reader.one(
+        "SELECT input_hash, answer FROM requests WHERE session_id = :chain AND request_id = :request",
+        chain=call.chain,
+        request=call.request_id,
+    )
+    if row is None:
+        return None
+    if row[0] != call.fingerprint:
+        raise Refused(
+            "REQUEST_ID_REUSED",
+            f"Request id {call.request_id} was used before with another command or other input.",
+            "Use a fresh --request-id",
+        )
+    answer: Answer = strictjson.stored(row[1])
+    return {**answer, "repeated": True}
+
+
+def _remember(work: Work, answer: Answer) -> None:
+    call = work.call
+    if call.request_id is not None:
+        work.step.insert(
+            "requests",
+            session_id=call.chain,
+            request_id=call.request_id,
+            command=call.kind,
+            input_hash=call.fingerprint,
+            answer=strictjson.canonical(answer),
+        )
+
+
+def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at: str) -> None:
+    # It may tell of more than the call, such as of the name of a file.
+    problem.message = masking.mask_keys(problem.message, context.secrets)
+    known = call.chain == constants.STORE_CHAIN or context.reader.session(call.chain) is not None
+    chain = call.chain if known else constants.STORE_CHAIN
+    with steps.open_step(context.connection, chain, at, context.deadline_s) as step:
+        work = Work(context, step, call)
+        recorded = _insert_refusal(work, problem)
+        if chain != constants.STORE_CHAIN and recorded["turn"] is not None:
+            context.after_refusal(work, recorded)
+            if work.decisions:
+                problem.data["followed_by"] = work.decisions
+        step.seal("refusal", call.actor[:MAX_DETAIL], context.channel, _refused_input(work, problem, recorded))
+
+
+def _refused_input(work: Work, problem: OrchestratorError, recorded: Answer) -> dict[str, Any]:
+    """What a refusal's event keeps: the call that was refused, and the chain that it named.
+
+    A call with longer texts is kept cut. It cannot be judged again, so how it was refused is kept beside it.
+    """
+    call, whole = work.call, event_input(work.call)
+    kept = shortened(whole)
+    found = {"call": call.kind, "chain": cut(call.chain), "door": work.context.door, "input": kept}
+    if call.refused is None and kept == whole:
+        return found
+    said = {"code": problem.code, "detail": cut(problem.message), "role": recorded["role"], "turn": recorded["turn"]}
+    return {**found, "cut": True, "refused": said}
+
+
+def _insert_refusal(work: Work, problem: OrchestratorError) -> Answer:
+    given = work.call.input
+    recorded = {
+        "group_id": cut(work.call.group),
+        "role": problem.data.pop("_role", None) or cut(given.get("current_agent")),
+        "turn": problem.data.pop("_turn", None),
+        "code": problem.code,
+    }
+    work.step.insert(
+        "refusals",
+        door=work.context.door,
+        actor=cut(work.call.actor),
+        claimed_session=None if work.step.chain == work.call.chain else cut(work.call.chain),
+        status=cut(given.get("status")),
+        detail=cut(problem.message),
+        refused_at=work.at,
+        **recorded,
+    )
+    return recorded

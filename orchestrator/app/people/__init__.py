@@ -1,0 +1,1 @@
+"""What people prove, and what they answer."""

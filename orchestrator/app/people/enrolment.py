@@ -1,0 +1,383 @@
+"""Giving and taking away what proves people: tokens, passphrases, SSH keys, links; and starting over when one is lost.
+
+What gives or takes away a proof needs the best one that there is: a passphrase or key where one is enrolled, else a
+token where one is in force, else a code at a terminal. Whoever comes first may be an agent, so every verdict lists what
+was enrolled, when and through which channel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator import files
+from orchestrator.app.kernel import actors, credentials, human, moments
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.credentials import LINK, PASSPHRASE, REMOVAL, RESET_ROW, SSH_KEY, USE
+from orchestrator.app.people import verification
+from orchestrator.core import names
+from orchestrator.errors import EnvironmentProblem, Refused, UsageError
+from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.reader import Agent
+
+TOKEN_BYTES = 32
+DEFAULT_URL = "http://127.0.0.1:8765"
+_OF_PERSON = """SELECT t.id, t.agent_id, t.kind, EXISTS (SELECT 1 FROM human_credentials e WHERE e.ends = t.id)
+    FROM human_credentials t WHERE t.id = :id AND t.kind IN ('passphrase', 'ssh-key', 'reset')
+    UNION ALL SELECT t.id, t.agent_id, 'token', EXISTS (SELECT 1 FROM human_credentials e WHERE e.ends = t.id)
+    FROM human_tokens t WHERE t.id = :id"""
+_SINCE = """SELECT t.created_at, e.channel FROM human_credentials t JOIN audit_events e
+    ON e.session_id = :chain AND e.seq = t.seq WHERE t.id = :id
+    UNION ALL SELECT t.enrolled_at, e.channel FROM human_tokens t JOIN audit_events e
+    ON e.session_id = :chain AND e.seq = t.seq WHERE t.id = :id"""
+
+
+def enrol(
+    context: Context, *, agent: str | None = None, by: str | None = None, passphrase: bool = False,
+    ssh_key: str | None = None, at: str | None = None,
+) -> Answer:
+    """Enrol what proves a person: a token, or with `passphrase` or `ssh_key` what only they know or hold.
+
+    A new token or passphrase of a person replaces their older one; they may have several keys.
+
+    Args:
+        agent: the person; the only one there is where left out.
+        by: the person who acts; the same one where left out.
+        passphrase: ask for a passphrase, twice, at the terminal.
+        ssh_key: the file of a public key; a challenge has to be signed with it at once.
+
+    Returns:
+        `enrolment`, `proof`, and for a token `token`, which is printed this once and kept nowhere.
+
+    Raises:
+        Refused: HUMAN_REQUIRED (also: the old proof is needed), UNKNOWN_AGENT, NOT_PERMITTED, ACTOR_REQUIRED.
+        UsageError: USAGE, both kinds at once, a file without a key, passphrases that differ or are too short.
+    """
+    if passphrase and ssh_key is not None:
+        raise UsageError("USAGE", "Enrol a passphrase or an SSH key, one at a time.", "orchestrator human enrol --help")
+    given: Answer = {"agent": agent, "by": by}
+    line = _public_key(ssh_key) if ssh_key is not None else None
+    token = None
+    if passphrase or ssh_key is not None:
+        # Nobody is asked for a new proof who has not given the old one.
+        if context.credential is not None and context.credential.fault is None:
+            given |= _new_key(context, line, ssh_key) if ssh_key is not None else _new_passphrase(context)
+        else:
+            given |= {"kind": SSH_KEY if ssh_key is not None else PASSPHRASE}
+    else:
+        import secrets
+
+        token = human.TOKEN_MARK + secrets.token_urlsafe(TOKEN_BYTES)
+        given["hash"] = credentials.hashed(token)
+    found = perform(context, Call(credentials.ENROL, STORE_CHAIN, by or agent or "", given, at=at), enrol_action)
+    return found if token is None else {**found, "token": token}
+
+
+def enrol_action(work: Work) -> Answer:
+    """Enrol; a replay calls it with a recorded event's input, which holds hashes and public keys alone."""
+    given = work.call.input
+    what = "Enrolling a person"
+    proven = None if human.is_earlier(work) else human.speaker(work)
+    actor = actors.person_named(work, given.get("by") or proven or given.get("agent"), what)
+    _require_best(work, what)
+    person = _person(work, given.get("agent") or actor.id)
+    work.actor = actor.id
+    if given.get("hash") is not None:
+        return _enrol_token(work, person, given["hash"])
+    kind = given["kind"]
+    verifier = given["passphrase"] if kind == PASSPHRASE else given["ssh_key"]
+    old = [each for each in credentials.strong(work.context) if (each.agent, each.kind) == (person.id, kind)]
+    if kind == SSH_KEY and any(each.verifier == verifier for each in old):
+        raise Refused("ALREADY_EXISTS", f"This key of {person.id} is enrolled already.", "orchestrator human list")
+    replaced = old[0].id if old and kind == PASSPHRASE else None
+    id_ = _insert(work, person.id, kind, verifier=verifier, source=given.get("source"), ends=replaced)
+    return _enrolled(work, id_, person.id, kind)
+
+
+def _enrol_token(work: Work, person: Agent, hash_: str) -> Answer:
+    if credentials.strong(work.context):
+        raise Refused(
+            "NOT_PERMITTED", "A token proves nobody while a passphrase or SSH key is enrolled, so none is given out.",
+            "orchestrator human link",
+        )
+    id_ = f"H{work.seq}"
+    work.step.insert("human_tokens", id=id_, agent_id=person.id, hash=hash_, enrolled_at=work.at)
+    return _enrolled(work, id_, person.id, human.TOKEN)
+
+
+def _enrolled(work: Work, id_: str, person: str, kind: str) -> Answer:
+    row = {"id": id_, "agent_id": person, "kind": kind, "enrolled_at": work.at}
+    return {"success": True, "enrolment": row, "seq": work.seq}
+
+
+def _require_best(work: Work, what: str) -> None:
+    """Refuse a weaker proof than a token where one is in force. While a passphrase or key is, nothing weaker gets here.
+
+    Earlier versions wanted a terminal instead, and a replay of theirs still does.
+
+    Raises:
+        Refused: HUMAN_REQUIRED.
+    """
+    if human.is_earlier(work):
+        if work.context.spoken != human.TERMINAL:
+            raise human.refusal(what, "it needs a terminal, since a token gives no further token")
+        return
+    if not credentials.strong(work.context) and credentials.tokens(work.context) and work.context.spoken != human.TOKEN:
+        raise human.refusal(what, "a token is enrolled, and this needs it", "Repeat with --human-token-file FILE")
+
+
+def _person(work: Work, id_: str) -> Agent:
+    person = work.reader.agent(id_)
+    if person is None or not person.active or person.kind != "human":
+        raise Refused("UNKNOWN_AGENT", f"There is no person {names.shown(id_)} in service.", "orchestrator agent list")
+    return person
+
+
+def _insert(work: Work, agent: str, kind: str, **more: Any) -> str:
+    id_ = f"C{work.seq}"
+    work.step.insert("human_credentials", id=id_, agent_id=agent, kind=kind, created_at=work.at, **more)
+    return id_
+
+
+def _new_passphrase(context: Context) -> Answer:
+    """Ask for a passphrase twice.
+
+    Raises:
+        UsageError: USAGE, there is no terminal, it is too short, or the two differ.
+    """
+    again = "orchestrator human enrol --passphrase"
+    if verification.unfit(context) is not None:
+        raise UsageError("USAGE", "A passphrase is typed at a terminal of your own, and there is none here.", again)
+    first = context.surroundings.read_hidden("New passphrase: ") or ""
+    if len(first) < credentials.SHORTEST:
+        raise UsageError("USAGE", f"A passphrase has {credentials.SHORTEST} characters or more.", again)
+    if first != context.surroundings.read_hidden("New passphrase, once more: "):
+        raise UsageError("USAGE", "The two passphrases differ; nothing was enrolled.", again)
+    return {"kind": PASSPHRASE, "passphrase": credentials.of_passphrase(first)}
+
+
+def _public_key(file: str) -> str:
+    """The public key of a file.
+
+    Raises:
+        UsageError: USAGE, it holds none. EnvironmentProblem: FILE_UNREADABLE. InvalidInput: FILE_INVALID.
+    """
+    again = "orchestrator human enrol --ssh-key ~/.ssh/id_ed25519.pub"
+    try:
+        text = files.text(file, credentials.LONGEST_KEY_FILE)
+    except files.Unreadable as problem:
+        raise files.refused(problem, f"--ssh-key: {names.shown(file)}", again) from None
+    if "PRIVATE KEY" in text:
+        what = "--ssh-key takes the public key (the file that ends in .pub), never the private one."
+        raise UsageError("USAGE", what, again)
+    line = credentials.public_key(text)
+    if line is None:
+        raise UsageError("USAGE", f"--ssh-key: {names.shown(file)} does not hold one OpenSSH public key.", again)
+    return line
+
+
+def _new_key(context: Context, line: str | None, file: str | None) -> Answer:
+    """Have a challenge signed with a new key, so that none is enrolled which nobody can use.
+
+    Raises:
+        UsageError: USAGE, no good signature came.
+    """
+    import os
+
+    key, source = str(line), os.path.abspath(str(file))
+    text = f"{verification.challenge('enrol this SSH key')}\n"
+    around = context.surroundings
+    signed = around.sign(key, source, text, verification.NAMESPACE) if around is not None else None
+    if signed is None or not around.verify(key, text, signed, verification.NAMESPACE):
+        what = "The key was not enrolled: ssh-keygen found no private half of it, beside the file or in ssh-agent."
+        raise UsageError("USAGE", what, "ssh-add FILE, then orchestrator human enrol --ssh-key FILE.pub")
+    return {"kind": SSH_KEY, "ssh_key": key, "source": source}
+
+
+def remove(context: Context, *, id: str, by: str | None = None, at: str | None = None) -> Answer:
+    """Take a proof of one's own away, or a reset that does not count yet.
+
+    Args:
+        id: of the token, passphrase, key or reset, as `human list` shows it.
+        by: the person who acts; the one who is proven where left out.
+
+    Returns:
+        `removed`, and `proof`.
+
+    Raises:
+        Refused: HUMAN_REQUIRED, UNKNOWN_ID, NOT_PERMITTED (another person's), ALREADY_RESOLVED.
+    """
+    return perform(context, Call(credentials.REMOVE, STORE_CHAIN, by or "", {"id": id, "by": by}, at=at), remove_action)
+
+
+def remove_action(work: Work) -> Answer:
+    """Remove; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    what = "Removing a proof"
+    actor = actors.person_named(work, given.get("by"), what)
+    _require_best(work, what)
+    work.actor = actor.id
+    row: Any = work.reader.one(_OF_PERSON, id=given["id"])
+    if row is None:
+        raise Refused(
+            "UNKNOWN_ID", f"There is no enrolment {names.shown(given['id'])}.", "orchestrator human list",
+            kind="enrolment",
+        )
+    id_, whose, kind, ended = row
+    if whose != actor.id and kind != RESET_ROW:
+        raise Refused("NOT_PERMITTED", f"{id_} is {whose}'s, who alone may remove it.", "orchestrator human list")
+    if ended:
+        raise Refused("ALREADY_RESOLVED", f"{id_} was removed or replaced already.", "orchestrator human list")
+    _insert(work, whose, REMOVAL, ends=id_)
+    return {"success": True, "removed": {"id": id_, "agent_id": whose, "kind": kind}, "seq": work.seq}
+
+
+def reset(context: Context, *, agent: str | None = None, at: str | None = None) -> Answer:
+    """Start over for a person who has lost their token, passphrase or key: an hour later all of theirs have ended.
+
+    It needs a code at a terminal, and that no other process has the database open. Within the hour whoever has the old
+    proof may stop it with `human remove`. Every later verdict mentions it.
+
+    Args:
+        agent: the person; the only one there is where left out.
+
+    Returns:
+        `reset` with `id`, `agent_id`, `counts_from`; and `proof`.
+
+    Raises:
+        Refused: HUMAN_REQUIRED, ILLEGAL_MOVE (nothing is enrolled), ALREADY_EXISTS (one is under way).
+        EnvironmentProblem: BUSY, another process has the database open.
+    """
+    from orchestrator.store import sqlite
+
+    if context.credential is not None and context.credential.fault is None and not sqlite.is_alone(context.connection):
+        what = "Another process has the database open, and a reset needs it alone."
+        raise EnvironmentProblem("BUSY", what, "Stop servers and agents, then: orchestrator human reset")
+    return perform(context, Call(credentials.RESET, STORE_CHAIN, agent or "", {"agent": agent}, at=at), reset_action)
+
+
+def reset_action(work: Work) -> Answer:
+    """Reset; a replay calls it with a recorded event's input."""
+    from orchestrator.store import next_reader
+
+    context = work.context
+    actor = actors.actor(work, work.call.input.get("agent") or next_reader.only_person(context.connection))
+    person = _person(work, actor.id)
+    human.require_terminal(work, "Resetting what proves a person")
+    strong, tokens = credentials.strong(context), credentials.tokens(context)
+    if person.id not in {*(each.agent for each in strong), *(each.agent for each in tokens)}:
+        what = f"Nothing is enrolled for {person.id}, so nothing can be lost."
+        raise Refused("ILLEGAL_MOVE", what, "orchestrator human enrol --passphrase")
+    known = next((each for each in credentials.pending(context) if each["agent_id"] == person.id), None)
+    if known is not None:
+        raise Refused(
+            "ALREADY_EXISTS", f"Reset {known['id']} of {person.id} counts from {known['counts_from']}.",
+            "orchestrator human list",
+        )
+    due = moments.later(work.at, credentials.RESET_S)
+    id_ = _insert(work, person.id, RESET_ROW, due_at=due)
+    return {"success": True, "reset": {"id": id_, "agent_id": person.id, "counts_from": due}, "seq": work.seq}
+
+
+def link(
+    context: Context, *, agent: str | None = None, url: str = DEFAULT_URL, by: str | None = None, at: str | None = None
+) -> Answer:
+    """Make a link by which one browser comes in once, to a server that has this database.
+
+    Args:
+        agent: the person who comes in; the one who acts where left out.
+        url: where the server listens, as it says when it starts.
+        by: the person who acts; the one who is proven where left out.
+
+    Returns:
+        `link` with `id`, `agent_id`, `expires_at`; `url`, which is printed this once; and `proof`.
+
+    Raises:
+        Refused: HUMAN_REQUIRED, NOT_PERMITTED, UNKNOWN_AGENT. UsageError: USAGE, no address.
+    """
+    import secrets
+
+    if not url.startswith(("http://", "https://")):
+        what = "--url is the server's address, such as http://127.0.0.1:8765."
+        raise UsageError("USAGE", what, "orchestrator human link")
+    code = secrets.token_urlsafe(TOKEN_BYTES)
+    given = {"agent": agent, "by": by, "hash": credentials.hashed(code)}
+    found = perform(context, Call(credentials.NEW_LINK, STORE_CHAIN, by or agent or "", given, at=at), link_action)
+    return {**found, "url": f"{url.rstrip('/')}/open/{code}"}
+
+
+def link_action(work: Work) -> Answer:
+    """Make a link; a replay calls it with a recorded event's input, which holds the hash alone."""
+    given = work.call.input
+    what = "Making a link"
+    actor = actors.person_named(work, given.get("by") or human.speaker(work) or given.get("agent"), what)
+    _require_best(work, what)
+    work.actor = actor.id
+    if given.get("agent") not in (None, actor.id):
+        what = f"A link is made by the person whom it lets in, and {actor.id} acts here."
+        raise Refused("NOT_PERMITTED", what, "Leave --by out")
+    known = {each.id for each in credentials.strong(work.context)}
+    rests_on = (work.context.proof or {}).get("enrolment")
+    due = moments.later(work.at, credentials.LINK_S)
+    id_ = _insert(
+        work, actor.id, LINK, verifier=given["hash"], due_at=due, rests_on=rests_on if rests_on in known else None
+    )
+    return {"success": True, "link": {"id": id_, "agent_id": actor.id, "expires_at": due}, "seq": work.seq}
+
+
+def use_link(context: Context, code: str) -> human.Credential | None:
+    """Use a link up that `human link` made.
+
+    Returns:
+        What the page that it opens proves; None where the link was used, has ended, or is none.
+    """
+    found = credentials.link(context, code)
+    if found is None or not found.is_good:
+        return None
+    # The proof of a page opened by it is that of the link, which this step does not need itself.
+    before, context.credential = context.credential, None
+    try:
+        call = Call(credentials.OPEN, STORE_CHAIN, found.agent, {"link": found.id})
+        perform(context, call, use_action)
+    except Refused:
+        return None
+    finally:
+        context.credential = before
+    return human.Credential(human.PAGE, enrolment=found.rests_on, link=found.id)
+
+
+def use_action(work: Work) -> Answer:
+    """Use a link up; a replay calls it with a recorded event's input.
+
+    Raises:
+        Refused: ALREADY_RESOLVED, somebody was faster.
+    """
+    id_ = work.call.input["link"]
+    row: Any = work.reader.one("SELECT agent_id FROM human_credentials WHERE id = :id", id=id_)
+    if work.reader.one("SELECT 1 FROM human_credentials WHERE ends = :id", id=id_) is not None:
+        raise Refused("ALREADY_RESOLVED", f"Link {id_} was used up already.", "orchestrator human link")
+    _insert(work, row[0], USE, ends=id_)
+    return {"success": True, "seq": work.seq}
+
+
+def status(context: Context) -> Answer:
+    """What is enrolled: for each person their proofs in force, the resets under way, and what a person needs now.
+
+    Returns:
+        `people` with `id` and `enrolments`; `pending_resets`; `needs`: `strong`, `possession` or `weak`.
+    """
+    strong, tokens = credentials.strong(context), credentials.tokens(context)
+    rows = [(each.agent, each.id, each.kind) for each in strong]
+    rows += [(each.agent, each.id, human.TOKEN) for each in tokens if not strong]
+    people = [
+        {"id": person, "enrolments": [_shown(context, id_, kind) for whose, id_, kind in rows if whose == person]}
+        for person in human.people(context)
+    ]
+    return {
+        "success": True, "people": people, "pending_resets": credentials.pending(context),
+        "needs": human.STRONG if strong else human.WEAK,
+    }
+
+
+def _shown(context: Context, id_: str, kind: str) -> Answer:
+    row: Any = context.reader.one(_SINCE, id=id_, chain=STORE_CHAIN)
+    return {"id": id_, "kind": kind, "enrolled_at": row[0], "channel": row[1]}

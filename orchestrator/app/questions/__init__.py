@@ -1,0 +1,1 @@
+"""Questions that wait for a person, as they are read."""

@@ -1,0 +1,127 @@
+"""`redispatch`: a new turn for the awaited role when an agent died; the old turn is stale."""
+
+from __future__ import annotations
+
+from orchestrator.app.engine import settling, spawning
+from orchestrator.app.kernel import actors
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.core import handoff, names, strictjson
+from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
+from orchestrator.errors import Refused
+
+
+def redispatch(
+    context: Context,
+    *,
+    session_id: str,
+    group_id: str | None = None,
+    reason: str = "",
+    by: str = "orchestrator",
+    request_id: str | None = None,
+    at: str | None = None,
+) -> Answer:
+    """Order the awaited role of a group (or of the session, without one) to start anew, under a new turn.
+
+    Args:
+        group_id: the group whose agent died; None for the session's own open turn.
+        reason: why; required.
+
+    Returns:
+        The decision, as `route` answers it.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, SESSION_CLOSED, GROUP_CLOSED, QUESTION_OPEN, OUT_OF_TURN (nobody was
+            started), REASON_REQUIRED, UNKNOWN_AGENT.
+    """
+    given = {"group_id": group_id, "reason": reason, "by": by}
+    return perform(context, Call("redispatch", session_id, by, given, request_id, at=at), redispatch_action)
+
+
+def redispatch_action(work: Work) -> Answer:
+    """Redispatch; a replay calls it with a recorded event's input."""
+    given = work.call.input
+    session = work.open_session()
+    actors.named_actor(work, given.get("by"), "Starting an agent again")
+    reason = names.said(given.get("reason"))
+    if not reason:
+        raise Refused("REASON_REQUIRED", "A redispatch needs a reason.", "Repeat with --reason TEXT")
+    group = _group(work, session, given.get("group_id"))
+    waiting = group or session
+    _check_waiting(work, session, group)
+    version = work.context.version(session.workflow_version_id)
+    rung = settling.redispatch_rung(work, session, version, group)
+    if rung:
+        answer = settling.escalate(work, session, version, group, rung, "redispatch", f"redispatched again: {reason}")
+    else:
+        agent = group.awaited_agent_id if group else None
+        previous = _previous(work, group, waiting.turn)
+        answer = spawning.decide(
+            work,
+            session,
+            version,
+            spawning.Record(
+                current_agent=ROUTER,
+                response_status="REDISPATCH",
+                group=group,
+                target=Target(waiting.awaited_role, _action(waiting), agent),
+                cause="redispatch",
+                rules=(Fired("redispatch", reason),),
+                **previous,
+            ),
+        )
+    settling.settle(work, "redispatch")
+    return answer
+
+
+def _action(waiting: Group | Session) -> str:
+    """How the role is started anew; one that was only named to the project manager is now called for itself."""
+    return waiting.awaited_action if waiting.awaited_action not in (None, "wait") else "spawn"
+
+
+def _previous(work: Work, group: Group | None, turn: int | None) -> Answer:
+    """What the open turn was given: context, model, an answer, a resume point; nothing where it only names its role."""
+    command = handoff.command(work.step.chain, group and group.id, turn or 0)
+    rows = work.context.connection.execute(
+        "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :turn ORDER BY part",
+        {"session": work.step.chain, "turn": turn},
+    )
+    for (text,) in rows.fetchall():
+        answer = strictjson.stored(text)
+        for spawn in answer.get("spawns") or (answer,):
+            if spawn.get("handoff") == command:
+                given = {"include_context": tuple(answer["include_context"]), "model": spawn["model"]}
+                return given | spawning.told(answer)
+    return {"include_context": (), "model": None}
+
+
+def _group(work: Work, session: Session, group_id: str | None) -> Group | None:
+    if group_id is None:
+        return None
+    group = work.group(group_id)
+    if group is None:
+        raise Refused(
+            "UNKNOWN_GROUP", f"Session {session.id} has no group {group_id}.",
+            f"orchestrator group list --session-id {session.id}",
+        )
+    return group
+
+
+def _check_waiting(work: Work, session: Session, group: Group | None) -> None:
+    if group is not None and group.status not in ("pending", "in_progress"):
+        look = f"orchestrator group show {group.id} --session-id {session.id}"
+        raise Refused("GROUP_CLOSED", f"Group {group.id} is {group.status}.", look)
+    waiting = group or session
+    if waiting.awaited_role == PERSON:
+        raise Refused(
+            "QUESTION_OPEN", "A person is awaited, not an agent.", f"orchestrator status {session.id}",
+            question_id=work.reader.question(session.id, group.id if group else None),
+        )
+    if waiting.turn is None or waiting.held or waiting.awaited_role in (None, VALIDATOR):
+        name = f"Group {group.id}" if group else f"Session {session.id}"
+        raise Refused(
+            "OUT_OF_TURN", f"{name} has no open turn, so there is nobody to start anew.",
+            f"orchestrator status {session.id}",
+            expected_agent=waiting.awaited_role, expected_action=waiting.awaited_action, turn=waiting.turn,
+        )
+
+

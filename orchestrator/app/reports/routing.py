@@ -1,0 +1,387 @@
+"""`route`: one report in, one decision out, with everything that follows from it, in one transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app.engine import consequences, settling, spawning
+from orchestrator.app.engine import metadata as meta
+from orchestrator.app.kernel import acting
+from orchestrator.app.kernel.context import ATTACHED, FOUND, Answer, Call, Context, Version, Work, perform
+from orchestrator.app.reports import acceptance
+from orchestrator.core import large, masking, names, strictjson
+from orchestrator.core.routing import engine
+from orchestrator.core.routing.facts import (
+    MANAGER,
+    PERSON,
+    VALIDATOR,
+    Case,
+    Decision,
+    Facts,
+    Group,
+    Path,
+    Refusal,
+    Report,
+    Session,
+)
+from orchestrator.core.workflow import vocabulary
+from orchestrator.errors import InvalidInput, Refused
+from orchestrator.store import constants
+from orchestrator.store.reader import Opening
+
+OWN_COUNTS = ("approve", "merge", "test_pass")
+"""Effects whose loop-guard counts fall only at an answered question."""
+
+SILENT_ROLES = ("orchestrator", "user")
+Json = dict[str, Any] | None
+REPORTING_ROLES = frozenset((*vocabulary.ROLES, VALIDATOR)).difference(SILENT_ROLES)
+
+
+def route(
+    context: Context,
+    *,
+    session_id: str,
+    current_agent: str,
+    status: str,
+    group_id: str | None = None,
+    agent_id: str | None = None,
+    turn: int | None = None,
+    testing_mode: str | None = None,
+    summary: str = "",
+    details: dict[str, Any] | None = None,
+    metadata: dict[str, Any] | None = None,
+    acknowledge: dict[str, str] | None = None,
+    raw_text: str | None = None,
+    interrupt: bool = False,
+    request_id: str | None = None,
+    dry_run: bool = False,
+    at: str | None = None,
+) -> Answer:
+    """Record what an agent reported and decide what follows.
+
+    Args:
+        session_id, group_id: where the report belongs; the group is optional for the project manager only.
+        current_agent, status: the reporting role and its status code, as the agent wrote them.
+        agent_id: who reports; the awaited instance where left out.
+        turn: the spawn that this answers; the open one is assumed where left out.
+        testing_mode: repeats or tightens the session's mode for this report.
+        acknowledge: group id to reason; for the project manager's reports.
+        details, metadata, raw_text: each over 1 MiB goes into a file of evidence, and the record keeps its hash.
+        raw_text: the agent's whole final message, kept by its hash.
+        interrupt: supersede the open turn of another role (project manager).
+        dry_run: decide and answer as usual, and write nothing.
+
+    Returns:
+        The decision, as the command prints it.
+
+    Raises:
+        Refused: with the code of the step that turned the report down; recorded, nothing else changed.
+        UsageError: USAGE, a part of the report is larger than it may be.
+        EnvironmentProblem: OUTPUT_FAILED, the file of a large part cannot be written; nothing changed.
+
+    Source: seed 004, Proposed Solution 1 and 2.
+    """
+    details, metadata, raw_text, files = _parted(context, session_id, details, metadata, raw_text)
+    call = Call(
+        kind="route",
+        chain=session_id,
+        actor=agent_id or current_agent,
+        input={
+            "group_id": group_id,
+            "current_agent": current_agent,
+            "status": status,
+            "agent_id": agent_id,
+            "turn": turn,
+            "testing_mode": testing_mode,
+            "summary": summary,
+            "details": details,
+            "metadata": metadata,
+            "acknowledge": acknowledge,
+            "raw_text": raw_text,
+            "interrupt": interrupt,
+            FOUND: meta.found(context, metadata) if metadata is not None else None,
+            ATTACHED: [each.recorded() for each in files] or None,
+        },
+        request_id=request_id,
+        dry_run=dry_run,
+        at=at,
+    )
+    return perform(context, call, report_action, files)
+
+
+def _parted(
+    context: Context, session: str, details: Json, metadata: Json, text: str | None
+) -> tuple[Json, Json, str | None, list[large.Moved]]:
+    """What the record keeps of a report's parts, and what of them goes into files."""
+    if context.path == constants.IN_MEMORY:
+        # Beside it there is no place for files.
+        return details, metadata, text, []
+
+    def mask(value: Any) -> Any:
+        return masking.mask_keys_value(value, context.secrets)
+
+    folder = large.folder(session)
+    details, told = large.document(large.DETAILS, details, folder, mask)
+    metadata, said = large.document(large.METADATA, metadata, folder, mask)
+    message = large.message(text, folder, mask)
+    return details, metadata, None if message else text, [each for each in (told, said, message) if each]
+
+
+def report_action(work: Work) -> Answer:
+    """The use case itself, on a step that is open; a replay calls it with a recorded event's input."""
+    report = _normalise(work)
+    session = work.session()
+    version = work.context.version(session.workflow_version_id)
+    opening = _opening(work, session, version, report)
+    group = opening.group if opening else None
+    if report.agent_id is not None:
+        acting.require_agent(work, report.agent_id)
+    repeated = _repeated_turn(work, group, report)
+    if repeated is not None:
+        return repeated
+    case, facts = _case(work, session, version, opening, report)
+    refusal = engine.admit(case, version.workflow, facts, report)
+    if refusal is not None or case is None:
+        raise _refused(work, refusal, group or session, report)
+    case, agent = _checked(work, case, opening)
+    return _accept(work, session, version, case, agent)
+
+
+def _checked(work: Work, case: Case, opening: Opening | None) -> tuple[Case, str]:
+    """What else a report in turn must be: its metadata, its acknowledgements, and who gives it.
+
+    Refused here it counts among the refusals of the open turn, as every other one does.
+    """
+    report = case.report
+    try:
+        judged = meta.judged(work, case)
+        if judged is not report:
+            case = case._replace(report=judged)
+        _check_acknowledged(work, report)
+        if report.role == VALIDATOR:
+            return case, VALIDATOR
+        _refuse_in_chat(case)
+        stands = opening is not None and opening.agent_stands
+        return case, acting.acting_agent(work, report.role, case.group, report.agent_id, stands=stands)
+    except (Refused, InvalidInput) as problem:
+        waiting = case.group or case.session
+        problem.data.update(_turn=waiting.turn, _role=report.role)
+        raise
+
+
+def _normalise(work: Work) -> Report:
+    given = work.call.input
+    role = names.role_name(given["current_agent"])
+    if role not in REPORTING_ROLES:
+        if role.startswith("system:"):
+            raise _reserved(role)
+        near = names.nearest(role, [each for each in vocabulary.ROLES if each not in SILENT_ROLES])
+        hint = f"; did you mean {near}?" if near else "."
+        raise Refused(
+            "UNKNOWN_ROLE",
+            f"No role is called {names.shown(given['current_agent'])}, or it reports nothing{hint}",
+            f"One of: {', '.join(r for r in vocabulary.ROLES if r not in (*SILENT_ROLES, VALIDATOR))}",
+            did_you_mean=near,
+        )
+    if role == VALIDATOR and not work.call.dry_run:
+        raise _reserved(role)
+    return Report(
+        role=role,
+        status=names.status_name(given["status"]),
+        raw_role=given["current_agent"],
+        raw_status=given["status"],
+        group_id=given.get("group_id"),
+        agent_id=given.get("agent_id"),
+        turn=given.get("turn"),
+        summary=given.get("summary") or "",
+        # In the order in which the event keeps them, so that a replay writes its rows in the same order.
+        details=dict(sorted((given.get("details") or {}).items())),
+        acknowledge=dict(sorted((given.get("acknowledge") or {}).items())),
+        interrupt=bool(given.get("interrupt")),
+        testing_mode=given.get("testing_mode"),
+    )
+
+
+def _reserved(role: str) -> Refused:
+    return Refused(
+        "RESERVED_ROLE",
+        f"{role} reports nothing through route; its verdicts come from its own command.",
+        _reserved_way(role),
+    )
+
+
+def _reserved_way(role: str) -> str:
+    # The program's own parts have no transitions to preview.
+    return "Report as one of the team's roles" if role.startswith("system:") else "Repeat with --dry-run to preview it"
+
+
+def _opening(work: Work, session: Session, version: Version, report: Report) -> Opening | None:
+    group_id = report.group_id or (session.id if session.kind == "chat" else None)
+    if group_id is None:
+        return None
+    opening = work.opening(group_id, **_counted(version, report))
+    if opening is None:
+        known = [row[0] for row in work.context.connection.execute(
+            "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq LIMIT 50",
+            {"session": session.id},
+        )]
+        raise Refused(
+            "UNKNOWN_GROUP",
+            f"Session {session.id} has no group {group_id}.",
+            f"orchestrator group list --session-id {session.id}",
+            did_you_mean=names.nearest(group_id, known),
+            _role=report.role,
+        )
+    return opening
+
+
+def _counted(version: Version, report: Report) -> dict[str, Any]:
+    """Which earlier reports count as visits of this one, and how many of them."""
+    transition, _ = engine.find(version.workflow, report)
+    status, own = (transition.status, transition.effect in OWN_COUNTS) if transition else (report.status, False)
+    return {"role": report.role, "status": status, "own": own, "most": settling.most_visits(version)}
+
+
+def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | None:
+    """The recorded decision, where the same role answered the same explicitly given turn with the same status."""
+    if report.turn is None or work.call.dry_run:
+        return None
+    found = work.version().workflow.find(report.role, report.status)
+    row = work.reader.one(
+        "SELECT d.answer FROM agent_reports r JOIN router_decisions d"
+        " ON d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1"
+        " WHERE r.session_id = :session AND r.group_id IS :group AND r.role = :role AND r.response_status = :status"
+        " AND r.turn = :turn AND r.turn_assumed = 0 ORDER BY r.seq LIMIT 1",
+        session=work.step.chain,
+        group=group and group.id,
+        role=report.role,
+        status=found[0].status if found else report.status,
+        turn=report.turn,
+    )
+    if row is None:
+        return None
+    answer: Answer = strictjson.stored(row[0])
+    followed = work.context.connection.execute(
+        "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :seq AND part > 1 ORDER BY part",
+        {"session": work.step.chain, "seq": answer["seq"]},
+    ).fetchall()
+    if followed:
+        answer["followed_by"] = [strictjson.stored(row[0]) for row in followed]
+    return {**answer, "repeated": True, "unchanged": True}
+
+
+def _case(
+    work: Work, session: Session, version: Version, opening: Opening | None, report: Report
+) -> tuple[Case | None, Facts]:
+    transition, alias = engine.find(version.workflow, report)
+    effect = transition.effect if transition else "none"
+    reader, group = work.reader, opening.group if opening else None
+    group_id = group.id if group else None
+    other = group is not None and report.role != group.awaited_role
+    facts = Facts(
+        session=session,
+        group=group,
+        blockers=reader.blockers(session.id, opening.group.id) if opening and opening.blocked else (),
+        open_dependencies=reader.open_dependencies(session.id, group.id) if group and group.status == "pending" else (),
+        question_id=opening.question if opening else None,
+        visits=opening.visits if opening else reader.visits(session, **_counted(version, report)) if transition else 0,
+        refusal=reader.newest_refusal(session.id, group_id, group.turn) if group and other else None,
+        clarifications=reader.clarifications(session) if effect == "clarify" else 0,
+        cancels=effect == "end_research" and reader.has_open_groups(session.id),
+        open_code_groups=reader.in_progress(session.id, "code") if effect == "end_research" else (),
+        manager_turns=reader.manager_turns(session) if report.role == MANAGER and report.turn is not None else (),
+    )
+    if transition is None:
+        return None, facts
+    return Case(version.workflow, version.models, facts, report, transition, alias, Path()), facts
+
+
+_LIFTED = """SELECT json_extract(rules, '$[0].reason') FROM router_decisions
+    INDEXED BY sqlite_autoindex_router_decisions_1 WHERE session_id = :session AND seq = :turn AND cause = 'blocker'"""
+
+
+def _refused(work: Work, refusal: Refusal | None, waiting: Group | Session, report: Report) -> Refused:
+    assert refusal is not None  # noqa: S101 - admit answers a refusal whenever there is no case
+    # A late answer is refused in the turn that it answers, so it never counts against the open one.
+    turn = report.turn if refusal.code == "STALE_TURN" else waiting.turn
+    message = refusal.message
+    if refusal.code in ("OUT_OF_TURN", "STALE_TURN") and waiting.turn is not None:
+        lifted = work.reader.one(_LIFTED, session=work.step.chain, turn=waiting.turn)
+        message += f" Turn {waiting.turn} began because {lifted[0]}." if lifted else ""
+    return Refused(refusal.code, message, refusal.suggestion, _turn=turn, _role=report.role, **refusal.data)
+
+
+def _check_acknowledged(work: Work, report: Report) -> None:
+    if report.acknowledge and report.role != MANAGER:
+        raise Refused(
+            "NOT_PERMITTED", "Only the project manager acknowledges groups.", "Report without --acknowledge"
+        )
+    for group_id, reason in report.acknowledge.items():
+        if work.group(group_id) is None:
+            look = f"orchestrator group list --session-id {work.step.chain}"
+            raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", look)
+        if not isinstance(reason, str) or not names.said(reason):
+            raise Refused(
+                "REASON_REQUIRED", f"Acknowledging {group_id} needs a reason.", f"--acknowledge {group_id}=REASON"
+            )
+
+
+def _refuse_in_chat(case: Case) -> None:
+    """Runs do the work of a chat: a report in it would let it await an agent whom nobody starts."""
+    if case.session.kind == "chat":
+        raise Refused(
+            "NOT_PERMITTED", f"Session {case.session.id} is a chat: its work is done by runs, and no agent reports in"
+            " it.", "orchestrator session create ID",
+        )
+
+
+def _accept(work: Work, session: Session, version: Version, case: Case, agent: str) -> Answer:
+    work.actor = agent
+    asked = _withhold(work, version, case, agent) if engine.may_ask(case) else None
+    if asked is not None:
+        return asked
+    written = consequences.write_report(work, case, agent)
+    case = written.case
+    decision = engine.decide(case)
+    if not _starts_one(decision):
+        work.step.flush()
+    applied = consequences.apply(work, case, decision, agent, written)
+    if case.report.role == MANAGER:
+        acceptance.await_manager_again(work, decision, applied)
+    record = acceptance.record(work, version, case, decision, applied)
+    if applied.group is case.group and not (written.opened or written.resolved or decision.marks_external):
+        record = record._replace(blockers=case.facts.blockers)
+    answer = spawning.decide(work, work.session(), version, record)
+    _finish(work, case, answer)
+    return answer
+
+
+def _withhold(work: Work, version: Version, case: Case, agent: str) -> Answer | None:
+    """Ask a person about the report before it counts; None where nothing is to be asked."""
+    from orchestrator.app.reports import withheld_reports
+
+    decision = withheld_reports.asked(work, case, agent)
+    if decision is None:
+        return None
+    applied = withheld_reports.withhold(work, case, decision, agent)
+    if case.report.role == MANAGER:
+        acceptance.await_manager_again(work, decision, applied)
+    record = acceptance.record(work, version, case, decision._replace(mandatory_review=False), applied)
+    answer = spawning.decide(work, work.session(), version, record)
+    _finish(work, case, answer)
+    return answer
+
+
+def _starts_one(decision: Decision) -> bool:
+    """Whether the decision sends one agent to the group and does nothing else: nothing reads the group before that."""
+    agent, action = decision.target.agent, decision.target.action
+    return agent not in (None, PERSON) and action not in ("spawn_batch", "check_phase") and decision.question is None
+
+
+def _finish(work: Work, case: Case, answer: Answer) -> None:
+    """Let the machinery run where the step freed something, and say what followed."""
+    if work.unsettled or case.report.role == MANAGER:
+        work.step.flush()
+        settling.settle(work, "report")
+    if len(work.decisions) > 1:
+        answer["followed_by"] = work.decisions[1:]

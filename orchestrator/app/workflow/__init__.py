@@ -1,0 +1,1 @@
+"""Workflow versions: loaded, shown, compared, pinned."""
