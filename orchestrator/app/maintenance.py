@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
-from orchestrator.store import discovery
+from orchestrator.store import constants, discovery, problems, sqlite
 
 if TYPE_CHECKING:
     from orchestrator.store.maintenance import Problem
@@ -126,7 +126,7 @@ def backup(path: str, target: str) -> Answer:
     Raises:
         UsageError: USAGE, no target. Refused: ALREADY_EXISTS. EnvironmentProblem: NO_FOLDER.
     """
-    from orchestrator.store import maintenance, problems
+    from orchestrator.store import maintenance
 
     if not target:
         raise UsageError("USAGE", "The copy's file name is empty.", "orchestrator db backup FILE")
@@ -148,7 +148,7 @@ def restore(path: str, file: str, at: str, environment: Mapping[str, str], deadl
         UsageError: USAGE, no file, or the database itself. EnvironmentProblem: BUSY, others have it open; CORRUPT, the
             backup does not verify; as `upgrade`. Nothing was changed.
     """
-    from orchestrator.store import constants, high_water
+    from orchestrator.store import high_water
     from orchestrator.store import restore as restoring
 
     if not file:
@@ -200,7 +200,6 @@ def _of_the_system() -> list[Problem]:
 def _of_runs(path: str) -> list[Problem]:
     """The runs of a sound database that are said to run, and whose process is gone."""
     from orchestrator.app.running import gone
-    from orchestrator.store import sqlite
     from orchestrator.store.maintenance import Problem
 
     connection = sqlite.open_file(path, write=False)
@@ -225,7 +224,6 @@ def _of_programs(environment: Mapping[str, str]) -> dict[str, list[str]]:
 def _of_people(path: str, at: str) -> str:
     """What proves a person in a sound database."""
     from orchestrator.app.kernel import credentials
-    from orchestrator.store import sqlite
 
     connection = sqlite.open_file(path, write=False)
     try:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from orchestrator import errors
 from orchestrator.store import problems, sqlite
+from orchestrator.store.constants import STORE_CHAIN
 
 DEADLINE_S = 0.3
 _LACKS = ("no such table", "no such view", "no such index", "no such column")
@@ -58,7 +59,6 @@ def _damage(path: str) -> errors.OrchestratorError | None:
 
 def _looks(connection: sqlite.Connection) -> Iterator[str]:
     from orchestrator.store import maintenance, text_damage, verifying
-    from orchestrator.store.constants import STORE_CHAIN
     from orchestrator.store.coverage import Span
     from orchestrator.store.findings import Found
 

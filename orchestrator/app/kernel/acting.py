@@ -6,6 +6,7 @@ from orchestrator.app.kernel.context import Context, Work
 from orchestrator.core import names
 from orchestrator.core.agent_programs import ACTS_FOR as VARIABLE
 from orchestrator.core.routing.facts import Group
+from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import Refused
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Agent
@@ -93,8 +94,6 @@ def spoken_for(value: str | None) -> str | None:
     Args:
         value: `ROLE`, `ROLE@SESSION` or `ROLE@SESSION:GROUP`; anything else only marks an agent's process.
     """
-    from orchestrator.core.workflow import vocabulary
-
     raw, at, place = (value or "").strip().partition("@")
     role = names.role_name(raw)
     if role not in vocabulary.ROLES or role == ORCHESTRATOR:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.app.kernel.cutting import MAX_DETAIL, cut, shortened
-from orchestrator.core import masking, strictjson
+from orchestrator.core import masking, names, strictjson
 from orchestrator.core.large import Moved
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
 from orchestrator.core.tuples import NamedTuple
@@ -187,8 +187,6 @@ class Context:
 
     def unknown_group(self, session_id: str, group_id: str) -> Refused:
         """The refusal of a group that the session does not have, with the nearest one that it has."""
-        from orchestrator.core import names
-
         known = [row[0] for row in self.connection.execute(_SOME_GROUPS, {"session": session_id})]
         near = names.nearest(group_id, known)
         message, helps = f"Session {session_id} has no group {names.shown(group_id)}.", "orchestrator group list"

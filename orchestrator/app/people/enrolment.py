@@ -16,6 +16,7 @@ from orchestrator.app.kernel.credentials import LINK, PASSPHRASE, REMOVAL, RESET
 from orchestrator.app.people import verification
 from orchestrator.core import names
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
+from orchestrator.store import sqlite
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Agent
 
@@ -247,8 +248,6 @@ def reset(context: Context, *, agent: str | None = None, at: str | None = None) 
         Refused: HUMAN_REQUIRED, ILLEGAL_MOVE (nothing is enrolled), ALREADY_EXISTS (one is under way).
         EnvironmentProblem: BUSY, another process has the database open.
     """
-    from orchestrator.store import sqlite
-
     if context.credential is not None and context.credential.fault is None and not sqlite.is_alone(context.connection):
         what = "Another process has the database open, and a reset needs it alone."
         raise EnvironmentProblem("BUSY", what, "Stop servers and agents, then: orchestrator human reset")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from orchestrator.app.engine import changes, task_blocks
-from orchestrator.app.kernel import acting
+from orchestrator.app.kernel import acting, human
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import clock_jumps, names, permissions, tasks
@@ -318,8 +318,6 @@ def _refuse_unrelated(work: Work, task: Task, agent: Agent) -> None:
     holder = task_reader.standing(connection, has)
     asker = task_reader.standing(connection, agent.id)
     if agent.kind == "human":
-        from orchestrator.app.kernel import human
-
         human.require(work, agent, f"Taking task {task.id} from {has}")
     elif holder is None or asker is None or not permissions.is_above(asker, holder):
         raise Refused(

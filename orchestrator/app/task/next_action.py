@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import next_waits
+from orchestrator.core import names, permissions, tasks
 from orchestrator.core import next_action as rules
-from orchestrator.core import permissions, tasks
 from orchestrator.core.next_facts import Barrier, Facts, Item, Turn, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.routing.facts import ROUTER, Session
@@ -118,8 +118,6 @@ def _agent(context: Context, session: str, agent_id: str) -> Agent:
 def _task(context: Context, session: str, task_id: str) -> Task:
     found = task_reader.task(context.connection, session, task_id)
     if found is None:
-        from orchestrator.core import names
-
         near = names.nearest(task_id, task_reader.known(context.connection, session))
         message = f"Session {session} has no task {names.shown(task_id)}."
         raise Refused("UNKNOWN_TASK", message, f"orchestrator task list --session-id {session}", did_you_mean=near)

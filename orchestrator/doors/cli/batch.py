@@ -12,7 +12,7 @@ from orchestrator.app.kernel import arguments, operations, outcomes
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.people import verification
 from orchestrator.core import large, names, strictjson
-from orchestrator.doors.cli import batch_arguments, calling, output, printed
+from orchestrator.doors.cli import batch_arguments, calling, catalogue, output, printed
 from orchestrator.doors.cli.options import Command, Given, Result, argument
 
 DOOR = "batch"
@@ -126,8 +126,6 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
 
 def _own(runner: _Runner, words: str, given: dict[str, Any]) -> dict[str, Any]:
     """The answer of a command that is no operation; a document of its own comes under `document`."""
-    from orchestrator.doors.cli import catalogue
-
     command = catalogue.find(words)
     call = batch_arguments.own(command, given, runner.db or runner.context.path)
     found = calling.run(command, call._replace(json=True))

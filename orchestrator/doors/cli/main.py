@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from orchestrator import errors
 from orchestrator.app.kernel import outcomes
+from orchestrator.core import names
 from orchestrator.doors.cli import catalogue, output, values
 from orchestrator.doors.cli.options import Command, Given, Result
 
@@ -212,8 +213,6 @@ def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
 def _by_a_person(suggestion: str, argv: list[str]) -> str:
     """What a person types: the call itself, where it is to be repeated."""
     from orchestrator.app.kernel import human
-    from orchestrator.core import names
-
     return f"{suggestion}: orchestrator {' '.join(map(names.word, argv))}" if suggestion == human.WAYS else suggestion
 
 

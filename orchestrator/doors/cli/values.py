@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator.app.kernel import arguments as checks
-from orchestrator.core import large, names
+from orchestrator.core import large, names, strictjson
 from orchestrator.doors.cli import options
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
@@ -196,8 +196,6 @@ def metadata_file(name: str, what: str) -> bytes:
     Raises:
         InvalidInput: METADATA_INVALID.
     """
-    from orchestrator.core import strictjson
-
     try:
         data = document(name, what)
     except OrchestratorError as problem:
@@ -217,8 +215,6 @@ def as_object(data: bytes | str, what: str) -> dict[str, Any]:
     Raises:
         InvalidInput: METADATA_INVALID with the problems.
     """
-    from orchestrator.core import strictjson
-
     try:
         found = strictjson.loads(data, what, large.REPORT_LIMIT)
     except strictjson.JsonProblem as problem:
@@ -229,8 +225,6 @@ def as_object(data: bytes | str, what: str) -> dict[str, Any]:
 
 
 def _array(parameter: Parameter, value: str) -> tuple[str, ...]:
-    from orchestrator.core import strictjson
-
     what = spelt(parameter)
     data: bytes | str = value
     if value == options.STDIN or value.startswith("@"):

@@ -1,0 +1,111 @@
+"""What is imported inside functions is imported late so that a cold start stays cheap, and for no other reason.
+
+The list names every module that is imported so anywhere. Whatever the importing module has loaded at its top by then,
+itself or through others, is imported there as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+import pytest
+
+from tests.architecture import source
+from tests.architecture.test_circles import dotted, imports
+
+LATE = frozenset("""
+    base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets shlex signal
+    sqlalchemy sqlalchemy.pool traceback unicodedata
+    app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
+    app.audit.replayed app.audit.telling app.demo app.engine.changes app.engine.feasible app.engine.settling
+    app.kernel.acting app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
+    app.kernel.outside app.kernel.pooling app.kernel.unread app.kernel.views app.maintenance app.people.answering
+    app.people.verification app.proof.proving app.questions.inbox app.reports.withheld_reports app.running.desk
+    app.running.gone app.running.hooks app.running.run_session app.running.serving app.running.waiting
+    app.session.upgrading app.setup app.task.answering_tasks app.task.next_action app.task.task_views
+    app.verdict.postflight app.workflow.rule_changes app.workflow.workflows
+    bootstrap
+    core.agents core.blockers core.extract core.lifecycle core.masking_harmless core.masking_json
+    core.masking_machine core.masking_stream core.metadata core.next_words core.running.advice core.running.guard
+    core.running.production core.running.program_variables core.running.providers core.visible
+    core.workflow.checks core.workflow.graph core.workflow.problems core.workflow.report core.workflow.strict_json
+    doors.cli.answers doors.cli.calling doors.cli.catalogue doors.cli.exposure doors.cli.following doors.cli.printed
+    doors.cli.quick doors.cli.shapes doors.cli.text doors.cli.text.layout doors.cli.typed doors.cli.values
+    doors.cli.watching
+    resources
+    runner.commands runner.executors.catalogue runner.orphans runner.process runner.processes runner.project
+    runner.snapshot runner.surroundings
+    store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables store.high_water
+    store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader store.schema
+    store.snapshot store.text_damage store.verifying store.versions
+""".split())
+
+NAMES = {dotted(module) for module in source.PRODUCT}
+
+
+def inner(tree: ast.Module) -> list[ast.Import | ast.ImportFrom]:
+    """The import statements inside functions."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    found = [node for each in functions for node in ast.walk(each)]
+    return [node for node in dict.fromkeys(found) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def late(module: source.Module) -> set[str]:
+    """The modules that a module imports inside functions: those of the product without its name, others in full."""
+    found: set[str] = set()
+    for node in inner(module.tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        else:
+            full = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {each if each in NAMES else str(node.module) for each in full}
+    return {each.removeprefix("orchestrator.") for each in found}
+
+
+@functools.cache
+def at_top() -> dict[str, set[str]]:
+    """What each module of the product imports at its top, types aside."""
+    found = {}
+    for module in source.PRODUCT:
+        body = [node for node in module.tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        found[dotted(module)] = imports(source.Module(module.name, "\n".join(map(ast.unparse, body))), NAMES)
+    return found
+
+
+def loaded(name: str) -> set[str]:
+    """What is loaded once a module is, itself aside."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        new = at_top().get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found - {name}
+
+
+def test_the_list_names_what_is_imported_late_and_no_more() -> None:
+    assert {each for module in source.PRODUCT for each in late(module)} == LATE
+
+
+def test_nothing_is_imported_late_that_is_there_already() -> None:
+    needless = {
+        f"{dotted(module)}: {each}"
+        for module in source.PRODUCT
+        for each in late(module)
+        if f"orchestrator.{each}" in loaded(dotted(module))
+    }
+    assert needless == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param("import json\n", set(), id="top"),
+        pytest.param("def f():\n    import json\n", {"json"}, id="function"),
+        pytest.param("class C:\n    async def f(self):\n        from json import loads\n", {"json"}, id="method"),
+        pytest.param("def f():\n    from orchestrator.core import names\n", {"core.names"}, id="product"),
+    ],
+)
+def test_a_late_import_is_found(text: str, found: set[str]) -> None:
+    assert late(source.Module("package/a.py", text)) == found
