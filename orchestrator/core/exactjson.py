@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from orchestrator.core import sha256
 from orchestrator.core.tuples import NamedTuple
 
 
@@ -44,8 +45,9 @@ def line(values: object) -> bytes:
 
 
 def quicken() -> None:
-    """Write with the compiled writer from here on."""
+    """Write with the compiled writer from here on, and hash what is written with the quicker library."""
     global _writer
+    sha256.quicken()
     if _writer is LIBRARY:
         _writer = compiled()
 

@@ -6,11 +6,10 @@ replaced by a reference to that file, which says how the member begins; what the
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.core import own_folder, strictjson
+from orchestrator.core import own_folder, sha256, strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 
@@ -119,8 +118,8 @@ def _check_size(what: str, size: int) -> None:
 
 
 def _moved(what: str, folder: str, content: bytes, kind: str) -> Moved:
-    sha256 = hashlib.sha256(content).hexdigest()
-    return Moved(what, f"{folder}/{sha256}.{kind}", sha256, content)
+    hash_ = sha256.new(content).hexdigest()
+    return Moved(what, f"{folder}/{hash_}.{kind}", hash_, content)
 
 
 def _kept(what: str, value: Mapping[str, Any], moved: Moved) -> dict[str, Any]:

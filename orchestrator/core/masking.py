@@ -9,13 +9,13 @@ What takes part in every write is here and cheap: a text without any hint of a s
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from orchestrator.core import sha256
 from orchestrator.core.masking_patterns import (
     CONTROL,
     FOLDER,
@@ -118,7 +118,7 @@ def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
     """An id with its keys masked; behind them stands a hash, since two ids must stay two."""
     masked = mask_keys(text, secrets)
     whole = text.encode("utf-8", "surrogatepass")
-    return text if masked == text else f"{masked}:{hashlib.sha256(whole).hexdigest()[:16]}"
+    return text if masked == text else f"{masked}:{sha256.new(whole).hexdigest()[:16]}"
 
 
 def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:

@@ -8,11 +8,11 @@ It is written after each step without a sync: it may lag behind, and never runs 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import sqlite3
 from collections.abc import Mapping
 
+from orchestrator.core import sha256
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import sqlite
 from orchestrator.store.constants import STORE_CHAIN
@@ -104,7 +104,7 @@ def _place(connection: sqlite3.Connection, folder: str | None) -> str | None:
     first = connection.execute(_FIRST, (STORE_CHAIN,)).fetchone()
     if first is None or type(first[0]) is not bytes:
         return None
-    return os.path.join(folder, hashlib.sha256(first[0] + os.fsencode(path)).hexdigest()[:40])
+    return os.path.join(folder, sha256.new(first[0] + os.fsencode(path)).hexdigest()[:40])
 
 
 def _open(place: str) -> Mark | None:

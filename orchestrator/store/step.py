@@ -6,14 +6,13 @@ the hash of the event before it.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.core import clock_jumps, exactjson
+from orchestrator.core import clock_jumps, exactjson, sha256
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import problems, sqlite
 from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION
@@ -130,7 +129,7 @@ class Step:
             return part
         digest = self._digests.get(table)
         if digest is None:
-            digest = self._digests[table] = hashlib.sha256()
+            digest = self._digests[table] = sha256.new()
         digest.update(row_line(values))
         return part
 
@@ -282,7 +281,7 @@ class Step:
     def _state(self, table: str, key: tuple[Value, ...]) -> str:
         row = self.row(table, key)
         assert row is not None  # noqa: S101 - the step wrote the row, and none is ever deleted
-        return hashlib.sha256(row_line(row)).hexdigest()
+        return sha256.new(row_line(row)).hexdigest()
 
     def clock_warning(self) -> str | None:
         """That this step's clock is a day or more away from the newest step before it; asked before it is sealed."""
@@ -349,7 +348,7 @@ def row_line(values: Sequence[Value]) -> bytes:
 
 def event_hash(prev_hash: bytes, fields: tuple[str | int, ...]) -> bytes:
     """The hash of an event: over the hash before it and its first eight columns, as stored."""
-    return hashlib.sha256(prev_hash + exactjson.exact(fields).encode()).digest()
+    return sha256.new(prev_hash + exactjson.exact(fields).encode()).digest()
 
 
 def verify_event(row: tuple[Any, ...]) -> bool:

@@ -6,13 +6,12 @@ nothing here refuses any more, except the database itself.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from orchestrator.app.engine import changes, completing, group_endings, new_groups, settling, spawning
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import ATTACHED, Answer, Work
-from orchestrator.core import completion, exactjson, names, strictjson
+from orchestrator.core import completion, exactjson, names, sha256, strictjson
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -141,7 +140,7 @@ def add_content(work: Work, case: Case) -> None:
 
 def keep_text(work: Work, text: str) -> str:
     """Keep a text under its SHA-256, once, and return that."""
-    hash_ = hashlib.sha256(text.encode()).hexdigest()
+    hash_ = sha256.new(text.encode()).hexdigest()
     if work.reader.one("SELECT 1 FROM texts WHERE hash = :hash", hash=hash_) is None:
         work.step.insert("texts", hash=hash_, content=text)
     return hash_

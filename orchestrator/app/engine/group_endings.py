@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import changes, task_blocks
+from orchestrator.app.engine import changes
 from orchestrator.app.kernel.context import Work
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import Case, Group
@@ -33,6 +33,8 @@ def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> Non
     for blocker in work.reader.blockers(work.step.chain, group.id):
         changes.resolve_blocker(work, blocker.id, by=by, resolution="cancelled", note=reason)
     changes.close_questions(work, group.id, by=by, answer="moot")
+    from orchestrator.app.engine import task_blocks
+
     task_blocks.cancel_group(work, group.id, by=by, reason=f"group {group.id} was cancelled: {reason}")
     changes.move_group(work, group, "cancelled", by=by, reason=reason, cause=cause)
 

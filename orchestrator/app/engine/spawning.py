@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from orchestrator.app.engine import calling, changes, resuming
 from orchestrator.app.kernel import acting
 from orchestrator.app.kernel.context import Answer, Version, Work
-from orchestrator.core import exactjson, handoff
+from orchestrator.core import exactjson, handoff, sha256
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import (
     BUILDERS,
@@ -286,7 +285,7 @@ def freeze(
         **noted,
     )
     text = exactjson.exact(document)
-    hash_ = hashlib.sha256(text.encode()).hexdigest()
+    hash_ = sha256.new(text.encode()).hexdigest()
     work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)
     return hash_
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from orchestrator.app.kernel.cutting import MAX_DETAIL, cut, shortened
-from orchestrator.core import masking, names, strictjson
+from orchestrator.core import masking, names, sha256, strictjson
 from orchestrator.core.large import Moved
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
 from orchestrator.core.tuples import NamedTuple
@@ -226,7 +225,7 @@ class Call(NamedTuple):
         """SHA-256 of the command and its parsed arguments."""
         asked = {name: value for name, value in _given(self).items() if name not in _FOUND_OUT}
         text = strictjson.canonical([self.kind, asked])
-        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return sha256.new(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Work:

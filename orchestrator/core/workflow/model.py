@@ -8,10 +8,10 @@ Source: seed 004, Proposed Solution 1 (the transitions file is the one source of
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
+from orchestrator.core import sha256
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 
@@ -114,7 +114,7 @@ def canonical(document: dict[str, Any]) -> str:
 
 def hash_of(canonical_text: str) -> str:
     """SHA-256 of a canonical text, in hexadecimal."""
-    return hashlib.sha256(canonical_text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256.new(canonical_text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def parse(document: dict[str, Any], known_hash: str = "") -> Workflow:
