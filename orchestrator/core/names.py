@@ -46,6 +46,7 @@ _UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, 
 """Characters that are neither space nor control, and that nobody sees all the same: fillers, joiners, variations."""
 _BETWEEN_WORDS = "[ _-]+"
 _NO_NAME = r"[^\w -]"
+_LONGEST_WITH_DIGITS = 20
 
 _NEGATIONS = ("not", "never", "un", "dis")
 _LONGEST_NEAR_MISS = 100
@@ -156,8 +157,12 @@ def state_name(raw: str) -> str:
 
 
 def _joined(name: str) -> str:
-    # What has other marks in it is no name, and stays as it was written.
-    return name if name.isidentifier() or re.search(_NO_NAME, name) else re.sub(_BETWEEN_WORDS, "_", name)
+    # What has other marks in it is no name, and stays as it was written; so does what may be a key, which would not be
+    # known for one any more.
+    may_be_key = len(name) > _LONGEST_WITH_DIGITS and re.search(r"\d", name)
+    if name.isidentifier() or may_be_key or re.search(_NO_NAME, name):
+        return name
+    return re.sub(_BETWEEN_WORDS, "_", name)
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:

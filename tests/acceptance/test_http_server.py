@@ -112,7 +112,7 @@ class TestTheStart:
     def test_with_a_token_file_without_a_token_is_refused(self, content: bytes, web: WebHouse) -> None:
         token = web.base / "token"
         token.write_bytes(content)
-        assert web.command("serve", "--port", "0", "--token-file", str(token)).returncode == 64
+        assert web.command("serve", "--port", "0", "--token-file", str(token)).returncode == 4
 
     def test_without_a_database_is_refused(self, web: WebHouse) -> None:
         web.database.unlink()

@@ -19,7 +19,8 @@ LATE = frozenset("""
     base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets shlex signal
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
-    app.audit.replayed app.audit.telling app.demo app.engine.changes app.engine.feasible app.engine.settling app.engine.task_blocks
+    app.audit.replayed app.audit.telling app.demo app.engine.changes app.engine.feasible app.engine.settling
+    app.engine.task_blocks
     app.kernel.acting app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
     app.kernel.outside app.kernel.pooling app.kernel.unread app.kernel.views app.maintenance app.people.answering
     app.people.verification app.proof.proving app.questions.inbox app.reports.withheld_reports app.running.desk

@@ -313,6 +313,7 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 def _choice(name: str, choices: tuple[str, ...]) -> Check:
     def check(value: str) -> None:
         if value not in choices:
+            _check_text(name, value)
             near = names.nearest(value, choices)
             hint = f"; did you mean {near}?" if near else "."
             raise UsageError(

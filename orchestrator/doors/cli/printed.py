@@ -19,7 +19,7 @@ _GIVEN = frozenset(("context", "details", "metadata", "input", "report", "goal",
 _LABEL = "(?:(?:Next|try|hand-off|report|start again|[a-z ]* is awaited): +)?"
 _WORDS = "|".join(sorted({words.partition(" ")[0] for words in catalogue.COMMANDS}))
 _COMMAND = re.compile(rf"^([ \t`]*{_LABEL})orchestrator (?=(?:{_WORDS})\b)(?![^\n]* --db )", re.MULTILINE)
-_ANYWHERE = re.compile(rf"(?<![\w@/.\-])orchestrator (?=(?:{_WORDS})\b)(?![^\n`]* --db )")
+_ANYWHERE = re.compile(rf"(?<![\w@/.\-])(?<!Where the session is: )orchestrator (?=(?:{_WORDS})\b)(?![^\n`]* --db )")
 
 
 def repeat(found: Any, db: str) -> Any:

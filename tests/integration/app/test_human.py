@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.app.kernel import credentials, human
 from orchestrator.app.kernel.human import TERMINAL, TOKEN, Credential
-from orchestrator.errors import Refused, UsageError
+from orchestrator.errors import InvalidInput, Refused
 from tests.acceptance.test_replay import assert_told_again
 from tests.integration.app.table import REVIEW, Table
 
@@ -320,6 +320,6 @@ def test_the_database_keeps_enrolments_and_resume_points_as_they_were_written(sq
 
 def test_a_token_file_that_is_no_text_holds_no_credential() -> None:
     assert human.credential_of(b"\xef\xbb\xbfabc").token == "abc"  # noqa: S105 - a token of the test
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(InvalidInput) as caught:
         human.credential_of(b"\xff\xfe\x00")
-    assert (caught.value.code, caught.value.message) == ("USAGE", "The token file is not text.")
+    assert (caught.value.code, caught.value.message) == ("FILE_INVALID", "The token file is not UTF-8 text.")

@@ -46,7 +46,6 @@ def test_a_filter_that_matches_nothing_gives_nothing(desk: Desk, asked: str) -> 
     lists = [
         desk.call("group list", session_id="S1", status=asked)["groups"],
         desk.call("audit decisions", session_id="S1", group_id=asked)["decisions"],
-        desk.call("audit decisions", session_id="S1", status=asked)["decisions"],
         desk.call("audit decisions", session_id="S1", agent=asked)["decisions"],
         desk.call("audit timeline", session_id="S1", group_id=asked)["events"],
         desk.call("audit timeline", session_id="S1", agent=asked)["events"],
@@ -54,7 +53,13 @@ def test_a_filter_that_matches_nothing_gives_nothing(desk: Desk, asked: str) -> 
         desk.call("audit refusals", session_id="S1", group_id=asked)["refusals"],
         desk.call("agent list", role=asked)["agents"],
     ]
-    assert lists == [[]] * 9
+    assert lists == [[]] * 8
+
+
+@pytest.mark.parametrize("asked", ["", "%", "_", "\\", "READY%"])
+def test_a_status_that_no_workflow_has_is_refused_as_a_filter(desk: Desk, asked: str) -> None:
+    desk.planned("S1", "AUTH_1")
+    assert desk.refused("audit decisions", session_id="S1", status=asked).code == "USAGE"
 
 
 def test_an_absent_filter_filters_nothing(desk: Desk) -> None:

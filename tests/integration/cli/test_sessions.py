@@ -92,5 +92,7 @@ def test_a_request_that_is_sent_again_answers_the_same(form: str, run: Run, ask:
 def test_status_tells_of_the_only_open_session_in_full(ask: Ask, lines: Lines) -> None:
     assert ask("status")["session"]["id"] == "S1"
     lines(("session create", {"id": "C1", "kind": "chat"}))
-    assert [entry["session"]["id"] for entry in ask("status")["sessions"]] == ["C1", "S1"]
+    assert ask("status")["session"]["id"] == "S1"
+    lines(("session create", {"id": "S2"}))
+    assert [entry["session"]["id"] for entry in ask("status")["sessions"]] == ["S1", "S2"]
     assert ask("status", "C1")["state"] == "running"
