@@ -103,6 +103,9 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
     if task_reader.task(context.connection, session_id, row["id"]) is not None:
         command = f"orchestrator task show {row['id']} --session-id {session_id}"
         sentences.append(f"A task is called {row['id']} too: {command}")
+    session = context.require_session(session_id)
+    if session.status == "ended":
+        sentences.append(f"Session {session_id} has ended.")
     return answer | {"sentences": sentences}
 
 

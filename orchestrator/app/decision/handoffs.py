@@ -114,7 +114,7 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
         "context": [_item(context, session["id"], name, seq) for name, seq in document["context"]],
         "blockers": _blockers(context, session["id"], document),
         "reports": _reports(context, session["id"], document["reports"]),
-        "statuses": _statuses(workflow, role, document["action"]),
+        "statuses": statuses(workflow, role, document["action"]),
         "role_text": _role_text(context, version_id, role),
         "report_command": handoffs.report_command(session["id"], group_id, role, turn),
     }
@@ -179,7 +179,7 @@ def _reports(context: Context, session_id: str, seqs: list[int]) -> list[Row]:
     return [{name: report[name] for name in _REPORT_COLUMNS} for report in found if report]
 
 
-def _statuses(workflow: Workflow, role: str, action: str) -> list[Answer]:
+def statuses(workflow: Workflow, role: str, action: str) -> list[Answer]:
     """What the role may report in this turn, with its meaning."""
     own = [transition for transition in workflow.transitions.values() if transition.role == role]
     return [
