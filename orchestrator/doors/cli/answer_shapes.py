@@ -291,6 +291,16 @@ class WhyGroup(Past):
     sentences: list[str]
 
 
+class WhyQuestion(Past):
+    """`why QUESTION`."""
+
+    about: Literal["question"]
+    session_id: str
+    group_id: str | None
+    question: dict[str, Any]
+    sentences: list[str]
+
+
 class WhyDecision(Past):
     """`why DECISION`."""
 
