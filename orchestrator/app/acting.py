@@ -96,7 +96,7 @@ def spoken_for(value: str | None) -> str | None:
     from orchestrator.core.workflow import vocabulary
 
     raw, at, place = (value or "").strip().partition("@")
-    role = names.role_name(raw.strip().replace("-", "_").replace(" ", "_"))
+    role = names.role_name(raw)
     if role not in vocabulary.ROLES or role == ORCHESTRATOR:
         return None
     return f"{role}{at}{place}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.core import blockers, task_types
+from orchestrator.core import blockers, lifecycle_table, task_types
 
 AGENT_IDS = frozenset(("agent_id", "by", "parent", "agent", "assignee"))
 IDS = {"session_id": "session", "group_id": "group", "group": "group", "on": "group", "depends_on": "group"}
@@ -19,12 +19,20 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "testing_mode": ("full", "minimal", "disabled"),
     "session testing-mode mode": ("full", "minimal", "disabled"),
     "task create status": ("backlog", "todo", "blocked"),
+    "task list status": lifecycle_table.TASK_STATUSES,
+    "group list status": lifecycle_table.GROUP_STATUSES,
+    "audit blockers status": ("open", "resolved"),
     "task create type": task_types.TYPES,
     "blocker_type": (*blockers.TYPES, *blockers.SYNONYMS),
     "priority": ("urgent", "high", "medium", "low"),
     "workflow graph format": ("mermaid", "dot", "svg"),
     "audit export format": ("jsonl", "csv"),
 }
+STATES = frozenset(
+    ("task list", "task create", "task set-status", "task status", "group list", "group set-status", "criterion set",
+     "audit blockers")
+)  # fmt: skip
+"""Operations whose `status` is that of a thing, in small letters; reported statuses are read by the router."""
 RANGES = {
     "complexity": (1, 10),
     "max_parallel_tasks": (1, 1000),

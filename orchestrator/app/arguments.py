@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from orchestrator.app import operations
-from orchestrator.app.argument_tables import AGENT_IDS, CHOICES, IDS, RANGES, TASK_IDS
+from orchestrator.app.argument_tables import AGENT_IDS, CHOICES, IDS, RANGES, STATES, TASK_IDS
 from orchestrator.app.context import AGENT_JSON, Call, Context, Work, no_session_open, perform
 from orchestrator.core import large, names
 from orchestrator.core.tuples import NamedTuple
@@ -104,6 +104,8 @@ def bind(words: str, given: dict[str, Any]) -> dict[str, Any]:
             if parameter.nullable:
                 found[name] = None
             continue
+        if name == "status" and words in STATES and type(value) is str:
+            value = names.state_name(value)
         found[name] = _fitting(words, name, parameter, value)
     missing = [
         name for name, each in known.items() if each.default is REQUIRED and name not in found and name != "session_id"
@@ -143,22 +145,23 @@ _OF_THE_LAST = ("next", "why", "audit stats")
 
 def _last_ended(context: Context) -> str | None:
     row = context.reader.one(
-        "SELECT id FROM sessions WHERE status = 'ended' AND outcome <> 'imported'"
+        "SELECT id FROM sessions WHERE status = 'ended' AND kind <> 'chat' AND outcome <> 'imported'"
         " ORDER BY status_changed_at DESC, id DESC LIMIT 1"
     )
     return str(row[0]) if row else None
 
 
 def open_sessions(context: Context) -> list[str]:
-    """The ids of the sessions that have not ended, at most 21."""
+    """The ids of the orchestrations that have not ended, at most 21; a chat is meant only by its name."""
     rows = context.connection.execute(
-        "SELECT id FROM sessions INDEXED BY ix_sessions_open WHERE status <> 'ended' ORDER BY id LIMIT 21"
+        "SELECT id FROM sessions INDEXED BY ix_sessions_open WHERE status <> 'ended' AND kind <> 'chat' "
+        "ORDER BY id LIMIT 21"
     )
     return [str(row[0]) for row in rows]
 
 
 def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
-    """The one session that is open; for what is asked after the end, the last one that has ended.
+    """The one orchestration that is open; for what is asked after the end, the last one that has ended.
 
     Raises:
         UsageError: AMBIGUOUS_SESSION {sessions}. Refused: UNKNOWN_SESSION; recorded where the operation writes.

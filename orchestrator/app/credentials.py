@@ -29,6 +29,8 @@ LINK_S = 900
 """Seconds for which a link is good."""
 KEY_VARIABLE = "ORCHESTRATOR_SSH_KEY"
 """Names the file of a person's key, where that has moved. It says where to look and proves nothing."""
+LONGEST_KEY_FILE = 64 * 1024
+"""Bytes of the largest file that is read for a public key."""
 SHORTEST = 8
 """Characters of the shortest passphrase."""
 COST, BLOCK, PARALLEL = 2**17, 8, 1
@@ -207,14 +209,15 @@ def public_key(text: str) -> str | None:
 
 def key_file(each: Strong) -> str | None:
     """The file of a person's key on this machine, while it holds that key; None where only ssh-agent may have it."""
+    from orchestrator import files
+
     for place in (os.environ.get(KEY_VARIABLE), each.source):
         if place is None:
             continue
         try:
-            with open(place, encoding="utf-8") as file:
-                if public_key(file.read(65536)) == each.verifier:
-                    return place
-        except (OSError, ValueError):
+            if public_key(files.text(place, LONGEST_KEY_FILE)) == each.verifier:
+                return place
+        except files.Unreadable:
             continue
     return None
 

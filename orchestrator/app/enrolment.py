@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator import files
 from orchestrator.app import actors, credentials, human, moments, verification
 from orchestrator.app.context import Answer, Call, Context, Work, perform
 from orchestrator.app.credentials import LINK, PASSPHRASE, REMOVAL, RESET_ROW, SSH_KEY, USE
@@ -18,8 +19,6 @@ from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Agent
 
 TOKEN_BYTES = 32
-LONGEST_KEY_FILE = 64 * 1024
-"""Bytes of the largest file that is read for a public key."""
 DEFAULT_URL = "http://127.0.0.1:8765"
 _OF_PERSON = """SELECT t.id, t.agent_id, t.kind, EXISTS (SELECT 1 FROM human_credentials e WHERE e.ends = t.id)
     FROM human_credentials t WHERE t.id = :id AND t.kind IN ('passphrase', 'ssh-key', 'reset')
@@ -159,15 +158,13 @@ def _public_key(file: str) -> str:
     """The public key of a file.
 
     Raises:
-        UsageError: USAGE, it cannot be read, or holds none.
+        UsageError: USAGE, it holds none. EnvironmentProblem: FILE_UNREADABLE. InvalidInput: FILE_INVALID.
     """
     again = "orchestrator human enrol --ssh-key ~/.ssh/id_ed25519.pub"
     try:
-        with open(file, "rb") as stream:
-            text = stream.read(LONGEST_KEY_FILE).decode("utf-8", "replace")
-    except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise UsageError("USAGE", f"--ssh-key: {names.shown(file)} cannot be read: {reason}.", again) from None
+        text = files.text(file, credentials.LONGEST_KEY_FILE)
+    except files.Unreadable as problem:
+        raise files.refused(problem, f"--ssh-key: {names.shown(file)}", again) from None
     if "PRIVATE KEY" in text:
         what = "--ssh-key takes the public key (the file that ends in .pub), never the private one."
         raise UsageError("USAGE", what, again)

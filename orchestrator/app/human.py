@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.app import credentials
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.errors import Refused, UsageError
+from orchestrator.errors import InvalidInput, Refused
 
 if TYPE_CHECKING:
     from orchestrator.app.context import Context, Work
@@ -278,9 +278,9 @@ def credential_of(data: bytes) -> Credential:
     """The credential that a token file holds.
 
     Raises:
-        UsageError: USAGE, the file holds no text.
+        InvalidInput: FILE_INVALID, the file holds no text.
     """
     try:
         return Credential(TOKEN, data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise UsageError("USAGE", "The token file is not text.", "orchestrator human enrol") from None
+        raise InvalidInput("FILE_INVALID", "The token file is not UTF-8 text.", "orchestrator human enrol") from None

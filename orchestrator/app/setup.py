@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from orchestrator import resources
+from orchestrator import files, resources
 from orchestrator.app import agents, workflows
 from orchestrator.app.context import Answer, Call, Context, Work, perform
+from orchestrator.core import names
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput
 from orchestrator.store import migrate
@@ -23,9 +24,13 @@ def create_database(path: str | Path, at: str) -> Any:
 
 
 def agent_texts(folder: Path | None = None) -> dict[str, str]:
-    """The agent files of a folder by name; the shipped ones where none is given."""
+    """The agent files of a folder by name; the shipped ones where none is given.
+
+    Raises:
+        InvalidInput: WORKFLOW_INVALID, one of them cannot be read.
+    """
     folder = folder or resources.path("agents")
-    return {file.name: file.read_text("utf-8") for file in sorted(folder.glob("*.md"))}
+    return {file.name: _text(file) for file in sorted(folder.glob("*.md"))}
 
 
 def read_workflow(file: Path | None) -> tuple[str, str]:
@@ -36,12 +41,22 @@ def read_workflow(file: Path | None) -> tuple[str, str]:
     """
     source = file or resources.path("workflow") / "transitions.json"
     try:
-        return source.read_bytes().decode("utf-8", "surrogateescape"), source.name
-    except OSError as error:
-        raise InvalidInput(
-            "WORKFLOW_INVALID", f"{source} cannot be read: {error.strerror}.", "orchestrator workflow check FILE",
-            problems=[],
-        ) from error
+        # The check of workflow files has words of its own for bytes that are no text.
+        return files.content(source).decode("utf-8", "surrogateescape"), source.name
+    except files.Unreadable as problem:
+        raise _unreadable(source, problem, "orchestrator workflow check FILE") from None
+
+
+def _text(file: Path) -> str:
+    try:
+        return files.text(file)
+    except files.Unreadable as problem:
+        raise _unreadable(file, problem, f"Replace or remove {names.word(str(file))}") from None
+
+
+def _unreadable(file: Path, problem: files.Unreadable, advice: str) -> InvalidInput:
+    message = f"{names.shown(str(file))} {problem.reason}."
+    return InvalidInput("WORKFLOW_INVALID", message, advice, problems=[])
 
 
 def initialise(context: Context, *, workflow: Path | None = None, agent_folder: Path | None = None) -> Answer:
@@ -70,11 +85,11 @@ def initialise(context: Context, *, workflow: Path | None = None, agent_folder: 
 
 def _tree(texts: dict[str, str]) -> list[list[str | None]]:
     """Role and parent of every agent to register, parents first."""
-    from orchestrator.core import agents as files
+    from orchestrator.core import agents as agent_files
 
     parents: dict[str, str | None] = {"user": None}
     for name, text in texts.items():
-        file = files.parse(text, name)
+        file = agent_files.parse(text, name)
         parents.setdefault(file.role, file.reports_to)
     for role in vocabulary.ROLES:
         parents.setdefault(role, "tech_lead" if role not in ("project_manager", "validator") else "user")

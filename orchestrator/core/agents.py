@@ -7,7 +7,7 @@ Source: seed 004, Proposed Solution 1, and its reference to the list of valid ag
 
 Errors of `parse`                                     Warnings of `check`
     A001 no front matter                              A101 a role of the workflow has no file
-    A002 a line that cannot be read                   A102 the file lacks a status of the workflow
+    A002 front matter that is not YAML                A102 the file lacks a status of the workflow
     A003 a key given twice                            A103 the file offers a status that the workflow lacks
     A004 a required key without a value               A104 `reports_to` names nobody
     A005 an unknown role                              A105 `reports_to` goes round in a circle
@@ -79,7 +79,7 @@ def parse(text: str, source: str) -> AgentFile:
     entries = front_matter.entries(lines, notes)
     values = {key: front_matter.text(key, entries, notes) for key in (*REQUIRED, "reports_to")}
     lists = {key: front_matter.items_of(key, entries, notes) for key in LISTS}
-    if lines:
+    if entries or not notes.found:
         _check_values(values, lists["statuses"], entries, notes)
     if notes.found:
         raise _invalid(source, notes.found)
@@ -89,7 +89,7 @@ def parse(text: str, source: str) -> AgentFile:
         description=values["description"],
         model=values["model"],
         tools=lists["tools"],
-        reports_to=None if values["reports_to"] in ("", "null", "~") else values["reports_to"],
+        reports_to=values["reports_to"] or None,
         statuses=lists["statuses"],
         text=body,
         hash=hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest(),

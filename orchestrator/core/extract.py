@@ -1,32 +1,24 @@
 """Taking one report out of what an agent wrote: a document, or the final message that contains it.
 
-A message reports by one fenced ``json`` block whose object has a ``status``, or by one line ``STATUS: CODE``. What
-is quoted (``>``), indented as code or in any other fence is an example. Two reports that differ are refused rather
-than chosen from.
+A message reports by one fenced ``json`` block whose object has a ``status``, or by one line ``STATUS: CODE``, with
+which it ends. What is hidden, quoted or in any other fence does not speak (`message_lines`). Whatever looks like a
+second status that differs (`status_marks`) is refused rather than chosen from.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from orchestrator import errors
-from orchestrator.core import fields, large, names, strictjson
+from orchestrator.core import fields, large, message_lines, names, status_marks, strictjson
 from orchestrator.core.tuples import NamedTuple
 
 FIELDS = ("status", "summary", "details", "metadata", "acknowledge")
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})(?P<info>.*)")
-_QUOTE = re.compile(r" {0,3}>")
-_CODE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_STATUS_LINE = re.compile(
-    r" {0,3}(?P<before>[-*_#+`| ]*)(?P<word>status)(?P<after>[*_` ]*):(?P<value>.*)", re.IGNORECASE | re.ASCII
-)
 _ADVICE = (
-    'End the message with exactly one ```json block {"status": ..., "summary": ...} or one line STATUS: CODE; '
-    "put examples into quotes (>) or other fences."
+    'End the message with exactly one ```json block {"status": ..., "summary": ...} or one line STATUS: CODE, with '
+    "nothing after it; put examples into quotes (>) or other fences."
 )
 
 
@@ -44,17 +36,11 @@ class _Candidate(NamedTuple):
     """A place that reports, or looks as if it did."""
 
     line: int
+    last: int
     form: str  # json | line | unclear
     status: str
     text: str
     document: dict[str, Any] | None = None
-
-
-class _Block(NamedTuple):
-    """A fenced block that may be a report."""
-
-    line: int
-    text: str
 
 
 def document(data: bytes | str) -> Extracted:
@@ -70,113 +56,69 @@ def document(data: bytes | str) -> Extracted:
 
 
 def extract(text: str) -> Extracted:
-    """Find the one report in an agent's final message.
+    """Find the one report in an agent's final message: what ends it.
 
     Raises:
-        errors.InvalidInput: AMBIGUOUS_REPORT when there is none, an unreadable one, or more than one that differ
-            (data ``candidates``: {line, form, status, text}); METADATA_INVALID when the one JSON report is faulty.
+        errors.InvalidInput: AMBIGUOUS_REPORT when there is none, an unreadable one, one that does not end the message,
+            or more than one that differ (data ``candidates``: {line, form, status, text}); METADATA_INVALID when the
+            one JSON report is faulty.
     """
     fault = names.text_problem(text)
     if fault:
         raise _invalid([fields.problem("$", f"the message {fault}")])
-    candidates = list(_candidates(text.removeprefix("\ufeff")))
+    message = text.removeprefix("\ufeff")
+    candidates = _candidates(message)
     if len({_essence(each) for each in candidates if each.document is not None}) > 1:
         _refuse("The message holds several JSON reports that differ", candidates)
     if len({names.status_name(each.status) for each in candidates}) > 1:
         _refuse("The message reports more than one status", candidates)
-    return _chosen(candidates)
-
-
-def _chosen(candidates: list[_Candidate]) -> Extracted:
+    _require_end(candidates, message_lines.last_number(message))
     for each in candidates:
         if each.document is not None:
             return _read(each.document)
-    for each in candidates:
-        if each.form == "line":
-            return Extracted(each.status, "", None, None, {})
-    if candidates:
+    return Extracted(candidates[-1].status, "", None, None, {})
+
+
+def _require_end(candidates: list[_Candidate], last: int) -> None:
+    """Refuse a message that does not end with what reports."""
+    reporting = [each for each in candidates if each.form != "unclear"]
+    if not candidates:
+        _refuse("The message holds no report", [])
+    if not reporting:
         _refuse("The message has a status line that is not just STATUS: CODE", candidates)
-    _refuse("The message holds no report", [])
+    if reporting[-1].last != last:
+        _refuse(f"The message does not end with its report: line {last} follows it", candidates)
 
 
 def _essence(candidate: _Candidate) -> str:
     return strictjson.canonical(candidate.document)
 
 
-def _candidates(text: str) -> Iterator[_Candidate]:
-    for part in _parts(_LINE_END.split(text)):
-        found = _from_block(part) if isinstance(part, _Block) else _from_line(*part)
-        if found:
-            yield found
-
-
-def _parts(lines: list[str]) -> Iterator[_Block | tuple[int, str]]:
-    """The lines outside fences and quotes that have a colon, each with its number, and the ``json`` blocks."""
-    rest = iter(enumerate(lines, 1))
-    for number, line in rest:
-        if _QUOTE.match(line):
-            continue
-        fence = _FENCE.fullmatch(line) if "```" in line or "~~~" in line else None
-        if fence and not ("`" in fence["fence"] and "`" in fence["info"]):
-            body = _body(rest, fence, number)
-            if names.fold_name(fence["info"]) == "json" and _indent(fence) <= 3:
-                yield _Block(number, body)
-        elif ":" in line:
-            yield number, line
-
-
-def _body(rest: Iterator[tuple[int, str]], fence: re.Match[str], number: int) -> str:
-    body: list[str] = []
-    for _, line in rest:
-        if _closes(line, fence):
-            return "\n".join(body)
-        body.append(line)
-    # What came after the cut could have said the opposite.
-    _refuse(f"The message is cut off: the block that opens in line {number} is never closed", [])
-
-
-def _closes(line: str, fence: re.Match[str]) -> bool:
-    end = _FENCE.fullmatch(line)
-    return bool(
-        end
-        and end["fence"].startswith(fence["fence"])
-        and not end["info"].strip()
-        and _indent(end) <= _indent(fence) + 3
-    )
-
-
-def _indent(fence: re.Match[str]) -> int:
-    return len(fence["indent"].expandtabs(4))
-
-
-def _from_block(block: _Block) -> _Candidate | None:
+def _candidates(message: str) -> list[_Candidate]:
+    """Whatever reports or looks as if it did, in the order of the lines."""
     try:
-        value = strictjson.loads(block.text, f"the json block in line {block.line}", large.REPORT_LIMIT)
+        spoken = list(message_lines.spoken(message))
+    except message_lines.Unclosed as problem:
+        _refuse(f"The message is cut off: {problem}", [])
+    found = [each for part in spoken if isinstance(part, message_lines.Block) for each in _from_block(part)]
+    marks = status_marks.find(part for part in spoken if isinstance(part, message_lines.Line))
+    for mark in marks:
+        form = "line" if mark.is_plain else "unclear"
+        found.append(_Candidate(mark.line, mark.line, form, mark.status, mark.text))
+    return sorted(found, key=lambda each: each.line)
+
+
+def _from_block(block: message_lines.Block) -> Iterator[_Candidate]:
+    try:
+        value = strictjson.loads(block.text, f"the json block in line {block.number}", large.REPORT_LIMIT)
     except strictjson.JsonProblem as fault:
-        if '"status"' not in block.text:
-            return None
-        _refuse(f"A report cannot be read: {fault.message}", [])
-    if not isinstance(value, dict) or "status" not in value:
-        return None
-    status = value["status"]
-    shown = status if isinstance(status, str) else names.shown(status)
-    return _Candidate(block.line, "json", shown, strictjson.canonical(value), value)
-
-
-def _from_line(number: int, line: str) -> _Candidate | None:
-    found = None if line.startswith("    ") else _STATUS_LINE.fullmatch(line)
-    value = found["value"].strip() if found else ""
-    if not found or not value:
-        return None
-    if not (found["before"] or found["after"]):
-        if _CODE.fullmatch(value):
-            return _Candidate(number, "line", value, line)
-        return _Candidate(number, "unclear", value, line) if found["word"] == "STATUS" else None
-    # Headings such as "**Status:** all tests pass" are prose; one in capitals that is a code may contradict.
-    code = value.strip("*_`. |")
-    if _CODE.fullmatch(code) and code.isupper():
-        return _Candidate(number, "unclear", code, line)
-    return None
+        if '"status"' in block.text:
+            _refuse(f"A report cannot be read: {fault.message}", [])
+        return
+    if isinstance(value, dict) and "status" in value:
+        status = value["status"]
+        shown = status if isinstance(status, str) else names.shown(status)
+        yield _Candidate(block.number, block.last, "json", shown, strictjson.canonical(value), value)
 
 
 def _refuse(what: str, candidates: list[_Candidate]) -> NoReturn:

@@ -1,27 +1,30 @@
-"""Reads front matter: `key: value`, `key: [a, b]` and `key:` with lines of `- item`, and nothing more of YAML.
+"""Reads front matter, which is YAML, as far as agent files have any: texts and lists of texts.
 
-Pure and cheap to import. Whatever cannot be read becomes a problem with its line; reading never stops there.
+Only YAML's own parser looks at the text, and nothing is constructed of it: a plain value is taken as it is written,
+so that `model: 3.5` and `name: no` are texts here, and null (`null`, `~`, nothing) is a key that is not given.
+Whatever cannot be read becomes a problem with its line.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from typing import Any
+
+import yaml
 
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.problems import ERROR, Problem
 
-_KEY_LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)[ \t]*:(?:[ \t]+(.*))?")
-_ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(.*)")
-_COMMENT = re.compile(r"(?:\A|[ \t])#.*", re.DOTALL)
+_FIRST_LINE = 2
+"""The number of the line behind the first `---`."""
+_NULL = "tag:yaml.org,2002:null"
 
 
 class Entry(NamedTuple):
-    """One key: the text behind its colon, and the indented or `- ` lines below it, each with its number."""
+    """One key: its line, and the node of its value."""
 
     line: int
-    value: str
-    more: list[tuple[int, str]]
+    node: Any
 
 
 class Notes:
@@ -47,67 +50,89 @@ def split(text: str, notes: Notes) -> tuple[list[str], str]:
 
 
 def entries(lines: list[str], notes: Notes) -> dict[str, Entry]:
-    """Group the lines by key: a key line, and the indented or `- ` lines that follow it."""
+    """The keys of the front matter with their values; null ones are left out."""
+    text = "\n".join(lines)
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as error:
+        line, reason = _place(error, text)
+        hint = "put quotes around values that hold a colon or another mark of YAML"
+        notes.add("A002", line, f"the front matter is not YAML: {reason}", hint)
+        return {}
+    if not isinstance(root, yaml.MappingNode):
+        if root is not None or lines:
+            notes.add("A002", _FIRST_LINE, "the front matter has no keys", "write lines such as `key: value`")
+        return {}
     found: dict[str, Entry] = {}
-    current: Entry | None = None
-    for number, line in enumerate(lines, start=2):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        if line[0] in " \t-" and current is not None:
-            current.more.append((number, line))
-            continue
-        match = _KEY_LINE.fullmatch(line)
-        if match is None:
-            notes.add("A002", number, f"this line is not `key: value`: {line.strip()}", "write it as `key: value`")
-            continue
-        current = Entry(number, (match[2] or "").strip(), [])
-        if match[1] in found:
-            notes.add("A003", number, f"the key {match[1]} is given twice", "keep one of the two lines")
-        found.setdefault(match[1], current)
-    return found
+    for key, value in root.value:
+        entry = Entry(_line(key), value)
+        if not isinstance(key, yaml.ScalarNode):
+            notes.add("A002", entry.line, "a key is no text", "write it as `key: value`")
+        elif key.value in found:
+            notes.add("A003", entry.line, f"the key {key.value} is given twice", "keep one of the two lines")
+        else:
+            found[key.value] = entry
+    return {key: entry for key, entry in found.items() if entry.node.tag != _NULL}
+
+
+def _place(error: Exception, text: str) -> tuple[int | None, str]:
+    """The line of an error and what it says."""
+    if isinstance(error, yaml.reader.ReaderError):
+        line = text.count("\n", 0, error.position) + _FIRST_LINE
+        return line, f"the character U+{error.character:04X} is not allowed"
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return None, "it is nested too deeply"
+    # A key without its colon is noticed lines later.
+    begins = error.context_mark if "simple key" in (error.context or "") else None
+    mark = begins or error.problem_mark or error.context_mark
+    return (None if mark is None else mark.line + _FIRST_LINE), error.problem or "it cannot be read"
+
+
+def _line(node: Any) -> int:
+    return int(node.start_mark.line) + _FIRST_LINE
 
 
 def text(key: str, entries: dict[str, Entry], notes: Notes) -> str:
-    """Return the text of `key`, empty when it is absent."""
+    """Return the text of `key`, without the blanks around it; empty when it is not given."""
     entry = entries.get(key)
     if entry is None:
         return ""
-    if entry.more or entry.value.startswith(("[", "{")):
-        notes.add("A006", entry.line, f"{key} must be text on one line", f"write `{key}: value`")
-    return _scalar(entry.value)
+    if not isinstance(entry.node, yaml.ScalarNode):
+        notes.add("A006", entry.line, f"{key} must be a text", f"write `{key}: value`")
+        return ""
+    return str(entry.node.value).strip()
 
 
 def items_of(key: str, entries: dict[str, Entry], notes: Notes) -> tuple[str, ...]:
-    """Return the items of `key`: `[a, b]`, `a, b` or lines of `- item`."""
+    """Return the items of `key`: a YAML list, or a text with commas, of which those in parentheses separate nothing."""
     entry = entries.get(key)
     if entry is None:
         return ()
-    value = _COMMENT.sub("", entry.value).strip()
-    if value and entry.more:
-        notes.add("A006", entry.line, f"{key} has items on its own line and below it", "keep one of the two forms")
+    if isinstance(entry.node, yaml.ScalarNode):
+        return tuple(filter(None, (part.strip() for part in _parts(str(entry.node.value)))))
+    if not isinstance(entry.node, yaml.SequenceNode):
+        notes.add("A006", entry.line, f"{key} must be a list", f"write `{key}: [a, b]`")
         return ()
-    if entry.more:
-        return tuple(_items(key, entry, notes))
-    if value.startswith("[") != value.endswith("]"):
-        notes.add("A006", entry.line, f"the list of {key} is not closed", f"write `{key}: [a, b]`")
-    inner = value.removeprefix("[").removesuffix("]")
-    return tuple(item for item in (_scalar(part) for part in inner.split(",")) if item)
+    return tuple(_items(key, entry.node.value, notes))
 
 
-def _items(key: str, entry: Entry, notes: Notes) -> Iterator[str]:
-    """Yield the items of a block list."""
-    for number, line in entry.more:
-        match = _ITEM_LINE.fullmatch(line)
-        item = _scalar(match[1]) if match else ""
+def _parts(value: str) -> Iterator[str]:
+    """The parts of a text between its commas; what stands in parentheses stays together."""
+    part, depth = "", 0
+    for letter in value:
+        depth = max(0, depth + (letter == "(") - (letter == ")"))
+        if letter == "," and not depth:
+            yield part
+            part = ""
+        else:
+            part += letter
+    yield part
+
+
+def _items(key: str, nodes: list[Any], notes: Notes) -> Iterator[str]:
+    for node in nodes:
+        item = node.value.strip() if isinstance(node, yaml.ScalarNode) and node.tag != _NULL else ""
         if item:
             yield item
         else:
-            notes.add("A002", number, f"this line under {key} is not `- item`: {line.strip()}", "write `- item`")
-
-
-def _scalar(raw: str) -> str:
-    """Take the quotes or the comment off a value."""
-    value = raw.strip()
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return _COMMENT.sub("", value).strip()
+            notes.add("A006", _line(node), f"an item of {key} is no text", "write `- item`")

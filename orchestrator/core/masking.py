@@ -19,13 +19,14 @@ from typing import Any
 from orchestrator.core.masking_patterns import (
     CONTROL,
     FOLDER,
-    KEY_HINTS,
+    KEY_PARTS,
     MASKED,
     NAMES,
     OPTION_LETTERS,
     SHORTEST_VALUE,
     classes,
     compiled,
+    has_literal,
     is_broken,
     may_be_marked,
 )
@@ -36,7 +37,6 @@ MASK = "[MASKED:"
 
 OWN_CLAIM = r'"claim_token":"[A-Za-z0-9][^"\\:]*:C[0-9]+(?:\.[0-9]+)?"'
 
-_KEY_LITERALS = tuple(hint.literal for hint in KEY_HINTS if not hint.long)
 _EXAMPLE = "0x0x0x0x0x0x"
 _OPTIONS = tuple(f" -{letter}" for letter in OPTION_LETTERS)
 _NO_END = 1_024
@@ -44,15 +44,14 @@ _NO_END = 1_024
 
 def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
     """Whether a key or registered value could be in a text; false in a microsecond for most texts."""
-    for literal in _KEY_LITERALS:
-        if literal in text and (literal != "sk-" or _sk_begins(text)):
-            return True
+    if has_literal(text, KEY_PARTS) or ("sk-" in text and _sk_begins(text)):
+        return True
     if any(secret[:SHORTEST_VALUE] in text for secret in secrets):
         return True
     known = classes(text)
     if CONTROL in known or may_be_marked(text, known):
         return True
-    return (not text.isascii() or "\\u" in text or "\\x" in text) and is_broken(text)
+    return (not text.isascii() or "\\" in text or "^[[" in text) and is_broken(text)
 
 
 def _sk_begins(text: str) -> bool:
@@ -247,8 +246,10 @@ def _mask_named(name: str, value: Any, secrets: Sequence[str]) -> Any:
 
 
 def _harmless(name: str, value: str) -> bool:
-    from orchestrator.core.masking_harmless import harmless
+    from orchestrator.core.masking_harmless import CLAIM, CLAIM_NAME, harmless
 
+    if re.search(f"{CLAIM_NAME}token$", name, re.IGNORECASE) and re.fullmatch(CLAIM, value):
+        return True
     return harmless(value) or (name.lower().endswith("pwd") and bool(re.match(FOLDER, value)))
 
 

@@ -57,6 +57,9 @@ _COMMON_WORDS = frozenset(
 )
 """Words of more than eight letters that settings, logs and parsers put where a secret could stand."""
 
+CLAIM = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}:C[0-9]{1,12}(?:\.[0-9]{1,4})?"
+"""The token of a claim, made of the session and the number of a step; harmless where its own name stands before it."""
+CLAIM_NAME = r"claim[_ -]?"
 _CLOSERS = r"[\"'`)}\].,;:!>]{0,6}"
 _MEMBER = r"(?:(?:->|\.|::|\?\.)[A-Za-z_]\w{0,63}|\[[\"'\w$.@*-]{0,64}\]?)"
 _REFERENCES = (
@@ -85,8 +88,6 @@ _REFERENCES = (
     r"(?:\.{0,2}/)?[A-Za-z0-9_.@-]{1,64}(?:/[A-Za-z0-9_.@-]{1,64}){0,8}\.(?:pem|key|txt|json|ya?ml|toml|py|js|ts|crt|cer|env|cfg"
     r"|ini|conf|enc|gpg|age|p12|pfx|jks|md|html|sql|go|rs|java|rb|sh|asc|pub|properties)(?::\d{1,6})?",
     r"[a-z_]{2,32}(?:/[a-z_]{2,32}){2,8}",
-    # The token of a claim, made of the session and the number of a step.
-    r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}:C[0-9]{1,12}(?:\.[0-9]{1,4})?",
 )
 _REFERENCE = "(?:" + "|".join(_REFERENCES) + ")" + _CLOSERS
 _NAME = r"[^\W\d_]{1,32}(?:[_.\-/: '\u2019|]{1,3}[^\W\d_]{1,32}){0,11}"
@@ -128,6 +129,8 @@ _CODES = (
     r"(?:\([^()\n]{0,80}\)|[A-Za-z_]{1,40})[ ]?(?:=>|->)[ ]?\S",
 )
 _CODE = "(?:" + "|".join(_CODES) + ")"
+_CODE_SIGN = r"[^\w\s,;'\"$%/@#=]|[Ii]nt|[Ff]loat"
+"""One of these is in every expression and type."""
 _PROSE = r"(?:[Aa]|[A-Za-z][a-z]{1,20})[,.]?[ ](?:[a-z]{1,20}|['\"`(<{$]|[a-z]+['\u2019]s)(?![A-Za-z0-9_@=:-])"
 
 
@@ -139,13 +142,17 @@ def harmless(value: str) -> bool:
         return True
     if compiled(WORD).fullmatch(value) or compiled(PATH).fullmatch(value):
         return True
-    # A key that is masked stays a word of the label that it was one of.
-    value = compiled(MASKED).sub(_MASKED_WORD, value)
-    return bool(compiled(_REFERENCE).fullmatch(value)) or is_label(value)
+    if "[MASKED:" in value:  # a key that is masked stays a word of the label that it was one of
+        value = compiled(MASKED).sub(_MASKED_WORD, value)
+    # Every reference has a sign, but for a row of crosses.
+    signed = not value.isalnum() or not value.strip("xX")
+    return (signed and bool(compiled(_REFERENCE).fullmatch(value))) or is_label(value)
 
 
 def is_label(value: str) -> bool:
     """Whether a value says what a secret is called, or what to do with one: `DB_PASSWORD`, `Mot de passe`."""
+    if value.isascii() and compiled("[0-9]").search(value):
+        return False
     value = value.strip(" \t*,;()")
     if value.lower() in _COMMON_WORDS:
         return True
@@ -173,7 +180,7 @@ def is_code(rest: str) -> bool:
     Args:
         rest: the line from the value on, at most `LINE` characters of it.
     """
-    return bool(compiled(_CODE).match(rest))
+    return bool(compiled(_CODE_SIGN).search(rest) and compiled(_CODE).match(rest))
 
 
 def is_prose(rest: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import re
 from collections.abc import Callable
 
@@ -164,10 +165,15 @@ def _issued(view: View, hint: Match) -> Found:
     enough = len(found) >= form.least and (not form.needed or compiled(form.needed).search(found))
     if not enough and not view.cut_at(end):
         return None
-    # The mark is run over as well, and may hold other characters.
-    others = "".join(sorted({re.escape(each) for each in mark[start - at :] if not each.isalnum()}))
-    letters = "" if "A-Za-z" in form.characters else re.escape("".join(filter(str.isalnum, mark[start - at :])))
-    return Head(start, kinds.API, Ends(runs.RUN, rf"[^{others}{letters}{form.characters}]"))
+    return Head(start, kinds.API, _issued_ends(mark[start - at :], form.characters))
+
+
+@functools.cache
+def _issued_ends(mark: str, characters: str) -> Ends:
+    """What ends a key: the mark is run over as well, and may hold other characters."""
+    others = "".join(sorted({re.escape(each) for each in mark if not each.isalnum()}))
+    letters = "" if "A-Za-z" in characters else re.escape("".join(filter(str.isalnum, mark)))
+    return Ends(runs.RUN, rf"[^{others}{letters}{characters}]")
 
 
 def _block(view: View, hint: Match) -> Found:

@@ -23,11 +23,12 @@ _CONTEXT = 320
 _CUT_VALUE = 4
 
 
-_FIRST = (
+BEGINS = (
     *(hint.literal[:-1] for hint in patterns.HINTS if hint.first),
     *(mark for mark in patterns.MARKS if not mark.endswith(kinds.BEHIND)),
 )
-_BEGINNINGS = frozenset(literal[:length] for literal in _FIRST for length in range(1, len(literal) + 1))
+"""What keys begin with, where a whole one may be cut; of hints without the last character."""
+_BEGINNINGS = frozenset(literal[:length] for literal in BEGINS for length in range(1, len(literal) + 1))
 _LONGEST_LITERAL = max(map(len, _BEGINNINGS))
 _LONGEST_TOKEN = max(map(len, patterns.TOKENS))
 _MASKED_PART = r"\[(?:M(?:A(?:S(?:K(?:E(?:D(?::[A-Z_]*)?)?)?)?)?)?)?\Z"
@@ -154,13 +155,14 @@ class Machine:
 
     def _advance(self, view: View) -> None:
         unread = view.text[self._look :]
-        marked = patterns.has_long_run(unread) or patterns.may_end_marked(unread)
+        marked = patterns.has_long_run(unread) or ((view.cut or not view.final) and patterns.may_end_marked(unread))
         sources = [
             _Source(hint, view, self._look)
             for hint in self._hints
             if (marked or not hint.long)
             and (view.lower if hint.lower else view.text).find(hint.literal, self._look) >= 0
         ]
+        sources = [source for source in sources if source.match]
         tails = self._tails(view)
         if self._secrets:
             sources.append(_Values(self._values(view, tails[0]), view, max(0, self._at - self._context)))

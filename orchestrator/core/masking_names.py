@@ -397,7 +397,17 @@ def _secret(view: View, hint: Match) -> Found:
     return _credential(view, hint, query=before.endswith(("client_", "client-", "client")))
 
 
+def _is_claim(view: View, hint: Match, start: int) -> bool:
+    """Whether the token of a claim stands behind its own name, which is made by the program and no secret."""
+    name = _before(view, hint.start(), len("claim-")) + hint.group()
+    token = rf"\\{{0,7}}[\"'`]?{innocent.CLAIM}[.,;:!?)}}\]]{{0,3}}(?=[\s\\\"'`&]|\Z)"
+    return bool(compiled(rf".*{innocent.CLAIM_NAME}token").match(name) and compiled(token).match(view.text, start))
+
+
 def _named_token(view: View, hint: Match) -> Found:
+    start = _lead(view, hint)
+    if _is_claim(view, hint, start):
+        return Pending(start) if view.open(start + innocent.LINE) and view.text.find("\n", start) < 0 else None
     return _credential(view, hint, query=True)
 
 
@@ -438,6 +448,8 @@ def _word(view: View, start: int) -> Found:
 def _option(view: View, hint: Match) -> Found:
     """The value behind a long option."""
     start = hint.end()
+    if _is_claim(view, hint, start):
+        return Pending(start) if view.open(start + innocent.LINE) and view.text.find("\n", start) < 0 else None
     if view.text[start : start + 1].isalpha():
         line = _line(view, start)
         if isinstance(line, Pending):

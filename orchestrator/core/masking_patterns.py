@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core.tuples import NamedTuple
@@ -54,14 +55,25 @@ _TAIL, _SHORT = 128, 4_096
 LONG_RUN = 16
 """So many letters, digits, `_` and `-` in a row are in every key that is known by the mark of its issuer."""
 _MARKED = r"[A-Za-z0-9_+/=.-]"
-_MARK = rf"[-_.](?<=[A-Za-z0-9][-_.])(?=[A-Za-z0-9](?:{_MARKED}{{11}}|{_MARKED}{{0,10}}\Z)|\Z)"
+_BEHIND_MARK = rf"(?=[A-Za-z0-9](?:{_MARKED}{{11}}|{_MARKED}{{0,10}}\Z)|\Z)"
 
 MARKS = {mark: kind.form for kind in kinds.ISSUED if kind.form for mark in kind.marks}
 """What follows an issuer's mark."""
 LONGEST_MARK = max(map(len, MARKS))
-_LITERAL_MARKS = tuple(mark for mark in MARKS if mark[-1] not in "-_.")
+_SIGNS = "-_."
+"""How most marks end; of these the sign is looked for, and then what stands before it."""
+_LITERAL_MARKS = tuple(mark for mark in MARKS if mark[-1] not in _SIGNS)
 SPLIT_MARKS = tuple(mark for mark, form in MARKS.items() if "+" in form.characters)
 """Marks of keys that may hold no long run, because characters of base64 split it."""
+
+
+@functools.cache
+def _mark_pattern(sign: str) -> str:
+    """Where a mark may end that ends with this sign. A literal begins it, which is found much faster than a class."""
+    ends = [mark[-3:-1] for mark in MARKS if mark.endswith(sign)]
+    seconds, lasts = ("".join(sorted({end[place] for end in ends})) for place in range(2))
+    return rf"{re.escape(sign)}(?<=[{seconds}][{lasts}]{re.escape(sign)}){_BEHIND_MARK}"
+
 
 KEY_HINTS = (
     Hint("sk-", r"sk-", "sk", kinds.OPENAI, first=True),
@@ -72,7 +84,7 @@ KEY_HINTS = (
     Hint("ASIA", r"ASIA", "amazon", kinds.API, first=True),
     Hint("xox", r"xox", "slack", kinds.API, first=True),
     *(Hint(mark, re.escape(mark), "issued", kinds.API, long=True) for mark in _LITERAL_MARKS),
-    Hint("", _MARK, "issued", kinds.API, long=True, marked=True),
+    *(Hint(sign, _mark_pattern(sign), "issued", kinds.API, long=True, marked=True) for sign in _SIGNS),
 )
 """Keys that must never be stored."""
 
@@ -169,16 +181,37 @@ def lowered(text: str) -> str:
     return text.replace("\u0130", "i").lower()
 
 
-_MARK_LENGTHS = sorted({len(mark) for mark in MARKS if mark[-1] in "-_."}, reverse=True)
+_ENDING = 3
+_BY_ENDING: dict[str, list[str]] = {}
+for _mark in sorted((mark for mark in MARKS if mark[-1] in _SIGNS), key=len, reverse=True):
+    _BY_ENDING.setdefault(_mark[-_ENDING:], []).append(_mark)
 
 
 def mark_before(text: str, end: int, least: int) -> re.Match[str] | None:
     """The longest mark of an issuer that ends at a place and begins no earlier than another."""
-    for length in _MARK_LENGTHS:
-        start = end - length
-        if start >= least and text[start:end] in MARKS:
-            return compiled(re.escape(text[start:end])).match(text, start)
+    for mark in _BY_ENDING.get(text[end - _ENDING : end], ()):
+        if end - len(mark) >= least and text.endswith(mark, least, end):
+            return compiled(re.escape(mark)).match(text, end - len(mark))
     return None
+
+
+def _by_part(literals: Iterable[str]) -> dict[str, list[str]]:
+    """Literals by what several of them share, so that one search is enough for a text that has none of them."""
+    parts: dict[str, list[str]] = {}
+    for literal in literals:
+        parts.setdefault(next((part for part in _SHARED if part in literal), literal), []).append(literal)
+    return parts
+
+
+_SHARED = ("BEGIN ", "IA", "TT3", "hook")
+_MARK_PARTS = _by_part(_LITERAL_MARKS)
+KEY_PARTS = _by_part(hint.literal for hint in KEY_HINTS if not hint.long and hint.literal != "sk-")
+"""What keys begin with that are no issuer's, but for the ordinary end of words, by the part they share."""
+
+
+def has_literal(text: str, parts: dict[str, list[str]]) -> bool:
+    """Whether one of the literals of such parts is in a text."""
+    return any(part in text and any(literal in text for literal in literals) for part, literals in parts.items())
 
 
 _CLASSES = (
@@ -198,17 +231,21 @@ ESCAPED = (
     r"|[fF][eE](?:0[0-9a-fA-F]|[fF]{2})|[fF]{2}[aA]0))"
 )
 """Such characters as JSON, code and the doors for people spell them."""
+_SPELT_CODES = ("\\033[", "\\e[", "\\E[", "^[[", "\\u{1")
+"""How shells and scripts spell the beginning of a code."""
 _RUN, CONTROL = b"a" * LONG_RUN, b"c"
 
 
 def classes(text: str) -> bytes:
-    """Of each byte of a text in UTF-8: `a` for what may be in a long run, `c` for a control, else a blank."""
-    return text.encode("utf-8", "surrogatepass").translate(_CLASS_TABLE)
+    """Of each character: `a` for what may be in a long run, `c` for a control of ASCII, else a blank."""
+    return text.encode("ascii", "replace").translate(_CLASS_TABLE)
 
 
 def is_broken(text: str) -> bool:
     """Whether a text has characters that are not shown and could break a secret, or has them spelt out."""
-    if CONTROL in classes(text) or (not text.isascii() and compiled(f"[{UNSEEN}]").search(text)):
+    if CONTROL in classes(text) if text.isascii() else compiled(f"[{UNSEEN}]").search(text):
+        return True
+    if any(sign in text for sign in _SPELT_CODES):
         return True
     return ("\\u" in text or "\\x" in text) and compiled(ESCAPED).search(text) is not None
 
@@ -236,6 +273,11 @@ def may_be_marked(text: str, known: bytes) -> bool:
         return False
     if len(text) < _SHORT:
         return any(mark in text for mark in MARKS)
-    if any(mark in text for mark in _LITERAL_MARKS):
+    if has_literal(text, _MARK_PARTS):
         return True
-    return any(mark_before(text, found.end(), 0) for found in compiled(_MARK).finditer(text))
+    return any(
+        mark_before(text, found.end(), 0)
+        for sign in _SIGNS
+        if sign in text
+        for found in compiled(_mark_pattern(sign)).finditer(text)
+    )

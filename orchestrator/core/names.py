@@ -44,6 +44,9 @@ _NAME_START = r"[^a-z0-9]*([a-z0-9_]+)"
 _UNSEEN_KINDS = ("Cc", "Cf", "Cs", "Zs", "Zl", "Zp")
 _UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, range(0xFE00, 0xFE10)))
 """Characters that are neither space nor control, and that nobody sees all the same: fillers, joiners, variations."""
+_BETWEEN_WORDS = "[ _-]+"
+_NO_NAME = r"[^\w -]"
+
 _NEGATIONS = ("not", "never", "un", "dis")
 _LONGEST_NEAR_MISS = 100
 
@@ -133,15 +136,28 @@ def fold_name(raw: str) -> str:
 
 
 def role_name(raw: str) -> str:
-    """The role that a text names, short names spelt out. Whether there is such a role is for the caller to see."""
-    folded = fold_name(raw)
+    """The role that a text names: hyphens and blanks as underscores, short names spelt out.
+
+    Whether there is such a role is for the caller to see.
+    """
+    folded = _joined(fold_name(raw))
     return SHORT_ROLES.get(folded, folded)
 
 
 def status_name(raw: str) -> str:
-    """The status code that a text names: stripped, ASCII letters raised."""
-    stripped = raw.strip()
+    """The status code that a text names: stripped, hyphens and blanks as underscores, ASCII letters raised."""
+    stripped = _joined(raw.strip())
     return stripped.upper() if stripped.isascii() else stripped.translate(_TO_UPPER)
+
+
+def state_name(raw: str) -> str:
+    """The status of a group or task that a text names: hyphens and blanks as underscores, small letters."""
+    return _joined(fold_name(raw))
+
+
+def _joined(name: str) -> str:
+    # What has other marks in it is no name, and stays as it was written.
+    return name if name.isidentifier() or re.search(_NO_NAME, name) else re.sub(_BETWEEN_WORDS, "_", name)
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:

@@ -10,11 +10,10 @@ with the record.
 
 from __future__ import annotations
 
-import itertools
 import json
 import operator
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from orchestrator.core import lifecycle_table
@@ -47,6 +46,16 @@ _DECISION = "router_decisions d INDEXED BY sqlite_autoindex_router_decisions_1"
 _CHANGE = "status_changes c INDEXED BY sqlite_autoindex_status_changes_1"
 
 
+# A blocker of a group is lifted one by one, by the caller of that very step: a person, who opened it, or who stands
+# above the opener.
+_UNLIFTED = """NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = b.session_id AND e.seq = b.resolved_seq
+        AND e.kind = 'blocker resolve' AND e.actor = b.resolved_by)
+    OR (a.kind <> 'human' AND b.opened_by <> b.resolved_by AND NOT EXISTS (
+        WITH RECURSIVE above(id) AS (SELECT o.parent_id FROM agents o WHERE o.id = b.opened_by
+            UNION SELECT p.parent_id FROM above CROSS JOIN agents p WHERE p.id = above.id)
+        SELECT 1 FROM above WHERE above.id = CASE WHEN a.session_id IS NULL THEN a.id ELSE a.parent_id END))"""
+
+
 class Rule(NamedTuple):
     """Something that must hold between rows.
 
@@ -66,9 +75,9 @@ _OF_TURNS = (
         AND NOT EXISTS (SELECT 1 FROM {_DECISION} WHERE d.session_id = r.session_id AND d.seq = r.seq AND d.part = 1)
         ORDER BY r.seq"""),
     Rule(UNREPORTED, "router_decisions", "the decision names a report that does not exist", f"""SELECT d.seq, d.id,
-        d.group_id, d.current_agent, NULL, d.response_status FROM router_decisions d WHERE d.session_id = :session
-        AND d.seq > :since AND d.report_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {_REPORT}
-        WHERE r.session_id = d.session_id AND r.seq = d.seq AND r.part = 1) ORDER BY d.seq, d.part"""),
+        d.group_id, d.current_agent, NULL, d.response_status FROM {_DECISION} WHERE d.session_id = :session
+        AND d.seq > :since AND CASE WHEN EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = d.session_id
+        AND r.seq = d.seq AND r.part = 1) THEN 0 ELSE d.report_id IS NOT NULL END ORDER BY d.seq, d.part"""),
 )  # fmt: skip
 _OTHERS = (
     Rule(UNSPAWNED, "handoffs", "an agent was started, and no decision of that step says so", f"""SELECT h.turn,
@@ -98,8 +107,9 @@ _OTHERS = (
             AND c.seq = b.resolved_seq AND c.from_status = 'deferred_external')
             AND NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq
             AND r.role = 'project_manager')
-        ELSE b.class = 'hard' AND b.resolution IN ('resolved', 'lifted') AND a.kind <> 'human'
-            AND NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq)
+        ELSE NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq)
+            AND (b.class = 'hard' AND b.resolution IN ('resolved', 'lifted') AND a.kind <> 'human'
+            OR b.task_id IS NULL AND ({_UNLIFTED}))
         END) ORDER BY b.resolved_seq, b.id"""),
     Rule(UNANSWERED, "questions", "the question was answered by nobody who is on record as a person, by a channel",
         """SELECT q.closed_seq, q.id, q.group_id, a.role, q.closed_by, q.answer FROM questions q
@@ -117,6 +127,10 @@ _OTHERS = (
         WHERE r.session_id = s.id AND r.seq = s.status_seq AND r.part = 1 AND r.role = 'validator'
         AND r.response_status = 'ACCEPT')"""),
 )  # fmt: skip
+# Two looks, since a list of two would be built anew for every row.
+_STARTED = """(EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = {0}.session_id
+    AND h.group_id = ifnull({0}.group_id, '') AND h.turn = {1}) OR EXISTS (SELECT 1 FROM handoffs h
+    WHERE h.session_id = {0}.session_id AND h.group_id = '' AND h.turn = {1}))"""
 # Every decision that is not plainly what its report's transition says, with what may be wrong with it.
 _PLAIN = """d.cause <> 'report' OR (d.current_agent = r.role AND d.response_status = r.response_status
     AND (r.group_id IS NULL OR d.group_id = r.group_id) AND t.effect = r.effect AND d.rules = '[]'
@@ -136,8 +150,7 @@ _DECIDED = f"""SELECT d.seq, d.id, d.group_id, d.current_agent, r.agent_id, d.re
         AND e.kind = 'session upgrade-workflow'),
     r.seq IS NOT NULL AND d.part = 1 AND NOT {_CONFIRMED} AND (d.report_id IS NULL OR d.current_agent <> r.role
         OR d.response_status <> r.response_status OR (r.group_id IS NOT NULL AND d.group_id IS NOT r.group_id)),
-    d.handoff_hash IS NOT NULL AND NOT EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = d.session_id
-        AND h.turn = d.seq AND h.group_id IN (ifnull(d.group_id, ''), '')),
+    d.handoff_hash IS NOT NULL AND NOT {_STARTED.format("d", "d.seq")},
     t.effect IS NOT r.effect AND r.effect <> 'withheld',
     (d.action = 'wait' OR d.action = t.action) AND (d.next_agent IS t.next_agent
         OR d.next_agent IS NULL AND (t.next_agent = 'user' OR d.action = 'wait')),
@@ -147,40 +160,39 @@ _DECIDED = f"""SELECT d.seq, d.id, d.group_id, d.current_agent, r.agent_id, d.re
     LEFT JOIN workflow_transitions t ON t.workflow_version_id = d.workflow_version_id
         AND t.current_agent = d.current_agent AND t.response_status = d.response_status
     WHERE d.session_id = :session AND d.seq > :since AND NOT (
-        ({_PLAIN}) AND (d.handoff_hash IS NULL OR EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = d.session_id
-            AND h.turn = d.seq AND h.group_id IN (ifnull(d.group_id, ''), '')))
+        ({_PLAIN}) AND (d.handoff_hash IS NULL OR {_STARTED.format("d", "d.seq")})
         AND (d.report_id IS NOT NULL OR d.part > 1 OR r.seq IS NULL)
         AND d.workflow_version_id IS (SELECT s.workflow_version_id FROM sessions s WHERE s.id = :session)
     ) ORDER BY d.seq, d.part"""
 # The project manager may also answer a turn in which groups were left waiting for them and nobody was started: the
 # decisions of that step name those groups.
 _UNGIVEN = f"""SELECT r.seq, r.id, r.group_id, r.role, r.agent_id, r.response_status FROM {_REPORT}
-    WHERE r.session_id = :session AND r.seq > :since AND r.turn IS NOT NULL AND NOT EXISTS (SELECT 1 FROM handoffs h
-    WHERE h.session_id = r.session_id AND h.group_id IN (ifnull(r.group_id, ''), '') AND h.turn = r.turn)
+    WHERE r.session_id = :session AND r.seq > :since AND r.turn IS NOT NULL AND NOT {_STARTED.format("r", "r.turn")}
     AND NOT (r.role = 'project_manager' AND EXISTS (SELECT 1 FROM {_DECISION} CROSS JOIN json_each(
         CASE WHEN json_valid(d.answer) THEN d.answer ELSE '{{}}' END, '$.awaiting_manager') w
     WHERE d.session_id = r.session_id AND d.seq = r.turn AND w.value = ifnull(r.group_id, w.value)))
     ORDER BY r.seq"""
-_STEPS = "SELECT count(*), max(seq) FROM audit_events WHERE session_id = :session"
+_STEPS = "SELECT count(*), max(seq), min(seq) FROM audit_events WHERE session_id = :session"
 _MISSING_STEP = """SELECT e.seq + 1 FROM audit_events e WHERE e.session_id = :session AND NOT EXISTS (
     SELECT 1 FROM audit_events n WHERE n.session_id = e.session_id AND n.seq = e.seq + 1) ORDER BY e.seq LIMIT 1"""
 _FIRST_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = 1"
-_SPAWNS = """SELECT h.group_id, h.turn FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1
-    WHERE h.session_id = :session ORDER BY h.group_id, h.turn"""
+_SPAWNS = """SELECT h.group_id, max(h.turn) FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1
+    WHERE h.session_id = :session GROUP BY h.group_id"""
 _SPAWNED = """SELECT h.agent_id, a.role FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1
     LEFT JOIN agents a ON a.id = h.agent_id WHERE h.session_id = :session AND h.group_id = :group AND h.turn = :turn"""
-_ANSWERS = "SELECT coalesce(group_id, ''), turn FROM agent_reports WHERE session_id = :session AND turn IS NOT NULL"
+_ANSWER = """SELECT 1 FROM agent_reports r INDEXED BY ix_agent_reports_key WHERE r.session_id = :session
+    AND r.group_id IS :of AND r.turn = :turn"""
 _LAST_OF_MANAGER = "SELECT max(seq) FROM agent_reports WHERE session_id = :session AND role = 'project_manager'"
 _LAST_DECISION = """SELECT max(seq) FROM router_decisions INDEXED BY idx_router_decisions_session
     WHERE session_id = :session AND group_id IS :of"""
 _SCOPES = """SELECT id, status, turn, status_seq FROM task_groups WHERE session_id = :session
     UNION ALL SELECT '', status, turn, status_seq FROM sessions WHERE id = :session"""
-_MOVES = """SELECT c.entity_id, c.seq, c.from_status, c.to_status, c.changed_by, a.role,
-    EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = c.session_id AND e.seq = c.seq), a.kind, c.cause,
-    c.cause <> 'verdict' OR EXISTS (SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
-        WHERE r.session_id = c.session_id AND r.seq = c.seq AND r.part = 1 AND r.role = 'validator')
-    FROM status_changes c INDEXED BY ix_status_changes_entity LEFT JOIN agents a ON a.id = c.changed_by
-    WHERE c.session_id = :session AND c.entity = :entity ORDER BY c.entity_id, c.seq, c.part"""
+_MOVES = """SELECT entity, entity_id, seq, from_status, to_status, changed_by, cause FROM status_changes
+    WHERE session_id = :session AND entity IN ('group', 'task', 'session') ORDER BY seq, part"""
+_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = :seq"
+_MAKER = "SELECT role, kind FROM agents WHERE id = :name"
+_VERDICT = """SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
+    WHERE r.session_id = :session AND r.seq = :seq AND r.part = 1 AND r.role = 'validator'"""
 _GROUPS = """SELECT g.id, g.status, g.status_seq, g.status_changed_by, a.role, g.created_seq, 'pending', e.kind, g.id
     FROM task_groups g LEFT JOIN agents a ON a.id = g.status_changed_by
     LEFT JOIN audit_events e ON e.session_id = g.session_id AND e.seq = g.created_seq
@@ -196,15 +208,15 @@ _TASKS = """SELECT t.id, t.status, t.status_seq, t.status_changed_by_agent_id, a
     WHERE t.session_id = :session ORDER BY t.id"""
 _TABLES = {"group": "task_groups", "task": "tasks", "session": "sessions"}
 _GROUP_MOVES = frozenset(lifecycle_table.GROUP_MOVERS)
-_USUAL = frozenset((1, "system", cause, 1) for cause in ("batch", "report", "completion", "slot"))
-"""Of a move: that its step is on record, of which kind who made it is, for which cause, that no verdict is missing."""
+_USUAL = frozenset(("batch", "report", "completion", "slot"))
+"""The causes of moves that the program makes by itself."""
 _IMPORT = "import "
 """How the kinds of steps begin that bring groups and sessions in with the status that they had elsewhere."""
 
 STATEMENTS = {
     name: sql for name, sql in list(globals().items()) if isinstance(sql, str) and sql.lstrip().startswith("SELECT")
 } | {f"{rule.kind} {rule.table}": rule.sql for rule in (*_OF_TURNS, *_OTHERS)}
-"""All statements by name; each takes the session and a step, and `_MOVES` the entity too."""
+"""All statements by name; each takes the session and a step."""
 
 TURNING = frozenset(name for _, name, _ in rules.RULES) | {
     "user_review", "batch", "phase_check", "stalled", "question_open", "complexity",
@@ -254,18 +266,43 @@ class _Standing(NamedTuple):
 
 
 class _Move(NamedTuple):
-    """One recorded change of a status, and whether its step is on record."""
+    """One recorded change of a status."""
 
+    entity: str
     entity_id: str
     seq: int
     from_status: str | None
     to_status: str
     changed_by: str
-    role: str | None
-    known: int
-    kind: str | None
     cause: str
-    verdict: int
+
+
+class _Course:
+    """How far a group, task or session came by the changes on record: its status, since which step.
+
+    known: whether the status is; of what came in from elsewhere it is not before its first change.
+    """
+
+    __slots__ = ("group_id", "known", "seq", "standing", "status")
+
+    def __init__(self, standing: _Standing | None, group_id: str | None) -> None:
+        self.standing, self.group_id = standing, group_id
+        self.known = standing is not None and not (standing.born or "").startswith(_IMPORT)
+        self.status = standing.first if standing and self.known else None
+        self.seq = standing.created_seq if standing else 0
+
+
+class _Makers(dict[str, tuple[str | None, str | None]]):
+    """Role and kind of who moves something; neither where nobody is registered under that name."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def __missing__(self, name: str) -> tuple[str | None, str | None]:
+        row = self._connection.execute(_MAKER, {"name": name}).fetchone()
+        self[name] = found = row or (None, None)
+        return found
 
 
 def found(connection: sqlite3.Connection, session: str) -> Iterator[Gap]:
@@ -290,8 +327,7 @@ def others(connection: sqlite3.Connection, session: str, since: int = 0) -> Iter
     for rule in _OTHERS:
         yield from _broken_rule(connection, rule, key)
     yield from _undecidable(connection, key)
-    for entity, sql in (("group", _GROUPS), ("task", _TASKS), ("session", _SESSION)):
-        yield from (each for each in _uncaused(connection, session, entity, sql) if each.seq > since)
+    yield from (each for each in _uncaused(connection, key) if each.seq > since)
     for seq, group, by, missing in path_history.unproven(connection, session, since):
         text = f"group {group} was completed in step {seq}, where its path lacked {missing}"
         yield Break(UNPROVEN, seq, group, group, None, by, "completed", text, "status_changes")
@@ -342,7 +378,7 @@ def _of_turns(connection: sqlite3.Connection, session: str, since: int = 0) -> I
     key = {"session": session, "since": since}
     for rule in _OF_TURNS:
         yield from _broken_rule(connection, rule, key)
-    count, last = connection.execute(_STEPS, key).fetchone()
+    count, last, _ = connection.execute(_STEPS, key).fetchone()
     if count != (last or 0):
         missing = _missing_step(connection, key)
         text = f"of {last} steps {count} are on record; step {missing} is missing"
@@ -358,23 +394,18 @@ def _missing_step(connection: sqlite3.Connection, key: dict[str, Any]) -> int:
 
 def _unended(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[Break]:
     """Spawns without an end: no answer, no later decision, no longer open, and not closed with their group."""
-    answers = set(connection.execute(_ANSWERS, key))
-    spawns = connection.execute(_SPAWNS, key).fetchall()
-    newest = dict(spawns)
-    if not answers <= set(spawns):
-        for row in connection.execute(_UNGIVEN, key):
-            text = "the report answers a turn in which nobody was started"
-            yield Break._make((UNSPAWNED, *row, text, "agent_reports"))
-    last_of_manager = connection.execute(_LAST_OF_MANAGER, key).fetchone()[0] or 0
+    for row in connection.execute(_UNGIVEN, key):
+        yield Break._make((UNSPAWNED, *row, "the report answers a turn in which nobody was started", "agent_reports"))
     scopes = {row[0]: row[1:] for row in connection.execute(_SCOPES, key)}
-    decided: dict[str, int] = {}
-    for group, turn in sorted((spawn for spawn in spawns if spawn not in answers), key=operator.itemgetter(1)):
-        if newest[group] > turn or _stands(scopes.get(group), turn):
+    last_of_manager = connection.execute(_LAST_OF_MANAGER, key).fetchone()[0] or 0
+    # A later spawn of its group ended every earlier one.
+    for group, turn in sorted(connection.execute(_SPAWNS, key), key=operator.itemgetter(1)):
+        given = {**key, "group": group, "of": group or None, "turn": turn}
+        if _stands(scopes.get(group), turn) or connection.execute(_ANSWER, given).fetchone():
             continue
-        if group not in decided:
-            decided[group] = connection.execute(_LAST_DECISION, {**key, "of": group or None}).fetchone()[0] or 0
-        agent, role = connection.execute(_SPAWNED, {**key, "group": group, "turn": turn}).fetchone()
-        if not (decided[group] > turn or (role == "project_manager" and last_of_manager > turn)):
+        decided = connection.execute(_LAST_DECISION, given).fetchone()[0] or 0
+        agent, role = connection.execute(_SPAWNED, given).fetchone()
+        if not (decided > turn or (role == "project_manager" and last_of_manager > turn)):
             text = f"{agent} was started in turn {turn}, and nothing tells how that ended"
             yield Break(UNENDED, turn, group or key["session"], group or None, role, agent, None, text, "handoffs")
 
@@ -387,60 +418,75 @@ def _stands(scope: Any, turn: int) -> bool:
     return bool(open_turn == turn or (status not in ("in_progress", "active", "paused") and status_seq >= turn))
 
 
-def _uncaused(connection: sqlite3.Connection, session: str, entity: str, sql: str) -> Iterator[Break]:
-    """Of the groups, the tasks, or the session: what does not follow from one recorded change after the other."""
-    standings = {row[0]: _Standing(*row) for row in connection.execute(sql, {"session": session})}
-    moves = map(_Move._make, connection.execute(_MOVES, {"session": session, "entity": entity}))
-    for id_, chain in itertools.groupby(moves, operator.attrgetter("entity_id")):
-        yield from _broken(entity, id_, standings.pop(id_, None), chain)
-    for id_, standing in standings.items():
-        yield from _broken(entity, id_, standing, iter(()))
+def _uncaused(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[Break]:
+    """What does not follow from one recorded change of a status after the other."""
+    courses: dict[tuple[str, str], _Course] = {}
+    for entity, sql in (("group", _GROUPS), ("task", _TASKS), ("session", _SESSION)):
+        for row in connection.execute(sql, key):
+            courses[entity, row[0]] = _Course(_Standing._make(row), row[-1])
+    recorded, makers = _recorded(connection, key), _Makers(connection)
+    for entity, id_, seq, before, after, by, cause in connection.execute(_MOVES, key):
+        course = courses.get((entity, id_))
+        if course is None:
+            course = courses[entity, id_] = _Course(None, id_ if entity == "group" else None)
+        usual = cause in _USUAL and (before, after) in _GROUP_MOVES and makers[by][1] == "system"
+        if not (usual and entity == "group" and course.known and course.status == before and recorded(seq)):
+            move = _Move(entity, id_, seq, before, after, by, cause)
+            faults = _move_faults(move, course, known_step=recorded(seq))
+            for text in (*faults, *_unlawful(connection, key, move, makers[by])):
+                yield Break(UNCAUSED, seq, id_, course.group_id, makers[by][0], by, after, text, "status_changes")
+            course.known = True
+        course.status, course.seq = after, seq
+    for (entity, id_), course in courses.items():
+        yield from _elsewhere(entity, id_, course)
 
 
-def _broken(entity: str, id_: str, standing: _Standing | None, moves: Iterator[_Move]) -> Iterator[Break]:
-    group = standing.group_id if standing else id_ if entity == "group" else None
-    # What came in from elsewhere began with whatever status it had there.
-    known = standing is not None and not (standing.born or "").startswith(_IMPORT)
-    status = standing.first if standing and known else None
-    seq = standing.created_seq if standing else 0
-    for move in moves:
-        if known and move.from_status == status and move[6:] in _USUAL and (status, move.to_status) in _GROUP_MOVES:
-            status, seq = move.to_status, move.seq
-            continue
-        for text in (*_move_faults(f"{entity} {id_}", move, status, seq, known=known), *_unlawful(entity, id_, move)):
-            moved = (move.role, move.changed_by, move.to_status)
-            yield Break(UNCAUSED, move.seq, id_, group, *moved, text, "status_changes")
-        status, seq, known = move.to_status, move.seq, True
+def _recorded(connection: sqlite3.Connection, key: dict[str, Any]) -> Callable[[int], bool]:
+    """Whether a step is on record; no look at each where none is missing."""
+    count, last, first = connection.execute(_STEPS, key).fetchone()
+    if count == last and first == 1:
+        return range(1, last + 1).__contains__
+    return lambda seq: connection.execute(_STEP, {**key, "seq": seq}).fetchone() is not None
+
+
+def _elsewhere(entity: str, id_: str, course: _Course) -> Iterator[Break]:
+    """Where something is not where its last recorded change led."""
+    standing, seq, group = course.standing, course.seq, course.group_id
     if standing is None:
         text = f"status changes tell of {entity} {id_}, which does not exist"
-        yield Break(UNCAUSED, seq, id_, group, None, None, status, text, _TABLES[entity])
-    elif standing.status_seq != seq or (known and standing.status != status):
+        yield Break(UNCAUSED, seq, id_, group, None, None, course.status, text, _TABLES[entity])
+    elif standing.status_seq != seq or (course.known and standing.status != course.status):
         text = (
             f"{entity} {id_} is {standing.status} since step {standing.status_seq}, and no recorded change leads there:"
-            f" the last one is {(status or 'its creation') if known else 'its import'} in step {seq}"
+            f" the last one is {(course.status or 'its creation') if course.known else 'its import'} in step {seq}"
         )
         about = (standing.role, standing.changed_by, standing.status)
         yield Break(UNCAUSED, standing.status_seq, id_, group, *about, text, _TABLES[entity])
 
 
-def _unlawful(entity: str, id_: str, move: _Move) -> Iterator[str]:
+def _unlawful(
+    connection: sqlite3.Connection, key: dict[str, Any], move: _Move, maker: tuple[str | None, str | None]
+) -> Iterator[str]:
     """What is wrong with who moved something, or with the move as such."""
-    said = f"{entity} {id_} went to {move.to_status} by {move.changed_by}"
-    if move.kind is None:
+    said = f"{move.entity} {move.entity_id} went to {move.to_status} by {move.changed_by}"
+    role, kind = maker
+    if kind is None:
         yield f"{said}, who is not registered"
-    if not move.verdict:
+    if move.cause == "verdict" and connection.execute(_VERDICT, {**key, "seq": move.seq}).fetchone() is None:
         yield f"{said} by a verdict, of which that step has no report"
-    if entity == "group" and move.from_status is not None:
+    if move.entity == "group" and move.from_status is not None:
         movers = lifecycle_table.GROUP_MOVERS.get((move.from_status, move.to_status))
         if movers is None:
             yield f"{said}, and no group goes there from {move.from_status}"
-        elif move.cause == "set_status" and move.kind != "human" and move.role not in movers:
-            yield f"{said} ({move.role}), who may not"
+        elif move.cause == "set_status" and kind != "human" and role not in movers:
+            yield f"{said} ({role}), who may not"
 
 
-def _move_faults(what: str, move: _Move, status: str | None, seq: int, *, known: bool) -> Iterator[str]:
-    if known and move.from_status != status:
-        said = f"go from {move.from_status} to {move.to_status}" if move.from_status else f"begin as {move.to_status}"
-        yield f"{what} is said to {said}, but {f'was {status} since' if status else 'was not before'} step {seq}"
-    if not move.known:
-        yield f"{what} went to {move.to_status} in step {move.seq}, which is not on record"
+def _move_faults(move: _Move, course: _Course, *, known_step: bool) -> Iterator[str]:
+    what = f"{move.entity} {move.entity_id}"
+    before, after, status = move.from_status, move.to_status, course.status
+    if course.known and before != status:
+        said = f"go from {before} to {after}" if before else f"begin as {after}"
+        yield f"{what} is said to {said}, but {f'was {status} since' if status else 'was not before'} step {course.seq}"
+    if not known_step:
+        yield f"{what} went to {after} in step {move.seq}, which is not on record"

@@ -45,7 +45,9 @@ def untrack(path: str) -> str | None:
     if root is None or index is None:
         return None
     relative = os.path.relpath(path, root)
-    tracked = [f"{relative}{log}" for log in _LOGS if _holds(index, root, os.fsencode(f"{relative}{log}"))]
+    indexes = [each for each in (index, _shared(index, root)) if each is not None]
+    candidates = [f"{relative}{log}" for log in _LOGS]
+    tracked = [name for name in candidates if any(_holds(each, root, os.fsencode(name)) for each in indexes)]
     if not tracked:
         return None
     return f"git -C {names.word(root)} rm --cached -- {' '.join(map(names.word, tracked))}"
@@ -70,11 +72,24 @@ def _folder(root: str) -> str:
 
 
 def _index(root: str) -> bytes | None:
+    return _content(os.path.join(_folder(root), "index"))
+
+
+def _content(file: str) -> bytes | None:
     try:
-        with open(os.path.join(_folder(root), "index"), "rb", buffering=0) as stream:
+        with open(file, "rb", buffering=0) as stream:
             return stream.read()
     except OSError:
         return None
+
+
+def _shared(index: bytes, root: str) -> bytes | None:
+    """The index that a split one rests on; its `link` extension names it by hash. None for any other."""
+    size = _hash_size(root)
+    place = index.rfind(b"link", 0, len(index) - size)
+    if place < 0:
+        return None
+    return _content(os.path.join(_folder(root), f"sharedindex.{index[place + 8 : place + 8 + size].hex()}"))
 
 
 def _holds(index: bytes, root: str, name: bytes) -> bool:

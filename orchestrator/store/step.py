@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.core import clock_jumps, exactjson
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import sqlite
+from orchestrator.store import problems, sqlite
 from orchestrator.store.rows import COLUMNS, KEYS, NO_SESSION, OF_SESSION
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Step:
             values = _plain(names, values)
         if not columns.keys() <= places.keys():
             raise TypeError(f"{table} has no column {', '.join(sorted(columns.keys() - places.keys()))}")
-        self._connection.execute(sql, values)
+        self._require_written(self._connection.execute(sql, values), table)
         self._counts[table] = part
         keys = KEYS.get(table)
         if keys is not None:
@@ -251,13 +251,23 @@ class Step:
         fields = (self.chain, self.seq, kind, actor, channel, self.at, _storable(exactjson.exact(input)), rows)
         digest = event_hash(self.prev_hash, fields)
         connection = self._connection
-        connection.execute(_EVENT, (*fields, self.prev_hash, digest))
+        self._require_written(connection.execute(_EVENT, (*fields, self.prev_hash, digest)), "audit_events")
         sqlite.retry(lambda: connection.execute("COMMIT"), getattr(connection, "path", ""), self._deadline_s)
         self.sealed = True
         seen = getattr(connection, "seen", None)
         if seen is not None:
             seen.note(self.chain, self.seq, digest, self.at)
         return digest
+
+    def _require_written(self, cursor: sqlite3.Cursor, table: str) -> None:
+        """Require that a row was added: a foreign trigger can skip it without an error.
+
+        Raises:
+            EnvironmentProblem: CORRUPT.
+        """
+        if cursor.rowcount != 1:
+            why = f"a row of {table} was skipped, as by a trigger that does not belong to this program"
+            raise problems.corrupt(getattr(self._connection, "path", ""), why)
 
     def _covered(self) -> dict[str, object]:
         """The digests of the rows that this step wrote."""

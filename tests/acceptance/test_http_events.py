@@ -183,10 +183,34 @@ def test_a_number_that_nothing_has_reached_is_that_of_the_newest(
     assert reader.numbers()[0] == before + 1
 
 
-@pytest.mark.parametrize("last", ["x", "-1", "1.5", "9" * 16, "1;2", "٣".encode().decode("latin-1")])
-def test_a_last_number_that_is_none_is_refused(last: str, server: Server) -> None:
-    answer = server.open.get("/api/events", headers={"Last-Event-ID": last.encode("latin-1")})  # type: ignore[dict-item]
-    assert (answer.status_code, answer.json()["error"]) == (400, "BAD_REQUEST")
+@pytest.mark.parametrize("last", ["abc", "-1", "1.5", "1;2", "\u0663".encode().decode("latin-1"), "9" * 23, "9" * 5000])
+def test_a_last_number_that_is_none_or_of_no_event_begins_at_the_newest(last: str, server: Server) -> None:
+    headers = {"Last-Event-ID": last.encode("latin-1")}
+    with server.open.stream("GET", "/api/events", headers=headers) as answer:  # type: ignore[arg-type]
+        assert answer.status_code == 200
+        assert next(answer.iter_lines()) == ": begins"
+
+
+def test_a_last_number_that_is_none_leaves_the_word_to_the_query(server: Server) -> None:
+    with Reader(server, after=0, last="abc") as reader:
+        wait_for(lambda: bool(reader.events))
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("/api/task-groups?statu=ERROR", "This address has no parameter 'statu'; did you mean status?"),
+        ("/api/events?sesion_id=S", "This address has no parameter 'sesion_id'; did you mean session_id?"),
+        ("/api/sessions?colour=1", "This address has no parameter 'colour'; it takes all, limit, since."),
+        ("/api/projects?x=1", "This address has no parameter 'x'; it takes none."),
+        ("/api/health?x=1", "This address has no parameter 'x'; it takes none."),
+    ],
+)
+def test_a_query_parameter_that_is_not_asked_for_is_refused_with_the_nearest(
+    address: str, message: str, server: Server
+) -> None:
+    answer = server.open.get(address)
+    assert (answer.status_code, answer.json()) == (400, {"error": "BAD_REQUEST", "message": message})
 
 
 @pytest.mark.parametrize("after", ["x", "-1", "1.5", str(2**53 + 1)])

@@ -97,6 +97,12 @@ class TestTheStart:
     def test_at_a_port_that_is_none_is_refused(self, port: str, web: WebHouse) -> None:
         assert web.command("serve", f"--port={port}").returncode == 64
 
+    @pytest.mark.parametrize("host", ["", " ", " 127.0.0.1", "127.0.0.1\t", "local host"])
+    def test_at_a_blank_in_an_address_is_named(self, host: str, web: WebHouse) -> None:
+        done = web.command("serve", "--host", host, "--port", "0", "--json")
+        assert done.returncode == 64
+        assert "is no address" in done.stdout + done.stderr
+
     def test_beyond_loopback_needs_a_token(self, web: WebHouse) -> None:
         done = web.command("serve", "--host", "0.0.0.0", "--port", "0", "--json")  # noqa: S104 - is refused
         found = json.loads(done.stdout)

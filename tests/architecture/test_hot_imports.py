@@ -36,6 +36,7 @@ FORBIDDEN = (
     "transitions",
     "uvicorn",
     "xml",
+    "yaml",
 )
 # A verb that moves a status runs the status machine.
 MOVES_A_STATUS = {"route", "task set-status"}

@@ -16,6 +16,7 @@ import orchestrator
 from orchestrator import EnvironmentProblem, Orchestrator, OrchestratorError, Refused, UsageError, bootstrap
 from orchestrator.app import operations
 from orchestrator.core import exactjson
+from tests.cases import every
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def method(words: str) -> str:
     return words.replace(" ", "_").replace("-", "_")
 
 
-@pytest.mark.parametrize("words", operations.OPERATIONS)
+@every("words", operations.OPERATIONS)
 def test_every_operation_is_a_method_with_the_same_parameters(words: str) -> None:
     operation = operations.OPERATIONS[words]
     function = getattr(importlib.import_module(operation.module), operation.function)

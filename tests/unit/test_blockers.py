@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from orchestrator.core import blockers
 from orchestrator.core.blockers import HARD, SOFT, Classified
+from tests.cases import every
 
 SOFT_TYPES = "timeout context_exhaustion_handoff phase_incomplete mcp_transient build_warning waiting manual".split()
 HARD_TYPES = (
@@ -20,8 +21,8 @@ def test_the_table_holds_the_types_and_no_others() -> None:
     assert blockers.TYPES == dict.fromkeys(SOFT_TYPES, SOFT) | dict.fromkeys(HARD_TYPES, HARD)
 
 
-@pytest.mark.parametrize("name", SOFT_TYPES + HARD_TYPES)
-@pytest.mark.parametrize("recoverable", [True, False], ids=["recoverable", "not recoverable"])
+@every("name", SOFT_TYPES + HARD_TYPES)
+@every("recoverable", [True, False], ids=["recoverable", "not recoverable"])
 def test_a_known_type_has_its_class_whatever_the_error_says(name: str, recoverable: bool) -> None:
     assert blockers.of_error(name, recoverable) == Classified(name, blockers.TYPES[name])
 

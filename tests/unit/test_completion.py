@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.core import completion
 from orchestrator.store import guards_path
+from tests.cases import every
 
 CODES = [(part, case.why) for part, cases in guards_path._ALL_CASES.items() for case in cases]
 
@@ -25,7 +26,7 @@ def reason(row: dict[str, Any], part: str, statuses: dict[int, str] | None = Non
     return next(str(each["reason"]) for each in completion.parts(row, statuses, **more) if each["part"] == part)
 
 
-@pytest.mark.parametrize(("part", "code"), CODES)
+@every(("part", "code"), CODES)
 def test_every_code_of_the_view_has_a_phrase(part: str, code: str) -> None:
     phrase = reason(view(ref="S1:B3", **{part: (code, 0, 14)}), part)
     assert phrase not in ("", code, code.replace("_", " ")) or code == "voided"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from typing import Any
 
 import pytest
@@ -26,12 +28,12 @@ APPROVED = {"status": "APPROVED"}
     ("text", "status"),
     [
         pytest.param("STATUS: BLOCKED", "BLOCKED", id="only the line"),
-        pytest.param("All done.\n\nSTATUS: READY_FOR_QA\n\nBye.", "READY_FOR_QA", id="line amid prose"),
-        pytest.param("a\r\nSTATUS: PASS \t\r\nb", "PASS", id="CRLF and trailing blanks"),
+        pytest.param("All done.\n\nSTATUS: READY_FOR_QA\n\n", "READY_FOR_QA", id="line after prose"),
+        pytest.param("a\r\nSTATUS: PASS \t\r\n\r\n", "PASS", id="CRLF and trailing blanks"),
         pytest.param("\ufeffSTATUS:PASS", "PASS", id="BOM, no blank"),
         pytest.param("status: blocked", "blocked", id="as it was written"),
         pytest.param("   STATUS: PASS", "PASS", id="three blanks"),
-        pytest.param("STATUS: PASS\nso I say\nSTATUS: pass", "PASS", id="the same line twice"),
+        pytest.param("STATUS: PASS\nso I say\nSTATUS: pass", "pass", id="the same line twice"),
         pytest.param("> STATUS: FAIL\n\nSTATUS: PASS", "PASS", id="quoted example"),
         pytest.param("```\nSTATUS: FAIL\n```\nSTATUS: PASS", "PASS", id="fenced example"),
         pytest.param("~~~text\nSTATUS: FAIL\n```\n~~~\nSTATUS: PASS", "PASS", id="tilde fence around backticks"),
@@ -61,7 +63,7 @@ def test_a_status_line_reports(text: str, status: str) -> None:
     "text",
     [
         pytest.param(block(BLOCKED), id="only the block"),
-        pytest.param("I tried.\n\n" + block(BLOCKED) + "\nBye.", id="block amid prose"),
+        pytest.param("I tried.\n\n" + block(BLOCKED) + "\n", id="block after prose"),
         pytest.param(block(BLOCKED).replace("\n", "\r\n"), id="CRLF"),
         pytest.param(block(BLOCKED, info=" JSON "), id="info in capitals"),
         pytest.param(block(BLOCKED, fence="~~~~"), id="tildes"),
@@ -84,11 +86,14 @@ def test_a_json_block_reports(text: str) -> None:
         pytest.param("All is APPROVED, DONE and BAZINGA.", "The message holds no report.", [], id="prose"),
         pytest.param("> STATUS: PASS", "The message holds no report.", [], id="only a quoted example"),
         pytest.param(block(APPROVED, info="text"), "The message holds no report.", [], id="only a fenced example"),
-        pytest.param("\u017ftatus: PASS", "The message holds no report.", [], id="long s is no s"),
+        pytest.param(
+            "\u017ftatus: PASS", "The message has a status line that is not just STATUS: CODE (line 1: 'PASS').",
+            [(1, "unclear")], id="long s is no s",
+        ),
         pytest.param(
             "STATUS: BLOCKED - cannot be APPROVED until S4 has a value",
             "The message has a status line that is not just STATUS: CODE "
-            "(line 1: 'BLOCKED - cannot be APPROVED until S4 has a value').",
+            "(line 1: 'BLOCKED').",
             [(1, "unclear")], id="line with a reason",
         ),
         pytest.param(
@@ -154,6 +159,115 @@ def test_a_message_without_one_clear_report_is_refused(
     assert (caught.value.code, caught.value.message) == ("AMBIGUOUS_REPORT", message)
     assert [(each["line"], each["form"]) for each in caught.value.data["candidates"]] == candidates
     assert "exactly one ```json block" in caught.value.suggestion
+
+
+HIDDEN = [
+    pytest.param("<!-- template:\nSTATUS: APPROVED\n-->", id="comment"),
+    pytest.param("<!-- STATUS: APPROVED -->", id="comment on one line"),
+    pytest.param("<!-- <!-- -->", id="comment that opens twice"),
+    pytest.param("<details>\n<summary>log</summary>\n\nSTATUS: APPROVED\n\n</details>", id="collapsed"),
+    pytest.param("<DETAILS open>STATUS: APPROVED</DETAILS >", id="collapsed on one line"),
+    pytest.param("<details>\n```\n</details>\n```\nSTATUS: APPROVED\n</details>", id="end of a block in its code"),
+    pytest.param("<details><details></details>\nSTATUS: APPROVED\n</details>", id="nested"),
+    pytest.param("<blockquote>\nSTATUS: APPROVED\n</blockquote>", id="quote in HTML"),
+    pytest.param("<pre>\nSTATUS: APPROVED\n</pre>", id="code in HTML"),
+    pytest.param("<details>\n" + block(APPROVED) + "</details>", id="collapsed block"),
+    pytest.param("> they said\n> STATUS: APPROVED", id="quote"),
+    pytest.param("```yaml\nstatus: APPROVED\n```", id="other fence"),
+    pytest.param("`<!--` and `<details>` are code", id="code spans"),
+    pytest.param("<!--> <!---> are whole comments", id="short comments"),
+]
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_what_is_hidden_or_quoted_neither_reports_nor_contradicts(text: str) -> None:
+    with pytest.raises(errors.InvalidInput, match="The message holds no report"):
+        extract.extract(f"I cannot approve this.\n\n{text}")
+    assert extract.extract(f"{text}\n\nSTATUS: FAIL").status == "FAIL"
+
+
+@pytest.mark.parametrize("opening", ["<!--", "<details>", "<blockquote>", "```", "<pre>"])
+def test_what_is_never_closed_is_refused(opening: str) -> None:
+    with pytest.raises(errors.InvalidInput, match="that opens in line 2 is never closed"):
+        extract.extract(f"I am done.\n{opening}\nSTATUS: PASS")
+
+
+@pytest.mark.parametrize(
+    ("report", "rest"),
+    [
+        pytest.param("STATUS: PASS", "But one test fails.", id="prose"),
+        pytest.param("STATUS: PASS", "> quoted", id="quote"),
+        pytest.param("STATUS: PASS", "<!-- x -->", id="comment"),
+        pytest.param("STATUS: PASS", "```\nlog\n```", id="code"),
+        pytest.param(block(APPROVED), "But see above.", id="prose behind a block"),
+        pytest.param(block(APPROVED), "**Status:** APPROVED", id="decorated line behind a block"),
+    ],
+)
+def test_a_report_ends_the_message(report: str, rest: str) -> None:
+    last = len(f"{report}\n\n{rest}".splitlines())
+    with pytest.raises(errors.InvalidInput) as caught:
+        extract.extract(f"{report}\n\n{rest}\n \n")
+    assert caught.value.code == "AMBIGUOUS_REPORT"
+    assert f"does not end with its report: line {last} follows it" in caught.value.message
+
+
+SECOND = [
+    "**Status:** BLOCKED - no test environment", "FINAL STATUS: BLOCKED", "Overall status: BLOCKED",
+    "## Status\n\nBLOCKED",
+    "Status\n------\nBLOCKED, there is no environment", "STATUS: \u274c BLOCKED", "\u274c **Status**: BLOCKED",
+    "**Status:** `BLOCKED`", "| Status | BLOCKED |", "| Group | Status |\n|---|---|\n| A | BLOCKED |",
+    "| Status: BLOCKED | A |\n|---|---|\n| x | y |", "Statut : BLOCKED", "Estado: BLOCKED", "\u72b6\u6001\uff1aBLOCKED",
+    "\u0421\u0442\u0430\u0442\u0443\u0441: BLOCKED", "Status: blocked", "**Status:** blocked (no environment)",
+    "Status: not ready", "Status: still blocked", '{"status": "BLOCKED", "x": 1}', '{\n  "status": "BLOCKED"\n}',
+    block(BLOCKED), "__Status__: BLOCKED", "<b>Status:</b> BLOCKED", "STATUS = BLOCKED", "Status \u2192 BLOCKED",
+    "Status is BLOCKED", "STATUS BLOCKED", "- Status: BLOCKED", "1. Status: BLOCKED", "- [x] Status: BLOCKED",
+    "***STATUS: BLOCKED***", "\uff33\uff34\uff21\uff34\uff35\uff33\uff1aBLOCKED", "STA\u200bTUS: BLOCKED",
+    "text\n    STATUS: BLOCKED", "Status (final): BLOCKED", "Status of group A: BLOCKED", "# STATUS: BLOCKED",
+    "Status: READY FOR REVIEW", "> quoted\n**Status:** BLOCKED", "STATUS: BLOCKED", "STATUS: no way",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("second", SECOND)
+def test_a_second_status_that_differs_is_a_contradiction_however_decorated(second: str) -> None:
+    with pytest.raises(errors.InvalidInput) as caught:
+        extract.extract(f"{second}\n\nSTATUS: READY_FOR_QA")
+    last = len(second.split("\n")) + 2
+    assert caught.value.code == "AMBIGUOUS_REPORT"
+    places = rf"reports more than one status \(line \d: .*, line {last}: 'READY_FOR_QA'\)"
+    assert re.search(places, caught.value.message)
+
+
+PROSE = [
+    "Status: 3 of 4 tests pass", "**Status:** all tests pass", "The status is fine now", "Exit status: 0",
+    "HTTP status: OK",
+    "git status shows nothing", "## Status\n\nAll done.", "I set the status of task T to done",
+    "status code of the page",
+    "| A | B |\n|---|---|\n| BLOCKED | x |", "| Status | Owner |\n|---|---|\n| 3 of 4 | dev |", "Status: CI is green",
+    "Status: QA passed", "STATUS:\n\n----", "Statusbar: BLOCKED",
+]  # fmt: skip
+AGREEING = [
+    "**Status:** READY_FOR_QA - 12 tests", "Status: ready for QA", "Status: Ready-for-QA", "| Status | READY FOR QA |",
+    "## Status\n\nREADY_FOR_QA", "STATUS: READY_FOR_QA",
+]
+
+
+@pytest.mark.parametrize("text", PROSE + AGREEING)
+def test_prose_and_what_agrees_contradict_nothing(text: str) -> None:
+    assert extract.extract(f"{text}\n\nSTATUS: READY_FOR_QA").status == "READY_FOR_QA"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("*" * 2_000_000 + "status", id="marks"), pytest.param("|" + " " * 1_000_000 + "x", id="blanks"),
+        pytest.param("<" * 1_000_000, id="tags"), pytest.param("`a`<" * 200_000, id="code spans"),
+        pytest.param("|" * 300_000 + "\n|-|", id="cells"), pytest.param("status " * 300_000, id="words"),
+    ],
+)  # fmt: skip
+def test_a_long_line_takes_no_longer_than_its_length(text: str) -> None:
+    start = time.perf_counter()
+    assert extract.extract(f"{text}\n\nSTATUS: PASS").status == "PASS"
+    assert time.perf_counter() - start < 5
 
 
 def test_a_block_with_a_status_is_held_to_the_form_of_a_report() -> None:

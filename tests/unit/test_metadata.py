@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from orchestrator import errors
 from orchestrator.core import metadata
 from orchestrator.core.metadata import Resume
+from tests.cases import every
 
 
 def error(type: str, recoverable: bool | None = None) -> dict[str, Any]:
@@ -116,7 +117,7 @@ def test_a_valid_document_says_what_stopped_the_work(
     assert found.requires_user_review == document.get("requires_user_review", False)
 
 
-@pytest.mark.parametrize(
+@every(
     ("document", "path", "message"),
     [
         pytest.param(
@@ -361,8 +362,8 @@ FITTING = (
 )
 
 
-@pytest.mark.parametrize("effect", [*FAILING, *CONTINUING, *OTHERS])
-@pytest.mark.parametrize("status", metadata.STATUSES)
+@every("effect", [*FAILING, *CONTINUING, *OTHERS])
+@every("status", metadata.STATUSES)
 def test_metadata_contradicts_a_report_whose_effect_it_does_not_go_with(status: str, effect: str) -> None:
     assert (metadata.mismatch(status, effect) is None) == (effect in FITTING[status])
 

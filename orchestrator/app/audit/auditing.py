@@ -76,9 +76,37 @@ def decisions(
     Source: seed 004, Proposed Solution 3.
     """
     context.require_session(session_id)
+    status = None if status is None else names.status_name(status)
     asked = filtered(session_id, group_id, agent, status, since, until, limit, order)
     sql = queries.decisions(by_group=group_id is not None, descending=asked.descending)
-    return listed(context, "decisions", sql, asked, turns.decision_shape)
+    found = listed(context, "decisions", sql, asked, turns.decision_shape)
+    if not found["decisions"]:
+        _require_known(context, asked)
+    return found
+
+
+def _require_known(context: Context, asked: Filter) -> None:
+    """Refuse to find nothing for a status that no workflow knows and nobody has reported in the session.
+
+    Raises:
+        UsageError: USAGE, with the nearest.
+    """
+    if asked.status is None:
+        return
+    rows = context.connection.execute(_KNOWN_STATUSES, {"session": asked.session}).fetchall()
+    known = [str(row[0]) for row in rows]
+    if asked.status in known:
+        return
+    near = names.nearest(asked.status, known)
+    hint = f"; did you mean {near}?" if near else "."
+    raise UsageError(
+        "USAGE", f"No workflow has a status {names.shown(asked.status)}{hint}",
+        f"Repeat with --status {near}" if near else "orchestrator workflow show", did_you_mean=near,
+    )
+
+
+_KNOWN_STATUSES = """SELECT response_status FROM workflow_transitions
+    UNION SELECT response_status FROM agent_reports WHERE session_id = :session ORDER BY 1"""
 
 
 def refusals(

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
+from orchestrator import files
 from orchestrator.app.audit import retelling
 from orchestrator.app.audit.arriving import Arriving
 from orchestrator.app.context import Answer, Context
 from orchestrator.core import export_format, names
 from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
 from orchestrator.core.routing import facts
-from orchestrator.errors import EnvironmentProblem, InvalidInput, UsageError
+from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.store import fold, records, snapshot, step, taking, verifying
 from orchestrator.store.constants import SCHEMA_VERSION, STORE_CHAIN
 from orchestrator.store.coverage import Span
@@ -45,8 +46,8 @@ def import_file(path: str, file: str, at: str) -> Answer:
         InvalidInput: IMPORT_EMPTY, IMPORT_NOT_TEXT, IMPORT_BOM, IMPORT_LINE_ENDS, IMPORT_NOT_JSON, IMPORT_FOREIGN,
             IMPORT_CUT, IMPORT_ALTERED, IMPORT_REORDERED, IMPORT_REPEATED, IMPORT_DIFFERS, IMPORT_MASKED,
             IMPORT_TOO_LARGE; {line}.
-        Refused: ALREADY_EXISTS (also a file of evidence, with another content), NOT_EMPTY. UsageError: FILE_UNREADABLE.
-        EnvironmentProblem: IMPORT_TOO_NEW, SCHEMA_TOO_NEW, RULES_DIFFER, and those of the database.
+        Refused: ALREADY_EXISTS (also a file of evidence, with another content), NOT_EMPTY.
+        EnvironmentProblem: FILE_UNREADABLE, IMPORT_TOO_NEW, SCHEMA_TOO_NEW, RULES_DIFFER, and those of the database.
     """
     with _opened(file) as stream:
         lines = _lines(stream)
@@ -68,21 +69,20 @@ def import_file(path: str, file: str, at: str) -> Answer:
 def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == STDIN:
         if sys.stdin is None:
-            raise UsageError("FILE_UNREADABLE", "There is no stdin to read from.", "Name the file")
+            raise EnvironmentProblem("FILE_UNREADABLE", "There is no stdin to read from.", "Name the file")
         yield sys.stdin.buffer
         return
     try:
-        stream = open(file, "rb")
-    except (OSError, ValueError) as error:
-        raise _unreadable(file, error) from None
+        stream = files.opened(file)
+    except files.Unreadable as problem:
+        raise _unreadable(file, problem.reason) from None
     with stream:
         yield stream
 
 
-def _unreadable(file: str, error: Exception) -> UsageError:
-    reason = getattr(error, "strerror", None) or str(error)
-    what = f"The export {names.shown(file)} cannot be read: {reason}; nothing was imported."
-    return UsageError("FILE_UNREADABLE", what, "Name a file that orchestrator audit export has written")
+def _unreadable(file: str, reason: str) -> EnvironmentProblem:
+    what = f"The export {names.shown(file)} {reason}; nothing was imported."
+    return EnvironmentProblem("FILE_UNREADABLE", what, "Name a file that orchestrator audit export has written")
 
 
 def _lines(stream: IO[bytes]) -> Iterator[Line]:
@@ -97,7 +97,7 @@ def _lines(stream: IO[bytes]) -> Iterator[Line]:
                     export_format.missing(reader.number)
                 raise
     except OSError as error:
-        raise _unreadable(stream.name, error) from None
+        raise _unreadable(stream.name, f"cannot be read: {error.strerror or error}") from None
     reader.finish()
 
 

@@ -174,11 +174,13 @@ def _normalise(work: Work) -> Report:
     if role not in REPORTING_ROLES:
         if role.startswith("system:"):
             raise _reserved(role)
+        near = names.nearest(role, [each for each in vocabulary.ROLES if each not in SILENT_ROLES])
+        hint = f"; did you mean {near}?" if near else "."
         raise Refused(
             "UNKNOWN_ROLE",
-            f"No role is called {names.shown(given['current_agent'])}, or it reports nothing.",
+            f"No role is called {names.shown(given['current_agent'])}, or it reports nothing{hint}",
             f"One of: {', '.join(r for r in vocabulary.ROLES if r not in (*SILENT_ROLES, VALIDATOR))}",
-            did_you_mean=names.nearest(role, [r for r in vocabulary.ROLES if r not in SILENT_ROLES]),
+            did_you_mean=near,
         )
     if role == VALIDATOR and not work.call.dry_run:
         raise _reserved(role)

@@ -189,8 +189,9 @@ class Desk(RunSession):
         return views.run_log(self.context, found.session_id, found.id, level)
 
     def tree(self) -> list[Answer]:
-        """The session's runs by the task that they were about."""
-        return views.tree(self.context, self.session_id) if self.session_id else []
+        """The session's runs by the task that they were about; where it has none, those of the last one before it."""
+        found = views.tree(self.context, self.session_id) if self.session_id else []
+        return found or earlier.tree(self)
 
     def status(self) -> Answer:
         """Where the session stands."""

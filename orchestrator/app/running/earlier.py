@@ -23,6 +23,12 @@ def runs(desk: RunSession) -> list[Answer]:
     return views.runs(desk.context, session) if session is not None else []
 
 
+def tree(desk: RunSession) -> list[Answer]:
+    """The same runs by the task that they were about."""
+    session = _session(desk)
+    return views.tree(desk.context, session) if session is not None else []
+
+
 def run_of(desk: RunSession, id: str) -> Run | None:
     """The run of an id outside, of any session; of one in the log, of the desk's session, else of the last before."""
     connection, own = desk.context.connection, desk.session_id

@@ -52,9 +52,15 @@ _STOPS = frozenset(words.ARTICLES.split("|")) | frozenset(
     re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS, "it them some other")))
 )
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
-_ITEM = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
+_RUN = re.compile(
+    r"(?<!\w)(?:run|execute|do|try|then|and)(?:\s+(?:this|these|it|command|commands))?[^\w]*\Z", re.IGNORECASE
+)
+_ITEM = re.compile(r"\s*(?:(?:[-*+\u2022]|\d{1,3}[.)])\s|\u30fb)")
 _QUOTES = re.compile(rf"\b(?:{words.QUOTES})\b", re.IGNORECASE)
-_URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.]{1,20}://|www\.|mailto:)[^\s)>\]」]+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}")
+_KIND = re.compile(r"(?<![\w*./-])\.[A-Za-z]\w{0,5}(?=\s?(?:files?(?!\w)|ファイル))", re.ASCII)
+_URL = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.]{1,20}://|www\.|mailto:)[^\s)>\]」]+|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}"
+)
 _QUOTED = re.compile(
     r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)|“([^”\n]{1,200})”|「([^」\n]{1,200})」"
     r"|『([^』\n]{1,200})』|\]\(([^()\n]{1,200})\)"
@@ -65,7 +71,9 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
 _DOT_NAME = re.compile(words.DOT_NAMES, re.ASCII)
 _WORD = re.compile(r"(?<![\w./~@\-])[A-Za-z_][\w-]*(?![\w/]|\.\w)", re.ASCII)
 _FOLDER_NAME = re.compile(r"[\w.\-/ ]*[A-Za-z_][\w.\-/ ]*/")
-_FOLDER_AFTER = re.compile(rf"[\"'`]?(?:\s+(?:{words.FOLDER})(?!\w)|\s?(?:{words.FOLDER_JA}))", re.IGNORECASE)
+_FOLDER_AFTER = re.compile(
+    rf"[\"'`]?(?:\s+(?:{words.FOLDER})(?!\w)|\s?(?:という(?:名前の|名の)?)?(?:{words.FOLDER_JA}))", re.IGNORECASE
+)
 _FOLDER_BEFORE = re.compile(
     rf"(?<!\w)(?:{words.FOLDER}|files?)(?:\s+(?:called|named))?\s*[:\s]\s*[\"'`]?\Z|(?:{words.FOLDER_JA})[「『]?\Z",
     re.IGNORECASE,
@@ -112,9 +120,11 @@ class Index:
         folded = [path for path in found if path.casefold() == name.casefold()]
         top = folded or [path for path in found if last in words.NAMES and "/" not in path and "/" not in name]
         found = top or found
-        return [each for each in found if each in self.tree.files], [
-            each for each in found if each in self.tree.folders
-        ], bool(top)
+        return (
+            [each for each in found if each in self.tree.files],
+            [each for each in found if each in self.tree.folders],
+            bool(top),
+        )
 
     def _of_name(self, last: str) -> list[str]:
         if self._by_name is None:
@@ -156,6 +166,7 @@ def plain(text: str) -> str:
     """The text that is read: fenced blocks and quoted lines are blank in it, but for commands, and so are addresses."""
     said = re.sub("[\ue000-\uf8ff]", " ", unicodedata.normalize("NFC", text[:READ]))
     said = _FENCED.sub(lambda match: match[0] if _is_command(match[0]) else re.sub(r"[^\n]", " ", match[0]), said)
+    said = _KIND.sub(lambda match: f"*{match[0]}" if match[0].lower() in words.EXTENSIONS else match[0], said)
     return _URL.sub(lambda match: " " * len(match[0]), _unquoted(said))
 
 
@@ -195,7 +206,20 @@ def places(text: str, index: Index) -> list[Place]:
     for place in found:
         if not kept or place.start >= kept[-1].end:
             kept.append(place)
-    return kept
+    spans = list(_quotations(text, kept))
+    outside = [each for each in kept if not any(start <= each.start < end for start, end in spans)]
+    return outside or kept
+
+
+def _quotations(text: str, places: Sequence[Place]) -> Iterator[tuple[int, int]]:
+    """The bounds of quotations of several words, and of listed commands, that are not to be run."""
+    whole = {(place.start, place.end) for place in places}
+    for match in (*_QUOTED.finditer(text), *_FENCED.finditer(text)):
+        start, end = match.span(match.lastindex or 0) if match.re is _QUOTED else match.span()
+        inner = match[0][1:-1].strip()
+        several = " " in inner or not inner.isascii() or match.re is _FENCED
+        if several and (start, end) not in whole and not _RUN.search(text, max(0, match.start() - 20), match.start()):
+            yield start, end
 
 
 def _quoted(text: str, index: Index) -> Iterator[Place]:
@@ -206,10 +230,16 @@ def _quoted(text: str, index: Index) -> Iterator[Place]:
         before, after = text[max(0, match.start() - 40) : match.start()], text[match.end() : match.end() + 20]
         called = _CALLED.search(before) or _FOLDER_BEFORE.search(before) or _FOLDER_AFTER.match(after)
         name, folder = names.normal_path(inner.rstrip("/")), inner.endswith("/")
-        if not name or _SHELL.match(inner):
+        if not name or _SHELL.match(inner) or (not index.has(name) and _is_prose_of(inner, index)):
             continue
         if (called and not re.search(r"[:=(){}]", inner)) or index.has(name) or _is_path(inner, index, spaced=True):
             yield Place(begin, begin + len(inner), name, folder or bool(_FOLDER_AFTER.match(after)))
+
+
+def _is_prose_of(inner: str, index: Index) -> bool:
+    """Whether a quotation of several words speaks of a file: its end is the name of one that exists."""
+    tails = (inner[match.end() :] for match in re.finditer(r"\s+", inner))
+    return any(index.has(tail) for tail in tails)
 
 
 def _spaced(text: str, index: Index) -> Iterator[Place]:

@@ -32,7 +32,9 @@ def judge(facts: Facts) -> Verdict:
     """
     known = facts._replace(task_type=judged_as(facts))
     verdict = _judged(known)
-    why = " ".join(part for part in (verdict.why, notes(known, verdict.why)) if part)
+    noted = notes(known, verdict.why)
+    ended = f"{verdict.why}." if noted and verdict.why[-1:].isalnum() else verdict.why
+    why = " ".join(part for part in (ended, noted) if part)
     return verdict._replace(why=why, error=why if verdict.error == verdict.why else verdict.error)
 
 

@@ -6,14 +6,16 @@ such as `*.log`, or any name that is called a file or folder. A plain word such 
 where it stands right behind a verb or preposition, or is called a folder. Quotes, backticks, links, `./`, punctuation
 and Japanese text around a name do not count, and case does not where no entry has the exact name. Addresses, versions,
 code names (`Invoice.total`), products (Node.js), fenced blocks and quoted lines are none. Logs, temporary files and the
-like that are to be deleted, and tests that are to be written, are mentioned by these words.
+like that are to be deleted, and tests that are to be written, are mentioned by these words. What a longer quotation or
+a listed command holds is none where anything is mentioned outside.
 
 **What decides.** At least one mention has to have become what fits: made, changed in content, or gone where its
 deletion was ordered; a folder counts by what lies below it. Besides, a file that was not there has to be there at the
 end, and what is the object of a verb of deleting or moving has to be gone. All else that was not touched is only named.
 
 **What decides nothing.** Sources ("using data.csv", "described in notes.txt"), and what must not be touched ("do not
-touch a.md", "except a.md"), which forbids COMPLETE where it was. Where nothing else is mentioned, changes decide.
+touch a.md", "except a.md"), which forbids COMPLETE where it was. Where nothing else is mentioned, changes decide. What
+is only read ("check error.log and fix core.py") is a source where anything else is the object of an order.
 
 The verb of a mention is the nearest one before it, in Japanese behind it. It is looked at for two things only: whether
 a deletion is ordered, and whether creating one file is the whole order. Names joined by "and", "or" or commas are read
@@ -25,6 +27,7 @@ Source: seed 001, Properties 8, 26 and 31.
 from __future__ import annotations
 
 import fnmatch
+import functools
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -53,7 +56,7 @@ class Mention(NamedTuple):
 
     name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had
     that name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means
-    any test. created: it is the object of a verb of creating.
+    any test. created, moved: it is the object of a verb of creating, of moving.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Mention(NamedTuple):
     patterns: tuple[str, ...] = ()
     tests: bool = False
     created: bool = False
+    moved: bool = False
 
     @property
     def decides(self) -> bool:
@@ -106,7 +110,8 @@ def _verb(*lists: str, japanese: str = "") -> re.Pattern[str]:
 
 
 _CLASSES = (
-    ("delete", words.DELETE, words.DELETE_JA), ("clean", words.CLEAN, ""), ("move", words.MOVE, words.MOVE_JA),
+    ("delete", words.DELETE, words.DELETE_JA), ("clean", words.CLEAN, words.CLEAN_JA),
+    ("move", words.MOVE, words.MOVE_JA),
     ("make", words.MAKE, words.MAKE_JA),
     ("change", f"{words.CHANGE}|{words.COPY}", f"{words.CHANGE_JA}|{words.COPY_JA}"),
 )  # fmt: skip
@@ -116,7 +121,8 @@ _VERB_JA = re.compile(
     "|".join(f"(?P<{name}>{ja})" for name, _, ja in sorted(_CLASSES, key=lambda each: each[0] != "change") if ja)
 )
 _EVENT = re.compile(
-    rf"(?P<line>\n)(?P<item>\s*(?:[-*+\u2022]|\d{{1,3}}[.)])\s)?|(?P<end>[.!?](?=\s|\Z)|[。！？；])"  # noqa: RUF001
+    rf"(?P<delete_ja>(?:次|以下|下記)\S{{0,12}}?(?:{words.DELETE_JA})\S{{0,10}}(?=\s*\n))"
+    rf"|(?P<line>\n)(?P<item>\s*(?:[-*+\u2022\u30fb]|\d{{1,3}}[.)])\s|\u30fb)?|(?P<end>[.!?](?=\s|\Z)|[。！？；])"  # noqa: RUF001
     rf"|(?P<turn>[,;]|\bbut\b)|{_EDGE}(?:(?P<plain>{words.any_of(words.NO_DENIALS)})|(?P<denial>{words.any_of(words.DENIALS)})"
     rf"|(?P<if>{words.any_of(words.PERHAPS)})|{_VERBS})(?![\w\-])|(?P<if_ja>{words.any_of(words.PERHAPS_JA)})",
     re.IGNORECASE,
@@ -131,10 +137,15 @@ _SOURCE = re.compile(
 _SOURCE_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.SOURCES_AFTER)})(?!\w)", re.IGNORECASE)
 _SOURCE_JA = re.compile(rf"(?:ファイル)?(?:の内容|の記述|の仕様)?(?:{words.any_of(words.SOURCES_JA)})")
 _EXCEPT = re.compile(rf"(?:\A|[\s,(])(?:{words.any_of(words.EXCEPTIONS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_KEEPS = re.compile(rf"(?:\A|\s)(?:keep|leave|retain|preserve)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_KEEPS = re.compile(rf"(?:\A|\s)(?:keep|leave|retain|preserve):?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _ALONE = re.compile(rf"[^.,;\n]{{0,40}}?(?<!\w)(?:{words.any_of(words.UNTOUCHED)})(?!\w)", re.IGNORECASE)
 _DENIED_JA = re.compile(rf"[^。\n]{{0,30}}?(?:{words.any_of(words.DENIALS_JA)})")
 _KEPT_JA = re.compile("[はをも]?(?:そのまま)?残")
+_RELATIVE_JA = re.compile(
+    "(?:する|した|している|してしまう|して(?:い)?た)(?=[\u4e00-\u9fff\u30a0-\u30ff])(?!作業|タスク)"
+)
+_FROM_JA = re.compile("から[「『`]?\ue000+[」』`]?[にへ]")
+_IF_JA = re.compile("が(?:あれば|あったら|ある場合|存在)")
 _PARTICLE = re.compile(
     rf"(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
     "(?P<particle>から|には|にも|を|も|は|に|へ|の|で|内|が)"
@@ -143,8 +154,27 @@ _JOIN = re.compile(
     rf"{_QUOTE}\s*(?P<join>{words.any_of(words.JOINS)}|(?P<or>{words.any_of(words.OR)}))?\s*{_ARTICLE}{_QUOTE}",
     re.IGNORECASE,
 )
+_READ = re.compile(rf"{_EDGE}(?:{words.any_of(words.READS)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_READ_AFTER = re.compile(rf"{_QUOTE}\s+(?:{words.any_of(words.READS_AFTER)})(?!\w)", re.IGNORECASE)
+_READ_JA = re.compile(rf"(?:ファイル)?(?:{words.READS_JA})")
+_RELATIVE = re.compile(
+    rf"(?<!\w)(?:which|that)\s+(?!is\s|has\s|says\s)\w+s(?:\s[\w-]+){{0,3}}\s+{_QUOTE}\Z", re.IGNORECASE
+)
+_FROM = re.compile(rf"(?<!\w)from\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_TO = re.compile(rf"{_QUOTE}\s+(?:in|on)?to\s+{_ARTICLE}{_QUOTE}\ue000", re.IGNORECASE)
+_INTO = re.compile(rf"(?<!\w)(?:it|them)\s+(?:in|into|to)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_WHERE = re.compile(r"[\"'`]*\s+(?:files?\s+)?(?:in|from|under|below|inside|within)\s", re.IGNORECASE)
+_ENSURED = re.compile(rf"(?:make sure|ensure|see to it)(?:\s+that)?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_AWAY = re.compile(
+    rf"{_QUOTE}\s+(?:is (?:gone|deleted|removed|moved)|no longer exists|does not exist|doesn't exist)(?!\w)",
+    re.IGNORECASE,
+)
+_NAME_OF = re.compile(rf"(?<!\w)name\s+of\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _PASSIVE = re.compile(
-    rf"{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*(?:deleted|removed|erased|gone|renamed|moved)(?!\w)"
+    rf"{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*"
+    r"(?:deleted|removed|erased|gone|renamed|moved)(?!\w)"
+    rf"|{_QUOTE}\s+(?:{words.any_of(words.PASSIVES)})\s+(?:(?:be\s+)?(?:called|named)"
+    r"|(?:not|no longer)\s+(?:exist|be there)|go(?:\s+away)?(?=\s*(?:[.!,;:]|\Z)))(?!\w)"
     rf"|(?:(?!\s(?:has|have|contains?|with|mentions?|says?|in)\s)[^.\n]){{0,60}}?"
     rf"{_EDGE}(?:{words.any_of(words.DELETE)})\s+(?:it|them|this file|that file|these|those)(?!\w)",
     re.IGNORECASE,
@@ -153,6 +183,8 @@ _DO_IT = re.compile(
     rf"{_EDGE}(?:{words.any_of('|'.join((words.MAKE, words.CHANGE, words.DELETE)))})\s+(?:it|them)(?!\w)", re.IGNORECASE
 )
 """What is done to the name before it, which is no mere source then."""
+_RENAME_IT = re.compile(rf"{_EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)", re.IGNORECASE)
+_ONLY = re.compile(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _OWNS = re.compile(r"['\u2019]s\s")
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
 _DELETES = _verb(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
@@ -177,12 +209,19 @@ _PLACES = frozenset(words.PLACES.split("|"))
 
 
 class _Said(NamedTuple):
-    """What the words around a place say: the class of the verb, whether the place is its object, what else decides."""
+    """What the words around a place say: the class of the verb, whether the place is its object, what else decides.
+
+    read: it is only read, where something else is ordered to change. within: it is said in which folder.
+    into: what is made goes there.
+    """
 
     verb: str = ""
     direct: bool = False
     kind: str = ""
     optional: bool = False
+    read: bool = False
+    within: bool = False
+    into: bool = False
 
 
 def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
@@ -199,8 +238,13 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     places = file_names.places(plain, index)[:_MOST]
     masked = file_names.masked(plain, places)
     found: dict[str, Mention] = {}
-    for place, said in zip(places, _readings(masked, places), strict=True):
-        mention = _mention(place, said, index)
+    readings = [(place, said, _mention(place, said, index))
+                for place, said in zip(places, _readings(masked, places), strict=True)]  # fmt: skip
+    ordered = any(
+        each.decides and not said.read and (said.direct or said.into or each.required) for _, said, each in readings
+    )
+    for _, said, each in readings:
+        mention = each._replace(kind=SOURCE) if said.read and ordered and each.decides else each
         known = found.get(mention.name)
         if known is None or (mention.decides and not known.decides) or (mention.required and not known.required):
             found[mention.name] = mention
@@ -266,12 +310,14 @@ def judged(
 
     Source: seed 001, Properties 8 and 31.
     """
-    state = _State(after, touched, frozenset(made))
+    state = _State(after, touched, frozenset(made), [each for each in found if each.kind in (DENIED, KEPT)])
     decide = [each for each in deciding(found) if each.name not in later]
     here = [each for each in decide if about is None or each.name in about]
     unmet = [_sentence(each) for each in decide if each.required and not state.is_done(each)]
     if here and not unmet and not any(state.is_touched(each) for each in here):
         unmet = [_sentence(each) for each in here]
+    if set(touched.values()) == {GONE} and any(not each.covers for each in decide):
+        unmet += [f"{each.name} was deleted and not moved" for each in here if each.moved]
     hurt = [each for each in found if state.is_hurt(each)]
     how = {KEPT: "deleted", DENIED: "changed"}
     unmet += [f"{each.name} was {how[each.kind]}, which the task forbids" for each in hurt]
@@ -298,8 +344,10 @@ def undone(found: Collection[Mention], after: Tree, touched: Mapping[str, str]) 
 class _State:
     """The project after the work, asked about single mentions."""
 
-    def __init__(self, after: Tree, touched: Mapping[str, str], made: frozenset[str]) -> None:
-        self._after, self._touched, self._made = after, touched, made
+    def __init__(
+        self, after: Tree, touched: Mapping[str, str], made: frozenset[str], spared: Sequence[Mention] = ()
+    ) -> None:
+        self._after, self._touched, self._made, self._spared = after, touched, made, spared
 
     def _changes(self, mention: Mention) -> set[str]:
         return {change for path, change in self._touched.items() if _matches(mention, path)}
@@ -328,7 +376,8 @@ class _State:
     def _is_left(self, mention: Mention) -> bool:
         """Whether anything is left of what has to be gone; one of several files of a name is enough."""
         if mention.patterns:
-            return any(_matches(mention, path) for path in self._after.files)
+            left_over = (path for path in self._after.files if _matches(mention, path))
+            return any(not any(_matches(each, path) for each in self._spared) for path in left_over)
         left = [path for path in mention.files if path in self._after.files]
         left += [path for path in mention.folders if path in self._after.folders]
         return bool(left) and (mention.exact or len(left) == len(mention.files) + len(mention.folders))
@@ -371,7 +420,14 @@ def _fits(path: str, pattern: str) -> bool:
         return fnmatch.fnmatchcase(f"/{path}", f"*/{pattern[:-3]}/*")
     if "/" not in pattern:
         return fnmatch.fnmatchcase(path.rpartition("/")[2], pattern)
-    return fnmatch.fnmatchcase(path, pattern.replace("**/", "*")) or fnmatch.fnmatchcase(path, pattern)
+    return re.fullmatch(_glob(pattern), path) is not None
+
+
+@functools.cache
+def _glob(pattern: str) -> str:
+    """A pattern of paths, in which one star stays within a folder and two do not."""
+    parts = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.sub(r"\*\*/|\*\*|\*|\?|[^*?]+", lambda match: parts.get(match[0]) or re.escape(match[0]), pattern)
 
 
 def _blackened(text: str, tree: Tree = NOTHING) -> str:
@@ -399,6 +455,8 @@ class _Hearing:
             self.verb, self.since = verb, since
         elif kind == "turn":
             self.closed = True
+        elif kind == "delete_ja":
+            self.verb, self.since, self.lead, self.denied, self.closed = "delete", event.end(), False, False, False
         elif kind == "denial":
             self.verb, self.denied, self.closed = "", True, False
         elif kind in ("if", "if_ja"):
@@ -461,15 +519,26 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     said = _Said(heard.verb, direct, optional=heard.perhaps)
     if _EXCEPT.search(before):
         return said if heard.denied else said._replace(kind=DENIED)
+    if _NAME_OF.search(before) and _TO.match(after + "\ue000"):
+        return _Said("move", True)
+    if _FROM.search(before) and heard.verb not in ("delete", "move", "clean") and _TO.match(after + "\ue000"):
+        return said._replace(kind=SOURCE)
     if (_SOURCE.search(before) or _SOURCE_AFTER.match(after)) and not _DO_IT.search(after):
         return said._replace(kind=SOURCE)
-    if heard.denied:
+    if heard.denied and _RENAME_IT.search(after):
+        return _Said("delete", True, optional=True)
+    if heard.denied and not _ONLY.search(before):
         return said._replace(kind=KEPT if heard.verb in ("delete", "move") else DENIED)
     if _ALONE.match(after):
         return said._replace(kind=DENIED)
     if _KEEPS.search(before) and not after.strip("\"'`) ")[:1].isalpha():
         return said._replace(kind=KEPT)
-    return _Said("delete", True) if _PASSIVE.match(after) else said
+    if _PASSIVE.match(after) or (_ENSURED.search(before) and _AWAY.match(after)):
+        return _Said("delete", True)
+    read = _READ.search(before) or _READ_AFTER.match(after) or _RELATIVE.search(before)
+    return said._replace(
+        read=read is not None, within=_WHERE.match(after) is not None, into=_INTO.search(before) is not None
+    )
 
 
 def _japanese(rest: str, after: str, heard: _Hearing) -> _Said:
@@ -484,12 +553,24 @@ def _japanese(rest: str, after: str, heard: _Hearing) -> _Said:
         return _Said(kind="" if after.startswith("以外") and _DENIED_JA.match(after, 2) else DENIED)
     if _SOURCE_JA.match(after):
         return _Said(kind=SOURCE)
-    verb = _VERB_JA.search(rest.partition("。")[0]) or next(iter(_verbs(rest)), None)
+    if after.startswith("の名前を"):
+        return _Said("move", True)
     particle = _PARTICLE.match(after)
     which = particle["particle"] if particle else ""
+    sentence = rest.partition("。")[0]
+    verb = _VERB_JA.search(sentence)
+    if verb and verb.lastgroup in ("delete", "move") and _RELATIVE_JA.match(sentence, verb.end()):
+        if which in ("", "を"):
+            return _Said(kind=SOURCE)
+        verb = _VERB_JA.search(sentence, verb.end())
+    verb = verb or next(iter(_verbs(rest)), None)
     noun = which == "の" and particle is not None and verb is not None and verb.start() == particle.end()
-    direct = noun or which in ("", "を", "も", "は")
-    return _Said((verb.lastgroup or "") if verb else "", direct, optional=heard.perhaps)
+    kind = (verb.lastgroup or "") if verb else ""
+    if kind != "move" and _FROM_JA.match(rest):
+        return _Said(kind=SOURCE)
+    direct = noun or which in ("", "を", "も", "は") or _IF_JA.match(after)
+    return _Said(kind, bool(direct), optional=heard.perhaps, read=_READ_JA.match(after) is not None,
+                 into=which == "に" and kind == "make")  # fmt: skip
 
 
 def _mention(place: Place, said: _Said, index: Index) -> Mention:
@@ -499,7 +580,7 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     folder = bool(folders) or place.folder
     kind = said.kind
     if not kind and said.verb in ("delete", "move") and said.direct:
-        kind = EITHER if said.optional else DELETED
+        kind = EITHER if said.optional or (patterns and said.within) else DELETED
     elif not kind and said.verb in ("delete", "clean") and (folder or patterns):
         kind = EITHER
     elif not kind:
@@ -508,6 +589,7 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     return Mention(
         place.name + ("/" if folders or (place.folder and not files) else ""), kind, tuple(files), tuple(folders),
         exact, patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED),
+        moved=said.verb == "move" and kind == DELETED,
     )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ _ORDERS = "|".join((words.MAKE, words.CHANGE, words.DELETE, words.CLEAN, words.M
 _ORDER = _words("|".join(sorted(_ORDERS.split("|"), key=len, reverse=True)))
 _ASKS = _words(words.ASKS)
 _WH = _words(words.WH)
+_PROPOSES = re.compile(rf"(?:{words.PROPOSES})(?!\w)", re.IGNORECASE)
 _WISHES = re.compile(words.WISHES, re.IGNORECASE)
 _GOVERNS = _words(words.GOVERNS)
 _LEADS = re.compile(
@@ -41,11 +42,13 @@ _OBJECT = re.compile(rf"\s+(?:(?:{words.DETERMINERS})(?![\w-])|[\"'`(\ue000]|wha
 _NOUN = re.compile(rf"(?<!\w){words.NOUNS}\s+\Z", re.IGNORECASE)
 _SENTENCE = re.compile("(?<=[.!?])\\s+|[。！;；\n]|(?<=[？\uff1f])|,?\\s+(?:and\\s+)?then\\s+")  # noqa: RUF001
 _ORDER_JA = re.compile(
-    rf"(?:{words.MAKE_JA}|{words.CHANGE_JA}|{words.DELETE_JA}|{words.MOVE_JA}|{words.COPY_JA}|[A-Za-z]){words.ORDER_JA}"
+    rf"(?:{words.MAKE_JA}|{words.CHANGE_JA}|{words.DELETE_JA}|{words.CLEAN_JA}|{words.MOVE_JA}|{words.COPY_JA}|[A-Za-z]){words.ORDER_JA}"
 )
 _ASKS_JA = re.compile(f"{words.ASKS_JA}|か[。？?]?\\Z")  # noqa: RUF001
 _POLITE_JA = re.compile(words.POLITE_JA)
-_CUT_JA = re.compile("[、,]|(?<=て)\\s+")
+_CUT_JA = re.compile(
+    f"[、,]|(?<=て)\\s+|(?:(?<=調べて)|(?<=見つけて)|(?<=確認して))(?={words.MAKE_JA}|{words.CHANGE_JA}|{words.DELETE_JA})"
+)
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _QUESTION = re.compile("[?\uff1f][\"')\\]」]*\\s*\\Z")
 _ORDERED, _MIXED, _ASKED = "ordered", "mixed", "asked"
@@ -119,6 +122,8 @@ def _kind(sentence: str) -> str:
     question = _QUESTION.search(sentence) is not None and not _CAN_YOU.search(sentence)
     if not question and _WISHES.search(said) and not (asks and asks.start() == 0):
         return _ORDERED
+    if _PROPOSES.match(said):
+        return _MIXED
     if order is None:
         return _ASKED if question or (asks and asks.start() == 0) else ""
     if asks is None or order.start() <= asks.start():

@@ -33,14 +33,14 @@ CHANGE = (
 )
 DELETE = (
     "delete|remove|erase|unlink|rm|rmdir|get rid of|drop|discard|purge|trash|destroy|throw away|throw out|eliminate"
-    "|nuke|shred|scrap|toss|wipe out|clear out|clean out|ditch|take out|zap|kill"
+    "|nuke|shred|scrap|toss|wipe out|clear out|clean out|ditch|take out|zap|kill|del|dispose of|do away with"
 )
 CLEAN = "clean|clean up|clear|empty|wipe|tidy|tidy up|prune"
 MOVE = "rename|move|mv|relocate"
 COPY = (
     "copy|cp|duplicate|clone|convert|translate|transform|split|divide|summari[sz]e|render|extract|collect"
     "|compile|merge"
-    "|combine|port|back up|archive|compress|zip|turn|transcribe|document"
+    "|combine|port|back up|archive|compress|zip|turn|transcribe|document|break up|concatenate"
 )
 NOUNS = "(?:a|the|this|that|my|our|your|its|their|no|every|any|one|last|latest|new|old|current|first|next|of|for)"
 """A verb of the lists right behind one of these is a noun."""
@@ -48,17 +48,18 @@ NOUNS = "(?:a|the|this|that|my|our|your|its|their|no|every|any|one|last|latest|n
 MAKE_JA = (
     "作成|追加|生成|用意|実装|新規|作っ|作り|作る|書いて|書き込|書き出|書く|足し|加え|追記|記入|記載|保存|出力"
     "|挿入|記録|まとめ"
-    "|導入|構築|コミット|インストール|デプロイ|公開|設定|登録|入れて|置いて"
+    "|導入|構築|コミット|インストール|デプロイ|公開|設定|登録|入れて|置いて|作れ|書け"
 )
 CHANGE_JA = (
     "修正|変更|更新|編集|改善|調整|リファクタ|直し|直す|書き直|書き換|変え|整形|フォーマット|整理|置換|置き換"
     "|差し替|入れ替|短く"
     "|対応|反映|最適化|改訂|校正|翻訳|片付け|仕上げ|完成|有効化|無効化|切り替え|並べ替え|増や|減ら|上げ|下げ|推敲"
-    "|最新に|きれいに|見直|日本語化|書き起こ"
+    "|最新に|きれいに|見直|日本語化|書き起こ|直せ"
 )
 DELETE_JA = "削除|消去|除去|消し|消す|消せ|取り除|破棄|捨て"
-MOVE_JA = "移動|リネーム|改名|名前を変|移し|移す"
-COPY_JA = "コピー|複製|変換|写し"
+CLEAN_JA = "空に|クリア"
+MOVE_JA = "移動|リネーム|改名|名前を変|名前変更|移し|移す"
+COPY_JA = "コピー|複製|変換|写し|分割|分け|統合|結合|集計"
 
 ASKS = (
     r"what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|do(?= (?:i|we|you|they|these|those"
@@ -66,6 +67,11 @@ ASKS = (
     "|show|list|find|read|look|check|count|compare|analy[sz]e|investigate|give|say|review|open|outline"
 )
 WH = "what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|did|has|should|between"
+PROPOSES = (
+    "how about|what about|why not|why don't (?:we|you)|give [\"'`]*\ue000"
+    "|.*(?:and|then) (?:list|report|show|give|tell)(?: [\\w']+){1,6} (?:in|into|to) [\"'`]*\ue000"
+)
+"""How a sentence begins that asks and may well order."""
 GOVERNS = "how|whether|which|when|between|both"
 """What follows these is a part of what they ask."""
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
@@ -80,14 +86,11 @@ POLITE = (
     "|we need to"
     "|you can|you may|we should|we must|i want to|try to|go|your task is to|the task is to|quickly|carefully|simply"
 )
-ASKS_JA = (
-    "教えて|説明|とは|なぜ|何故|どう(?!し)|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|方法"
-    "|やり方"
-)
-POLITE_JA = "(?:て|で)(?:くれ|もらえ|いただけ|くださ|下さ)\\S{0,8}|お願い\\S{0,6}"
+ASKS_JA = "教えて|説明|とは|なぜ|何故|どう(?!し)|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|方法|やり方"
+POLITE_JA = "(?:(?:て|で)(?:くれ|もらえ|いただけ|くださ|下さ)|いただけ)\\S{0,8}|お願い\\S{0,6}"
 ORDER_JA = (
     "[\u3040-\u309f]{0,2}?(?:を)?(?:して(?![いあ])|しておいて|する(?=[。!\\s]*\\Z)|しろ|せよ|し、|したい|お願い"
-    "|頼む|て(?![いあ])|(?=[。!\\s]*\\Z))"
+    "|頼む|て(?![いあ])|(?=[。!:\uff1a\\s]*\\Z))"
 )
 
 REPORT = "reports?|summar(?:y|ies|i[sz]e|i[sz]ing)"
@@ -122,8 +125,7 @@ DOCUMENTS = (
     "|faq|glossary|release notes|how-?to|handbook|wiki|contributing|report|summary|letter|article|essay"
 )
 DOCUMENTS_JA = (
-    "readme|changelog|ドキュメント|文書|説明書|手順書|マニュアル|資料|コメント|変更履歴|リードミー"
-    "|ライセンス"
+    "readme|changelog|ドキュメント|文書|説明書|手順書|マニュアル|資料|コメント|変更履歴|リードミー|ライセンス"
 )
 
 PLACES = (
@@ -137,17 +139,32 @@ SOURCES = (
     "|follow|see|see also|cf.|per|as per|as in|refer to|referring to|consult|consulting|using|with the help of|like"
     "|similar to|same as|in the style of|modelled on|inspired by|about|instead of|rather than|reading|reads|read from"
     "|tool to read|script to read|writes|writing|loads|parses|prints|run|execute|tests for|test for|test cases for"
-    "|imported by|used by"
+    "|imported by|used by|with the contents? of"
 )
-SOURCES_AFTER = "pass|passes|goes green|go green|succeeds|says|describes|explains|states|specifies"
+SOURCES_AFTER = (
+    "as an? reference|as reference|as the reference|as an? template|as the template|as an? model|as an? example"
+    "|as input"
+    "|is the template|pass|passes|goes green|go green|succeeds|says|describes|explains|states|specifies"
+)
 SOURCES_JA = (
     "を参考|を参照|に従|に沿|に基づ|をもと|を元|に書いてあ|に書かれ|に記載の|に記載され|のとおり|の通り|と同じ|のように"
-    "|を使って|を使い|を用いて|についての|に関する|ではなく|じゃなく|の代わり|のテストを"
+    "|をテンプレート|をベース|をひな形|を使って|を使い|を用いて|についての|に関する|ではなく|じゃなく|の代わり|のテストを"
 )
+READS = (
+    "read|check|inspect|study|review|open|look at|look into|look in|have a look at|compare|consider|analy[sz]e"
+    "|parse|load|load from"
+    "|the error is in|the traceback is in|the log is in|the details are in|take the \\w+ in|take the \\w+ from"
+)
+READS_AFTER = "holds|contains|shows|lists|has the"
+READS_JA = "を読|を見(?!直)|を確認し|を調べ|を開|を集計"
+"""What is only read, where something else is ordered to change."""
 DENIALS = (
     "do not|don't|don\u2019t|dont|never|must not|mustn't|should not touch|should not change"
     "|should not modify|should not edit|should not delete|may not touch|may not change|without|avoid"
     "|change nothing|touch nothing|modify nothing|edit nothing|nothing but|nothing except|nothing other than"
+    "|you may not|you cannot change|you cannot edit|you can't change|you can't edit|hands off|stay away from"
+    "|refrain from|do nothing to|no need to"
+    "|instead\\s+of\\s+\\w+ing|rather\\s+than\\s+\\w+ing"
     "|no other file"
     "|no other files"
 )
@@ -158,16 +175,18 @@ NO_DENIALS = (
 """Phrases that begin like a denial and are none."""
 DENIALS_JA = (
     "(?<!忘れ)ないで|せずに|しないこと|しない。|しない、|しません|するな|触らない|触れない|触らず|触れず|変えずに|変えない"
-    "|変更しない|変更禁止|編集禁止|は禁止"
+    "|変更しない|変更禁止|編集禁止|は禁止|手を加えず|手を加えない|手を付けず|手をつけず|いじらず|いじらない|読み取り専用"
     "|以外|はそのまま"
 )
 EXCEPTIONS = (
     "not|no need to|except|except for|other than|apart from|excluding|all but|everything but|anything but|nothing but"
-    "|all files but|any file but|but not|ignore|skip|save for"
+    "|all files but|any file but|file but|files but|every\\s\\S+(?:\\s\\S+)?\\s+but"
+    "|all\\s\\S+(?:\\s\\S+)?\\s+but|but not|ignore|skip|save for"
 )
 UNTOUCHED = (
     "alone|unchanged|untouched|intact|as is|as it is|as they are|the way it is|not be changed|not be touched"
-    "|not be modified|not be edited|not be altered|off limits"
+    "|not be modified|not be edited|not be altered|off limits|is read-only|is read only|for reading only"
+    "|for reference only"
 )
 PERHAPS = (
     "if needed|if necessary|if appropriate|if required|if relevant|if possible|if you want|if you like|where possible"
@@ -302,3 +321,106 @@ LATER = (
     r"|(?:is|are) still running|will (?:notify|report|update) (?:you )?(?:when|once)"
 )
 LATER_JA = "ポーリングを?開始|バックグラウンドで(?:実行|継続)"
+
+GIT = r"git(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,4}\s+"
+_ENDS = (
+    r"(?=[\"'`)\]]*(?:\s*\Z|\s*[.,;:!?\n]|\s+[-(&|]|[^\x00-\x7f]"
+    r"|\s+(?:of|on|in|at|for|from|and|then|now|please|before|after|with|to|as|again|first|if|so|or|via|by|using|under"
+    r"|without|because|that|which|completely|entirely|immediately|permanently|recursively|today|forever|too|also|at)\b))"
+)
+_SOME = r"(?:(?!(?:on|for|with|into|as|onto|over|under|to|by|and|or|shadows?|support|from|in|of|about)\s)[^\s,;:]+\s+)"
+_OF = r"(?:of\s+)?(?:(?:the|my|your|our|these|those|this|its|their|his|her)\s+)?"
+
+DESTRUCTIVE_COMMANDS = (
+    r"rm\s+(?:\S+\s+){0,6}?(?:-[a-z]*r[a-z]*|--recursive)(?![\w-])",
+    r"(?:drop|truncate)\s+(?:tables?|databases?|schemas?|columns?|keyspaces?|collections?|db)(?!\w)"
+    r"(?!\s+(?:cells?|shadows?|zones?|headers?|captions?|titles?|names?|widths?))",
+    r"delete-stack|destroy|terminate-instances",
+    rf"{GIT}push\s+(?:\S+\s+){{0,6}}?(?:--force(?:-[a-z-]+)?(?:=\S+)?|--mirror|--delete|-[a-z]*f[a-z]*|-d)(?![\w-])",
+    rf"{GIT}reset\s+(?:\S+\s+){{0,6}}?--hard",
+    rf"{GIT}clean\s+(?:\S+\s+){{0,3}}?(?:-[a-z]*f[a-z]*|--force)",
+    rf"{GIT}(?:filter-branch|filter-repo|stash\s+(?:clear|drop)|reflog\s+expire|update-ref\s+-d)",
+    r"kubectl\s+(?:\S+\s+){0,6}?delete|helm\s+(?:uninstall|delete)",
+    r"docker\s+(?:(?:container|image|volume|network)\s+)?rmi?",
+    r"docker\s+(?:(?:system|container|image|volume|network)\s+)prune",
+    r"(?:npm|cargo|gem)\s+(?:unpublish|yank)|gh\s+(?:repo|release)\s+delete",
+    r"aws\s+(?:\S+\s+){0,4}?delete-[a-z-]+|(?:aws\s+s3|gsutil)\s+(?:\S+\s+){0,3}?(?:rm|rb)",
+    r"(?:gcloud|az|heroku|doctl|flyctl)\s+(?:\S+\s+){0,5}?(?:delete|destroy)",
+    r"mkfs(?:\.\w+)?|wipefs|diskpart|dropdb|dropuser|userdel|crontab\s+-r|flushall|flushdb|shred\s+-\S+",
+    r"dd\s+(?:\S+\s+){0,6}?of=\S+|format\s+[a-z]:|(?:del|rd|rmdir|erase)\s+(?:\S+\s+){0,3}?/s",
+    r"remove-item\s+(?:\S+\s+){0,6}?-recurse|find\s+(?:\S+\s+){1,12}?-delete",
+    r"delete\s+from\s+\w+(?=\s*(?:;|\Z|where\s))",
+    r"(?:rake|rails)\s+db:(?:drop|reset)|prisma\s+migrate\s+reset|manage\.py\s+flush",
+    r"force[\s-]+push(?:es|ed|ing)?|hard[\s-]+reset|rewrite\s+(?:the\s+)?(?:git\s+|whole\s+|entire\s+)?history",
+)
+_DELETES = r"(?:delete|remove|erase|wipe(?:\s+out)?|purge|shred|nuke|trash|unlink|rm|get\s+rid\s+of|clear\s+out)"
+_WIPES = r"(?:delete|erase|wipe(?:\s+out)?|purge|nuke|shred|drop|truncate|reset|clear|empty|flush|tear\s+down|remove)"
+_MANY = (
+    r"files?|folders?|director(?:y|ies)|data|databases?|dbs?|backups?|repos?|repositor(?:y|ies)|users?|accounts?"
+    r"|customers?|records?|buckets?|volumes?|containers?|instances?|clusters?|namespaces?|pods?|servers?|projects?"
+    r"|sources?|source\s+code|code|codebase|history"
+)
+_MANY_MORE = r"logs?|documents?|branches|commits?|rows?|tables?|e?mails?|images?|entries|tags?|secrets?|certificates?"
+_MEDIA = (
+    r"(?:hard\s+)?(?:disks?|drives?)|partitions?|file\s?systems?|ssds?|hdds?|usb\s+(?:stick|drive)|sd\s+card|/dev/\w+"
+    r"|boot\s+sector|partition\s+table"
+)
+_STORES = r"databases?|dbs?|data\s?bases?|(?:s3\s+)?buckets?|keyspaces?|data\s+(?:warehouse|lake)"
+_LIVE = (
+    r"(?:production|prod|live)(?:\s+(?:data|databases?|dbs?|environment|servers?|clusters?|systems?|buckets?|instances?"
+    r"|tables?|stack|backups?|volumes?))?"
+)
+_WHOLE = (
+    r"(?:project|repo(?:sitory)?|home\s+(?:directory|folder)|root\s+(?:directory|folder)|code\s?base|workspace|server"
+    r"|machine|system|computer|git\s+history|commit\s+history|back-?ups?|cluster)"
+)
+DESTRUCTIVE_PHRASES = (
+    rf"(?:re)?format\s+{_SOME}{{0,3}}?(?:{_MEDIA}){_ENDS}",
+    rf"(?:erase|wipe(?:\s+out)?|zero(?:\s+out)?|shred|overwrite|(?:re)?partition|nuke|clean|delete|remove)\s+{_SOME}{{0,3}}?"
+    rf"(?:{_MEDIA}){_ENDS}",
+    rf"(?:drop|truncate)\s+{_SOME}{{1,3}}?(?:tables?|databases?|schemas?|columns?|keyspaces?|collections?|dbs?){_ENDS}",
+    rf"{_WIPES}\s+{_SOME}{{0,3}}?(?:{_STORES}){_ENDS}",
+    rf"(?:{_WIPES}|terminate|shut\s+down|overwrite)\s+{_SOME}{{0,3}}?(?:{_LIVE}){_ENDS}",
+    rf"{_WIPES}\s+(?:the\s+)?(?:database|db|sql)\s+tables?{_ENDS}",
+    rf"{_DELETES}\s+everything{_ENDS}",
+    rf"{_DELETES}\s+(?:all|every)\s+{_OF}{_SOME}{{0,2}}?(?:{_MANY}){_ENDS}",
+    rf"(?:delete|erase|wipe|purge|nuke|drop|truncate)\s+(?:all|every)\s+{_OF}{_SOME}{{0,2}}?(?:{_MANY_MORE}){_ENDS}",
+    rf"(?:{_DELETES}|{_WIPES})\s+(?:the|my|our|your|this)\s+(?:entire|whole|complete|full)\s+{_SOME}{{0,2}}?"
+    rf"(?:{_MANY}|{_WHOLE}|tables?|disk|drive|app(?:lication)?|site|website){_ENDS}",
+    rf"(?:delete|erase|wipe(?:\s+out)?|purge|nuke|trash)\s+(?:(?:the|my|our|your|this)\s+)?{_WHOLE}{_ENDS}",
+    rf"terminate\s+(?:all|every)\s+{_OF}{_SOME}{{0,2}}?(?:instances?|servers?|pods?|clusters?){_ENDS}",
+)
+
+_ALL_JA = "(?:すべて|全て|全部|全員|全件|全|丸ごと|まるごと|完全に|一括で?)"
+_DELETES_JA = (
+    "(?:削除|消去|消して|消す|消し去|抹消|破棄|ワイプ|吹き飛ば|空に|(?:drop|delete|truncate|wipe|rm)(?![A-Za-z0-9_-]))"
+)
+_GONE_JA = rf"(?:{_DELETES_JA}|ドロップ(?!シャドウ|ダウン)|初期化|フォーマット|クリア|リセット|format(?![A-Za-z0-9_-]))"
+_STORE_JA = (
+    "(?:データベース|(?<![A-Za-z])DB|テーブル|スキーマ|バックアップ|バケット|クラスタ[ーー]?|リポジトリ|ディスク|HDD|SSD"
+    "|ドライブ|パーティション|ボリューム|サーバー?|ファイルシステム|本番(?:環境|データ)?|(?:ホーム|ルート)(?:ディレクトリ|フォルダ)"
+    "|(?:git|コミット)の?履歴)"
+)
+_MANY_JA = (
+    "(?:ファイル|データ|テーブル|ユーザー?|フォルダー?|ディレクトリ|レコード|リポジトリ|ブランチ|データベース|DB"
+    "|バックアップ|コンテナ|インスタンス|アカウント|顧客|行|ログ|コード|ソース|プロジェクト)"
+)
+DESTRUCTIVE_JA = (
+    rf"{_STORE_JA}\s*(?:を|の中身を|の全データを|のデータを)\s*{_ALL_JA}?\s*{_GONE_JA}",
+    rf"{_STORE_JA}\s*の\s*{_ALL_JA}?\s*(?:削除|消去|初期化|ドロップ(?!ダウン|シャドウ))",
+    rf"{_STORE_JA}\s*{_ALL_JA}?\s*(?:削除|消去|初期化|フォーマット)(?:して|する|せよ|しろ|をお願い)",
+    rf"全(?:ての|部の)?\s*{_MANY_JA}\s*を?\s*{_DELETES_JA}",
+    rf"{_MANY_JA}\s*を?\s*{_ALL_JA}\s*{_DELETES_JA}",
+    r"(?:すべて|全て|全部)\s*(?:の\S{0,20})?を?\s*(?:削除|消去|消して|消す)",
+    r"(?:何もかも|フォルダー?ごと|ディレクトリごと)\s*(?:を\s*)?(?:削除|消去|消して|消す)",
+    r"強制\s*(?:プッシュ|push)|ハードリセット|(?:git|コミット)の?履歴を書き換え",
+)
+"""What destroys, as it is said in English and Japanese, and written in a shell: patterns, each of a whole phrase."""
+PRECIOUS = (
+    r"(?<![\w.])\.env(?:[\w.-]*)"
+    r"|[\w*-]\.(?:pem|key)(?![\w-])|(?<![\w.])\.(?:pem|key)(?![\w-])"
+    r"|(?<![\w-])id_rsa(?!\w)"
+    r"|(?<![\w.~/-])/(?:etc|usr|var)(?![\w-])"
+    r"|(?<![\w.])\.(?:ssh|aws)(?![\w-])"
+)
+"""Files that only a person may have touched."""

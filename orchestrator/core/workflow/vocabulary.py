@@ -157,6 +157,9 @@ _BY_ROLE: Final = {
     (VALIDATOR, "REJECT"): NONE,
 }
 
+KNOWN_STATUSES: Final = frozenset((*_BY_STATUS, *(status for _, status in _BY_ROLE)))
+"""Statuses that the built-in table knows, whoever reports them."""
+
 
 def known_effect(role: str, status: str) -> str | None:
     """What the built-in table says about a status of a role; None when it does not know the name."""

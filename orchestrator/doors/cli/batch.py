@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from orchestrator import bootstrap, errors
+from orchestrator import bootstrap, errors, files
 from orchestrator.app import arguments, operations, outcomes, verification
 from orchestrator.app.context import Context
 from orchestrator.core import large, names, strictjson
@@ -72,11 +72,9 @@ def _open(name: str) -> BinaryIO:
             raise errors.UsageError("USAGE", "stdin is closed.", "orchestrator batch FILE")
         return sys.stdin.buffer
     try:
-        return open(name, "rb")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        message = f"{names.shown(name)} cannot be read: {reason}."
-        raise errors.UsageError("USAGE", message, "orchestrator batch FILE") from None
+        return files.opened(name)
+    except files.Unreadable as problem:
+        raise files.refused(problem, names.shown(name), "orchestrator batch FILE") from None
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:

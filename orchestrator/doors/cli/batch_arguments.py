@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from orchestrator.app import arguments
-from orchestrator.core import large, names
+from orchestrator.core import names
 from orchestrator.doors.cli import catalogue, options, route, values, workflow
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import UsageError
@@ -148,7 +148,7 @@ def _bytes(name: str, given: Any) -> bytes:
         raise UsageError("USAGE", f"{name} must be the name of a file, or an object.", "Name a file")
     if given == options.STDIN:
         raise _stdin(name)
-    return values.read_file(given, name, large.REPORT_LIMIT)
+    return values.document(given, name)
 
 
 def _of_load(given: Arguments) -> Arguments:

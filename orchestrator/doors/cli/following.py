@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.doors.cli import calling
+from orchestrator.doors.cli import calling, printed
 from orchestrator.doors.cli.options import Given
 from orchestrator.doors.cli.text.layout import visible
 
@@ -49,7 +49,8 @@ def after_create(answer: Answer, given: Given) -> list[str]:
     if _status(session, given)["session"]["planned"]:
         return []
     command = f"orchestrator route project_manager {PLANNED} --session-id {session}"
-    return [f"Once every group is created, the plan is reported: {command}"]
+    named = command if given.db is None else printed.in_sentence(command, printed.option(given.db))
+    return [f"Once every group is created, the plan is reported: {named}"]
 
 
 def _status(session: str, given: Given) -> Answer:

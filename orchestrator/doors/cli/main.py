@@ -111,6 +111,7 @@ def _read(command: Command, rest: list[str]) -> dict[str, Any] | int:
         return plain
     from orchestrator.doors.cli import typed
 
+    quick.scan(command, rest)
     found = typed.read([command], [*command.words.split(" "), *rest])
     return found if isinstance(found, int) else found[1]
 

@@ -139,7 +139,8 @@ COMMON = (JSON, DB, DEBUG)
 """What every command takes."""
 
 SESSION = option(
-    "session_id", "The session; else ORCHESTRATOR_SESSION, else the only open one.", "--session-id", "-s", metavar="ID"
+    "session_id", "The session; else ORCHESTRATOR_SESSION, else the only open one that is no chat.",
+    "--session-id", "-s", metavar="ID",
 )._replace(variable="ORCHESTRATOR_SESSION")
 OF_SESSION = option("session_id", "Only what belongs to this session.", "--session-id", "-s", metavar="ID")
 THIS_SESSION = (

@@ -11,12 +11,15 @@ from orchestrator.core import names
 from orchestrator.doors.cli import catalogue
 
 COMMANDS = outcomes.COMMANDS
+_SENTENCES = COMMANDS | {"instruction", "why", "notes", "note", "warnings", "completes", "hints", "limits", "persons"}
+"""What the product says itself: a command may stand anywhere in it."""
 _TEXTS = frozenset(("text", "markdown"))
 _GIVEN = frozenset(("context", "details", "metadata", "input", "report", "goal", "summary", "message"))
 """What agents and people wrote: theirs, and left as it is."""
 _LABEL = "(?:(?:Next|try|hand-off|report|start again|[a-z ]* is awaited): +)?"
 _WORDS = "|".join(sorted({words.partition(" ")[0] for words in catalogue.COMMANDS}))
 _COMMAND = re.compile(rf"^([ \t`]*{_LABEL})orchestrator (?=(?:{_WORDS})\b)(?![^\n]* --db )", re.MULTILINE)
+_ANYWHERE = re.compile(rf"(?<![\w@/.\-])orchestrator (?=(?:{_WORDS})\b)(?![^\n`]* --db )")
 
 
 def repeat(found: Any, db: str) -> Any:
@@ -43,6 +46,11 @@ def in_text(text: str, words: str) -> str:
     return _COMMAND.sub(lambda match: f"{match[1]}orchestrator {words} ", text)
 
 
+def in_sentence(text: str, words: str) -> str:
+    """The text with the option after the program's name in each command that it holds, wherever it stands."""
+    return _ANYWHERE.sub(lambda match: f"{match[0]}{words} ", text)
+
+
 def _walk(found: Any, words: str) -> Any:
     if isinstance(found, dict):
         return {name: _named(name, value, words) for name, value in found.items()}
@@ -55,7 +63,7 @@ def _named(name: str, value: Any, words: str) -> Any:
     if name in _GIVEN:
         return value
     if isinstance(value, str):
-        return in_text(value, words) if name in COMMANDS or name in _TEXTS else value
-    if name in COMMANDS and isinstance(value, list):
-        return [in_text(each, words) if isinstance(each, str) else _walk(each, words) for each in value]
+        return in_text(value, words) if name in _TEXTS else in_sentence(value, words) if name in _SENTENCES else value
+    if name in _SENTENCES and isinstance(value, list | tuple):
+        return [in_sentence(each, words) if isinstance(each, str) else _walk(each, words) for each in value]
     return _walk(value, words)

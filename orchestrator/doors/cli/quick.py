@@ -6,12 +6,14 @@ Typer, which reads the same declaration and explains. For every call that both a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orchestrator.doors.cli.options import COMMON, FLAG, PAIRS, WORDS, Command, Parameter
+from orchestrator.errors import UsageError
 
 REPEATABLE = (WORDS, PAIRS)
+HELP = ("--help", "-h")
 
 
 class _NotPlain(Exception):
@@ -23,6 +25,9 @@ def read(command: Command, argv: list[str]) -> dict[str, Any] | None:
 
     Returns:
         Texts as they were written, lists for what can be repeated, True for flags; only what was given.
+
+    Raises:
+        UsageError: USAGE, an option has a flag of the command for its value, or two different values.
     """
     try:
         return _read(command, argv)
@@ -73,7 +78,51 @@ def _option(word: str, rest: Iterator[str], flags: dict[str, Parameter], values:
         if following is None:
             raise _NotPlain
         value = following
+        refuse_flag(found, value, flags)
     if found.kind in REPEATABLE:
         values.setdefault(found.name, []).append(value)
     else:
-        values[found.name] = value
+        if values.setdefault(found.name, value) != value:
+            raise twice(found)
+
+
+def refuse_flag(parameter: Parameter, value: str, flags: Mapping[str, Parameter]) -> None:
+    """Refuse an option's value that is a flag of the command: a value was forgotten, and the flag would be lost.
+
+    Raises:
+        UsageError: USAGE, with how such a value is given on purpose.
+    """
+    if value in flags or value in HELP:
+        name = parameter.flags[0]
+        raise UsageError(
+            "USAGE", f"{name} needs a value; {value} is an option of this command.",
+            f"{name} VALUE {value}; to mean the text {value} itself: {name}={value}",
+        )
+
+
+def twice(parameter: Parameter) -> UsageError:
+    """The error for an option that is given two values and takes one."""
+    return UsageError("USAGE", f"{parameter.flags[0]} is given twice with different values.", "Give it once")
+
+
+def scan(command: Command, argv: list[str]) -> None:
+    """Refuse what `read` refuses, in a call that is left to Typer, which would take it.
+
+    Raises:
+        UsageError: as for `refuse_flag` and `twice`.
+    """
+    flags = {flag: each for each in (*command.parameters, *COMMON) for flag in each.flags}
+    values: dict[str, str] = {}
+    rest = iter(argv)
+    for word in rest:
+        if word == "--":
+            return
+        name, equals, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:])
+        found = flags.get(name)
+        if found is None or found.kind == FLAG:
+            continue
+        if not equals:
+            value = next(rest, "")
+            refuse_flag(found, value, flags)
+        if found.kind not in REPEATABLE and values.setdefault(found.name, value) != value:
+            raise twice(found)

@@ -62,7 +62,7 @@ def take_document(arguments: dict[str, Any]) -> None:
     if message is None:
         found, flag = extract.document(report), "--report"
     else:
-        text = _decoded(message)
+        text = message.decode("utf-8-sig")
         found, flag = extract.extract(text), "--output"
         arguments["raw_text"] = text
     for name in _FROM_DOCUMENT:
@@ -74,14 +74,6 @@ def take_document(arguments: dict[str, Any]) -> None:
 
 def _same_status(given: str | None, found: str) -> bool:
     return given is not None and names.status_name(given) == names.status_name(found)
-
-
-def _decoded(data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
-        raise UsageError("USAGE", f"--output is not UTF-8: {byte}.", "Save the message as UTF-8") from None
 
 
 def show(answer: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from orchestrator.app import outcomes
 from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
 from orchestrator.doors.cli.repl import flags
-from orchestrator.errors import EnvironmentProblem, UsageError
+from orchestrator.errors import EnvironmentProblem, InvalidInput, UsageError
 
 PACKAGES = ("fastapi", "uvicorn", "jinja2")
 _EXECUTING = ("executor", "executor_timeout", "progress_timeout", "provider", "model")
@@ -49,8 +49,11 @@ def _settings(door: Any, given: Given) -> Any:
     if port is not None and not 0 <= port <= _LARGEST_PORT:
         raise UsageError("USAGE", f"--port must be from 0 to {_LARGEST_PORT}, not {port}.", "--port 0 takes a free one")
     standard = door.Settings()
+    host = standard.host if wanted.get("host") is None else wanted["host"]
+    if not host or any(each.isspace() for each in host):
+        raise UsageError("USAGE", f"--host {host!r} is no address: it is empty or has blanks.", "--host 127.0.0.1")
     return standard._replace(
-        host=wanted.get("host") or standard.host,
+        host=host,
         port=standard.port if port is None else port,
         names=tuple(name.lower() for name in wanted.get("name") or ()),
         token=_token(wanted.get("token_file")),
@@ -73,7 +76,8 @@ def _token(data: bytes | None) -> str | None:
     except UnicodeDecodeError:
         token = ""
     if not token.isascii() or not token.isprintable() or " " in token or not token:
-        raise UsageError("USAGE", "The token file holds no token: one line of visible ASCII.", "Write one into it")
+        message = "The token file holds no token: one line of visible ASCII."
+        raise InvalidInput("FILE_INVALID", message, "Write one into it")
     return token
 
 

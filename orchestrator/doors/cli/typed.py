@@ -18,11 +18,11 @@ from typer._click import exceptions as click  # Typer's public exceptions do not
 
 from orchestrator import errors
 from orchestrator.core import names
-from orchestrator.doors.cli import catalogue, output
+from orchestrator.doors.cli import catalogue, output, quick
 from orchestrator.doors.cli.options import COMMON, FLAG, PAIRS, WORDS, Command, Parameter
 
 PROGRAM = "orchestrator"
-HELP = {"help_option_names": ["--help", "-h"]}
+HELP = {"help_option_names": list(quick.HELP)}
 ABOUT = (
     "Decides who acts next in a team of software agents, records why, and lets nothing be finished that is not.\n\n"
     "Example: orchestrator route developer READY_FOR_QA -s S1 -g A --json"

@@ -10,10 +10,7 @@ from orchestrator.app import arguments as checks
 from orchestrator.core import large, names
 from orchestrator.doors.cli import options
 from orchestrator.doors.cli.options import Command, Given, Parameter
-from orchestrator.errors import InvalidInput, UsageError
-
-TEXT_LIMIT = 8 * 1024 * 1024
-"""The largest file or stdin that is read, in bytes, but for those that hold a report or a part of one."""
+from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
 
 _PLAIN = (options.WORD, options.FLAG)
 _OFF = ("", "0", "false", "no", "off")
@@ -29,7 +26,8 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
 
     Raises:
         UsageError: USAGE, a value is not what its parameter takes, or stdin is asked for twice.
-        InvalidInput: METADATA_INVALID, a JSON file is not an object.
+        InvalidInput: METADATA_INVALID, a JSON file is not an object; FILE_INVALID. EnvironmentProblem:
+            FILE_UNREADABLE.
     """
     values = dict(raw)
     own = {each.name: values.pop(each.name, None) for each in options.COMMON}
@@ -39,6 +37,7 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
         if parameter.name in values:
             value = _READERS[parameter.kind](parameter, values[parameter.name])
             if parameter.choices:
+                value = names.state_name(value) if parameter.name == "status" else value
                 checks.check_choice(spelt(parameter), value, parameter.choices)
             agree(arguments, parameter.key, value, f"{spelt(parameter)} and another argument")
     for parameter in command.parameters:
@@ -93,57 +92,72 @@ def spelt(parameter: Parameter) -> str:
     return parameter.flags[0] if parameter.flags else parameter.metavar
 
 
-_ANOTHER = "Name a file that exists and may be read"
+_ANOTHER = "Name a regular file that exists and may be read"
+_LITERAL = f"{_ANOTHER}; a text that begins with @ itself begins with @@"
 
 
-def read_file(name: str, what: str, limit: int = TEXT_LIMIT) -> bytes:
-    """The bytes of a file, or of stdin for `-`.
+def read_file(name: str, what: str, limit: int | None = None, advice: str = _ANOTHER) -> bytes:
+    """The bytes of a regular file, or of stdin for `-`.
+
+    Args:
+        name: the file's.
+        what: the parameter that names it.
+        limit: in bytes; None stands for that of texts.
+        advice: what helps where the file cannot be read.
 
     Raises:
-        UsageError: USAGE, it cannot be read or has more bytes than the limit.
+        EnvironmentProblem: FILE_UNREADABLE. InvalidInput: FILE_INVALID, it has more bytes than the limit.
     """
+    from orchestrator import files
+
+    bound = files.TEXT_LIMIT if limit is None else limit
     try:
-        if name == options.STDIN:
-            data = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
-        else:
-            with open(name, "rb") as stream:
-                data = stream.read(limit + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError("USAGE", f"{what}: {names.shown(name)} cannot be read: {reason}.", _ANOTHER) from None
-    if len(data) > limit:
-        raise UsageError("USAGE", f"{what}: {names.shown(name)} has more than {limit} bytes.", "")
-    return data
+        if name != options.STDIN:
+            return files.content(name, bound)
+        return files.bounded(sys.stdin.buffer, bound) if sys.stdin else b""
+    except files.Unreadable as problem:
+        raise files.refused(problem, f"{what}: {_named(name)}", advice) from None
+
+
+def _named(name: str) -> str:
+    return "stdin" if name == options.STDIN else names.shown(name)
 
 
 def text(value: str, what: str) -> str:
     """A text argument: as it is, or from stdin (`-`) or a file (`@file`); `@@` is a literal @."""
     if value == options.STDIN:
-        return _decoded(read_file(options.STDIN, what), what)
+        return decoded(read_file(options.STDIN, what), options.STDIN, what)
     if value.startswith("@@"):
         return value[1:]
     if value.startswith("@"):
-        return _decoded(_named_file(value[1:], what), what)
+        return decoded(read_file(value[1:], what, advice=_LITERAL), value[1:], what)
     return value
 
 
-def _named_file(name: str, what: str) -> bytes:
-    try:
-        return read_file(name, what)
-    except UsageError as problem:
-        if problem.suggestion == _ANOTHER:
-            problem.suggestion = f"{_ANOTHER}; a text that begins with @ itself begins with @@"
-        raise
+def decoded(data: bytes, name: str, what: str) -> str:
+    """The text of a file or of stdin, without the line end at its end, which belongs to the file.
 
+    Raises:
+        InvalidInput: FILE_INVALID, it is not UTF-8.
+    """
+    from orchestrator import files
 
-def _decoded(data: bytes, what: str) -> str:
     try:
-        found = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
-        raise UsageError("USAGE", f"{what} is not UTF-8: {byte}.", "Save it as UTF-8") from None
-    # One line end at the end belongs to the file, not to the text.
+        found = files.decoded(data)
+    except files.Unreadable as problem:
+        raise files.refused(problem, f"{what}: {_named(name)}", "") from None
     return found.removesuffix("\n").removesuffix("\r")
+
+
+def document(name: str, what: str) -> bytes:
+    """The bytes of a file or of stdin that holds a report or a part of one, which is a text.
+
+    Raises:
+        EnvironmentProblem: FILE_UNREADABLE. InvalidInput: FILE_INVALID, it is too large or not UTF-8.
+    """
+    data = read_file(name, what, large.REPORT_LIMIT)
+    decoded(data, name, what)
+    return data
 
 
 def _word(parameter: Parameter, value: str) -> str:
@@ -168,7 +182,7 @@ def _words(parameter: Parameter, value: list[str]) -> tuple[str, ...]:
 def _object(parameter: Parameter, value: str) -> dict[str, Any]:
     data: bytes | str = value
     if value == options.STDIN or value.startswith("@"):
-        data = read_file(value if value == options.STDIN else value[1:], spelt(parameter), large.REPORT_LIMIT)
+        data = document(value if value == options.STDIN else value[1:], spelt(parameter))
     return as_object(data, spelt(parameter))
 
 
@@ -185,8 +199,8 @@ def metadata_file(name: str, what: str) -> bytes:
     from orchestrator.core import strictjson
 
     try:
-        data = read_file(name, what, large.REPORT_LIMIT)
-    except UsageError as problem:
+        data = document(name, what)
+    except OrchestratorError as problem:
         raise _invalid(what, problem.message.rstrip("."), ("$",)) from None
     if strictjson.has_bom(data):
         raise _invalid(what, f"{what} begins with a byte-order mark; save it as UTF-8 without one", ("$",))
@@ -220,7 +234,7 @@ def _array(parameter: Parameter, value: str) -> tuple[str, ...]:
     what = spelt(parameter)
     data: bytes | str = value
     if value == options.STDIN or value.startswith("@"):
-        data = read_file(value if value == options.STDIN else value[1:], what)
+        data = document(value if value == options.STDIN else value[1:], what)
     try:
         found = strictjson.loads(data, what)
     except strictjson.JsonProblem as problem:
@@ -236,20 +250,22 @@ def _invalid(what: str, message: str, paths: tuple[str, ...]) -> InvalidInput:
 
 
 def _document(parameter: Parameter, value: str) -> bytes:
-    return read_file(value, spelt(parameter), large.REPORT_LIMIT)
+    return document(value, spelt(parameter))
 
 
 def secret(name: str, what: str) -> bytes:
     """The bytes of a file (or of stdin) with a secret. What is given may be the secret itself, so it is never shown.
 
     Raises:
-        UsageError: USAGE, it cannot be read.
+        EnvironmentProblem: FILE_UNREADABLE. InvalidInput: FILE_INVALID, it is too large.
     """
     try:
         return read_file(name, what)
-    except UsageError as problem:
-        reason = "it is too large" if "more than" in problem.message else "no readable file has the name that was given"
-        raise UsageError("USAGE", f"{what}: {reason}.", f"{what} FILE") from None
+    except InvalidInput as problem:
+        raise InvalidInput(problem.code, f"{what}: the file is too large.", f"{what} FILE") from None
+    except EnvironmentProblem as problem:
+        message = f"{what}: no readable regular file has the name that was given."
+        raise EnvironmentProblem(problem.code, message, f"{what} FILE") from None
 
 
 def _secret(parameter: Parameter, value: str) -> bytes:

@@ -17,7 +17,7 @@ from orchestrator import bootstrap
 from orchestrator.app import acting, arguments, human, operations, outcomes
 from orchestrator.app.context import Context
 from orchestrator.app.pooling import Pool
-from orchestrator.core import names
+from orchestrator.core import fields, large, names, strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp import problems, speaking
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
@@ -140,7 +140,7 @@ class Caller:
             if key in found:
                 raise UsageError("USAGE", f"{tool.name} is given {key} twice.", _takes(tool))
             if value is not None:
-                found[key] = value
+                found[key] = _object(tool, key, value)
         missing = [name for name in tool.required if name not in found]
         if missing:
             raise UsageError("USAGE", f"{tool.name} needs {', '.join(missing)}.", _takes(tool))
@@ -206,6 +206,33 @@ def _unknown(tool: Tool, name: str) -> UsageError:
     return UsageError(
         "USAGE", f"{tool.name} has no argument {names.shown(name)}{hint}", _takes(tool), did_you_mean=near
     )
+
+
+_FORMS = {
+    "details": '{"files": ["login.py"]}', "metadata": '{"status": "implemented"}', "acknowledge": '{"GROUP": "REASON"}',
+}  # fmt: skip
+"""What an object looks like that an argument takes."""
+
+
+def _object(tool: Tool, name: str, value: Any) -> Any:
+    """A value; where an object is asked for, also from its JSON as a text, which is how some clients send it.
+
+    Raises:
+        UsageError: USAGE, with the form that is wanted.
+    """
+    if arguments.parameters(tool.words)[name].kinds != (dict,) or isinstance(value, dict):
+        return value
+    form = f'"{name}": {_FORMS.get(name, "{}")}'
+    why = f"not {fields.kind(value)}"
+    if isinstance(value, str):
+        try:
+            found = strictjson.loads(value, f"the text of {name}", large.REPORT_LIMIT)
+        except strictjson.JsonProblem as problem:
+            why = f"and {problem.message}"
+        else:
+            if isinstance(found, dict):
+                return found
+    raise UsageError("USAGE", f"{tool.name}: {name} must be an object, {why}.", f"Send it as {form}", form=form)
 
 
 def _takes(tool: Tool) -> str:

@@ -92,7 +92,7 @@ class Orchestrator(
             path: the database file or a URL `sqlite:///FILE`.
 
         Raises:
-            InvalidInput: IMPORT_... {line}. Refused: ALREADY_EXISTS, NOT_EMPTY. UsageError: FILE_UNREADABLE.
+            InvalidInput: IMPORT_... {line}. Refused: ALREADY_EXISTS, NOT_EMPTY. EnvironmentProblem: FILE_UNREADABLE.
             EnvironmentProblem: as `open`, IMPORT_TOO_NEW, RULES_DIFFER.
         """
         from orchestrator.app.audit import intake

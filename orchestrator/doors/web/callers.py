@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi import Depends, Request
@@ -70,7 +71,7 @@ def reader(request: Request) -> Caller:
     Raises:
         Denied: 401, where not everybody may; 400, the query names something twice.
     """
-    _refuse_repeated(request)
+    _check_query(request)
     found = bearer(request)
     if found is not None:
         return found
@@ -80,11 +81,32 @@ def reader(request: Request) -> Caller:
     return known.caller if known is not None else Caller()
 
 
-def _refuse_repeated(request: Request) -> None:
+def _check_query(request: Request) -> None:
+    """Refuse a query that names something twice, or, of the programs' interface, something that is not asked for there.
+
+    Raises:
+        Denied: 400, with the nearest name.
+    """
     names_ = [name for name, _ in request.query_params.multi_items()]
     twice = next((name for name in names_ if names_.count(name) > 1), None)
     if twice is not None:
         raise Denied(400, "BAD_REQUEST", f"The query names {names.shown(twice[:40])} more than once.")
+    if not names_ or not request.url.path.startswith("/api/"):
+        return
+    known = list(_parameters(request.scope["route"].dependant))
+    for name in names_:
+        if name not in known:
+            near = names.nearest(name, known)
+            listed = f"it takes {', '.join(known)}" if known else "it takes none"
+            hint = f"did you mean {near}?" if near else f"{listed}."
+            raise Denied(400, "BAD_REQUEST", f"This address has no parameter {names.shown(name[:40])}; {hint}")
+
+
+def _parameters(dependant: Any) -> Iterator[str]:
+    """The query parameters of an endpoint and of what it depends on, as the framework has read their signatures."""
+    yield from (str(each.alias) for each in dependant.query_params)
+    for each in dependant.dependencies:
+        yield from _parameters(each)
 
 
 async def writer(request: Request) -> Caller:
@@ -93,7 +115,7 @@ async def writer(request: Request) -> Caller:
     Raises:
         Denied: 401, nobody is known; 403, the request comes from another place, or without its form's token.
     """
-    _refuse_repeated(request)
+    _check_query(request)
     # A person's token is looked up in the store.
     found = await run_in_threadpool(bearer, request)
     if found is not None:

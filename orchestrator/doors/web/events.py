@@ -19,13 +19,15 @@ from orchestrator.app.audit import live
 from orchestrator.app.pooling import Pool
 from orchestrator.doors.web.api import failures
 from orchestrator.doors.web.callers import Reading, Serving
-from orchestrator.doors.web.failures import Denied, log
+from orchestrator.doors.web.failures import log
 
 router = APIRouter(prefix="/api")
 
 LOOK_S = 0.05
 """Seconds between two looks for commits of other processes."""
-_NUMBER = re.compile(r"[0-9]{1,15}")
+_NUMBER = re.compile(r"[0-9]+")
+_TOO_LONG = 16
+"""Digits of a number that no event has."""
 
 
 class Pulse:
@@ -68,10 +70,11 @@ def _shown(event: dict[str, Any]) -> ServerSentEvent:
     return ServerSentEvent(data=event, event=kind, id=str(number))
 
 
-def _number(text: str) -> int:
-    if not _NUMBER.fullmatch(text):
-        raise Denied(400, "BAD_REQUEST", "Last-Event-ID is the number of an event.")
-    return int(text)
+def _number(text: str | None, newest: int) -> int | None:
+    """The number that a reader has come to: none where it is no number, the newest where nothing has reached it."""
+    if text is None or not _NUMBER.fullmatch(text):
+        return None
+    return min(int(text), newest) if len(text) < _TOO_LONG else newest
 
 
 async def _start(
@@ -86,8 +89,9 @@ async def _start(
             stream begins.
     """
     newest = await run_in_threadpool(_last, serving.pool, session_id)
-    if last_event_id:
-        return min(_number(last_event_id), newest)
+    last = _number(last_event_id, newest)
+    if last is not None:
+        return last
     return newest if after is None else min(after, newest)
 
 

@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from orchestrator import errors
+from orchestrator import files as named_files
 from orchestrator.core import strictjson
 from orchestrator.runner import port
 from orchestrator.runner.executors import failures, fakes, files, own_result
@@ -92,9 +93,9 @@ def load(path: str | pathlib.Path) -> Scripted:
         InvalidInput: SCRIPT_INVALID, it cannot be read or has problems; all of them are told.
     """
     try:
-        found = strictjson.loads(pathlib.Path(path).read_bytes(), "the script")
-    except OSError as error:
-        raise _invalid([f"the script {str(path)!r} cannot be read: {error.strerror}"]) from error
+        found = strictjson.loads(named_files.content(path), f"the script {str(path)!r}")
+    except named_files.Unreadable as problem:
+        raise _invalid([f"the script {str(path)!r} {problem.reason}"]) from problem
     except strictjson.JsonProblem as problem:
         raise _invalid([problem.message]) from problem
     steps = found.get("steps") if isinstance(found, dict) else found

@@ -189,10 +189,10 @@ def test_a_workflow_file_that_cannot_be_read_is_named(tmp_path: pathlib.Path) ->
 
 def test_an_export_is_not_read_from_a_stdin_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(errors.UsageError, match="no stdin"), intake._opened(intake.STDIN):
+    with pytest.raises(errors.EnvironmentProblem, match="no stdin"), intake._opened(intake.STDIN):
         pass
 
 
 def test_an_export_that_cannot_be_read_to_its_end_says_why() -> None:
-    with pytest.raises(errors.UsageError, match="Input/output error; nothing was imported"):
+    with pytest.raises(errors.EnvironmentProblem, match="Input/output error; nothing was imported"):
         list(intake._lines(_Torn()))

@@ -360,11 +360,13 @@ def test_the_log_of_an_earlier_session_is_found_by_its_id(tmp_path: pathlib.Path
     second = again(tmp_path)
     assert second.log(run["id"])["log_id"] == "task-001"
     assert (second.log("task-001")["id"], [each["id"] for each in second.earlier()]) == (run["id"], [run["id"]])
+    assert [each["id"] for thread in second.tree() for each in thread["runs"]] == [run["id"]]
     with pytest.raises(Refused) as refused:
         second.log("task-002")
     assert refused.value.code == "UNKNOWN_ID"
     own = done(second, "create a.md")
     assert second.log("task-001")["id"] == own["id"] != run["id"]
+    assert [each["id"] for thread in second.tree() for each in thread["runs"]] == [own["id"]]
 
 
 def test_a_run_of_another_project_goes_on_nowhere_else(tmp_path: pathlib.Path) -> None:

@@ -342,7 +342,7 @@ def test_a_failed_import_leaves_no_file_and_no_folder(tmp_path: pathlib.Path, fi
 @pytest.mark.parametrize("name", ["", ".", "nowhere.jsonl", "a\0b"])
 def test_what_cannot_be_read_is_named(tmp_path: pathlib.Path, name: str) -> None:
     problem = refused(tmp_path / "other.db", name)
-    assert (problem.code, problem.exit_code) == ("FILE_UNREADABLE", 64)
+    assert (problem.code, problem.exit_code) == ("FILE_UNREADABLE", 5)
 
 
 def test_an_export_is_a_new_file_of_its_owner(tmp_path: pathlib.Path) -> None:

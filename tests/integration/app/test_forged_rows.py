@@ -212,6 +212,18 @@ FORGERIES: dict[str, tuple[Callable[[Step], None], str, set[Told]]] = {
         {("SPAWN_WITHOUT_DECISION", 1, "agent_reports")},
     ),
     "a hard blocker resolved by an agent": (block("developer", "resolved"), "blocker resolve", NO_RIGHT),
+    "a soft blocker lifted by nobody who opened it or stands above": (
+        block("developer", "resolved", **{"class": "soft"}), "blocker resolve", NO_RIGHT,
+    ),
+    "a soft blocker lifted by a word that is none": (
+        block("developer", "gone", **{"class": "soft"}), "blocker resolve", NO_RIGHT,
+    ),
+    "a soft blocker lifted in the name of who opened it": (
+        block("qa_expert", "resolved", **{"class": "soft"}), "blocker resolve", NO_RIGHT,
+    ),
+    "a soft blocker lifted by another command": (
+        block("developer", "resolved", **{"class": "soft", "opened_by": "developer"}), "group create", NO_RIGHT,
+    ),
     "a blocker accepted without an approval": (block("tech_lead", "accepted"), "group create", NO_RIGHT),
     "guidance by a developer": (block("developer", "guidance"), "group create", NO_RIGHT),
     "a blocker answered without a question": (block("user", "answered"), "answer", NO_RIGHT),
@@ -338,6 +350,6 @@ def test_no_other_report_answers_such_a_turn(about: str, columns: dict[str, obje
 
 def test_where_rows_cannot_be_related_that_is_a_finding(path: pathlib.Path) -> None:
     connection = sqlite3.connect(path)
-    connection.execute("DROP INDEX ix_status_changes_entity")
+    connection.execute("DROP INDEX ix_agent_reports_key")
     connection.close()
     assert ("ROWS_UNREADABLE", 0, "") in told(path, 0)

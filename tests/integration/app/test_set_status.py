@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import every
 from tests.integration.app.table import SESSION, Table, names
 from tests.integration.app.test_slots import slots
 
@@ -72,7 +73,7 @@ def expected(from_: str, to: str, actor: str) -> str | None:
     return None if actor in LEGAL[from_, to] else "NOT_PERMITTED"
 
 
-@pytest.mark.parametrize(
+@every(
     ("from_", "to", "actor"),
     [
         pytest.param(from_, to, actor, id=f"{from_} to {to} by {actor}")

@@ -10,6 +10,7 @@ import pytest
 from orchestrator.app import operations
 from orchestrator.core import lifecycle_table
 from orchestrator.errors import Refused
+from tests.cases import every
 from tests.integration.app.board import Board, board
 
 __all__ = ["board"]
@@ -54,8 +55,8 @@ def test_a_task_moves_by_hand_as_the_table_says(board: Board, old: str, new: str
         assert board.status("T") == {"T": old}
 
 
-@pytest.mark.parametrize("cause", ["set_status", "claim", "run", *lifecycle_table.TASK_SYSTEM_MOVES])
-@pytest.mark.parametrize(("old", "new"), PAIRS, ids=[f"{old} to {new}" for old, new in PAIRS])
+@every("cause", ["set_status", "claim", "run", *lifecycle_table.TASK_SYSTEM_MOVES])
+@every(("old", "new"), PAIRS, ids=[f"{old} to {new}" for old, new in PAIRS])
 def test_there_are_the_moves_of_the_table_and_no_other(old: str, new: str, cause: str) -> None:
     may = new in BY_HAND[old] or cause in BY_SYSTEM.get((old, new), set())
     try:

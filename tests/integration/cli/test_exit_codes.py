@@ -42,7 +42,7 @@ FAILURES = {
     "a huge number": ((*ROUTE, "PARTIAL", "--turn", "9" * 30), 64, "USAGE"),
     "out of range": (("group", "create", "C", "-s", "S1", "--complexity", "11"), 64, "USAGE"),
     "invalid id": (("group", "show", "A/B", "-s", "S1"), 64, "INVALID_ID"),
-    "file that is missing": ((*ROUTE, "PARTIAL", "--summary", "@nowhere.txt"), 64, "USAGE"),
+    "file that is missing": ((*ROUTE, "PARTIAL", "--summary", "@nowhere.txt"), 5, "FILE_UNREADABLE"),
     "unknown revision": (("db", "downgrade", "9999"), 64, "UNKNOWN_REVISION"),
     "unknown schema": (("schema", "grop", "show"), 64, "USAGE"),
 }

@@ -148,7 +148,7 @@ def test_bad_input_is_one_sentence_with_the_line(
 
 def test_a_folder_cannot_be_imported(run: Run, tmp_path: pathlib.Path) -> None:
     done = run("audit", "import", str(tmp_path), "--db", str(tmp_path / "other.db"), JSON)
-    assert (done.returncode, json.loads(done.stdout)["code"]) == (64, "FILE_UNREADABLE")
+    assert (done.returncode, json.loads(done.stdout)["code"]) == (5, "FILE_UNREADABLE")
 
 
 def test_a_database_with_the_session_stays_as_it_is(

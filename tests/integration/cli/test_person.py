@@ -170,7 +170,7 @@ class TestATokenFile:
         [
             pytest.param(b"", 3, "HUMAN_REQUIRED", id="empty"),
             pytest.param(b"orchestrator-human-x", 3, "HUMAN_REQUIRED", id="wrong"),
-            pytest.param(b"\xff\xfe", 64, "USAGE", id="no text"),
+            pytest.param(b"\xff\xfe", 4, "FILE_INVALID", id="no text"),
         ],
     )
     def test_with_something_else_proves_nobody(
@@ -181,10 +181,10 @@ class TestATokenFile:
         done = run(*END, "--human-token-file", str(file), "--json")
         assert (done.returncode, json.loads(done.stdout)["code"]) == (exit_code, code)
 
-    def test_that_cannot_be_read_is_wrong_usage_and_its_name_is_not_shown(self, run: Run, token: pathlib.Path) -> None:
+    def test_that_cannot_be_read_is_told_and_its_name_is_not_shown(self, run: Run, token: pathlib.Path) -> None:
         secret = token.read_text().strip()
         done = run(*END, "--human-token-file", secret, "--json")
-        assert (done.returncode, json.loads(done.stdout)["code"]) == (64, "USAGE")
+        assert (done.returncode, json.loads(done.stdout)["code"]) == (5, "FILE_UNREADABLE")
         assert secret.encode() not in done.stdout + done.stderr
 
     @pytest.mark.parametrize(("mode", "warns"), [(0o600, 0), (0o400, 0), (0o640, 1), (0o604, 1), (0o620, 1)])

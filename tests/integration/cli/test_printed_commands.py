@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from orchestrator.doors.cli import catalogue, main
+from tests.cases import every
 from tests.conftest import Command
 from tests.integration.cli.conftest import Ask, Lines, Run
 from tests.integration.cli.test_refusals import ROWS
@@ -62,7 +63,7 @@ def test_the_commands_of_the_demonstration_do_what_it_shows(command: Command, tm
     ]
 
 
-@pytest.mark.parametrize("words", catalogue.COMMANDS)
+@every("words", catalogue.COMMANDS)
 def test_every_example_of_the_help_exists(words: str) -> None:
     assert exists(catalogue.find(words).example)
 
@@ -107,6 +108,9 @@ def test_only_the_manager_is_told_how_a_closed_group_is_reopened(role: str, way:
         pytest.param(("route", "developer", "XYZZY", "-g", "B"), id="refusal"),
         pytest.param(("group", "show", "Z"), id="unknown group"),
         pytest.param(("validate", "S1", "--dry-run"), id="verdict"),
+        pytest.param(("next", "--agent-id", "developer", "--session-id", "S1"), id="instruction"),
+        pytest.param(("group", "create", "C", "--session-id", "S1"), id="what follows"),
+        pytest.param(("doctor",), id="notes"),
     ],
 )
 @pytest.mark.parametrize("json_", [True, False], ids=["json", "text"])
@@ -115,10 +119,10 @@ def test_the_database_that_was_named_is_named_again(
 ) -> None:
     done = run(*words, "--db", str(database), *(["--json"] if json_ else []), ORCHESTRATOR_DB="")
     if json_:
-        found = list(commands(json.loads(done.stdout)))
+        found = [*commands(json.loads(done.stdout)), *re.findall("`(orchestrator [^`]+)`", done.stdout.decode())]
     else:
         text = (done.stdout + done.stderr).decode()
-        found = re.findall(r"(?<![@\w])orchestrator (?:--db|[a-z]+) .*", text)
+        found = re.findall(r"(?<![@\w])orchestrator (?:--db|[a-z]+) [^`\n]*", text)
     assert [command for command in found if f"--db {database}" not in command] == []
 
 

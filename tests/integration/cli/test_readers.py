@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -54,9 +55,21 @@ def calls(draw: st.DrawFn) -> tuple[str, list[str]]:
 @given(calls())
 def test_a_plain_call_is_read_as_typer_reads_it(call: tuple[str, list[str]]) -> None:
     words, rest = call
-    plain = quick.read(catalogue.find(words), rest)
-    if plain is not None:
+    plain, refusal = read_by(quick.read, words, rest)
+    if refusal is not None:
+        # Typer would take it, so that a scan comes before.
+        assert read_by(quick.scan, words, rest) == (None, refusal)
+    elif plain is not None:
+        assert read_by(quick.scan, words, rest) == (None, None)
         assert plain == by_typer(words, rest)
+
+
+def read_by(reader: Callable[..., Any], words: str, rest: list[str]) -> tuple[Any, str | None]:
+    """What a reader makes of a call, and why it refuses it."""
+    try:
+        return reader(catalogue.find(words), rest), None
+    except UsageError as problem:
+        return None, problem.message
 
 
 @pytest.mark.parametrize(

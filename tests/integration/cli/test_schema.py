@@ -12,6 +12,7 @@ import pytest
 
 from orchestrator.doors.cli import answers, catalogue, main
 from tests.acceptance import replhouse
+from tests.cases import every
 from tests.integration.app import peer
 
 TYPES: dict[str, tuple[type, ...]] = {
@@ -204,7 +205,7 @@ def test_the_story_plays_every_command() -> None:
     assert set(catalogue.COMMANDS) - played == {"batch", "mcp", "repl", "schema", "serve"}
 
 
-@pytest.mark.parametrize("words", catalogue.COMMANDS)
+@every("words", catalogue.COMMANDS)
 def test_a_schema_is_a_document_of_its_own(words: str) -> None:
     schema = json.loads(json.dumps(answers.json_schema(words)))
     assert schema["title"] == f"orchestrator {words}"

@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from orchestrator.store import guards_imported, sqlite, step
+from tests.cases import every
 from tests.integration.app import peer
 from tests.integration.app.desk import Desk
 from tests.integration.store import ledger
@@ -103,12 +104,12 @@ def refusal(file: pathlib.Path, sql: str, *, pretending: bool) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("sql", [*INSERTS, *UPSERTS])
+@every("sql", [*INSERTS, *UPSERTS])
 def test_a_stranger_inserts_nothing(file: pathlib.Path, sql: str) -> None:
     assert refusal(file, sql, pretending=False) == TRIPWIRE
 
 
-@pytest.mark.parametrize("sql", [*INSERTS, *UPSERTS])
+@every("sql", [*INSERTS, *UPSERTS])
 def test_one_who_has_the_write_function_inserts_nothing_either(file: pathlib.Path, sql: str) -> None:
     told = refusal(file, sql, pretending=True)
     assert told.partition(":")[0] in ("ALREADY_EXISTS", "IMPORT_CLOSED", "ILLEGAL_MOVE")

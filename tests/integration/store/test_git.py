@@ -70,6 +70,19 @@ def test_only_flags_that_fit_the_name_make_an_entry(length: int) -> None:
     assert not git._holds(head + bytes(60) + flags + name + b"x\0", "/", name)
 
 
+@pytest.mark.parametrize("version", [2, 4])
+def test_a_split_index_tracks_what_its_shared_part_lists(repository: pathlib.Path, version: int) -> None:
+    (repository / "o.db").write_text("x")
+    run(repository, "update-index", "--index-version", str(version))
+    run(repository, "add", "o.db")
+    run(repository, "update-index", "--split-index")
+    (repository / "later").write_text("x")
+    run(repository, "add", "later")
+    assert git.untrack(str(repository / "o.db")) == f"git -C '{repository}' rm --cached -- o.db"
+    assert git.untrack(str(repository / "later")) is not None
+    assert git.untrack(str(repository / "never")) is None
+
+
 def test_a_linked_worktree_has_an_index_of_its_own(repository: pathlib.Path, tmp_path: pathlib.Path) -> None:
     (repository / "o.db").write_text("x")
     run(repository, "add", "o.db")

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from orchestrator.store import constants, guards, guards_imported, guards_tables, schema
+from tests.cases import every
 from tests.integration.store import ledger
 from tests.integration.store.ledger import refused
 
@@ -168,15 +169,15 @@ def content(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]
     return [tuple(row) for row in connection.execute(f"SELECT * FROM {table}")]
 
 
-@pytest.mark.parametrize("table", TABLES)
+@every("table", TABLES)
 def test_no_row_is_ever_deleted(filled: sqlite3.Connection, table: str) -> None:
     with refused("NEVER_DELETED"):
         filled.execute(f"DELETE FROM {table}")
     assert len(content(filled, table)) == 1
 
 
-@pytest.mark.parametrize("table", guards_tables.APPEND_ONLY)
-@pytest.mark.parametrize("verb", ["UPDATE", "UPDATE OR REPLACE"])
+@every("table", guards_tables.APPEND_ONLY)
+@every("verb", ["UPDATE", "UPDATE OR REPLACE"])
 def test_no_row_of_the_record_ever_changes(filled: sqlite3.Connection, verb: str, table: str) -> None:
     for column in sample(table):
         with refused("NEVER_CHANGED"):
@@ -188,7 +189,7 @@ BY_EVERY_VERB = pytest.mark.parametrize("verb", ["INSERT", "REPLACE", "INSERT OR
 
 
 @BY_EVERY_VERB
-@pytest.mark.parametrize(("table", "key"), KEYS, ids=lambda part: part if isinstance(part, str) else "+".join(part))
+@every(("table", "key"), KEYS)
 def test_a_key_is_taken_once(filled: sqlite3.Connection, table: str, key: tuple[str, ...], verb: str) -> None:
     before = content(filled, table)
     row = {name: 7 if isinstance(value, int) else "z" for name, value in sample(table).items()}
@@ -198,8 +199,8 @@ def test_a_key_is_taken_once(filled: sqlite3.Connection, table: str, key: tuple[
     assert content(filled, table) == before
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("tail", ["ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET {column} = 'q'"])
+@every("table", TABLES)
+@every("tail", ["ON CONFLICT DO NOTHING", "ON CONFLICT DO UPDATE SET {column} = 'q'"])
 def test_nothing_is_written_over_by_an_upsert(filled: sqlite3.Connection, table: str, tail: str) -> None:
     column = next(iter(sample(table)))
     with refused("ALREADY_EXISTS"):
@@ -212,8 +213,8 @@ def test_a_further_row_with_keys_of_its_own_is_welcome(filled: sqlite3.Connectio
     assert [len(content(filled, name)) for name in ("texts", "agent_reports")] == [2, 2]
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("answer", [0, None, "1x"], ids=repr)
+@every("table", TABLES)
+@every("answer", [0, None, "1x"])
 def test_a_write_function_that_does_not_answer_one_opens_nothing(
     filled: sqlite3.Connection, table: str, answer: int | str | None
 ) -> None:

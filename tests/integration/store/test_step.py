@@ -309,3 +309,20 @@ def test_the_line_of_a_row_is_canonical_json_without_the_nulls_at_its_end(values
     assert line == values[: len(line)]
     assert set(values[len(line) :]) <= {None}
     assert step.row_line(values) == f"{strictjson.canonical(line)}\n".encode()
+
+
+@pytest.mark.parametrize("table", ["audit_events", "texts"])
+def test_a_row_that_a_foreign_trigger_skips_is_no_accepted_step(connection: sqlite.Connection, table: str) -> None:
+    before = connection.execute("SELECT count(*) FROM audit_events").fetchone()
+    connection.execute(f"CREATE TRIGGER skips BEFORE INSERT ON {table} BEGIN SELECT RAISE(IGNORE); END")
+
+    def write() -> None:
+        with step.open_step(connection, constants.STORE_CHAIN, AT) as one:
+            one.insert("texts", hash="h", content="c")
+            one.seal(*VIA, {})
+
+    with pytest.raises(errors.EnvironmentProblem, match=f"a row of {table} was skipped") as refusal:
+        write()
+    assert refusal.value.code == "CORRUPT"
+    assert connection.execute("SELECT count(*) FROM audit_events").fetchone() == before
+    assert connection.execute("SELECT count(*) FROM texts").fetchone() == (0,)

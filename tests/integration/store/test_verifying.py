@@ -19,6 +19,7 @@ from orchestrator.store.coverage import Span
 from tests import forging
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
+from tests.cases import every
 from tests.integration.app import story
 from tests.integration.store.conftest import Unprivileged
 
@@ -125,7 +126,7 @@ def test_a_record_that_nobody_touched_is_whole(raw: sqlite3.Connection) -> None:
     assert {chain: found(raw, Span(chain)) for chain in chains} == {chain: [] for chain in chains}
 
 
-@pytest.mark.parametrize(("table", "column"), COLUMNS, ids=lambda each: each)
+@every(("table", "column"), COLUMNS)
 def test_every_column_of_every_table_is_covered(raw: sqlite3.Connection, table: str, column: str) -> None:
     known = rows_of(raw, table)
     for row in {id(row): row for row in (known[0], known[len(known) // 2], known[-1])}.values():
@@ -351,8 +352,8 @@ def test_an_event_that_covers_nonsense_stops_nothing(raw: sqlite3.Connection, ro
     assert ("EVENT_ALTERED", 5, "audit_events") in told(raw)
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("value", [b"\xff\xfe", 1.5, 10**15], ids=["bytes", "a fraction", "a number"])
+@every("table", TABLES)
+@every("value", [b"\xff\xfe", 1.5, 10**15], ids=["bytes", "a fraction", "a number"])
 def test_values_of_other_types_stop_nothing(raw: sqlite3.Connection, table: str, value: object) -> None:
     for column in schema.metadata.tables[table].columns:
         if column.computed is None and not column.primary_key:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from orchestrator.core import masking
+from tests.cases import every
 
 OPENAI = "sk-proj-" + "aB3dE6gH" * 4
 ANTHROPIC = "sk-ant-api03-" + "bC4fG7hJ" * 4
@@ -211,7 +212,7 @@ MASKED = {
 }
 
 
-@pytest.mark.parametrize(("text", "shown"), MASKED.values(), ids=MASKED)
+@every(("text", "shown"), MASKED.values(), ids=MASKED)
 def test_p25_a_secret_is_masked_and_what_is_around_it_stays(text: str, shown: str) -> None:
     assert masking.mask(text) == shown
 
@@ -262,14 +263,14 @@ HARMLESS = {
 }
 
 
-@pytest.mark.parametrize("text", HARMLESS.values(), ids=HARMLESS)
+@every("text", HARMLESS.values(), ids=HARMLESS)
 def test_p25_ordinary_text_stays_as_it_is(text: str) -> None:
     assert masking.mask(text) == text
     assert masking.mask_keys(text) == text
 
 
-@pytest.mark.parametrize("value", ["required", "string", "None", "true", "aZ", "abcdefgh"])
-@pytest.mark.parametrize("form", ['"token": "{}"', "password: {}", "secret = {};", "api_key={},", "token='{}'"])
+@every("value", ["required", "string", "None", "true", "aZ", "abcdefgh"])
+@every("form", ['"token": "{}"', "password: {}", "secret = {};", "api_key={},", "token='{}'"])
 def test_p25_a_bare_word_of_up_to_eight_letters_is_no_secret(form: str, value: str) -> None:
     assert masking.mask(form.format(value)) == form.format(value)
 
@@ -280,7 +281,7 @@ def test_p25_nothing_stays_nothing() -> None:
     assert not masking.leaks(None)
 
 
-@pytest.mark.parametrize("text", [text for text, _ in MASKED.values()], ids=MASKED)
+@every("text", [text for text, _ in MASKED.values()], ids=MASKED)
 def test_p25_a_leak_is_seen_before_masking_and_none_after(text: str) -> None:
     assert masking.leaks(text)
     assert not masking.leaks(masking.mask(text))
@@ -347,8 +348,8 @@ ENCODED: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("value", [VALUE, "open-sesame-1", "Zm9v+YmFy/YmF6=="])
-@pytest.mark.parametrize("encode", ENCODED.values(), ids=ENCODED)
+@every("value", [VALUE, "open-sesame-1", "Zm9v+YmFy/YmF6=="])
+@every("encode", ENCODED.values(), ids=ENCODED)
 def test_p24_a_registered_value_is_masked_as_encoders_write_it(encode: Callable[[str], str], value: str) -> None:
     values, _ = masking.registered({"X": value})
     written = encode(value)
@@ -423,3 +424,27 @@ def test_p15_a_configuration_shows_names_and_no_secrets() -> None:
 )
 def test_most_texts_are_known_to_hold_no_key_without_a_search(text: str, may: bool) -> None:
     assert masking.may_hold_keys(text, ["open-sesame"]) == may
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "claim_token: S1:C12",
+        "claim_token=S1:C12, lease 900",
+        "task heartbeat T --claim-token S1:C12.1 --by dev",
+        '{"claim_token": "S1:C12"}',
+        "CLAIM_TOKEN=S1:C12",
+    ],
+)
+def test_the_token_of_a_claim_stays_behind_its_own_name(text: str) -> None:
+    assert masking.mask(text) == text
+    assert masking.mask_value({"claim_token": "S1:C12"}) == {"claim_token": "S1:C12"}
+
+
+@pytest.mark.parametrize(
+    "before", ["password: ", "token=", "API_KEY=", "--token ", "Bearer ", '{"password": "', '{"token": "', "secret = "]
+)
+def test_what_looks_like_the_token_of_a_claim_is_a_secret_behind_any_other_name(before: str) -> None:
+    assert "abc9x:C12" not in masking.mask(f"{before}abc9x:C12")
+    assert masking.mask_value({"password": "abc9x:C12"}) != {"password": "abc9x:C12"}
+    assert masking.mask_value({"claim_token": "abc 9x:C12"}) != {"claim_token": "abc 9x:C12"}

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core import masking, masking_stream
+from tests.cases import every
 
 KEY = "sk-ant-api03-QQQQBBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKK"
 RED, OFF, CLEAR = "\x1b[31m", "\x1b[0m", "\x1b[2K"
@@ -33,6 +34,27 @@ UNSEEN = {
     "soft hyphen": "\xad",
     "direction": "\u202e",
     "variation": "\ufe0f",
+    "many intermediates": "\x1b[1;2 !\"#$%&'()m",
+    "many intermediates without numbers": "\x1b !\"#$%&'()F",
+    "many numbers": f"\x1b[{'1;' * 100}m",
+    "controls within a code": "\x1b[3\x071m",
+    "a code that is cancelled": "\x1b[3\x18",
+    "a code cut by another": "\x1b[3\x1b[0m",
+    "link of eight bits": "\x9d8;;https://example.com\x9c",
+    "title cut by a colour": "\x1b]0;title\x1b[0m",
+    "title that is cancelled": "\x1b]0;title\x1a",
+    "long title": f"\x1b]0;{'t' * 3000}\x07",
+    "device control": "\x1bP1$r0m\x1b\\",
+    "device control of eight bits": "\x901$r0m\x9c",
+    "application command": "\x1b_G a=1\x1b\\",
+    "privacy message": "\x1b^x\x9c",
+    "start of string": "\x98x\x1b\\",
+    "colour, spelt out by a shell": r"\033[1;31m",
+    "colour, spelt out by a script": r"\e[0m",
+    "colour, spelt out in carets": "^[[31m",
+    "character set, spelt out": r"\x1b(B",
+    "title, spelt out": r"\x1b]0;title\x07",
+    "link, spelt out": r"\x1b]8;;x\x1b\\",
     "colour, spelt out": r"\x1b[31m",
     "colour, spelt out in JSON": r"\u001b[0m",
     "zero-width space, spelt out": r"\u200b",
@@ -47,9 +69,9 @@ def masked(
     return "".join([*map(stream.feed, pieces), stream.close(cut)])
 
 
-@pytest.mark.parametrize("size", [0, 1, 3, 7])
-@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
-@pytest.mark.parametrize("at", [2, 3, 8, 20, len(KEY) - 1])
+@every("size", [0, 1, 3, 7])
+@every("unseen", UNSEEN.values(), ids=UNSEEN)
+@every("at", [2, 3, 8, 20, len(KEY) - 1])
 def test_a_key_is_masked_wherever_it_is_broken(unseen: str, at: int, size: int) -> None:
     broken = f"{KEY[:at]}{unseen}{KEY[at:]}"
     assert masked(f"{RED}key{OFF} {broken} and{RED}\n", size) == f"{RED}key{OFF} {TOKEN} and{RED}\n"
@@ -86,12 +108,21 @@ def test_what_begins_a_code_does_not_swallow_the_beginning_of_a_token(begun: str
     assert masked(shown) == shown
 
 
+@pytest.mark.parametrize("begun", ["\x1b", "\x1b[", "\x1b[1;", "\x9b", "\x1b(", r"\x1b[", r"\033[", "^[["])
+@pytest.mark.parametrize("key", [KEY, "AKIA2345ABCDEFGHIJKL", "glpat-q7Zt9LmX2vB8nR4kW3sD6"])
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_what_begins_a_code_does_not_hide_the_key_behind_it(begun: str, key: str, size: int) -> None:
+    shown = masked(f"a {begun}{key} b", size)
+    assert key[5:12] not in shown
+    assert "[MASKED:" in shown
+
+
 def test_a_registered_value_is_masked_when_broken() -> None:
     assert masked(f"x={'hunter'}{OFF}{'2secret'}!", secrets=("hunter2secret",)) == "x=[MASKED:API_KEY]!"
 
 
-@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
-@pytest.mark.parametrize("at", range(1, 9))
+@every("unseen", UNSEEN.values(), ids=UNSEEN)
+@every("at", range(1, 9))
 def test_a_broken_secret_is_masked_in_texts_values_and_documents(unseen: str, at: int) -> None:
     line = "TOKEN=q7Zt9LmX2vB8nR4"
     broken = f"a {line[:at]}{unseen}{line[at:]} b"
@@ -108,8 +139,8 @@ def test_a_broken_secret_is_masked_in_texts_values_and_documents(unseen: str, at
     assert not masking.is_plain({"x": broken})
 
 
-@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
-@pytest.mark.parametrize("at", [2, 8, 20])
+@every("unseen", UNSEEN.values(), ids=UNSEEN)
+@every("at", [2, 8, 20])
 def test_a_broken_key_is_masked_before_it_is_stored(unseen: str, at: int) -> None:
     broken = f"say {KEY[:at]}{unseen}{KEY[at:]}!"
     assert masking.mask_keys(broken) == f"say {TOKEN}!"

@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.core import masking, masking_kinds, masking_stream
 from orchestrator.core.masking_kinds import KINDS, Kind
+from tests.cases import every
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -55,7 +56,7 @@ def test_p25_each_kind_is_masked_wherever_it_is_cut(kind: Kind) -> None:
         assert stream.feed(text[:border]) + stream.feed(text[border:]) + stream.close() == shown
 
 
-@pytest.mark.parametrize("kind", masking_kinds.ISSUED, ids=[kind.name for kind in masking_kinds.ISSUED])
+@every("kind", masking_kinds.ISSUED, ids=[kind.name for kind in masking_kinds.ISSUED])
 def test_p24_each_mark_of_an_issuer_is_known(kind: Kind) -> None:
     for mark in kind.marks:
         text, shown = parts(Kind(kind.name, kind.row, kind.found.replace(kind.marks[0], mark), ""))
@@ -88,7 +89,7 @@ def test_there_are_many_innocent_lines() -> None:
     assert len(set(INNOCENT)) >= FEWEST
 
 
-@pytest.mark.parametrize("line", INNOCENT)
+@every("line", INNOCENT)
 def test_p25_an_innocent_line_stays_as_it_is(line: str) -> None:
     assert masking.mask(line) == line
     assert masking.mask_keys(line) == line
@@ -102,7 +103,7 @@ def test_p25_all_innocent_lines_together_stay_as_they_are() -> None:
     assert "".join([*map(stream.feed, re.findall(r"(?s).{1,100}", text)), stream.close()]) == text
 
 
-@pytest.mark.parametrize("line", SECRET)
+@every("line", SECRET)
 def test_p25_a_secret_is_masked_whole_and_its_line_stays(line: str) -> None:
     """In the file a secret stands in braces; what is JSON, or holds a line's end, is written with signs of its own."""
     marked = re.sub(r"\{([^{}\"]|\"(?!:))+\}(?!\})|\{[^{}]*\}(?=\")", lambda found: f"\x01{found[0][1:-1]}\x02", line)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from orchestrator.core import masking, masking_stream
+from tests.cases import every
 from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, KEYS, LONG_KEYS, MASKED, OPENAI
 
 REGISTERED = ("open-sesame-1", "sesame-1-and-more", "{\n  two lines\n}")
@@ -37,8 +38,8 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("keys_only", [False, True], ids=["all", "keys"])
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@every("keys_only", [False, True], ids=["all", "keys"])
+@every("text", TEXTS.values(), ids=TEXTS)
 def test_p25_a_border_anywhere_changes_nothing(text: str, keys_only: bool) -> None:
     masked = masking.mask_keys if keys_only else masking.mask
     whole = masked(text, REGISTERED)
@@ -46,8 +47,8 @@ def test_p25_a_border_anywhere_changes_nothing(text: str, keys_only: bool) -> No
     assert streamed(text, REGISTERED, keys_only) == whole
 
 
-@pytest.mark.parametrize("border", [4096, 8192, 65_536])
-@pytest.mark.parametrize(("secret", "token"), KEYS.values(), ids=KEYS)
+@every("border", [4096, 8192, 65_536])
+@every(("secret", "token"), KEYS.values(), ids=KEYS)
 def test_p24_a_key_over_the_border_of_a_buffer_is_masked(secret: str, token: str, border: int) -> None:
     for offset in (1, len(secret) // 2, len(secret) - 1):
         text = "x" * (border - offset - 1) + " " + secret
@@ -74,8 +75,8 @@ def test_p24_a_long_key_block_in_pieces_is_masked_up_to_its_end(secret: str, tok
     assert streamed(text[start : start + size] for start in range(0, len(text), size)) == f"a [MASKED:{token}] b"
 
 
-@pytest.mark.parametrize("missing", [2, 10, 30])
-@pytest.mark.parametrize(("secret", "token"), KEYS.values(), ids=KEYS)
+@every("missing", [2, 10, 30])
+@every(("secret", "token"), KEYS.values(), ids=KEYS)
 def test_p24_a_key_that_was_cut_by_a_kill_is_masked(secret: str, token: str, missing: int) -> None:
     written = f"line\nkey {secret[: max(6, len(secret) - missing)]}"
     shown = streamed([written[:10], written[10:]], keys_only=True, cut=True)
@@ -85,7 +86,7 @@ def test_p24_a_key_that_was_cut_by_a_kill_is_masked(secret: str, token: str, mis
     assert not any(secret[:end] in shown for end in range(len(secret) - 1, 39, -1))
 
 
-@pytest.mark.parametrize("secret", [secret for secret, _ in KEYS.values() if len(secret) < 200 and "\n" not in secret])
+@every("secret", [secret for secret, _ in KEYS.values() if len(secret) < 200 and "\n" not in secret])
 def test_p24_two_streams_are_masked_each_by_itself(secret: str) -> None:
     first, second = (masking_stream.Stream(keys_only=True) for _ in range(2))
     half = len(secret) // 2
@@ -101,7 +102,7 @@ def test_p25_what_cannot_begin_a_secret_is_given_out_at_once(text: str) -> None:
     assert masking_stream.Stream(REGISTERED[:2], keys_only=False).feed(text) == text
 
 
-@pytest.mark.parametrize(
+@every(
     "unit",
     [
         "a",
@@ -121,7 +122,7 @@ def test_p25_what_cannot_begin_a_secret_is_given_out_at_once(text: str) -> None:
         "open-sesame-",
     ],
 )
-@pytest.mark.parametrize(
+@every(
     "before",
     [
         "",

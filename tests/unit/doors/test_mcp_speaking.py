@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 
 import hypothesis
-import pytest
 from hypothesis import strategies as st
 
 from orchestrator.app import operations
@@ -17,11 +16,12 @@ from orchestrator.doors.cli import catalogue
 from orchestrator.doors.mcp import speaking
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.architecture import source
+from tests.cases import every
 
 CALL = re.compile(rf"\b({'|'.join(TOOLS)})\b(?: (\{{.*?\}}+))?")
 
 
-@pytest.mark.parametrize(
+@every(
     ("text", "said"),
     [
         ("orchestrator status S1", 'get_status {"session_id": "S1"}'),

@@ -245,3 +245,34 @@ def test_a_start_that_cannot_be_right_is_wrong_usage(
     assert main.main(["mcp", *words]) == 64
     said = streams.readouterr()
     assert (said.out, code in said.err) == ("", True)
+
+
+@pytest.mark.parametrize("name", ["details", "metadata", "acknowledge"])
+def test_an_object_may_come_as_its_json(caller: Caller, name: str) -> None:
+    given = {"group_id": "A", "status": "PASS", name: '{"A": "b"}'}
+    assert caller.taken(TOOLS["route"], given)[name] == {"A": "b"}
+    assert caller.taken(TOOLS["route"], {**given, name: {"A": "b"}})[name] == {"A": "b"}
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        pytest.param(
+            "words", "and the text of details is not valid JSON: Expecting value at line 1, column 1", id="text"
+        ),
+        pytest.param("[1]", "not text '[1]'", id="JSON of a list"),
+        pytest.param(["a"], "not a list", id="list"),
+        pytest.param(3, "not a number", id="number"),
+        pytest.param('{"a": 1, "a": 2}', "and the text of details has a key twice: $.a", id="key twice"),
+    ],
+)
+def test_what_is_no_object_is_told_the_form_that_is_wanted(caller: Caller, value: Any, why: str) -> None:
+    with pytest.raises(errors.UsageError) as caught:
+        caller.taken(TOOLS["route"], {"group_id": "A", "status": "PASS", "details": value})
+    assert caught.value.message == f"route: details must be an object, {why}."
+    assert caught.value.suggestion == 'Send it as "details": {"files": ["login.py"]}'
+
+
+def test_a_text_that_is_asked_for_is_not_read_as_json(caller: Caller) -> None:
+    given = {"group_id": "A", "status": "PASS", "summary": '{"a": 1}'}
+    assert caller.taken(TOOLS["route"], given)["summary"] == '{"a": 1}'

@@ -20,6 +20,7 @@ from orchestrator.doors.cli.repl import desk as port
 from orchestrator.doors.cli.repl import ending, loop, show, sources, speaking, telling
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
+from tests.cases import every
 from tests.unit.doors.fake_desk import FakeDesk, outcome
 
 BLOCKED = outcome(
@@ -382,8 +383,8 @@ def test_a_refusal_of_the_desk_is_an_error_of_the_line_alone(play: Play) -> None
 METHODS = [name for name, part in vars(port.Desk).items() if inspect.isfunction(part) and not name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("other", [app_desk.Desk, FakeDesk], ids=["the desk", "the fake"])
+@every("name", METHODS)
+@every("other", [app_desk.Desk, FakeDesk], ids=["the desk", "the fake"])
 def test_what_the_loop_calls_is_there(name: str, other: type) -> None:
     wanted, found = (inspect.signature(getattr(each, name)).parameters for each in (port.Desk, other))
     assert [*found][: len(wanted)] == [*wanted]

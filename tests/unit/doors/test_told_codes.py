@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import json
 import os
@@ -16,6 +17,7 @@ from orchestrator.core.running import codes
 from orchestrator.doors.mcp.calling import Caller, Settings
 from orchestrator.doors.web import failures
 from tests.architecture import source
+from tests.cases import every
 
 KINDS = {
     name: kind for name, kind in inspect.getmembers(errors, inspect.isclass)
@@ -32,6 +34,7 @@ PLACES = {
 """Places that a sentence may name; all of them are known to who tells it, however they are written."""
 
 
+@functools.cache
 def raised() -> list[tuple[str, str]]:
     """The kind and the code of every error that stands in the source."""
     found = {("Refused", code) for code in codes.CODES}
@@ -70,7 +73,7 @@ def test_every_error_is_found_in_the_source() -> None:
     assert len(found) > 100
 
 
-@pytest.mark.parametrize(("kind", "code"), raised())
+@every(("kind", "code"), raised)
 def test_an_error_names_no_place_and_no_key(kind: str, code: str, caller: Caller) -> None:
     answer = failures.answer(made(kind, code))
     over_http = json.loads(bytes(answer.body))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.core.routing.facts import Path
+from tests.cases import every
 from tests.unit.routing import build
 
 DEV, SSE, QA, TL = "developer", "senior_software_engineer", "qa_expert", "tech_lead"
@@ -67,7 +68,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(
+@every(
     ("role", "status", "agent", "action"), [pytest.param(*row, id=f"{row[0]} {row[1]}") for row in TABLE]
 )
 def test_a_report_leads_where_the_table_says(role: str, status: str, agent: str | None, action: str) -> None:

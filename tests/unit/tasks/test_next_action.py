@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.core import next_action
 from orchestrator.core.next_facts import Facts, Item, Notice, Root, Worker
+from tests.cases import every
 from tests.unit.tasks.build import (
     BOSS,
     ME,
@@ -199,13 +200,13 @@ ROWS: dict[str, tuple[Facts, str, str, set[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "action", "state", "keys"), ROWS.values(), ids=ROWS)
+@every(("given", "action", "state", "keys"), ROWS.values(), ids=ROWS)
 def test_the_first_rule_that_matches_answers(given: Facts, action: str, state: str, keys: set[str]) -> None:
     answer = next_action.answer(given)
     assert (answer["action"], answer["state"], set(answer) - ALWAYS) == (action, state, keys)
 
 
-@pytest.mark.parametrize("given", [row[0] for row in ROWS.values()], ids=ROWS)
+@every("given", [row[0] for row in ROWS.values()], ids=ROWS)
 def test_the_instruction_is_one_sentence_with_a_command(given: Facts) -> None:
     instruction = next_action.answer(given)["instruction"]
     assert "`orchestrator " in instruction

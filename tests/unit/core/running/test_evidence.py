@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from orchestrator.core.running import evidence, evidence_index
 from orchestrator.core.running.evidence import Index, Item, Problem, Record
+from tests.cases import every
 
 AT = "2026-01-02T03:04:05.000006Z"
 
@@ -110,7 +111,7 @@ def altered_document(*path: str | int, value: Any) -> bytes:
 UPPER = "sha256:" + "A" * 64
 
 
-@pytest.mark.parametrize(
+@every(
     ("data", "path"),
     [
         (b"[]", "$"),

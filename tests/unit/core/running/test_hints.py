@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.core.running import codes, guard, hints, objections, states, summary, words
+from tests.cases import every
 
 RULES = [rule.__name__.strip("_") for rule in objections.OBJECTIONS]
 FITS = [
@@ -24,7 +25,7 @@ def test_p39_the_hint_is_about_what_decided(rule: str, code: str | None, part: s
     assert part in (hints.of(rule, states.UNFINISHED, "x", code, "task-1") or "")
 
 
-@pytest.mark.parametrize("rule", [rule for rule in (*RULES, "nothing_verified") if rule != "executor_blocked"])
+@every("rule", [rule for rule in (*RULES, "nothing_verified") if rule != "executor_blocked"])
 def test_p39_every_rule_has_a_hint_of_its_own_that_is_shown_whole(rule: str) -> None:
     found = hints.BY_RULE[rule].format(id="task-1795873176588")
     block = summary.block("task-1795873176588", states.FAILED, "x", hint=found)

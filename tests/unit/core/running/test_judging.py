@@ -13,6 +13,7 @@ from orchestrator.core.running import codes, grounds, guard, judging, states, wo
 from orchestrator.core.running.facts import CLAIM, DIFF
 from orchestrator.core.running.judging import Facts, File, Verdict
 from orchestrator.core.running.objections import OBJECTIONS
+from tests.cases import every
 from tests.unit.core import growth
 
 OTHER_TYPES = [type_ for type_ in task_types.TYPES if type_ != "DANGEROUS_OP"]
@@ -164,7 +165,7 @@ ROWS: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("changed", "status", "state", "rule", "code"), ROWS)
+@every(("changed", "status", "state", "rule", "code"), ROWS)
 def test_one_fact_less_and_the_run_is_not_complete(
     changed: dict[str, Any], status: str, state: str, rule: str, code: str | None
 ) -> None:
@@ -173,7 +174,7 @@ def test_one_fact_less_and_the_run_is_not_complete(
     assert found == (status, state, rule, code, rule)
 
 
-@pytest.mark.parametrize("changed", [pytest.param(row.values[0], id=row.id) for row in ROWS])
+@every("changed", [pytest.param(row.values[0], id=row.id) for row in ROWS])
 def test_p26_p39_whatever_is_not_complete_says_why_in_one_line_without_guessing(changed: dict[str, Any]) -> None:
     verdict = judged(**changed)
     assert (len(verdict.why.splitlines()), words.guesses(verdict.why)) == (1, False)
@@ -537,3 +538,8 @@ def test_P8_unfinished_background_work_is_named() -> None:
 def test_P39_the_reason_of_a_failure_is_the_executor_s_own(error: str | None, why: str) -> None:
     verdict = judged(status="ERROR", exit_code=1, error=error)
     assert (verdict.executor_status, verdict.rules[0], verdict.code, verdict.why) == ("ERROR", "exit_code", "E503", why)
+
+
+def test_what_an_executor_said_ends_before_what_was_not_touched_is_named() -> None:
+    why = judged(verified=(), exit_code=3, error="nothing done", untouched=("a.md",)).why
+    assert why.endswith("nothing done. Mentioned and not touched: a.md.")

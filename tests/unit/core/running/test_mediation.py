@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from orchestrator.core.running import mediation, words
 from orchestrator.core.running.file_names import Tree
 from orchestrator.core.running.mediation import Answered
+from tests.cases import every
 from tests.unit.core import growth
 
 EXISTING = Tree(frozenset({"README.md", "src/a.py"}), frozenset({"src"}))
@@ -37,7 +38,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "reason"), ROWS)
+@every(("text", "reason"), ROWS)
 def test_p19_what_is_ambiguous_is_asked(text: str, reason: str | None) -> None:
     found = mediation.doubt(text, EXISTING)
     assert (found and found.reason) == reason

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.core.running import prompts, terminal
+from tests.cases import every
 from tests.unit.core import growth
 
 OPEN = {
@@ -140,7 +141,7 @@ def watched(text: str) -> prompts.Watch:
     return watch
 
 
-@pytest.mark.parametrize(("line", "kind"), ids(OPEN))
+@every(("line", "kind"), ids(OPEN))
 def test_an_unfinished_last_line_is_a_prompt_after_two_seconds(line: str, kind: str) -> None:
     found = watched("some text\n" + line).look()
     assert found is not None
@@ -154,8 +155,8 @@ def test_a_finished_last_line_of_two_kinds_is_a_prompt_after_ten_seconds(line: s
     assert (found.kind, found.finished, found.since, found.due) == (kind, True, 100.0, 110.0)
 
 
-@pytest.mark.parametrize("ending", ["", "\n"], ids=["unfinished", "finished"])
-@pytest.mark.parametrize("line", ids(NO_PROMPT))
+@every("ending", ["", "\n"], ids=["unfinished", "finished"])
+@every("line", ids(NO_PROMPT))
 def test_other_text_is_no_prompt_however_long_it_stays(line: str, ending: str) -> None:
     assert watched("some text\n" + line + ending).look() is None
 
@@ -326,7 +327,7 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize(("text", "shown"), ids(SHOWN))
+@every(("text", "shown"), ids(SHOWN))
 def test_a_line_is_shown_as_on_a_terminal(text: str, shown: str) -> None:
     assert terminal.clean(text) == shown
 

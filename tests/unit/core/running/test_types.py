@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from orchestrator.core import task_types
 from orchestrator.core.running import destructive, types
 from orchestrator.errors import UsageError
+from tests.cases import every
 from tests.unit.core import growth
 
 DESTRUCTIVE = (
@@ -129,13 +130,13 @@ UNSURE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), ORDERS)
+@every(("text", "expected"), ORDERS)
 def test_a_clause_that_orders_a_change_makes_a_task_of_change(text: str, expected: str) -> None:
     """Source: seed 001, Property 8."""
     assert types.settle(None, text) == types.Settled(expected, guessed=False)
 
 
-@pytest.mark.parametrize("text", ASKED)
+@every("text", ASKED)
 def test_verbs_of_change_within_a_question_order_nothing(text: str) -> None:
     assert types.detect(text) == "READ_INFO"
 
@@ -145,12 +146,12 @@ def test_what_no_word_tells_is_a_question_by_guess(text: str) -> None:
     assert types.settle(None, text) == types.Settled("READ_INFO", guessed=True)
 
 
-@pytest.mark.parametrize("text", DESTRUCTIVE)
+@every("text", DESTRUCTIVE)
 def test_inv2_destructive_words_come_first(text: str) -> None:
     assert (types.detect(text), destructive.is_destructive(text)) == ("DANGEROUS_OP", True)
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@every("text", HARMLESS)
 def test_inv2_words_that_only_look_destructive_are_not(text: str) -> None:
     assert not destructive.is_destructive(text)
 

@@ -12,6 +12,7 @@ from orchestrator.core.running import judging, mentions, types
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.core.running.file_names import Tree
 from orchestrator.core.running.judging import Verdict
+from tests.cases import every
 from tests.unit.core.running import wordings
 
 STRICT = [*wordings.ENGLISH, *wordings.JAPANESE, *wordings.GUESSED]
@@ -61,12 +62,12 @@ def paths(right: str) -> str:
     return right.replace(" ", "|")
 
 
-@pytest.mark.parametrize(("text", "right"), EVERY, ids=[text for text, _ in EVERY])
+@every(("text", "right"), EVERY, ids=[text for text, _ in EVERY])
 def test_p8_whoever_does_what_was_ordered_is_complete(text: str, right: str) -> None:
     assert verdict(text, paths(right)).executor_status == "COMPLETE", verdict(text, paths(right)).why
 
 
-@pytest.mark.parametrize(("text", "right"), STRICT, ids=[text for text, _ in STRICT])
+@every(("text", "right"), STRICT, ids=[text for text, _ in STRICT])
 def test_p8_whoever_does_something_else_is_not(text: str, right: str) -> None:
     for other in ("other.txt", "src/other.py", "-src/keep2.py"):
         found = verdict(text, other)
@@ -75,7 +76,7 @@ def test_p8_whoever_does_something_else_is_not(text: str, right: str) -> None:
         assert named in found.why or "delete" in found.why, found.why
 
 
-@pytest.mark.parametrize(("text", "right"), KNOWN, ids=[text for text, _ in KNOWN])
+@every(("text", "right"), KNOWN, ids=[text for text, _ in KNOWN])
 def test_p8_whoever_does_nothing_is_not(text: str, right: str) -> None:
     found = verdict(text, "")
     assert found.executor_status != "COMPLETE", read(text)[0]
@@ -95,19 +96,24 @@ def test_p8_whoever_does_what_is_forbidden_is_not(text: str, done: str) -> None:
     assert (found.executor_status, "which the task forbids" in found.why) == ("INCOMPLETE", True), found.why
 
 
+@pytest.mark.parametrize(("text", "done"), wordings.WRONG, ids=[text for text, _ in wordings.WRONG])
+def test_p8_whoever_does_something_near_by_is_not(text: str, done: str) -> None:
+    assert verdict(text, paths(done)).executor_status != "COMPLETE", read(text)
+
+
 ALONE = [
     (text, right) for text, right in STRICT
     if right.lstrip("-") in BEFORE.files and not any(word in text for word in ("temporary", "一時"))
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "right"), ALONE, ids=[text for text, _ in ALONE])
+@every(("text", "right"), ALONE, ids=[text for text, _ in ALONE])
 def test_p8_whoever_deletes_instead_of_changing_or_changes_instead_of_deleting_is_not(text: str, right: str) -> None:
     wrong = right[1:] if right.startswith("-") else f"-{right}"
     assert verdict(text, wrong).executor_status != "COMPLETE", read(text)[1]
 
 
-@pytest.mark.parametrize(("text", "right"), STRICT, ids=[text for text, _ in STRICT])
+@every(("text", "right"), STRICT, ids=[text for text, _ in STRICT])
 def test_p8_what_was_done_beyond_is_named(text: str, right: str) -> None:
     found = verdict(text, f"{paths(right)}|other.txt|-src/keep2.py")
     if "src/keep2.py" in right:
@@ -126,7 +132,7 @@ SEVERAL = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "right"), SEVERAL, ids=[text for text, _ in SEVERAL])
+@every(("text", "right"), SEVERAL, ids=[text for text, _ in SEVERAL])
 def test_p8_one_of_several_is_not_all_or_the_other_is_named(text: str, right: str) -> None:
     for path in paths(right).split("|"):
         rest = "|".join(each for each in paths(right).split("|") if each != path)

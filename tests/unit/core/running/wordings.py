@@ -174,6 +174,29 @@ ENGLISH: list[tuple[str, str]] = [
     ("update 'README.md' & \"a.md\"", "README.md a.md"), ("delete a.md & b.md", "-a.md -b.md"),
     ("delete a.md as well as b.md", "-a.md -b.md"), ("Remove a.md. Also remove b.md.", "-a.md -b.md"),
     ("remove a.md; create c.md", "-a.md c.md"), ("1) create a.txt 2) delete old.txt", "a.txt -old.txt"),
+    # Read only, where something else is the object of an order; quoted, and not to be done.
+    ("check error.log and fix core.py", "core.py"), ("Read a.md only, change b.md", "b.md"),
+    ("check README.md, fix its typos so that it agrees with core.py", "README.md"),
+    ("review a.md and b.md and fix the typos", "a.md"), ("look at core.py and delete old.txt", "-old.txt"),
+    ("data.csv holds the numbers; write them into README.md", "README.md"),
+    ("Use a.md as a reference and update b.md", "b.md"), ("overwrite a.md with the contents of b.md", "a.md"),
+    ("apply the rules from notes.txt to core.py", "core.py"),
+    ("create a script fetch.py which downloads data into out.json", "fetch.py"),
+    ("create run.sh with\n```sh\nrm old.txt\n```", "run.sh"), ('Write to notes.md: "delete old.txt tomorrow"', "notes.md"),
+    ("add the line `rm -f app.log` to Makefile", "Makefile"), ("the title in README.md should read 'About core.py'", "README.md"),
+    ('commit message: "update README.md" -- write it to msg.txt', "msg.txt"),
+    ("why does 'open my notes.md' fail? fix core.py", "core.py"),
+    ("run this:\n```\nrm old.txt\n```\nthen update README.md", "-old.txt README.md"),
+    ("run `rm -rf build` and then update README.md", "-build/main.o -build/sub/x.o -build/ README.md"),
+    # Gone in other words, and what is spared.
+    ("Ensure old.txt no longer exists", "-old.txt"), ("make sure old.txt is gone", "-old.txt"), ("old.txt has to go", "-old.txt"),
+    ("old.txt should not exist any more", "-old.txt"), ("I no longer need old.txt; please dispose of it", "-old.txt"),
+    ("change the name of old.txt to new.txt", "-old.txt new.txt"), ("old.txt should be called new.txt", "-old.txt new.txt"),
+    ("delete all *.log files except error.log", "-app.log"), ("delete src/*.py", "-src/keep.py -src/keep2.py"),
+    ("remove all .log files", "-app.log -error.log"), ("Delete:\n  a.md\n  b.md\nKeep:\n  old.txt", "-a.md -b.md"),
+    ("move all .md files in docs to tmp/", "-docs/guide.md -docs/api.md tmp/guide.md tmp/api.md"),
+    ("no need to touch README.md, only core.py has to change", "core.py"),
+    ("you cannot see the title in README.md; fix it", "README.md"),
 ]  # fmt: skip
 
 JAPANESE: list[tuple[str, str]] = [
@@ -220,7 +243,26 @@ JAPANESE: list[tuple[str, str]] = [
     ("README.mdに禁止事項を書いて", "README.md"), ("README.mdの更新をお願い", "README.md"),
     ("notes.mdの作成をお願いします", "notes.md"), ("old.txtの削除をお願いします", "-old.txt"),
     ("old.txtを消せ", "-old.txt"), ("不要になったold.txtを消してほしい", "-old.txt"),
+    ("core.pyがold.txtを削除するバグを直して", "core.py"), ("もしold.txtがあれば削除して", "-old.txt"),
+    ("error.log以外の*.logを削除して", "-app.log"), ("old.txtの名前をnew.txtに変えて", "-old.txt new.txt"),
+    ("notes.mdに「old.txtを削除」と書いて", "notes.md"), ("error.logを見てcore.pyを直して", "core.py"),
+    ("core.pyを確認して、README.mdに合わせて直して", "core.py"), ("data.csvを読んで、結果をREADME.mdに書いて", "README.md"),
+    ("a.mdからb.mdへ見出しをコピーして", "b.md"), ("core.pyをx.pyとy.pyに分割して", "core.py x.py y.py"),
+    ("core.pyの問題点を調べて直して", "core.py"), ("お手数ですが、notes.mdを作成いただけますか", "notes.md"),
+    ("core.pyは絶対に変更するな。README.mdを直せ", "README.md"), ("outという名前のフォルダを作成して", "out/"),
+    ("buildフォルダの中を空にして", "-build/main.o -build/sub/x.o"), ("次のファイルを削除：\na.md\nb.md", "-a.md -b.md"),  # noqa: RUF001
+    ("以下を削除してください。\n・a.md\n・b.md", "-a.md -b.md"), ("全ての.logファイルを削除して", "-app.log -error.log"),
 ]  # fmt: skip
+
+WRONG: list[tuple[str, str]] = [
+    ("check error.log and fix core.py", "error.log"), ("notes.txtを読んで、結果をREADME.mdに書いて", "notes.txt"),
+    ("put the numbers of data.csv together and write them into README.md; read a.md", "a.md"),
+    ("merge the list, then move old.txt to docs", "-old.txt"), ("delete all *.log files except error.log", "-error.log"),
+    ("in README.md change \"see a.md for help\" to \"see b.md for help\"", "a.md"),
+    ("core.pyがold.txtを削除するバグを直して", "-old.txt"), ("old.txt should be called new.txt", "new.txt"),
+    ("review core.py and list the problems in review.md", "other.txt"), ("make sure old.txt is gone", "old.txt"),
+]  # fmt: skip
+"""Tasks, each with what an executor changes that does something near by."""
 
 LOOSE: list[tuple[str, str]] = [
     ("fix the bug described in notes.txt", "src/keep.py"), ("add a page about README.md", "docs/new.md"),
@@ -231,6 +273,7 @@ LOOSE: list[tuple[str, str]] = [
     ("add dark mode", "src/dark.py"), ("バグを直して", "src/keep.py"), ("remove the dead code", "-src/keep.py"),
     ("Fix this crash:\n```\nFile \"core.py\", line 3\n```", "src/keep.py"), ("Add CI/CD", ".github/workflows/ci.yml"),
     ("Build a Next.js app", "src/app.tsx"), ("follow docs/guide.md and add type hints", "src/keep.py"),
+    ("Instead of deleting old.txt, rename it to new.txt", "-old.txt new.txt"),
     ("fix all files except core.py", "src/keep.py"), ("don't delete README.md, only shorten it", "README.md"),
 ]  # fmt: skip
 """Tasks that mention nothing that has to become another: any change may be what was wanted, and none is not enough."""
@@ -249,6 +292,7 @@ GUESSED: list[tuple[str, str]] = [
     ("新規ファイル：notes.md", "notes.md"), ("README.mdをそのまま英訳して", "README.md"),  # noqa: RUF001
     ("README.md、お願いします", "README.md"), ("notes.mdが必要です", "notes.md"),
     ("config.yamlのtimeoutを30にして", "config.yaml"),
+    ("review core.py and list the problems in review.md", "review.md"), ("How about adding a title to README.md?", "README.md"),
 ]  # fmt: skip
 """Tasks without a verb that is known, so that the type is a guess: an answer alone is enough."""
 
@@ -263,5 +307,10 @@ FORBIDDEN: list[tuple[str, str]] = [
     ("README.md以外を直して", "a.md README.md"), ("core.pyは変更しないで、README.mdを直して", "core.py README.md"),
     ("a.mdとb.mdには触らないでREADME.mdを更新", "b.md README.md"), ("README.mdは残して、old.txtを削除して", "-old.txt -README.md"),
     ("README.mdを更新して。ただしcore.pyは変えないこと", "README.md core.py"),
+    ("Fix core.py; hands off README.md", "core.py README.md"), ("a.md is for reading only. Update b.md.", "b.md a.md"),
+    ("create c.md instead of changing a.md", "c.md a.md"), ("You may not edit a.md. Rewrite b.md.", "b.md a.md"),
+    ("update every *.md file but README.md", "a.md README.md"), ("delete src/*.py but keep src/keep.py", "-src/keep.py -src/keep2.py"),
+    ("core.pyには手を加えず、README.mdだけ直して", "README.md core.py"),
+    ("core.pyは読み取り専用です。README.mdを更新してください", "README.md core.py"),
 ]  # fmt: skip
 """Tasks that forbid something, each with what an executor changes that does it all the same."""

@@ -81,7 +81,7 @@ def test_a_script_is_read_from_a_file(tmp_path: pathlib.Path, document: object) 
     ("text", "sentence"),
     [
         pytest.param(None, "cannot be read: No such file or directory", id="absent"),
-        pytest.param("[{", "the script is cut off", id="cut"),
+        pytest.param("[{", "script.json' is cut off", id="cut"),
         pytest.param('{"steps": 5}', 'neither a list of steps nor an object with a list "steps"', id="no list"),
         pytest.param('"x"', "neither a list of steps", id="a text"),
         pytest.param('[{"status": "COMPLETE"}, 5]', "step 2: is no object", id="a step that is none"),
