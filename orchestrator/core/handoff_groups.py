@@ -109,8 +109,9 @@ def _report(
         return None
     at = f" --group-id {group}" if group else ""
     named = "".join(f" --acknowledge {id_}=REASON" for id_ in ids or ())
+    turn = f" --turn {full['turn']}" if full["turn"] is not None else ""
     command = (
         f"orchestrator route --session-id {full['session_id']}{at} --current-agent {full['role']}"
-        f" --turn {full['turn']} --status {status}{named} --summary TEXT"
+        f"{turn} --status {status}{named} --summary TEXT"
     )
     return {"what": what, "command": command}

@@ -31,16 +31,19 @@ def answer(facts: Facts) -> dict[str, Any]:
     """What the asker does next.
 
     Returns:
-        `action`, `state`, `instruction`, the keys of the action, `progress`, `notices`.
+        `action`, `state`, `instruction`, the keys of the action, `turns` (the open ones of the asker), `progress`,
+        `notices`.
 
     Source: seed 002, 完了時チェック.
     """
+    turns = facts.turns()
     found = next(reply for reply in (rule(facts) for rule in RULES) if reply is not None)
     return {
         "action": found.action,
         "state": found.state,
-        "instruction": found.instruction + _meanwhile(facts, found.action),
+        "instruction": _first_of_all(facts, found.action) + found.instruction + _meanwhile(facts, found.action),
         **found.payload,
+        "turns": [words.of_turn(facts, each) for each in turns],
         "progress": progress(facts),
         "notices": [each._asdict() for each in facts.notices],
     }
@@ -48,6 +51,11 @@ def answer(facts: Facts) -> dict[str, Any]:
 
 WAITING = ("wait_for_review", "wait_for_unblock", "wait_for_dependencies", "wait")
 """Actions in which the asker does nothing about its main task."""
+
+
+def _first_of_all(facts: Facts, action: str) -> str:
+    """The open turns of who could take a task: what a turn is about comes first."""
+    return "".join(f"{words.turn(facts, each)} " for each in facts.turns()) if action == "get_task" else ""
 
 
 def _meanwhile(facts: Facts, action: str) -> str:
@@ -107,9 +115,8 @@ def _no_work(facts: Facts) -> Reply | None:
 def _nothing(facts: Facts, why: str) -> Reply:
     turns = " ".join(words.turn(facts, each) for each in facts.turns())
     if turns:
-        # No task, but work all the same.
         sentence = f"{turns} Then ask again by {words.again(facts)}."
-        return Reply("no_work", "needs_task", sentence, {"why": f"{why} {turns}"})
+        return Reply("take_turn", "turn_open", sentence, {"why": f"{why} {turns}"})
     return Reply("no_work", "needs_task", f"{why} Ask again later by {words.again(facts)}.", {"why": why})
 
 

@@ -55,6 +55,10 @@ class Turn(NamedTuple):
 
     number: int
     group_id: str | None = None
+    agent: str | None = None
+    agent_id: str | None = None
+    model: str | None = None
+    action: str | None = None
 
 
 class Notice(NamedTuple):
@@ -101,7 +105,7 @@ class Facts(NamedTuple):
         be done, for it looks at the whole session.
     describe: what the walk has found, by its name there.
     elsewhere: a task of the asker's beside the main task that can go on; asked only when the main task waits.
-    turns: the turns that the asker answers with a report; asked only when it has no task to go on with.
+    turns: the turns that the asker answers with a report.
     person: the only registered person in service; None where there is no such one.
     parted: whether a subtask has something open below it, so that it cannot be done yet.
     dropper: who may drop what one depends on, the asker where that is possible.

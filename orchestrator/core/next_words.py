@@ -78,6 +78,21 @@ def turn(facts: Facts, open_: Turn) -> str:
     return f"Turn {open_.number}{where} is open and yours: read `{read}`, do what it says, and report it."
 
 
+def of_turn(facts: Facts, open_: Turn) -> Payload:
+    """An open turn with the commands to read its hand-off and to report on it."""
+    session, group, number = facts.session_id, open_.group_id, open_.number
+    return {
+        "group_id": group,
+        "agent": open_.agent,
+        "agent_id": open_.agent_id,
+        "model": open_.model,
+        "action": open_.action,
+        "turn": number,
+        "handoff": handoff.command(session, group, number),
+        "report_command": handoff.report_command(session, group, open_.agent or UNKNOWN, number),
+    }
+
+
 def set_status(facts: Facts, task: str, status: str, more: str = "") -> str:
     """The command that moves a task."""
     return f"`orchestrator task set-status {task} {status} --session-id {facts.session_id} --by {facts.agent_id}{more}`"

@@ -16,25 +16,30 @@ ABANDONS = (ABANDON, NO)
 _THREE = (CONTINUE, REVISE, ABANDON)
 DECISIONS: dict[str, tuple[str, ...]] = {
     REVIEW: _THREE,
-    CLARIFICATION: _THREE,
+    CLARIFICATION: (CONTINUE,),
     BUDGET: _THREE,
     REPLY: _THREE,
     CONFIRMATION: (YES, NO),
     CONTINUATION: _THREE,
 }
-"""The decisions that each kind of question may be answered by."""
+"""The decisions that each kind of question may be answered by; those that would do the same are one."""
+BEFORE_RULES_4 = {CLARIFICATION: _THREE}
+"""Decisions that were accepted before rules version 4; an answer that was recorded then is replayed with them."""
 
 NEEDS_NOTE = (REVISE, ABANDON, CLARIFICATION, REPLY)
 """Decisions and kinds whose answer is a note, or nothing without one."""
 
 
-def decisions(kind: str, text: str) -> tuple[str, ...]:
+def decisions(kind: str, text: str, *, before: bool = False) -> tuple[str, ...]:
     """The decisions that a question may be answered by; a run's own yes/no question also by yes and no.
 
     Args:
         kind: the question's kind.
         text: what it asks.
+        before: as it was before rules version 4.
     """
+    if before and kind in BEFORE_RULES_4:
+        return BEFORE_RULES_4[kind]
     return (YES, NO, *DECISIONS[kind]) if kind == REPLY and _is_yes_no(text) else DECISIONS[kind]
 
 
@@ -101,7 +106,11 @@ def effects(
     said = {CONTINUE: goes_on, YES: goes_on, REVISE: again, ABANDON: stops, NO: stops}
     if kind == REPLY:
         said |= {each: f"task {task} goes on with the answer {each}" for each in (YES, NO)}
-    return {decision: said[decision] for decision in decisions(kind, text)}
+    offered = decisions(kind, text)
+    if who == "the project manager" and group is None and task is None:
+        # Nothing is there to abandon: it would do what `revise` does.
+        offered = tuple(decision for decision in offered if decision not in ABANDONS)
+    return {decision: said[decision] for decision in offered}
 
 
 def command(question: str, decision: str, kind: str) -> str:

@@ -9,7 +9,8 @@ Source: seed 002, pendingSubTasks の依存関係フィルタリング.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import graphlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 Node = tuple[str, str]
@@ -54,6 +55,20 @@ def ring_of_task(graph: Graph, task: str, on: str) -> list[str]:
 def ring_of_group(graph: Graph, group: str, on: str) -> list[str]:
     """The ring that a dependency of one group on another would close, or nothing."""
     return _ring(graph, (GROUP_START, group), (GROUP_END, on))
+
+
+def cycle(edges: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """One dependency cycle among names, each of which waits for the next one and the last for the first; else nothing.
+
+    Args:
+        edges: what each name waits for.
+    """
+    try:
+        graphlib.TopologicalSorter(edges).prepare()
+    except graphlib.CycleError as error:
+        # There each name comes before the one that waits for it, and the first one again at the end.
+        return tuple(reversed(error.args[1][1:]))
+    return ()
 
 
 def _ring(graph: Graph, waiting: Node, for_: Node) -> list[str]:

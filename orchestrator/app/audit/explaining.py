@@ -20,6 +20,7 @@ LAST_DECISIONS = 5
 _LOADED = """SELECT e.input FROM workflow_versions v JOIN audit_events e ON e.session_id = '@store' AND e.seq = v.seq
     WHERE v.id = :id AND e.kind = 'workflow load'"""
 _DECISION = re.compile(r"[DR]([1-9][0-9]{0,15})(?:\.([1-9][0-9]{0,8}))?")
+_QUESTION = re.compile(r"Q[1-9][0-9]{0,15}(?:\.[1-9][0-9]{0,8})?")
 _LISTED = {"B": "audit blockers", "E": "audit timeline", "Q": "inbox", "X": "audit refusals"}
 """Where ids are listed that are none of a decision, by their first letter."""
 _REPORT_COLUMNS = (
@@ -32,23 +33,27 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
     """Why a group or task is not finished, or why a decision was made.
 
     Args:
-        id: a group or task of the session, or a decision: `S1:D12`, `S1:D12.2`, or `D12` with a session. A report's
-            id stands for the decision on it. Where a group and a task are called the same, the group is meant.
+        id: a group or task of the session, a decision (`S1:D12`, `S1:D12.2`, or `D12` with a session) or a question
+            (`S1:Q12`). A report's id stands for the decision on it. Where a group and a task are called the same, the
+            group is meant.
         session_id: where a group, a task or a short id belongs.
         at_seq: as it was right after this step of the session; as it is now where left out.
 
     Returns:
         For a group `about: group`, the path with its `unmet` parts, whom it awaits and since which decision, and the
         last decisions. For a decision `about: decision`, the report, the transition, the rules that fired, and the
-        consequences. For a task `about: task`, see `explaining_tasks.why`. All with `sentences`.
+        consequences. For a task `about: task`, see `explaining_tasks.why`. For a question `about: question`, and
+        `question` as `question_views.question` gives it. All with `sentences`.
 
     Raises:
-        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, UNKNOWN_ID (kind decision). UsageError: USAGE without a session,
-            SEQ_OUT_OF_RANGE {first, last}.
+        Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, UNKNOWN_ID (kind decision or question). UsageError: USAGE without a
+            session, SEQ_OUT_OF_RANGE {first, last}.
     """
     owner, colon, short = id.rpartition(":")
     if at_seq is not None:
         return context.as_of(context, why, session_id=owner if colon else session_id, at_seq=at_seq, id=id)
+    if colon and _QUESTION.fullmatch(short):
+        return _question(context, id)
     if colon:
         return _decision(context, owner, short, id)
     if session_id is None:
@@ -64,7 +69,30 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
         return explaining_tasks.why(context, session_id, task)
     if _DECISION.fullmatch(id):
         return _decision(context, session_id, id, id)
+    if _QUESTION.fullmatch(id):
+        return _question(context, f"{session_id}:{id}")
     raise _neither(context, session_id, id)
+
+
+def _question(context: Context, id: str) -> Answer:
+    """What a person is or was asked, which report led to it, and what each answer does."""
+    from orchestrator.app.questions import question_views
+
+    if queries.row(context.reader, queries.QUESTION, id=id) is None:
+        raise _unknown(id, "question")
+    found = question_views.question(context, id=id)["question"]
+    where = (found["group_id"] and f" on group {found['group_id']}") or ""
+    asked = f"Question {id} ({found['kind']}{where}) was asked by {found['asked_by']} at {found['asked_at']}."
+    sentences = [asked, f"It asks: {found['text']}"]
+    if found["report"]:
+        report = found["report"]
+        sentences.append(f"{report['agent_id']} reported {report['response_status']} ({report['id']}).")
+    if found["closed_at"]:
+        note = f" ({found['note']})" if found["note"] else ""
+        sentences.append(f"{found['closed_by']} answered it at {found['closed_at']}: {found['answer']}{note}.")
+    sentences += [f"{each['decision']}: {each['effect']}; `{each['command']}`." for each in found["answers"]]
+    kept = {"session_id": found["session_id"], "group_id": found["group_id"]}
+    return {"success": True, "about": "question", **kept, "question": found, "sentences": sentences}
 
 
 def _neither(context: Context, session_id: str, id: str) -> Refused:
@@ -102,6 +130,9 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
     if task_reader.task(context.connection, session_id, row["id"]) is not None:
         command = f"orchestrator task show {row['id']} --session-id {session_id}"
         sentences.append(f"A task is called {row['id']} too: {command}")
+    session = context.require_session(session_id)
+    if session.status == "ended":
+        sentences.append(f"Session {session_id} has ended.")
     return answer | {"sentences": sentences}
 
 
@@ -220,12 +251,13 @@ def _consequences(context: Context, row: Row) -> list[Answer]:
     return [each.shown() for each in told if each.id not in (row["id"], row["report_id"]) or each.id is None]
 
 
-def _unknown(id: str) -> Refused:
-    message = f"There is no group and no decision {names.shown(id)}."
+def _unknown(id: str, kind: str = "decision") -> Refused:
+    what = "no question" if kind == "question" else "no group and no decision"
+    message = f"There is {what} {names.shown(id)}."
     session, _, short = id.rpartition(":")
     command = _LISTED.get(short[:1], "audit decisions")
     where = f" --session-id {session}" if names.ID_PATTERN.fullmatch(session) else ""
-    return Refused("UNKNOWN_ID", message, f"orchestrator {command}{where}", kind="decision")
+    return Refused("UNKNOWN_ID", message, f"orchestrator {command}{where}", kind=kind)
 
 
 def _transition(context: Context, row: Row, report: Row) -> Answer | None:

@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.engine import completing, summary
-from orchestrator.app.kernel.context import Work
 from orchestrator.core import handoff_groups
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import MANAGER
+from orchestrator.store.reader import Reader
 
 _AT_WORK = ("running", "held")
 
 
-def moment(work: Work, kinds: summary.Kinds | None) -> dict[str, Any]:
-    """The groups of the session as the document keeps them, and what does not go on by itself.
+def groups_now(reader: Reader, session: str, kinds: summary.Kinds | None = None) -> dict[str, Any]:
+    """The groups of a session as the document keeps them, and what does not go on by itself.
 
     Args:
-        kinds: the groups by kind, where the decision has looked at them.
+        kinds: the groups by kind, where the caller has looked at them.
     """
-    kinds = kinds if kinds is not None else summary.kinds(work.reader, work.step.chain)
+    kinds = kinds if kinds is not None else summary.kinds(reader, session)
     entries = [(kind, entry) for kind in handoff_groups.KINDS for entry in kinds[kind]]
     most = handoff_groups.LISTED
-    found: dict[str, Any] = {"groups": [_frozen(work, kind, entry) for kind, entry in entries[:most]]}
+    found: dict[str, Any] = {"groups": [_frozen(reader, session, kind, entry) for kind, entry in entries[:most]]}
     if len(entries) > most:
         found["group_counts"] = _counts(kinds)
     if entries and not any(entry.get("cause") in _AT_WORK for entry in kinds["in_progress"]):
@@ -38,22 +38,22 @@ def _counts(kinds: summary.Kinds) -> dict[str, int]:
     return counts
 
 
-def _frozen(work: Work, kind: str, entry: dict[str, Any]) -> list[Any]:
+def _frozen(reader: Reader, session: str, kind: str, entry: dict[str, Any]) -> list[Any]:
     """A group's id, status, awaited role, cause, and the parts of its path that the cause is about."""
     id_, cause = entry["group_id"], entry.get("cause")
     if kind == "awaiting_confirmation":
         return [id_, "in_progress", MANAGER, cause, []]
     if kind == "deferred_external":
         cause = handoff_groups.TO_ACKNOWLEDGE
-    return [id_, kind, entry.get("awaits"), cause, _unmet(work, kind, entry)]
+    return [id_, kind, entry.get("awaits"), cause, _unmet(reader, session, kind, entry)]
 
 
-def _unmet(work: Work, kind: str, entry: dict[str, Any]) -> list[list[str]]:
+def _unmet(reader: Reader, session: str, kind: str, entry: dict[str, Any]) -> list[list[str]]:
     """What is missing of a group that awaits the manager; of a pending one only what stands in its way."""
     stopped = kind == "pending" and entry["cause"] != "pending"
     if not stopped and entry.get("awaits") != MANAGER:
         return []
-    parts = completing.parts(work, entry["group_id"])
+    parts = completing.path(reader, session, entry["group_id"])[1]
     return [
         [part["part"], part["reason"]]
         for part in parts

@@ -212,7 +212,7 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     noted = {name: value for name, value in (("question", record.question), ("resume", record.resume)) if value}
     reported = None
     if group_id is None and role == MANAGER:
-        noted |= calling.moment(work, record.extras.get("groups"))
+        noted |= calling.groups_now(work.reader, session.id, record.extras.get("groups"))
         reported = record.group.id if record.group else record.reported
     hash_ = freeze(
         work, session, version, group_id, role, agent, action, record.include_context, blockers, noted, reported

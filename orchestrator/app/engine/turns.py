@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from orchestrator.app.kernel.context import Answer
 from orchestrator.core import handoff, strictjson
+from orchestrator.core.workflow.model import Workflow
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
+
+MERGING = ("merge", "merge_fail")
+"""Effects that only whoever merges may report."""
 
 
 def decision_shape(row: Row) -> Row:
@@ -33,3 +37,13 @@ def spawn(reader: Reader, session: str, group: str | None, turn: int) -> tuple[R
             if entry["handoff"] == command:
                 return decision, entry
     return None
+
+
+def statuses(workflow: Workflow, role: str, action: str) -> list[Answer]:
+    """What the role may report in this turn, with its meaning."""
+    own = [transition for transition in workflow.transitions.values() if transition.role == role]
+    return [
+        {"status": each.status, "description": each.description, "effect": each.effect}
+        for each in own
+        if action == "spawn_merge" or each.effect not in MERGING
+    ]

@@ -134,8 +134,21 @@ def complete(context: Context, words: str, bound: dict[str, Any]) -> dict[str, A
         return {**bound, "session_id": only_session(context, words, bound)}
     if words == "status" and bound.get("session_id") is None:
         open_ = open_sessions(context)
-        return {**bound, "session_id": open_[0]} if len(open_) == 1 else bound
+        session = open_[0] if len(open_) == 1 else None if open_ else _last_ended(context)
+        return {**bound, "session_id": session} if session else bound
     return bound
+
+
+_OF_THE_LAST = ("next", "why", "audit stats")
+"""Commands that read the last session where none is open, and say that it has ended; so does `status`."""
+
+
+def _last_ended(context: Context) -> str | None:
+    row = context.reader.one(
+        "SELECT id FROM sessions WHERE status = 'ended' AND kind <> 'chat' AND outcome <> 'imported'"
+        " ORDER BY status_changed_at DESC, id DESC LIMIT 1"
+    )
+    return str(row[0]) if row else None
 
 
 def open_sessions(context: Context) -> list[str]:
@@ -148,7 +161,7 @@ def open_sessions(context: Context) -> list[str]:
 
 
 def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
-    """The one orchestration that is open.
+    """The one orchestration that is open; for what is asked after the end, the last one that has ended.
 
     Raises:
         UsageError: AMBIGUOUS_SESSION {sessions}. Refused: UNKNOWN_SESSION; recorded where the operation writes.
@@ -164,6 +177,9 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
             "Repeat with --session-id ID",
             sessions=found[:20],
         )
+    ended = _last_ended(context) if words in _OF_THE_LAST else None
+    if ended is not None:
+        return ended
     if operations.OPERATIONS[words].writes:
         _refuse(context, words, given, no_session_open())
     raise no_session_open("orchestrator session list --all")

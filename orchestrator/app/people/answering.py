@@ -11,12 +11,12 @@ from typing import Any
 
 from orchestrator.app.engine import changes, completing, consequences, fanning, settling, spawning
 from orchestrator.app.kernel import actors
-from orchestrator.app.kernel.context import ELSEWHERE, Answer, Call, Context, Version, Work, perform
+from orchestrator.app.kernel.context import ELSEWHERE, RULES, Answer, Call, Context, Version, Work, perform
 from orchestrator.app.reports import withheld_reports
 from orchestrator.core import names, questions, strictjson
 from orchestrator.core.questions import ABANDONS, CLARIFICATION, GOES_ON, REVISES
 from orchestrator.core.routing import engine
-from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR, Fired, Group, Session, Target
+from orchestrator.core.routing.facts import MANAGER, PERSON, RULES_VERSION, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -59,7 +59,7 @@ def answer(
         Refused: UNKNOWN_ID {kind}, UNKNOWN_SESSION, QUESTION_CLOSED, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED,
             ACTOR_REQUIRED, UNKNOWN_AGENT. UsageError: USAGE, a decision that the question does not ask for.
     """
-    given: dict[str, Any] = {"id": id, "decision": decision, "note": note, "by": by}
+    given: dict[str, Any] = {"id": id, "decision": decision, "note": note, "by": by, RULES: RULES_VERSION}
     chain = session_id or id.rpartition(":Q")[0] or id
     if _is_idle(context, chain):
         given[ELSEWHERE] = {_IDLE: True}
@@ -82,7 +82,7 @@ def answer_action(work: Work) -> Answer:
     _refuse_closed(question)
     session = work.open_session()
     decision, note = given["decision"], names.said(given.get("note"))
-    _check_fit(question, decision, note)
+    _check_fit(question, decision, note, before=not work.asks(4))
     decision, note = questions.recorded(question["kind"], decision, note)
     work.actor = person.id
     _close(work, question, person, decision, note)
@@ -144,8 +144,8 @@ def _refuse_closed(question: Row) -> None:
     )
 
 
-def _check_fit(question: Row, decision: str, note: str) -> None:
-    kind, allowed = question["kind"], questions.decisions(question["kind"], question["text"])
+def _check_fit(question: Row, decision: str, note: str, *, before: bool = False) -> None:
+    kind, allowed = question["kind"], questions.decisions(question["kind"], question["text"], before=before)
     if decision not in allowed:
         raise UsageError(
             "USAGE", f"Question {question['id']} ({kind}) is answered by {' or '.join(allowed)}, not by {decision}.",

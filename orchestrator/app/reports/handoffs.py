@@ -12,12 +12,10 @@ from orchestrator.app.verdict import scope
 from orchestrator.core import handoff as handoffs
 from orchestrator.core import handoff_groups, large, strictjson
 from orchestrator.core.routing.facts import MANAGER
-from orchestrator.core.workflow.model import Workflow
 from orchestrator.errors import Refused
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
-MERGING = ("merge", "merge_fail")
 """Effects that only an agent sent to merge may report."""
 
 FINDINGS_SHOWN = 200
@@ -113,7 +111,7 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
         "context": [_item(context, session["id"], name, seq) for name, seq in document["context"]],
         "blockers": _blockers(context, session["id"], document),
         "reports": _reports(context, session["id"], document["reports"]),
-        "statuses": _statuses(workflow, role, document["action"]),
+        "statuses": turns.statuses(workflow, role, document["action"]),
         "role_text": _role_text(context, version_id, role),
         "report_command": handoffs.report_command(session["id"], group_id, role, turn),
     }
@@ -176,16 +174,6 @@ def _dependency(context: Context, session_id: str, seq: int | None) -> str | Non
 def _reports(context: Context, session_id: str, seqs: list[int]) -> list[Row]:
     found = (queries.row(context.reader, queries.REPORT, session=session_id, seq=seq) for seq in seqs)
     return [{name: report[name] for name in _REPORT_COLUMNS} for report in found if report]
-
-
-def _statuses(workflow: Workflow, role: str, action: str) -> list[Answer]:
-    """What the role may report in this turn, with its meaning."""
-    own = [transition for transition in workflow.transitions.values() if transition.role == role]
-    return [
-        {"status": each.status, "description": each.description, "effect": each.effect}
-        for each in own
-        if action == "spawn_merge" or each.effect not in MERGING
-    ]
 
 
 def _imported(context: Context, session_id: str, group_id: str | None, role: str) -> list[Answer]:

@@ -32,7 +32,7 @@ def undepend(
     context: Context, *, id: str, on: str, session_id: str, by: str | None = None, reason: str = "",
     request_id: str | None = None, at: str | None = None,
 ) -> Answer:
-    """Drop a dependency on a group that is cancelled or deferred, with the reason.
+    """Drop a dependency on a group that is cancelled or deferred, or one in a dependency cycle, with the reason.
 
     Raises:
         Refused: UNKNOWN_GROUP, UNKNOWN_ID, DEPENDENCY_INVALID {why}, ACTOR_REQUIRED, NOT_PERMITTED, REASON_REQUIRED.
@@ -87,10 +87,11 @@ def undepend_action(work: Work) -> Answer:
             kind="dependency",
         )
     other = work.group(on)
-    if other is None or other.status not in ("cancelled", "deferred_external"):
+    droppable = other is not None and other.status in ("cancelled", "deferred_external")
+    if not droppable and not find_ring(work, group_id, on):
         raise Refused(
-            "DEPENDENCY_INVALID", f"Only a dependency on a cancelled or deferred group can be dropped; {on} is"
-            f" {other.status if other else 'missing'}.", _look(work, on), why="open",
+            "DEPENDENCY_INVALID", "Only a dependency on a cancelled or deferred group, or one in a dependency cycle,"
+            f" can be dropped; {on} is {other.status if other else 'missing'}.", _look(work, on), why="open",
         )
     if not reason:
         raise Refused("REASON_REQUIRED", "Dropping a dependency needs a reason.", "Repeat with --reason TEXT")

@@ -59,8 +59,8 @@ def groups(
         since: the step after which the page begins.
 
     Returns:
-        `groups`, each with its `doubt` where it is completed and no chain of reports proves it, `has_more`,
-        `next_since`.
+        `groups`, each with its `doubt` where it is completed and no chain of reports proves it, and `waits_for`, the
+        groups that a pending one still waits for; `has_more`, `next_since`.
 
     Raises:
         Refused: UNKNOWN_SESSION.
@@ -74,7 +74,8 @@ def groups(
 
     def shape(row: Row) -> Row:
         doubt = doubtful.of(context.reader, session_id, row["id"]) if row["status"] == "completed" else None
-        return {**views.group_shape(row), "doubt": doubt.kind if doubt else None}
+        waits = context.reader.open_dependencies(session_id, row["id"]) if row["status"] == "pending" else ()
+        return {**views.group_shape(row), "doubt": doubt.kind if doubt else None, "waits_for": list(waits)}
 
     return paging.listed("groups", *paging.page(fetch, limit, "created_seq"), "created_seq", since, shape=shape)
 

@@ -5,16 +5,14 @@ An agent that lost its context goes on from this answer alone.
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from orchestrator import errors
-from orchestrator.app.engine import resuming, summary, turns
+from orchestrator.app.engine import resuming, summary
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.session import doubtful
-from orchestrator.core import handoff
-from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
+from orchestrator.app.session import doubtful, open_work
+from orchestrator.core.routing.facts import MANAGER, PERSON
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import file_safety, queries
 from orchestrator.store.queries import Row
@@ -50,7 +48,8 @@ def status(
 
     Returns:
         `warnings`, if any (about the file, and groups that can never be completed), `session`, `goal`, `state`,
-        `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off, `questions`, `verdict` (the
+        `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off, `questions`, `validate` (the
+        command, where the validator is awaited), `stuck` (as `stuck.groups` gives it), `verdict` (the
         newest; `fresh` while nothing was recorded since that changes what it rests on), `held`, `stalled`, `causes`,
         `progress`, `workflow` (the version that it was created with), `next`, `exit_code`: 0 running or ended, 2 a
         person is awaited, 1 stalled. Without a session `sessions` and the most urgent `exit_code`.
@@ -70,24 +69,21 @@ def _of_session(context: Context, session_id: str, *, brief: bool) -> Answer:
     context.require_session(session_id)
     seen = _snapshot(context, session_id)
     now = context.clock()
-    spawns = _spawns(context, seen, now)
+    spawns = open_work.turns(context, seen.session, seen.groups, now)
     answer = _head(seen) | {"warnings": _endless(context, seen), "spawns": spawns}
-    answer |= {"questions": _questions(context, seen), "verdict": seen.verdict}
+    answer |= {"questions": open_work.questions(context, seen.questions), "verdict": seen.verdict}
+    answer |= {"validate": open_work.validation(seen.session), "stuck": _stuck(context, seen)}
     if not brief:
         answer |= _details(context, seen, now)
-    return answer | {"next": _next(seen, spawns, answer["state"])}
+    return answer | {"next": _next(seen, answer)}
 
 
-def _questions(context: Context, seen: Snapshot) -> list[Row]:
-    """The open questions, each with the answers that it may be given, and with the report that asked."""
-    if not seen.questions:
+def _stuck(context: Context, seen: Snapshot) -> list[Answer]:
+    if seen.session["kind"] == "chat" or not any(open_work.may_be_stuck(group) for group in seen.groups):
         return []
-    from orchestrator.app.questions import inbox
+    from orchestrator.app.session import stuck
 
-    return [
-        {**row, "answers": inbox.answers(context.reader, row), "report": inbox.report(context, row)}
-        for row in seen.questions
-    ]
+    return stuck.groups(context, seen.session, seen.groups, seen.questions)
 
 
 def _overview(context: Context) -> Answer:
@@ -169,12 +165,13 @@ def _details(context: Context, seen: Snapshot, now: str) -> Answer:
     kinds = summary.kinds(context.reader, seen.session["id"])
     doubts = doubtful.in_session(context.reader, seen.session["id"]) if kinds["completed"] else {}
     entries = {entry["group_id"]: {**entry, "kind": kind} for kind, found in kinds.items() for entry in found}
+    waits_for = open_work.dependencies(context, seen.session, seen.groups)
     from orchestrator.store import versions
 
     pinned = versions.pinned(context.connection, seen.session["id"], compared=False)
     return {
         "workflow": pinned and pinned.to_json(),
-        "groups": [_group(seen, row, entries[row["id"]], doubts.get(row["id"]), now) for row in seen.groups],
+        "groups": [_group(seen, row, entries[row["id"]], doubts.get(row["id"]), waits_for, now) for row in seen.groups],
         "causes": summary.causes(kinds) if not any(_works(row) for row in seen.groups) else [],
     }
 
@@ -184,7 +181,10 @@ def _works(row: Row) -> bool:
     return row["awaited_role"] not in (None, MANAGER) and row["held"] is None
 
 
-def _group(seen: Snapshot, row: Row, entry: dict[str, Any], doubt: doubtful.Doubt | None, now: str) -> Answer:
+def _group(
+    seen: Snapshot, row: Row, entry: dict[str, Any], doubt: doubtful.Doubt | None,
+    waits_for: dict[str, tuple[str, ...]], now: str,
+) -> Answer:  # fmt: skip
     return {
         "id": row["id"],
         "name": row["name"],
@@ -192,7 +192,8 @@ def _group(seen: Snapshot, row: Row, entry: dict[str, Any], doubt: doubtful.Doub
         "status": row["status"],
         "priority": row["priority"],
         "awaited": views.awaited(row),
-        "overdue": _overdue(seen.session, row, now),
+        "waits_for": list(waits_for.get(row["id"], ())),
+        "overdue": open_work.overdue(seen.session, row, now),
         "awaiting_confirmation": entry["kind"] == "awaiting_confirmation",
         "cause": entry.get("cause"),
         "missing": doubt.missing if doubt else entry.get("missing"),
@@ -202,59 +203,19 @@ def _group(seen: Snapshot, row: Row, entry: dict[str, Any], doubt: doubtful.Doub
     }
 
 
-def _spawns(context: Context, seen: Snapshot, now: str) -> list[Answer]:
-    """The open turns that were given out, in their order: who works now, and how each reports."""
-    open_ = [row for row in (seen.session, *seen.groups) if row["turn"] is not None and row["held"] is None]
-    found = []
-    for row in sorted(open_, key=lambda row: int(row["turn"])):
-        group = row["id"] if "session_id" in row else None
-        given = turns.spawn(context.reader, seen.session["id"], group, row["turn"])
-        if given is not None:
-            found.append(_spawn(seen.session, row, group, given[1], now))
-    return found
-
-
-def _spawn(session: Row, row: Row, group: str | None, entry: Answer, now: str) -> Answer:
-    role, turn = row["awaited_role"], row["turn"]
-    overdue = _overdue(session, row, now)
-    spawn = {
-        "group_id": group,
-        "agent": role,
-        "agent_id": row["awaited_agent_id"],
-        "model": entry["model"],
-        "action": row["awaited_action"],
-        "turn": turn,
-        "since": row["awaited_since"],
-        "overdue": overdue,
-        "report_command": handoff.report_command(session["id"], group, role, turn),
-        "handoff": handoff.command(session["id"], group, turn),
-    }
-    if overdue and group:
-        spawn["redispatch"] = f"orchestrator redispatch {group} --session-id {session['id']} --reason TEXT"
-    return spawn
-
-
-def _overdue(session: Row, row: Row, now: str) -> bool:
-    """Whether an agent has had its turn longer than the session allows. A person is never overdue."""
-    since = row["awaited_since"]
-    if since is None or row["turn"] is None or row["held"] or row["awaited_role"] == PERSON:
-        return False
-    waited = datetime.fromisoformat(now) - datetime.fromisoformat(since)
-    return waited.total_seconds() > int(session["turn_timeout"]) * 60
-
-
-def _next(seen: Snapshot, spawns: list[Answer], state: str) -> list[str]:
+def _next(seen: Snapshot, answer: Answer) -> list[str]:
     """What goes on from here: commands, and the questions that wait for a person."""
-    session = seen.session["id"]
+    session, spawns = seen.session["id"], answer["spawns"]
     commands = [f"orchestrator inbox --session-id {session}"] if seen.questions else []
     commands += seen.queued
-    if state == PAUSED and not any(question["group_id"] is None for question in seen.questions):
+    if answer["state"] == PAUSED and not any(question["group_id"] is None for question in seen.questions):
         commands.append(resuming.command(session))
-    if seen.session["awaited_role"] == VALIDATOR:
-        commands.append(f"orchestrator validate {session}")
+    if answer["validate"]:
+        commands.append(answer["validate"]["command"])
     for spawn in spawns:
         commands += [spawn["redispatch"]] if "redispatch" in spawn else [spawn["handoff"], spawn["report_command"]]
-    if state == STALLED:
+    commands += [step["command"] for group in answer["stuck"] for step in group["helps"]]
+    if answer["state"] == STALLED:
         unfinished = (group["id"] for group in seen.groups if group["status"] not in _FINISHED)
         commands += [f"orchestrator why {group} --session-id {session}" for group in unfinished]
-    return commands
+    return list(dict.fromkeys(commands))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from orchestrator.app.engine import turns as decided
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import next_waits
 from orchestrator.core import names, permissions, tasks
@@ -42,7 +43,8 @@ def next_action(
         group_id: without an agent, only this group.
 
     Returns:
-        For an agent `action`, `state`, `instruction`, the keys of the action, `progress`, `notices`; without one what
+        For an agent `action`, `state`, `instruction`, the keys of the action, `turns`, `progress`, `notices`;
+        without one what
         `orchestrator.app.verdict.postflight.postflight` answers.
 
     Raises:
@@ -176,7 +178,8 @@ class _Reading:
         drop = functools.partial(next_waits.dropper, self.reader, self.session, self.asker)
         return facts._replace(
             dropper=drop, elsewhere=functools.partial(_Once(self._elsewhere).__getitem__, main),
-            parted=self._parted, person=functools.partial(next_reader.only_person, self.connection), turns=self._turns,
+            parted=self._parted, person=functools.partial(next_reader.only_person, self.connection),
+            turns=functools.cache(self._turns),
         )  # fmt: skip
 
     def _status(self) -> str:
@@ -191,7 +194,16 @@ class _Reading:
         """The open turns of the asker, in the order of their groups, the session's first; a few are named."""
         if self._status() == "ended":
             return ()
-        return tuple(next_reader.turns(self.connection, self.session, self.asker)[:_TURNS_NAMED])
+        found = next_reader.turns(self.connection, self.session, self.asker)[:_TURNS_NAMED]
+        return tuple(self._started(turn) for turn in found)
+
+    def _started(self, turn: Turn) -> Turn:
+        """The turn with whom the decision started for it."""
+        given = decided.spawn(self.reader, self.session, turn.group_id, turn.number)
+        entry: dict[str, Any] = given[1] if given else {}
+        action = given[0]["action"] if given else None
+        agent, agent_id, model = (entry.get(name) for name in ("agent", "agent_id", "model"))
+        return turn._replace(agent=agent or self.asker.role, agent_id=agent_id, model=model, action=action)
 
     def _session(self, session: str) -> Session:
         found = self.reader.session(session)

@@ -5,19 +5,18 @@ Source: seed 003, Recommendations 2 (skill postflight updates).
 
 from __future__ import annotations
 
-from typing import Any
-
 from orchestrator import errors
-from orchestrator.app.engine import resuming, turns
+from orchestrator.app.engine import resuming
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import handoff
+from orchestrator.app.session import open_work
 from orchestrator.core.questions import BUDGET, REVIEW
 from orchestrator.core.running import advice
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
 PERSON, RESUMABLE, PAUSED, NOTHING = "awaiting_person", "resumable", "paused", "nothing_to_resume"
+VALIDATE, STUCK, ENDED = "validate", "stuck", "ended"
 
 
 def postflight(context: Context, session_id: str, group_id: str | None = None) -> Answer:
@@ -27,8 +26,10 @@ def postflight(context: Context, session_id: str, group_id: str | None = None) -
         group_id: only this group; what the whole session waits for counts for it too.
 
     Returns:
-        `session_id`, `group_id`, `state`, `questions` with the command that goes on after each, `resume` with the
-        command and the phase of each open spawn, `exit_code`: 2 where a person is awaited.
+        `session_id`, `group_id`, `state`, `questions` in full, with the command that goes on after each, `resume` with
+        role, model, the command and the phase of each open turn, `turns` (every open turn, also while a question is
+        open), `validate` (the command, where the validator is awaited), `stuck` (as `status` gives it), `outcome` and
+        `verdict` of a session that has ended, `exit_code`: 2 where a person is awaited.
 
     Raises:
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP.
@@ -39,45 +40,58 @@ def postflight(context: Context, session_id: str, group_id: str | None = None) -
     if group_id is not None:
         views.require_group(context, session_id, group_id)
     session = views.session_row(context.reader, session_id)
-    found = [_question(context, each) for each in _questions(context, session_id, group_id)]
-    resume = [] if found else _resume(context, session, group_id)
-    state = PERSON if found else _state(session, resume)
-    answer: Answer = {
-        "success": True, "session_id": session_id, "group_id": group_id, "state": state, "questions": found,
-        "resume": resume, "exit_code": errors.EXIT_PERSON if found else errors.EXIT_OK,
+    groups = [
+        views.group_shape(row)
+        for row in queries.rows(context.reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
+    ]
+    rows = open_work.of_session(context, session_id)
+    asked = [_question(each) for each in open_work.questions(context, _about(rows, group_id))]
+    found: Answer = {
+        "session_id": session_id, "group_id": group_id, "questions": asked,
+        "turns": _turns(context, session, groups, group_id),
+        "validate": open_work.validation(session) if group_id is None else None,
+        "stuck": _stuck(context, session, groups, rows, group_id),
+        "outcome": session["outcome"],
+        "verdict": queries.row(context.reader, queries.LAST_VERDICT, session=session_id),
     }  # fmt: skip
-    return answer
+    resume = [] if asked else _resume(context, session, found["turns"])
+    code = errors.EXIT_PERSON if asked else errors.EXIT_OK
+    return {"success": True, **found, "resume": resume, "state": _state(session, found, resume), "exit_code": code}
 
 
-def _state(session: Row, resume: list[Answer]) -> str:
-    if session["status"] == "paused":
-        return PAUSED
-    return RESUMABLE if resume else NOTHING
+def _state(session: Row, found: Answer, resume: list[Answer]) -> str:
+    if found["questions"]:
+        return PERSON
+    if session["status"] in (PAUSED, ENDED):
+        return str(session["status"])
+    if resume:
+        return RESUMABLE
+    if found["validate"]:
+        return VALIDATE
+    return STUCK if found["stuck"] else NOTHING
 
 
-def _questions(context: Context, session_id: str, group_id: str | None) -> list[Row]:
-    rows = queries.rows(context.reader, queries.OPEN_QUESTIONS, session=session_id)
-    of_session = [row for row in rows if row["group_id"] is None and row["task_id"] is None]
-    return rows if group_id is None else [row for row in rows if row["group_id"] == group_id or row in of_session]
+def _about(rows: list[Row], group_id: str | None) -> list[Row]:
+    """The questions that hold up a group: its own and those of the session; all of them for the session."""
+    return [row for row in rows if group_id is None or (row["group_id"] in (group_id, None) and (
+        row["group_id"] == group_id or row["task_id"] is None
+    ))]  # fmt: skip
 
 
-def _question(context: Context, row: Row) -> Answer:
-    return {
-        "id": row["id"],
-        "group_id": row["group_id"],
-        "task_id": row["task_id"],
-        "kind": row["kind"],
-        "reason": _reason(context, row),
-        "command": f"orchestrator answer {row['id']} --decision continue --note TEXT",
-    }
+def _question(row: Row) -> Answer:
+    kept = ("id", "group_id", "task_id", "kind", "text", "asked_by", "asked_at", "answers", "report")
+    return {**{name: row[name] for name in kept}, "reason": _reason(row), "command": _goes_on(row)}
 
 
-def _reason(context: Context, row: Row) -> str:
+def _goes_on(row: Row) -> str:
+    """The answer after which the work goes on, which is the first one; a note is always possible."""
+    command = str(row["answers"][0]["command"])
+    return command if command.endswith(" --note TEXT") else f"{command} --note TEXT"
+
+
+def _reason(row: Row) -> str:
     """What is asked; where the system asks by the type of an error alone, also what the agent says of that error."""
-    from orchestrator.app.questions import inbox
-
-    text = str(row["text"])
-    told = inbox.report(context, row)
+    text, told = str(row["text"]), row["report"]
     if told is None or row["kind"] not in (REVIEW, BUDGET):
         return text
     errors = [each["message"] for each in told["errors"] if each["message"] and each["type"] in text]
@@ -85,21 +99,32 @@ def _reason(context: Context, row: Row) -> str:
     return f"{text}: {said}" if said and said not in text else text
 
 
-def _resume(context: Context, session: Row, group_id: str | None) -> list[Answer]:
-    """The open spawns in the order of their turns; of a session that is paused, its resumption."""
-    session_id = session["id"]
+def _turns(context: Context, session: Row, groups: list[Row], group_id: str | None) -> list[Answer]:
+    own = groups if group_id is None else [row for row in groups if row["id"] == group_id]
+    found = open_work.turns(context, session, own, context.clock())
+    return [
+        {**each, **open_work.resume_point(context, session["id"], each["group_id"])}
+        for each in found
+        if group_id is None or each["group_id"] == group_id
+    ]
+
+
+def _stuck(
+    context: Context, session: Row, groups: list[Row], questions: list[Row], group_id: str | None
+) -> list[Answer]:
+    if session["kind"] == "chat" or not any(open_work.may_be_stuck(group) for group in groups):
+        return []
+    from orchestrator.app.session import stuck
+
+    found = stuck.groups(context, session, groups, questions)
+    return [each for each in found if group_id in (None, each["group_id"])]
+
+
+def _resume(context: Context, session: Row, turns: list[Answer]) -> list[Answer]:
+    """The open turns in their order; of a session that is paused, its resumption."""
     if session["status"] == "paused":
-        return [_paused(session_id)]
-    rows = queries.rows(context.reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
-    open_ = [row for row in (session, *rows) if row["turn"] is not None and row["held"] is None]
-    if group_id is not None:
-        open_ = [row for row in open_ if row.get("session_id") and row["id"] == group_id]
-    found = _queued(context, session)
-    for row in sorted(open_, key=lambda row: int(row["turn"])):
-        group = row["id"] if "session_id" in row else None
-        if turns.spawn(context.reader, session_id, group, row["turn"]) is not None:
-            found.append(_spawn(context, session_id, group, row))
-    return found
+        return [_of_nobody(None, resuming.command(session["id"]))]
+    return _queued(context, session) + [{**each, "command": each["handoff"]} for each in turns]
 
 
 def _queued(context: Context, session: Row) -> list[Answer]:
@@ -112,32 +137,8 @@ def _queued(context: Context, session: Row) -> list[Answer]:
     ]
 
 
-def _paused(session_id: str) -> Answer:
-    return _of_nobody(None, resuming.command(session_id))
-
-
 def _of_nobody(group: str | None, command: str) -> Answer:
     """What goes on by a command, and is no agent's turn."""
-    return {"group_id": group, "agent": None, "agent_id": None, "turn": None, "command": command,
-            "report_command": None, **_point(None)}  # fmt: skip
-
-
-def _spawn(context: Context, session_id: str, group: str | None, row: Row) -> Answer:
-    turn = int(row["turn"])
-    return {
-        "group_id": group,
-        "agent": row["awaited_role"],
-        "agent_id": row["awaited_agent_id"],
-        "turn": turn,
-        "command": handoff.command(session_id, group, turn),
-        "report_command": handoff.report_command(session_id, group, row["awaited_role"], turn),
-        **_point(resuming.newest(context.reader, session_id, group)),
-    }
-
-
-def _point(point: dict[str, Any] | None) -> dict[str, Any]:
-    """From where work goes on, as keys of a spawn."""
-    if point is None:
-        return dict.fromkeys(("stage", "from_phase", "phases_completed", "phases_total", "handoff_path"))
-    kept = ("stage", "phases_completed", "phases_total", "handoff_path")
-    return {**{name: point[name] for name in kept}, "from_phase": point["phase"]}
+    nobody = dict.fromkeys(("agent", "agent_id", "turn", "report_command", "model", "action"))
+    point = dict.fromkeys(("stage", "from_phase", "phases_completed", "phases_total", "handoff_path"))
+    return {"group_id": group, "command": command, **nobody, **point}

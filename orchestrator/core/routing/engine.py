@@ -185,9 +185,15 @@ def _question(case: Case, base: Target, target: Target, fired: list[Fired]) -> t
         return Question("budget", "; ".join(rule.reason for rule in fired)), _unredirected(case, base)
     if target.action == "pause_for_user":
         kind = "clarification" if case.transition.effect == "clarify" else "review"
-        text = names.said(report.summary) or f"{report.role} reported {report.status}"
-        return Question(kind, text), None
+        return Question(kind, _asked(report)), None
     return None, None
+
+
+def _asked(report: Report) -> str:
+    """What a report asks a person: its question where its details hold one, else its summary."""
+    question = report.details.get("clarification_question")
+    said = names.said(question) if isinstance(question, str) else ""
+    return said or names.said(report.summary) or f"{report.role} reported {report.status}"
 
 
 def _marks_external(case: Case) -> str | None:

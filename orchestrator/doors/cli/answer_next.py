@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from orchestrator.doors.cli.answer_parts import Stuck, ValidatorAwaited
 from orchestrator.doors.cli.answer_shapes import Answer
+from orchestrator.doors.cli.answer_verdicts import LastVerdict
 
 
 class Progress(TypedDict):
@@ -86,16 +88,30 @@ class Root(TypedDict):
     parent_id: str | None
 
 
+class OpenTurn(TypedDict):
+    """An open turn: whom it was given to, and the commands to read its hand-off and to report on it."""
+
+    group_id: str | None
+    agent: str
+    agent_id: str | None
+    model: str | None
+    action: str | None
+    turn: int
+    handoff: str
+    report_command: str
+
+
 class NextAction(Answer):
     """What an agent does next; which other keys there are depends on the action."""
 
     action: Literal[
         "wait_for_review", "get_task", "no_work", "work", "execute_subtask", "start_subtask", "unblock_and_continue",
         "wait_for_unblock", "wait_for_dependencies", "needs_decision", "dependency_deadlock", "report_completion",
-        "wait", "dispatch", "completion_check",
+        "wait", "dispatch", "completion_check", "take_turn",
     ]  # fmt: skip
     state: str
     instruction: str
+    turns: list[OpenTurn]
     progress: Progress
     notices: list[Notice]
     question_id: NotRequired[str | None]
@@ -122,6 +138,11 @@ class Waiting(TypedDict):
     group_id: str | None
     task_id: str | None
     kind: str
+    text: str
+    asked_by: str
+    asked_at: str
+    answers: list[dict[str, Any]]
+    report: dict[str, Any] | None
     reason: str
     command: str
 
@@ -132,6 +153,8 @@ class Resumed(TypedDict):
     group_id: str | None
     agent: str | None
     agent_id: str | None
+    model: str | None
+    action: str | None
     turn: int | None
     command: str
     report_command: str | None
@@ -147,9 +170,16 @@ class Postflight(Answer):
 
     session_id: str
     group_id: str | None
-    state: Literal["awaiting_person", "resumable", "paused", "nothing_to_resume"]
+    state: Literal[
+        "awaiting_person", "resumable", "paused", "nothing_to_resume", "validate", "stuck", "ended",
+    ]  # fmt: skip
     questions: list[Waiting]
     resume: list[Resumed]
+    turns: list[dict[str, Any]]
+    validate: ValidatorAwaited | None
+    stuck: list[Stuck]
+    outcome: str | None
+    verdict: LastVerdict | None
 
 
 class Held(TypedDict):

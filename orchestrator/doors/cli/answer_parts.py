@@ -201,6 +201,38 @@ class SessionHead(TypedDict):
     progress: Progress
 
 
+class ValidatorAwaited(TypedDict):
+    """The command that a session waits for where the validator is awaited."""
+
+    command: str
+    since: str | None
+
+
+class Help(TypedDict):
+    """What can be done about a group, and the command that does it."""
+
+    what: str
+    command: str
+
+
+class Unmet(TypedDict):
+    """A missing part of a completion path."""
+
+    part: str
+    reason: str
+
+
+class Stuck(TypedDict):
+    """A group that does not go on by itself, and the commands that help."""
+
+    group_id: str
+    cause: str
+    why: str
+    waits_for: list[str]
+    unmet: list[Unmet]
+    helps: list[Help]
+
+
 class Group(Changed, Waiting):
     """A group's row."""
 
@@ -227,6 +259,7 @@ class ListedGroup(Group):
     """
 
     doubt: str | None
+    waits_for: list[str]
 
 
 class Counters(TypedDict):
@@ -294,6 +327,7 @@ class GroupStanding(TypedDict):
     status: str
     priority: str
     awaited: Awaited | None
+    waits_for: list[str]
     overdue: bool
     awaiting_confirmation: bool
     cause: str | None

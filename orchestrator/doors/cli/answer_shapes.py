@@ -27,6 +27,8 @@ from orchestrator.doors.cli.answer_parts import (
     Session,
     SessionHead,
     SessionWithProgress,
+    Stuck,
+    ValidatorAwaited,
     Version,
 )
 from orchestrator.doors.cli.answer_rows import DecisionRow, Event, Refusal, Told
@@ -257,6 +259,8 @@ class Status(Past, SessionHead):
     spawns: list[dict[str, Any]]
     questions: list[dict[str, Any]]
     verdict: LastVerdict | None
+    validate: ValidatorAwaited | None
+    stuck: list[Stuck]
     next: list[str]
     workflow: NotRequired[PinnedVersion | None]
     groups: NotRequired[list[GroupStanding]]
@@ -284,6 +288,16 @@ class WhyGroup(Past):
     decisions: list[DecisionRow]
     grandfathered: bool
     import_findings: list[ImportFinding]
+    sentences: list[str]
+
+
+class WhyQuestion(Past):
+    """`why QUESTION`."""
+
+    about: Literal["question"]
+    session_id: str
+    group_id: str | None
+    question: dict[str, Any]
     sentences: list[str]
 
 

@@ -36,7 +36,7 @@ SHAPES: dict[str, Any] = {
     "task claim": answer_next.Claimed,
     "task heartbeat": answer_next.Claimed,
     "task release": answer_next.Claimed,
-    "why": shapes.WhyGroup | shapes.WhyDecision | answer_tasks.WhyTask,
+    "why": shapes.WhyGroup | shapes.WhyDecision | shapes.WhyQuestion | answer_tasks.WhyTask,
     "handoff": shapes.Handoff,
     "redispatch": shapes.Decision,
     "inbox": people.Inbox,

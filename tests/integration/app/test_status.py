@@ -98,7 +98,7 @@ def test_a_question_awaits_a_person(desk: Desk) -> None:
     (question,) = answer["questions"]
     assert (answer["state"], answer["exit_code"]) == ("person_awaited", 2)
     assert answer["next"][0] == "orchestrator inbox --session-id S1"
-    assert [each["decision"] for each in question["answers"]] == ["continue", "revise", "abandon"]
+    assert [each["decision"] for each in question["answers"]] == ["continue"]
 
 
 def test_a_paused_session_says_how_it_goes_on(desk: Desk) -> None:

@@ -78,7 +78,8 @@ class TestPostflight:
         lines(PLAN)
         done = run("next", "--session-id", "S1")
         assert (done.returncode, done.stdout.decode()) == (
-            0, "Run orchestrator handoff A --turn 4 --session-id S1 to resume\n",
+            0,
+            "Start developer (sonnet) on A, turn 4:\nRun orchestrator handoff A --turn 4 --session-id S1 to resume\n",
         )  # fmt: skip
 
     def test_a_partial_report_is_resumed_from_its_phase(
@@ -101,9 +102,11 @@ class TestPostflight:
         question = answer["questions"][0]["id"]
         done = run("next", "--session-id", "S1")
         assert done.returncode == 2
-        assert done.stdout.decode().splitlines() == [
+        assert done.stdout.decode().splitlines()[:4] == [
             "USER REVIEW REQUIRED: the theorem is false",
             f"After resolving, run orchestrator answer {question} --decision continue --note TEXT to continue",
+            "  continue: developer goes on (respawn)",
+            f"    orchestrator answer {question} --decision continue",
         ]
         assert (answer["state"], answer["resume"], answer["_exit"], well_shaped("next", answer)) == (
             "awaiting_person", [], 2, True,
@@ -125,7 +128,7 @@ class TestPostflight:
     def test_a_chat_that_nobody_works_at_has_nothing_to_resume(self, run: Run, ask: Ask, lines: Lines) -> None:
         lines(("session create", {"id": "C1", "kind": "chat"}))
         assert ask("next", "-s", "C1")["state"] == "nothing_to_resume"
-        assert run("next", "-s", "C1").stdout == b"Nothing of session C1 is to be resumed.\n"
+        assert run("next", "-s", "C1").stdout == b"Session C1 has no open turns.\n"
 
 
 class TestClaims:
@@ -181,5 +184,6 @@ def test_what_an_agent_is_told_is_plain_json(run: Run, lines: Lines) -> None:
     done = run("next", "-a", "developer", "-s", "S1", "--json")
     answer = json.loads(done.stdout)
     assert set(answer) == {
-        "success", "schema", "db", "warnings", "action", "state", "instruction", "task", "progress", "notices",
+        "success", "schema", "db", "warnings", "action", "state", "instruction", "task", "turns", "progress",
+            "notices",
     }  # fmt: skip

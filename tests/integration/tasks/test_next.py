@@ -246,7 +246,7 @@ class TestGettingATask:
     def test_an_instance_is_not_offered_what_is_in_another_group(self, board: Board) -> None:
         board.report("project_manager PLANNING_COMPLETE")
         board.task("T1", group_id="B")
-        assert board.says("developer@S1:A") == ("no_work", None)
+        assert board.says("developer@S1:A") == ("take_turn", None)
 
     def test_a_subtask_that_nobody_has_is_for_those_below_who_has_the_task(self, board: Board) -> None:
         board.mine("T", LEAD)

@@ -22,7 +22,7 @@ from tests.unit.tasks.build import (
     walked,
 )
 
-ALWAYS = {"action", "state", "instruction", "progress", "notices"}
+ALWAYS = {"action", "state", "instruction", "progress", "notices", "turns"}
 ONE = {"in_progress": 1}
 STUCK = {"todo": 1}
 

@@ -13,6 +13,8 @@ Answer = dict[str, Any]
 def why(answer: Answer) -> list[str]:
     """The answer of `why`: the reasons in sentences, then what they rest on."""
     lines = [visible(sentence) for sentence in answer["sentences"]]
+    if answer["about"] == "question":
+        return lines
     if answer["about"] == "decision":
         return [f"Decision {visible(answer['decision']['id'])}", *(f"{layout.INDENT}{line}" for line in lines)]
     if answer["about"] == "task":

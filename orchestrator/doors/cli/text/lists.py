@@ -26,7 +26,7 @@ def groups(answer: Answer) -> list[str]:
     """The answer of `group list`."""
     rows = [
         (each["id"], each["status"], each["kind"], each["priority"], each["awaited_role"], each["turn"],
-         standing.doubt(each), each["name"])
+         standing.waits(each) or standing.doubt(each), each["name"])
         for each in answer["groups"]
     ]
     headers = ("GROUP", "STATUS", "KIND", "PRIORITY", "AWAITS", "TURN", "NOTE", "NAME")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.doors.cli.text import layout
+from orchestrator.doors.cli.text import layout, standing
 from orchestrator.doors.cli.text.layout import visible
 
 Answer = dict[str, Any]
@@ -34,8 +34,31 @@ def _postflight(answer: Answer) -> list[str]:
     for question in answer["questions"]:
         lines.append(visible(f"USER REVIEW REQUIRED: {question['reason']}"))
         lines.append(visible(f"After resolving, run {question['command']} to continue"))
-    lines += [visible(f"Run {each['command']} to resume{_phase(each)}") for each in answer["resume"]]
-    return lines or [visible(f"Nothing of session {answer['session_id']} is to be resumed.")]
+        lines += standing.answers(question)
+    if answer["questions"] and answer["turns"]:
+        lines += layout.section("Open turns", [visible(f"{_who(each)}: {each['handoff']}") for each in answer["turns"]])
+    for each in answer["resume"]:
+        lines += [visible(f"Start {_who(each)}:")] if each["agent"] else []
+        lines.append(visible(f"Run {each['command']} to resume{_phase(each)}"))
+    if answer["validate"]:
+        lines.append(visible(f"Nobody to start: the validator is awaited. Run {answer['validate']['command']}"))
+    lines += layout.section("Stuck", [line for each in answer["stuck"] for line in standing.stuck(each)])
+    return lines or [visible(_nothing(answer))]
+
+
+def _who(turn: Answer) -> str:
+    """Who is to be started: `developer (sonnet) on A, turn 3`."""
+    model = f" ({turn['model']})" if turn["model"] else ""
+    on = f" on {turn['group_id']}" if turn["group_id"] else ""
+    return f"{turn['agent']}{model}{on}, turn {turn['turn']}"
+
+
+def _nothing(answer: Answer) -> str:
+    session, verdict = answer["session_id"], answer["verdict"]
+    if answer["state"] != "ended":
+        return f"Session {session} has no open turns."
+    said = f" Verdict: {verdict['verdict']}, {layout.cut(verdict['reason'])}" if verdict else ""
+    return f"Session {session} has ended: {answer['outcome']}.{said}"
 
 
 def _phase(spawn: Answer) -> str:

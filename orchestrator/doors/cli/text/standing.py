@@ -28,7 +28,7 @@ def status(answer: Answer) -> list[str]:
     lines += layout.section("Groups", _groups(answer.get("groups", [])))
     lines += layout.section("At work now", [line for spawn in answer["spawns"] for line in _spawn(spawn)])
     lines += layout.section("Questions to a person", [line for each in answer["questions"] for line in _question(each)])
-    lines += layout.section("What does not go on by itself", _causes(answer))
+    lines += layout.section("Stuck", [line for each in answer["stuck"] for line in stuck(each)] or _causes(answer))
     shown = _shown(answer)
     return lines + layout.section("Next", [visible(command) for command in answer["next"] if command not in shown])
 
@@ -37,7 +37,15 @@ def _shown(answer: Answer) -> set[str]:
     """What the sections above have said of how it goes on."""
     named = ("handoff", "report_command", "redispatch")
     commands = {spawn[name] for spawn in answer["spawns"] for name in named if name in spawn}
-    return commands
+    return commands | {step["command"] for each in answer["stuck"] for step in each["helps"]}
+
+
+def stuck(group: Answer) -> list[str]:
+    """A group that does not go on by itself: why, and each command that helps."""
+    lines = [visible(f"{group['group_id']}: {group['why']}")]
+    for step in group["helps"]:
+        lines += [layout.INDENT + visible(f"To {step['what']}:"), layout.INDENT * 2 + visible(step["command"])]
+    return lines
 
 
 def _causes(answer: Answer) -> list[str]:
@@ -119,10 +127,16 @@ def _note(group: Answer) -> str:
     notes = ["OVERDUE"] if group["overdue"] else []
     notes += [f"blocked by {', '.join(group['blockers'])}"] if group["blockers"] else []
     cause = group["cause"]
+    notes += [waits(group)] if group["waits_for"] else []
     notes += [NOTES[cause]] if cause in NOTES else []
     notes += [doubt(group)] if group["doubt"] else []
     notes += [f"came back {layout.times(group['rework'])}"] if group["rework"] else []
     return ", ".join(notes)
+
+
+def waits(group: Answer) -> str:
+    """The groups that a pending one waits for; nothing where it waits for none."""
+    return f"waits for {', '.join(group['waits_for'])}" if group["waits_for"] else ""
 
 
 def doubt(group: Answer) -> str:
@@ -147,8 +161,16 @@ def _spawn(spawn: Answer) -> list[str]:
 def _question(question: Answer) -> list[str]:
     on = f" on {question['group_id']}" if question["group_id"] else ""
     first = f"{question['id']} ({question['kind']}{on}), since {question['asked_at']}: {question['text']}"
-    answers = [f"{layout.INDENT}{visible(each['command'])}" for each in question.get("answers", ())]
-    return [visible(first), *answers]
+    return [visible(first), *answers(question)]
+
+
+def answers(question: Answer) -> list[str]:
+    """Each answer that a question may be given: what it does, and the command that gives it."""
+    lines = []
+    for each in question.get("answers", ()):
+        lines.append(f"{layout.INDENT}{visible(each['decision'])}: {visible(each['effect'])}")
+        lines.append(f"{layout.INDENT * 2}{visible(each['command'])}")
+    return lines
 
 
 def session(answer: Answer) -> list[str]:

@@ -1,0 +1,108 @@
+"""What is open in a session: each turn, the validator, each question, and what a group waits for.
+
+`status`, `next` and the pages all read it here, so that none of them can leave out what another one shows.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from orchestrator.app.engine import resuming
+from orchestrator.app.engine import turns as decided
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core import handoff
+from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
+from orchestrator.store import queries
+from orchestrator.store.queries import Row
+
+
+def turns(context: Context, session: Row, groups: list[Row], now: str) -> list[Answer]:
+    """The open turns in their order: who works now, on what, and how each reads its hand-off and reports.
+
+    Args:
+        session, groups: rows as `reading` shapes them.
+        now: UTC, ISO 8601; it decides what is overdue.
+    """
+    open_ = [row for row in (session, *groups) if row["turn"] is not None and row["held"] is None]
+    found = (turn(context, session, row, now) for row in sorted(open_, key=lambda row: int(row["turn"])))
+    return [each for each in found if each is not None]
+
+
+def turn(context: Context, session: Row, row: Row, now: str) -> Answer | None:
+    """The open turn of a group's row, or of the session's own; None where no agent was started for it."""
+    group = row["id"] if "session_id" in row else None
+    given = decided.spawn(context.reader, session["id"], group, row["turn"])
+    if given is None:
+        return None
+    role, number = row["awaited_role"], row["turn"]
+    late = overdue(session, row, now)
+    found = {
+        "group_id": group,
+        "agent": role,
+        "agent_id": row["awaited_agent_id"],
+        "model": given[1]["model"],
+        "action": row["awaited_action"],
+        "turn": number,
+        "since": row["awaited_since"],
+        "overdue": late,
+        "report_command": handoff.report_command(session["id"], group, role, number),
+        "handoff": handoff.command(session["id"], group, number),
+    }
+    if late and group:
+        found["redispatch"] = f"orchestrator redispatch {group} --session-id {session['id']} --reason TEXT"
+    return found
+
+
+def overdue(session: Row, row: Row, now: str) -> bool:
+    """Whether an agent has had its turn longer than the session allows. A person is never overdue."""
+    since = row["awaited_since"]
+    if since is None or row["turn"] is None or row["held"] or row["awaited_role"] == PERSON:
+        return False
+    waited = datetime.fromisoformat(now) - datetime.fromisoformat(since)
+    return waited.total_seconds() > int(session["turn_timeout"]) * 60
+
+
+def resume_point(context: Context, session_id: str, group: str | None) -> dict[str, Any]:
+    """Where the agent of a turn goes on, as keys of its entry; each None where it begins from the start."""
+    point = resuming.newest(context.reader, session_id, group)
+    if point is None:
+        return dict.fromkeys(("stage", "from_phase", "phases_completed", "phases_total", "handoff_path"))
+    kept = ("stage", "phases_completed", "phases_total", "handoff_path")
+    return {**{name: point[name] for name in kept}, "from_phase": point["phase"]}
+
+
+def validation(session: Row) -> Answer | None:
+    """The command that a session waits for where the validator is awaited, and since when; else None."""
+    if session["awaited_role"] != VALIDATOR:
+        return None
+    return {"command": f"orchestrator validate {session['id']}", "since": session["awaited_since"]}
+
+
+def questions(context: Context, rows: list[Row]) -> list[Row]:
+    """Open questions in full, each with the answers that it may be given, and with the report that asked."""
+    if not rows:
+        return []
+    from orchestrator.app.questions import inbox
+
+    return [
+        {**row, "answers": inbox.answers(context.reader, row), "report": inbox.report(context, row)} for row in rows
+    ]
+
+
+def of_session(context: Context, session_id: str) -> list[Row]:
+    """The rows of the open questions of a session, the oldest first."""
+    return queries.rows(context.reader, queries.OPEN_QUESTIONS, session=session_id)
+
+
+def may_be_stuck(group: Row) -> bool:
+    """Whether a group is pending, or waits for the project manager: only such a one may not go on by itself."""
+    waits = group["status"] == "in_progress" and group["awaited_role"] == MANAGER
+    return bool(group["status"] == "pending" or waits)
+
+
+def dependencies(context: Context, session: Row, groups: list[Row]) -> dict[str, tuple[str, ...]]:
+    """The groups that each pending group still waits for."""
+    pending = (row["id"] for row in groups if row["status"] == "pending")
+    found = {group: context.reader.open_dependencies(session["id"], group) for group in pending}
+    return {group: others for group, others in found.items() if others}

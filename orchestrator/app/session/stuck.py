@@ -1,0 +1,80 @@
+"""The groups that do not go on by themselves, each with the reason and the commands that help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app.engine import calling, turns
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.session import open_work
+from orchestrator.core import handoff_groups, task_graph
+from orchestrator.core.routing.facts import MANAGER
+from orchestrator.store.queries import Row
+
+CYCLE = "dependency_cycle"
+_GOES_ON = (None, "running", "pending", "held", handoff_groups.TO_ACKNOWLEDGE)
+"""Causes of groups that need nobody's help: they run, wait for a free slot or for another group, or are settled."""
+
+
+def groups(context: Context, session: Row, rows: list[Row], questions: list[Row]) -> list[Answer]:
+    """The groups of an open session that wait for the project manager, are blocked, or depend on each other.
+
+    Args:
+        session, rows: the session and all its groups, as `reading` shapes them.
+        questions: the open questions; a group that waits for a person is not listed, its question is.
+
+    Returns:
+        For each `group_id`, `cause`, `why` (a sentence), `waits_for` (groups), `unmet` (the missing parts of its
+        completion path), `helps`: {what, command}, each command accepted as it stands.
+    """
+    if session["status"] == "ended":
+        return []
+    asked = {question["group_id"] for question in questions}
+    document = calling.groups_now(context.reader, session["id"])
+    waits = open_work.dependencies(context, session, rows)
+    cycle = task_graph.cycle(waits)
+    found = []
+    for group in map(handoff_groups.named, document["groups"]):
+        id_, cause = group["id"], _cause(group, cycle)
+        if cause in _GOES_ON or id_ in asked:
+            continue
+        helps = _helps(context, session, document, {**group, "cause": cause}, cycle)
+        found.append({
+            "group_id": id_, "cause": cause, "why": _why(group, cause, cycle),
+            "waits_for": list(waits.get(id_, ())), "unmet": group["unmet"], "helps": helps,
+        })  # fmt: skip
+    return found
+
+
+def _cause(group: dict[str, Any], cycle: tuple[str, ...]) -> str | None:
+    cause: str | None = group["cause"]
+    return CYCLE if cause == "pending" and group["id"] in cycle else cause
+
+
+def _why(group: dict[str, Any], cause: str | None, cycle: tuple[str, ...]) -> str:
+    if cause == CYCLE:
+        return f"Dependency cycle: {' -> '.join((*cycle, cycle[0]))}."
+    missing = "; ".join(f"{each['part']}: {each['reason']}" for each in group["unmet"])
+    sentence = handoff_groups.CAUSES.get(str(cause), str(cause))
+    return f"{sentence.rstrip('.')} ({missing})." if missing else sentence
+
+
+def _helps(
+    context: Context, session: Row, document: dict[str, Any], group: dict[str, Any], cycle: tuple[str, ...]
+) -> list[Answer]:
+    """What can be done about one group."""
+    if group["cause"] == CYCLE:
+        drop = f"orchestrator group undepend {group['id']} --on {_after(cycle, group['id'])}"
+        command = f"{drop} --by {MANAGER} --session-id {session['id']} --reason TEXT"
+        return [{"what": f"break the cycle at {group['id']}", "command": command}]
+    workflow = context.version(session["workflow_version_id"]).workflow
+    own = session["awaited_role"] == MANAGER
+    full = {
+        "session_id": session["id"], "role": MANAGER, "turn": session["turn"] if own else None, "groups": [group],
+        "statuses": turns.statuses(workflow, MANAGER, "spawn"), "phase_check": document.get("phase_check"),
+    }  # fmt: skip
+    return handoff_groups.next_steps(full)
+
+
+def _after(cycle: tuple[str, ...], group: str) -> str:
+    return cycle[(cycle.index(group) + 1) % len(cycle)]
