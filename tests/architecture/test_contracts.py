@@ -25,6 +25,7 @@ INNOCENT = {
     "core/__init__.py": "import json",
     "core/lifecycle.py": "import transitions",
     "resources.py": "import pathlib",
+    "files.py": "import os",
     "errors.py": "",
 }
 
