@@ -71,7 +71,10 @@ _URL_STOPS = r"[\s/?#\"'<>\\`]"
 _NUMBER_BEFORE = r"(?:\A|[^0-9])[0-9]{6,12}\Z"
 _DOTTED_STOPS = r"[^A-Za-z0-9_.-]|\.(?!\.?[A-Za-z0-9_-])"
 _SHORTEST_PART, _ENCRYPTED_WINDOW = 8, 80
-_ESCAPE_BEFORE = r"(?:\\[abfnrtv0]|\\[ux][0-9A-Fa-f]{2,4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;?]{0,16}[A-Za-z])\Z"
+_ESCAPE_BEFORE = (
+    r"(?:\\[abfnrtv0]|\\[ux][0-9A-Fa-f]{2,4}|%[0-9A-Fa-f]{2}"
+    r"|(?:\x1b|x1[bB]|u001[bB]|033|\\[eE]|\^\[)\[[0-9;?]{0,13}[A-Za-z])\Z"
+)
 _ESCAPE_LENGTH = 20
 _WORDS = r"[a-z]{1,15}(?:-[a-z]{1,15})+"
 _KINDS_OF_KEY = ("ant-", "proj-", "svcacct-")

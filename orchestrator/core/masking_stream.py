@@ -20,29 +20,34 @@ from orchestrator.core.tuples import NamedTuple
 
 _STRING_LENGTH = 4_096
 """A longer title or link is taken for text."""
-_NO_KEY = r"(?!-{4}[- ]BEGIN|" + "|".join(sorted(map(re.escape, BEGINS))) + ")"
-"""A code ends before what begins a key: who reads the bytes sees the whole key."""
+_ESCAPE = r"(?:\\(?:x1[bB]|u001[bB]|0?033|[eE]|u\{1[bB]\})|\^\[)"
+_SPELT_BEGIN = rf"(?:{_ESCAPE}[\[\]()*+#%]|{patterns.ESCAPED})"
+_NO_KEY = rf"(?!-{{4}}[- ]BEGIN|{_SPELT_BEGIN}|" + "|".join(sorted(map(re.escape, BEGINS))) + ")"
+"""A code ends before what begins a key or spells out a code: who reads the bytes sees the whole key."""
 _NUMBERS = rf"[\x00-\x08\x0b\x0c\x0e-\x17\x19\x1c-\x1f0-?]{{0,256}}(?:{_NO_KEY}[ -/]){{0,16}}"
 """What stands before the last character of a code: numbers, controls that a terminal acts on at once, intermediates."""
-_FINAL = rf"(?:{_NO_KEY}[@-~]|[\x18\x1a]|(?=[\x1b\x9b])|\Z)"
+_CUT_OFF = rf"(?=[\x1b\x80-\x9f]|{_SPELT_BEGIN})|\Z"
+_FINAL = rf"(?:{_NO_KEY}[@-~]|[\x18\x1a]|{_CUT_OFF})"
 """A terminal drops a code at CAN and SUB, and where another one begins, which is not yet there in a stream."""
-_TITLE = r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])"
+_TITLE = r"(?:\x1b(?:[\]PX_]|\^(?!\[\[))|[\x90\x98\x9d-\x9f])"
 _STRING = rf"{_TITLE}[^\x07\x18\x1a\x1b\x9c]{{0,{_STRING_LENGTH}}}"
-_ESCAPE = r"(?:\\(?:x1[bB]|u001[bB]|0?033|[eE]|u\{1[bB]\})|\^\[)"
 _SPELT_TITLE = rf"{_ESCAPE}\][^\r\n\\]{{0,256}}"
 _SPELT = (
     rf"{_ESCAPE}\[{_NUMBERS}{_NO_KEY}[@-~]|{_ESCAPE}[()*+#%][0-~]"
-    rf"|{_SPELT_TITLE}(?:\\(?:x07|u0007|007|a)|{_ESCAPE}\\{{1,2}})|{patterns.ESCAPED}"
+    rf"|{_SPELT_TITLE}(?:\\(?:x07|u0007|007|a)|{_ESCAPE}{_NO_KEY}\\(?:{_NO_KEY}\\)?)|{patterns.ESCAPED}"
 )
 _CODES = (
-    rf"{_STRING}(?:[\x07\x18\x1a\x9c]|\x1b\\|(?=\x1b)|\Z)|(?:\x1b\[|\x9b){_NUMBERS}{_FINAL}"
-    rf"|\x1b(?:{_NO_KEY}[ -/]){{0,16}}{_NO_KEY}[0-~]"
+    rf"{_STRING}(?:[\x07\x18\x1a\x9c]|\x1b{_NO_KEY}\\|(?=\x1b)|\Z)|(?:\x1b\[|\x9b){_NUMBERS}{_FINAL}"
+    rf"|\x1b(?:{_NO_KEY}[ -/]){{0,16}}(?:{_NO_KEY}[0-~]|{_CUT_OFF})"
 )
 _HIDDEN = rf"(?:{_CODES}|[{patterns.UNSEEN}]|{_SPELT})+"
 _LAST = rf"[A-Za-z-][A-Za-z0-9_.:/ -]{{0,{max(map(len, BEGINS))}}}"
+_SPELT_BEGUN = r"(?:\\(?:[xu0eE][0-9A-Fa-f{}]{0,4})?|\^\[?)"
 _BEGUN = (
-    rf"(?:\x1b(?:\[{_NUMBERS}|[ -/]{{0,16}})(?:{_LAST})?|{_STRING}\x1b?|\x9b{_NUMBERS}(?:{_LAST})?"
+    rf"(?:\x1b(?:\[{_NUMBERS}|[ -/]{{0,16}})(?:{_LAST}|{_SPELT_BEGUN})?|{_STRING}(?:\x1b{_SPELT_BEGUN}?)?"
+    rf"|\x9b{_NUMBERS}(?:{_LAST}|{_SPELT_BEGUN})?"
     rf"|(?<!\x1b)\\(?:[xu0eE][0-9A-Fa-f{{}}]{{0,4}}(?:\[{_NUMBERS}(?:{_LAST})?|[()*+#%])?)?"
+    rf"|{_ESCAPE}(?:\[{_NUMBERS}(?:{_LAST})?|[()*+#%])"
     rf"|{_SPELT_TITLE}(?:\\[a-zA-Z0-9{{}}]{{0,6}}\\{{0,2}})?|\^(?:\[(?:\[{_NUMBERS}(?:{_LAST})?)?)?)\Z"
 )
 _SIGNS = ("\x1b", "\x90", "\x98", "\x9b", "\x9d", "\x9e", "\x9f", "\\", "^")
@@ -179,4 +184,5 @@ class Stream:
         if len(found[0]) < patterns.SHORTEST_VALUE + 2:
             return found[0]
         within = Stream(self._secrets, keys_only=self._keys_only)
-        return found[0][:2] + within.feed(found[0][2:]) + within.close()
+        before = 2 if found[0][0] == "\x1b" else 1
+        return found[0][:before] + within.feed(found[0][before:]) + within.close()

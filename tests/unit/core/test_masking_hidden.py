@@ -165,7 +165,29 @@ def test_a_broken_key_that_is_cut_is_masked() -> None:
     assert masked(f"key sk-{OFF}ant-a", cut=True) == f"key {TOKEN}"
 
 
-unseen = st.sampled_from([*UNSEEN.values(), "\x1b", "\x1b[", "\x1b]", "\x1b\\", "\x9b"])
+SPELT = (r"\x1b[31m", r"\033[0m", r"\e[1m", r"\u001b[0m", "^[[31m", r"\x1b]0;t\x07")
+BEGUN = ("\x1b", "\x1b[", "\x1b[3", "\x9b", "\x1b(", "\x1b]0;t\x1b\\", r"\x1b]t\x1b\\", "\x1b[1;2\x90x\x9c")
+
+
+@every("begun", BEGUN)
+@every("spelt", SPELT)
+@every("at", [0, 3, 8])
+def test_a_real_code_does_not_swallow_the_beginning_of_a_spelt_one(begun: str, spelt: str, at: int) -> None:
+    text = f"a {KEY[:at]}{begun}{spelt}{KEY[at:]} b"
+    whole = masked(text)
+    assert KEY[at + 2 :] not in whole
+    assert TOKEN in whole
+    assert {masked(text, size) for size in (1, 2, 3, 5)} == {whole}
+
+
+@every("begun", ["\x9d", "\x90", "\x98", "\x9e", "\x9f", "\x1b]", "\x1bP", "\x1b_"])
+@every("end", ["", "\x07", "\x9c", "\x1b\\"])
+@every("size", [0, 1])
+def test_a_key_right_behind_the_beginning_of_a_title_is_masked(begun: str, end: str, size: int) -> None:
+    assert KEY[2:] not in masked(f"{begun}{KEY}{end}", size)
+
+
+unseen = st.sampled_from([*UNSEEN.values(), "\x1b", "\x1b[", "\x1b]", "\x1b\\", "\x9b", *SPELT, *BEGUN])
 pieces = st.one_of(unseen, st.sampled_from([KEY, KEY[:7], KEY[7:], "sk-", "ant-", " ", "\n", "a", "AKIA"]), st.text())
 
 
