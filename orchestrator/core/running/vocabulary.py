@@ -34,6 +34,7 @@ CHANGE = (
 DELETE = (
     "delete|remove|erase|unlink|rm|rmdir|get rid of|drop|discard|purge|trash|destroy|throw away|throw out|eliminate"
     "|nuke|shred|scrap|toss|wipe out|clear out|clean out|ditch|take out|zap|kill|del|dispose of|do away with"
+    "|say goodbye to"
 )
 CLEAN = "clean|clean up|clear|empty|wipe|tidy|tidy up|prune"
 MOVE = "rename|move|mv|relocate"
@@ -41,6 +42,7 @@ COPY = (
     "copy|cp|duplicate|clone|convert|translate|transform|split|divide|summari[sz]e|render|extract|collect"
     "|compile|merge"
     "|combine|port|back up|archive|compress|zip|turn|transcribe|document|break up|concatenate"
+    r"|break(?=\s+\S*\ue000+\S*\s+up)"
 )
 NOUNS = "(?:a|the|this|that|my|our|your|its|their|no|every|any|one|last|latest|new|old|current|first|next|of|for)"
 """A verb of the lists right behind one of these is a noun."""
@@ -72,6 +74,11 @@ PROPOSES = (
     "|.*(?:and|then) (?:list|report|show|give|tell)(?: [\\w']+){1,6} (?:in|into|to) [\"'`]*\ue000"
 )
 """How a sentence begins that asks and may well order."""
+BEGS = (
+    "(?:would|do) you mind (?!if|explaining|telling|describing|showing|checking|looking|reading|reviewing|listing|giving)"
+    "|(?:any|is there a) chance (?:that )?you (?:could|can)"
+)
+"""What asks politely for what follows it, and so orders it."""
 GOVERNS = "how|whether|which|when|between|both"
 """What follows these is a part of what they ask."""
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
@@ -153,8 +160,17 @@ SOURCES_JA = (
 READS = (
     "read|check|inspect|study|review|open|look at|look into|look in|have a look at|compare|consider|analy[sz]e"
     "|parse|load|load from"
-    "|the error is in|the traceback is in|the log is in|the details are in|take the \\w+ in|take the \\w+ from"
+    "|the error is in|take the \\w+ in|take the \\w+ from"
 )
+EVIDENCE = (
+    "the traceback is in|the stack trace is in|the log is in|the logs are in|the output is in|the details are in"
+    "|the description is in|the specification is in|the spec is in"
+)
+"""What leads to a file that tells what is wrong, and is not itself to change."""
+OUTPUTS = "write|save|log|print|dump|export|store|output|send|read|load"
+DELETING = "deleting|removing|erasing|dropping|discarding|trashing"
+NOTHING = r"(?:nothing|no\sfiles?|none\sof\sthe\sfiles)\s(?:in|under|below|inside|within)|no part of|nothing of"
+"""What forbids a change of what follows, where a word of `PASSIVES` stands behind it."""
 READS_AFTER = "holds|contains|shows|lists|has the"
 READS_JA = "を読|を見(?!直)|を確認し|を調べ|を開|を集計"
 """What is only read, where something else is ordered to change."""
@@ -182,9 +198,10 @@ EXCEPTIONS = (
     "not|no need to|except|except for|other than|apart from|excluding|all but|everything but|anything but|nothing but"
     "|all files but|any file but|file but|files but|every\\s\\S+(?:\\s\\S+)?\\s+but"
     "|all\\s\\S+(?:\\s\\S+)?\\s+but|but not|ignore|skip|save for"
+    "|but nothing in|and nothing in|but nothing under|no change to|no changes to|any change to|any changes to|no edits to"
 )
 UNTOUCHED = (
-    "alone|unchanged|untouched|intact|as is|as it is|as they are|the way it is|not be changed|not be touched"
+    "alone|unchanged|untouched|intact|stays the same|stay the same|is frozen|are frozen|is locked|are locked|as is|as it is|as they are|the way it is|not be changed|not be touched"
     "|not be modified|not be edited|not be altered|off limits|is read-only|is read only|for reading only"
     "|for reference only"
 )
@@ -211,7 +228,7 @@ FOLDER_JA = "フォルダ|ディレクトリ"
 QUOTES = r"explain|describe|what|why|how|log|error|output|message|says?|said|show|traceback|stack ?trace"
 """A line that holds one of these and ends with a colon leads to what is quoted, up to the next blank line."""
 DETERMINERS = (
-    r"it|them|this|that|these|those|the|an?|all|every|each|any|some|my|our|your|its|their|another|everything|up|\d\w*"
+    r"it|them|one|this|that|these|those|the|an?|all|every|each|any|some|my|our|your|its|their|another|everything|up|\d\w*"
 )
 FOLLOWS = (
     r"and|or|to|in|into|from|with|then|as|for|of|because|so|that|which|now|today|please|again|too|also|if|when"
