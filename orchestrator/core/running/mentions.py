@@ -11,9 +11,11 @@ a listed command holds is none where anything is mentioned outside.
 
 **What decides.** At least one mention has to have become what fits: made, changed in content, or gone where its
 deletion was ordered; a folder counts by what lies below it. Besides, a file that was not there has to be there at the
-end, and what is the object of a verb of deleting or moving has to be gone. All else that was not touched is only named.
+end, and what is the object of a verb of deleting or moving has to be gone, and what went does not
+stand for what was to change. All else that was not touched is only named.
 
-**What decides nothing.** Sources ("using data.csv", "described in notes.txt"), and what must not be touched ("do not
+**What decides nothing.** Sources ("using data.csv", "described in notes.txt"), whose change alone is none of what was
+ordered, and what must not be touched ("do not
 touch a.md", "except a.md"), which forbids COMPLETE where it was. Where nothing else is mentioned, changes decide. What
 is only read ("check error.log and fix core.py") is a source where anything else is the object of an order.
 
@@ -40,8 +42,8 @@ from orchestrator.core.tuples import NamedTuple
 
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
 """It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""
-SOURCE, DENIED, KEPT = "source", "denied", "kept"
-"""It decides nothing; besides, it must not be touched; or not be deleted."""
+SOURCE, DENIED, KEPT, ASIDE = "source", "denied", "kept", "aside"
+"""It decides nothing, but is not what was to change; it must not be touched; not be deleted; it does not matter."""
 GONE = "deleted"
 """What became of a path that is there no more."""
 
@@ -71,7 +73,7 @@ class Mention(NamedTuple):
     @property
     def decides(self) -> bool:
         """Whether it may have to be touched."""
-        return self.kind not in (SOURCE, DENIED, KEPT)
+        return self.kind not in (SOURCE, DENIED, KEPT, ASIDE)
 
     @property
     def required(self) -> bool:
@@ -172,6 +174,8 @@ _PROGRAM = re.compile(
 )
 """What a program is to do when it runs with what is named, behind its own name."""
 _EVIDENCE = re.compile(rf"(?<!\w)(?:{words.any_of(words.EVIDENCE)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_REPLACED = re.compile(rf"(?<!\w)(?:replace|substitute)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_WITH = re.compile(rf"{_QUOTE}\s+(?:with|by)\s+{_ARTICLE}{_QUOTE}", re.IGNORECASE)
 _PROPOSED = re.compile(
     rf"(?<!\w)(?:about|mind|not|consider|by)\s+(?:{words.any_of(words.DELETING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
 )
@@ -228,8 +232,10 @@ _PLACES = frozenset(words.PLACES.split("|"))
 class _Said(NamedTuple):
     """What the words around a place say: the class of the verb, whether the place is its object, what else decides.
 
-    read: it is only read, or touched if needed, where something else is ordered to change. within: it is said in which folder.
+    read: it is only read, or touched if needed, where something else is ordered to change.
+    within: it is said in which folder.
     into: what is made goes there. added: it goes into something else that is mentioned.
+    given: it takes the place of what is mentioned before it.
     """
 
     verb: str = ""
@@ -240,6 +246,7 @@ class _Said(NamedTuple):
     within: bool = False
     into: bool = False
     added: bool = False
+    given: bool = False
 
 
 def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
@@ -280,7 +287,7 @@ def of_type(found: Iterable[Mention], task_type: str | None, *, guessed: bool = 
         return ()
     if task_type != task_types.REPORT:
         return tuple(found)
-    return tuple(each if each.required or not each.decides else each._replace(kind=SOURCE) for each in found)
+    return tuple(each if each.required or not each.decides else each._replace(kind=ASIDE) for each in found)
 
 
 def sentences(text: str) -> tuple[str, ...]:
@@ -336,6 +343,9 @@ def judged(
     least = [each for each in here if not each.covers] or here
     if least and not unmet and not any(state.is_touched(each) for each in least):
         unmet = [_sentence(each) for each in least]
+    sources = [each for each in found if each.kind == SOURCE]
+    if touched and not decide and all(any(_matches(each, path) for each in sources) for path in touched):
+        unmet = [f"nothing but {each.name} was changed, which the task only refers to" for each in sources[:1]]
     hurt = [each for each in found if state.is_hurt(each)]
     how = {KEPT: "deleted", DENIED: "changed"}
     unmet += [f"{each.name} was {how[each.kind]}, which the task forbids" for each in hurt]
@@ -535,16 +545,11 @@ def _of_shell(places: Sequence[Place], number: int) -> _Said:
 def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     direct = bool(heard.verb) and not heard.lead and _is_object(between) and not _OWNS.match(after)
     said = _Said(heard.verb, direct, optional=heard.perhaps)
-    if _NOTHING.search(before) and _MAY.match(after):
-        return said._replace(kind=DENIED)
-    if _PROGRAM.match(before) or _EVIDENCE.search(before):
-        return said._replace(kind=SOURCE)
-    if _PROPOSED.search(before):
-        return _Said("delete", True)
+    phrase = _phrase(said, before, after)
+    if phrase is not None:
+        return phrase
     if _EXCEPT.search(before):
         return said if heard.denied else said._replace(kind=DENIED)
-    if _NAME_OF.search(before) and _TO.match(after + "\ue000"):
-        return _Said("move", True)
     if _FROM.search(before) and heard.verb not in ("delete", "move", "clean") and _TO.match(after + "\ue000"):
         return said._replace(kind=SOURCE)
     if (_SOURCE.search(before) or _SOURCE_AFTER.match(after)) and not _DO_IT.search(after):
@@ -561,9 +566,25 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
         return _Said("delete", True)
     read = _READ.search(before) or _READ_AFTER.match(after) or _RELATIVE.search(before)
     return said._replace(
-        read=read is not None or heard.perhaps, within=_WHERE.match(after) is not None, into=_INTO.search(before) is not None,
+        read=read is not None or heard.perhaps,
+        within=_WHERE.match(after) is not None,
+        into=_INTO.search(before) is not None,
+        given=heard.verb == "change" and before[:1] == "\ue000" and _WITH.fullmatch(before, 1) is not None,
         added=_TO.match(after + "\ue000") is not None,
     )
+
+
+def _phrase(said: _Said, before: str, after: str) -> _Said | None:
+    """What a set phrase says of a place, whatever verb was heard; None where there is none."""
+    if _NOTHING.search(before) and _MAY.match(after):
+        return said._replace(kind=DENIED)
+    if _PROGRAM.match(before) or _EVIDENCE.search(before):
+        return said._replace(kind=SOURCE)
+    if _REPLACED.search(before) and _WITH.fullmatch(after):
+        return _Said("delete", True, optional=True)
+    if _PROPOSED.search(before):
+        return _Said("delete", True)
+    return _Said("move", True) if _NAME_OF.search(before) and _TO.match(after + "\ue000") else None
 
 
 def _japanese(before: str, rest: str, after: str, heard: _Hearing) -> _Said:
@@ -607,7 +628,7 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     files, folders, exact = index.entries(place.name)
     patterns = (place.name,) if "*" in place.name or "?" in place.name else ()
     folder = bool(folders) or place.folder
-    kind = said.kind
+    kind = SOURCE if said.given and (files or folders) else said.kind
     if not kind and said.verb in ("delete", "move") and said.direct:
         kind = EITHER if said.optional or (patterns and said.within) else DELETED
     elif not kind and said.verb in ("delete", "clean") and (folder or patterns):

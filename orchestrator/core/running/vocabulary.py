@@ -12,7 +12,8 @@ MAKE = (
     "|compose|author"
     "|initiali[sz]e|init|provide|prepare|insert|append|prepend|put|save|store|export|dump|record|output|emit|place"
     "|set up|note down|jot down|must exist|should exist|has to exist|have to exist"
-    "|needs? to exist|needs? to be there|there (?:should|must|has to|needs? to) be|make sure|ensure|new|need|want"
+    "|needs? to exist|needs? to be there|there should be|there must be|there has to be|there needs? to be"
+    "|make sure|ensure|new|need|want"
     "|install|deploy|commit|publish|push|enable|configure|release|integrate|upload|download|bootstrap|register|ship"
     "|would like|i'd like|we'd like|spin up|populate|echo|type|get me|give me"
 )
@@ -75,7 +76,8 @@ PROPOSES = (
 )
 """How a sentence begins that asks and may well order."""
 BEGS = (
-    "(?:would|do) you mind (?!if|explaining|telling|describing|showing|checking|looking|reading|reviewing|listing|giving)"
+    "(?:would|do) you mind (?!if|explaining|telling|describing|showing|checking|looking"
+    "|reading|reviewing|listing|giving)"
     "|(?:any|is there a) chance (?:that )?you (?:could|can)"
 )
 """What asks politely for what follows it, and so orders it."""
@@ -84,6 +86,7 @@ GOVERNS = "how|whether|which|when|between|both"
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
 WISHES = (
     "\ue000[\"'`*)]*\\s+(?:should|needs?|must|has to|have to|ought to|shall|lacks|is missing)(?!\\w)"
+    "|give [\"'`]*\ue000+[\"'`]* the (?:new )?name|get [\"'`]*\ue000+[\"'`]* out of (?:here|the way)"
     "|(?:goes|go|belongs?) (?:in)?to [\"'`*(]*\ue000"
 )
 """Statements about a mention, which stands blackened in the text, that order something."""
@@ -169,7 +172,10 @@ EVIDENCE = (
 """What leads to a file that tells what is wrong, and is not itself to change."""
 OUTPUTS = "write|save|log|print|dump|export|store|output|send|read|load"
 DELETING = "deleting|removing|erasing|dropping|discarding|trashing"
-NOTHING = r"(?:nothing|no\sfiles?|none\sof\sthe\sfiles)\s(?:in|under|below|inside|within)|no part of|nothing of"
+NOTHING = (
+    "nothing in|nothing under|nothing below|nothing inside|nothing within|no file in|no files in|no file under"
+    "|no files under|none of the files in|none of the files under|no part of"
+)
 """What forbids a change of what follows, where a word of `PASSIVES` stands behind it."""
 READS_AFTER = "holds|contains|shows|lists|has the"
 READS_JA = "を読|を見(?!直)|を確認し|を調べ|を開|を集計"
@@ -198,10 +204,11 @@ EXCEPTIONS = (
     "not|no need to|except|except for|other than|apart from|excluding|all but|everything but|anything but|nothing but"
     "|all files but|any file but|file but|files but|every\\s\\S+(?:\\s\\S+)?\\s+but"
     "|all\\s\\S+(?:\\s\\S+)?\\s+but|but not|ignore|skip|save for"
-    "|but nothing in|and nothing in|but nothing under|no change to|no changes to|any change to|any changes to|no edits to"
+    "|but nothing in|and nothing in|but nothing under|no change to|no changes to|no edits to"
 )
 UNTOUCHED = (
-    "alone|unchanged|untouched|intact|stays the same|stay the same|is frozen|are frozen|is locked|are locked|as is|as it is|as they are|the way it is|not be changed|not be touched"
+    "alone|unchanged|untouched|intact|stays the same|stay the same|is frozen|are frozen|is locked|are locked|as is"
+    "|as it is|as they are|the way it is|not be changed|not be touched"
     "|not be modified|not be edited|not be altered|off limits|is read-only|is read only|for reading only"
     "|for reference only"
 )
