@@ -86,7 +86,7 @@ GOVERNS = "how|whether|which|when|between|both"
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
 WISHES = (
     "\ue000[\"'`*)]*\\s+(?:should|needs?|must|has to|have to|ought to|shall|lacks|is missing)(?!\\w)"
-    "|give [\"'`]*\ue000+[\"'`]* the (?:new )?name|get [\"'`]*\ue000+[\"'`]* out of (?:here|the way)"
+    "|get [\"'`]*\ue000+[\"'`]* out of (?:here|the way)"
     "|(?:goes|go|belongs?) (?:in)?to [\"'`*(]*\ue000"
 )
 """Statements about a mention, which stands blackened in the text, that order something."""

@@ -197,7 +197,7 @@ ENGLISH: list[tuple[str, str]] = [
     ("move all .md files in docs to tmp/", "-docs/guide.md -docs/api.md tmp/guide.md tmp/api.md"),
     ("no need to touch README.md, only core.py has to change", "core.py"),
     ("you cannot see the title in README.md; fix it", "README.md"),
-    ("Instead of deleting old.txt, rename it to new.txt", "-old.txt new.txt"), ("give old.txt the name new.txt", "-old.txt new.txt"),
+    ("Instead of deleting old.txt, rename it to new.txt", "-old.txt new.txt"),
     ("get old.txt out of here", "-old.txt"), ("say goodbye to old.txt", "-old.txt"),
     ("would you mind creating notes.md?", "notes.md"), ("if there is no notes.md, create one", "notes.md"),
     ("break core.py up into x.py and y.py", "core.py x.py y.py"),
@@ -312,7 +312,7 @@ GUESSED: list[tuple[str, str]] = [
     ("READMEをいい感じにして", "README.md"), ("「notes.md」というファイルが欲しい", "notes.md"),
     ("新規ファイル：notes.md", "notes.md"), ("README.mdをそのまま英訳して", "README.md"),  # noqa: RUF001
     ("README.md、お願いします", "README.md"), ("notes.mdが必要です", "notes.md"),
-    ("config.yamlのtimeoutを30にして", "config.yaml"), ("what about deleting old.txt?", "-old.txt"),
+    ("config.yamlのtimeoutを30にして", "config.yaml"), ("what about deleting old.txt?", "-old.txt"), ("give old.txt the name new.txt", "-old.txt new.txt"),
     ("削除するファイルはold.txtです", "-old.txt"),
     ("review core.py and list the problems in review.md", "review.md"), ("How about adding a title to README.md?", "README.md"),
 ]  # fmt: skip
