@@ -11,9 +11,11 @@ a listed command holds is none where anything is mentioned outside.
 
 **What decides.** At least one mention has to have become what fits: made, changed in content, or gone where its
 deletion was ordered; a folder counts by what lies below it. Besides, a file that was not there has to be there at the
-end, and what is the object of a verb of deleting or moving has to be gone. All else that was not touched is only named.
+end, and what is the object of a verb of deleting or moving has to be gone, and what went does not
+stand for what was to change. All else that was not touched is only named.
 
-**What decides nothing.** Sources ("using data.csv", "described in notes.txt"), and what must not be touched ("do not
+**What decides nothing.** Sources ("using data.csv", "described in notes.txt"), whose change alone is none of what was
+ordered, and what must not be touched ("do not
 touch a.md", "except a.md"), which forbids COMPLETE where it was. Where nothing else is mentioned, changes decide. What
 is only read ("check error.log and fix core.py") is a source where anything else is the object of an order.
 
@@ -40,8 +42,8 @@ from orchestrator.core.tuples import NamedTuple
 
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
 """It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""
-SOURCE, DENIED, KEPT = "source", "denied", "kept"
-"""It decides nothing; besides, it must not be touched; or not be deleted."""
+SOURCE, DENIED, KEPT, ASIDE = "source", "denied", "kept", "aside"
+"""It decides nothing, but is not what was to change; it must not be touched; not be deleted; it does not matter."""
 GONE = "deleted"
 """What became of a path that is there no more."""
 
@@ -56,7 +58,7 @@ class Mention(NamedTuple):
 
     name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had
     that name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means
-    any test. created, moved: it is the object of a verb of creating, of moving.
+    any test. created: it is the object of a verb of creating.
     """
 
     name: str
@@ -67,12 +69,11 @@ class Mention(NamedTuple):
     patterns: tuple[str, ...] = ()
     tests: bool = False
     created: bool = False
-    moved: bool = False
 
     @property
     def decides(self) -> bool:
         """Whether it may have to be touched."""
-        return self.kind not in (SOURCE, DENIED, KEPT)
+        return self.kind not in (SOURCE, DENIED, KEPT, ASIDE)
 
     @property
     def required(self) -> bool:
@@ -145,6 +146,9 @@ _RELATIVE_JA = re.compile(
     "(?:する|した|している|してしまう|して(?:い)?た)(?=[\u4e00-\u9fff\u30a0-\u30ff])(?!作業|タスク)"
 )
 _FROM_JA = re.compile("から[「『`]?\ue000+[」』`]?[にへ]")
+_OF_JA = re.compile("の[^、。\\s\ue000]{1,12}を[「『`]?\ue000+[」』`]?に")
+_COPIES_JA = re.compile(words.COPY_JA)
+_WHICH_JA = re.compile(rf"(?:{words.DELETE_JA})[^、。\s]{{0,8}}(?:ファイル|フォルダ|もの|の)は[「『`]?\Z")
 _IF_JA = re.compile("が(?:あれば|あったら|ある場合|存在)")
 _PARTICLE = re.compile(
     rf"(?:という(?:名前の)?|の)?(?:新しい)?(?:ファイル|{words.FOLDER_JA})?\s*"
@@ -160,9 +164,23 @@ _READ_JA = re.compile(rf"(?:ファイル)?(?:{words.READS_JA})")
 _RELATIVE = re.compile(
     rf"(?<!\w)(?:which|that)\s+(?!is\s|has\s|says\s)\w+s(?:\s[\w-]+){{0,3}}\s+{_QUOTE}\Z", re.IGNORECASE
 )
-_FROM = re.compile(rf"(?<!\w)from\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_TO = re.compile(rf"{_QUOTE}\s+(?:in|on)?to\s+{_ARTICLE}{_QUOTE}\ue000", re.IGNORECASE)
+_FROM = re.compile(rf"(?<!\w)(?:from|of)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_TO = re.compile(rf"{_QUOTE}\s+(?:(?:in|on)?to|for)\s+{_ARTICLE}{_QUOTE}\ue000", re.IGNORECASE)
 _INTO = re.compile(rf"(?<!\w)(?:it|them)\s+(?:in|into|to)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_PROGRAM = re.compile(
+    rf"\A\ue000{_QUOTE}\s+(?:(?:{words.any_of(words.PASSIVES)})\s+)?(?:{words.any_of(words.OUTPUTS)})\s"
+    rf"[^.,;\n]{{0,40}}?(?:to|in|into|as|from)\s+{_ARTICLE}{_QUOTE}\Z",
+    re.IGNORECASE,
+)
+"""What a program is to do when it runs with what is named, behind its own name."""
+_EVIDENCE = re.compile(rf"(?<!\w)(?:{words.any_of(words.EVIDENCE)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_REPLACED = re.compile(rf"(?<!\w)(?:replace|substitute)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_WITH = re.compile(rf"{_QUOTE}\s+(?:with|by)\s+{_ARTICLE}{_QUOTE}", re.IGNORECASE)
+_PROPOSED = re.compile(
+    rf"(?<!\w)(?:about|mind|not|consider|by)\s+(?:{words.any_of(words.DELETING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
+)
+_NOTHING = re.compile(rf"(?<!\w)(?:{words.any_of(words.NOTHING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
+_MAY = re.compile(rf"{_QUOTE}\s+(?:{words.FOLDER}\s+)?(?:{words.any_of(words.PASSIVES)})(?!\w)", re.IGNORECASE)
 _WHERE = re.compile(r"[\"'`]*\s+(?:files?\s+)?(?:in|from|under|below|inside|within)\s", re.IGNORECASE)
 _ENSURED = re.compile(rf"(?:make sure|ensure|see to it)(?:\s+that)?\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _AWAY = re.compile(
@@ -171,7 +189,8 @@ _AWAY = re.compile(
 )
 _NAME_OF = re.compile(rf"(?<!\w)name\s+of\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _PASSIVE = re.compile(
-    rf"{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*"
+    rf"{_QUOTE}\s+(?:(?:gets?\s+)?the\s+(?:new\s+)?name\s|out\s+of\s+(?:here|the\s+(?:way|project|repo))(?!\w))"
+    rf"|{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*"
     r"(?:deleted|removed|erased|gone|renamed|moved)(?!\w)"
     rf"|{_QUOTE}\s+(?:{words.any_of(words.PASSIVES)})\s+(?:(?:be\s+)?(?:called|named)"
     r"|(?:not|no longer)\s+(?:exist|be there)|go(?:\s+away)?(?=\s*(?:[.!,;:]|\Z)))(?!\w)"
@@ -180,7 +199,9 @@ _PASSIVE = re.compile(
     re.IGNORECASE,
 )
 _DO_IT = re.compile(
-    rf"{_EDGE}(?:{words.any_of('|'.join((words.MAKE, words.CHANGE, words.DELETE)))})\s+(?:it|them)(?!\w)", re.IGNORECASE
+    rf"{_EDGE}(?:{words.any_of('|'.join((words.MAKE, words.CHANGE, words.DELETE)))})\s+(?:it|them)(?!\w)"
+    rf"(?!\s+(?:in|into|to)\s+{_ARTICLE}{_QUOTE}\Z)",
+    re.IGNORECASE,
 )
 """What is done to the name before it, which is no mere source then."""
 _RENAME_IT = re.compile(rf"{_EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?!\w)", re.IGNORECASE)
@@ -211,8 +232,10 @@ _PLACES = frozenset(words.PLACES.split("|"))
 class _Said(NamedTuple):
     """What the words around a place say: the class of the verb, whether the place is its object, what else decides.
 
-    read: it is only read, where something else is ordered to change. within: it is said in which folder.
-    into: what is made goes there.
+    read: it is only read, or touched if needed, where something else is ordered to change.
+    within: it is said in which folder.
+    into: what is made goes there. added: it goes into something else that is mentioned.
+    given: it takes the place of what is mentioned before it.
     """
 
     verb: str = ""
@@ -222,6 +245,8 @@ class _Said(NamedTuple):
     read: bool = False
     within: bool = False
     into: bool = False
+    added: bool = False
+    given: bool = False
 
 
 def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
@@ -244,7 +269,7 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
         each.decides and not said.read and (said.direct or said.into or each.required) for _, said, each in readings
     )
     for _, said, each in readings:
-        mention = each._replace(kind=SOURCE) if said.read and ordered and each.decides else each
+        mention = each._replace(kind=SOURCE) if said.read and ordered and each.decides and not each.covers else each
         known = found.get(mention.name)
         if known is None or (mention.decides and not known.decides) or (mention.required and not known.required):
             found[mention.name] = mention
@@ -262,7 +287,7 @@ def of_type(found: Iterable[Mention], task_type: str | None, *, guessed: bool = 
         return ()
     if task_type != task_types.REPORT:
         return tuple(found)
-    return tuple(each if each.required or not each.decides else each._replace(kind=SOURCE) for each in found)
+    return tuple(each if each.required or not each.decides else each._replace(kind=ASIDE) for each in found)
 
 
 def sentences(text: str) -> tuple[str, ...]:
@@ -314,10 +339,13 @@ def judged(
     decide = [each for each in deciding(found) if each.name not in later]
     here = [each for each in decide if about is None or each.name in about]
     unmet = [_sentence(each) for each in decide if each.required and not state.is_done(each)]
-    if here and not unmet and not any(state.is_touched(each) for each in here):
-        unmet = [_sentence(each) for each in here]
-    if set(touched.values()) == {GONE} and any(not each.covers for each in decide):
-        unmet += [f"{each.name} was deleted and not moved" for each in here if each.moved]
+    # What went does not stand for what was to change.
+    least = [each for each in here if not each.covers] or here
+    if least and not unmet and not any(state.is_touched(each) for each in least):
+        unmet = [_sentence(each) for each in least]
+    sources = [each for each in found if each.kind == SOURCE]
+    if touched and not decide and all(any(_matches(each, path) for each in sources) for path in touched):
+        unmet = [f"nothing but {each.name} was changed, which the task only refers to" for each in sources[:1]]
     hurt = [each for each in found if state.is_hurt(each)]
     how = {KEPT: "deleted", DENIED: "changed"}
     unmet += [f"{each.name} was {how[each.kind]}, which the task forbids" for each in hurt]
@@ -495,9 +523,9 @@ def _readings(text: str, places: Sequence[Place]) -> list[_Said]:
         for event in _EVENT.finditer(text, at, start):
             heard.hear(event, text)
         stop = places[last + 1].start if last + 1 < len(places) else len(text)
-        before, after = text[max(at, start - _NEAR) : start], text[end : min(stop, end + _NEAR)]
+        before, after = text[max(at - 1, start - _NEAR, 0) : start], text[end : min(stop, end + _NEAR)]
         if _JAPANESE.match(after.lstrip("\"'`」』)]* ")):
-            said = _japanese(text[end : end + _NEAR].lstrip("\"'`」』)]* "), after, heard)
+            said = _japanese(before, text[end : end + _NEAR].lstrip("\"'`」』)]* "), after, heard)
         else:
             said = _english(text[max(heard.since, start - _NEAR) : start], before, after, heard)
         said = said._replace(optional=said.optional or either)
@@ -517,16 +545,17 @@ def _of_shell(places: Sequence[Place], number: int) -> _Said:
 def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
     direct = bool(heard.verb) and not heard.lead and _is_object(between) and not _OWNS.match(after)
     said = _Said(heard.verb, direct, optional=heard.perhaps)
+    phrase = _phrase(said, before, after)
+    if phrase is not None:
+        return phrase
     if _EXCEPT.search(before):
         return said if heard.denied else said._replace(kind=DENIED)
-    if _NAME_OF.search(before) and _TO.match(after + "\ue000"):
-        return _Said("move", True)
     if _FROM.search(before) and heard.verb not in ("delete", "move", "clean") and _TO.match(after + "\ue000"):
         return said._replace(kind=SOURCE)
     if (_SOURCE.search(before) or _SOURCE_AFTER.match(after)) and not _DO_IT.search(after):
         return said._replace(kind=SOURCE)
     if heard.denied and _RENAME_IT.search(after):
-        return _Said("delete", True, optional=True)
+        return _Said("move", True)
     if heard.denied and not _ONLY.search(before):
         return said._replace(kind=KEPT if heard.verb in ("delete", "move") else DENIED)
     if _ALONE.match(after):
@@ -537,16 +566,35 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
         return _Said("delete", True)
     read = _READ.search(before) or _READ_AFTER.match(after) or _RELATIVE.search(before)
     return said._replace(
-        read=read is not None, within=_WHERE.match(after) is not None, into=_INTO.search(before) is not None
+        read=read is not None or heard.perhaps,
+        within=_WHERE.match(after) is not None,
+        into=_INTO.search(before) is not None,
+        given=heard.verb == "change" and before[:1] == "\ue000" and _WITH.fullmatch(before, 1) is not None,
+        added=_TO.match(after + "\ue000") is not None,
     )
 
 
-def _japanese(rest: str, after: str, heard: _Hearing) -> _Said:
-    """What Japanese behind a place says of it.
+def _phrase(said: _Said, before: str, after: str) -> _Said | None:
+    """What a set phrase says of a place, whatever verb was heard; None where there is none."""
+    if _NOTHING.search(before) and _MAY.match(after):
+        return said._replace(kind=DENIED)
+    if _PROGRAM.match(before) or _EVIDENCE.search(before):
+        return said._replace(kind=SOURCE)
+    if _REPLACED.search(before) and _WITH.fullmatch(after):
+        return _Said("delete", True, optional=True)
+    if _PROPOSED.search(before):
+        return _Said("delete", True)
+    return _Said("move", True) if _NAME_OF.search(before) and _TO.match(after + "\ue000") else None
+
+
+def _japanese(before: str, rest: str, after: str, heard: _Hearing) -> _Said:
+    """What Japanese around a place says of it.
 
     Args:
         rest: what follows, up to any length. after: up to the next mention.
     """
+    if _WHICH_JA.search(before) and after.startswith(("です", "だ", "である")):
+        return _Said("delete", True)
     if _KEPT_JA.match(after):
         return _Said(kind=KEPT)
     if _DENIED_JA.match(after.partition("、")[0] + ("、" if "、" in after else "")):
@@ -568,6 +616,8 @@ def _japanese(rest: str, after: str, heard: _Hearing) -> _Said:
     kind = (verb.lastgroup or "") if verb else ""
     if kind != "move" and _FROM_JA.match(rest):
         return _Said(kind=SOURCE)
+    if (kind == "make" or (verb and _COPIES_JA.match(verb[0]))) and _OF_JA.match(rest):
+        return _Said(kind=SOURCE)
     direct = noun or which in ("", "を", "も", "は") or _IF_JA.match(after)
     return _Said(kind, bool(direct), optional=heard.perhaps, read=_READ_JA.match(after) is not None,
                  into=which == "に" and kind == "make")  # fmt: skip
@@ -578,18 +628,19 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     files, folders, exact = index.entries(place.name)
     patterns = (place.name,) if "*" in place.name or "?" in place.name else ()
     folder = bool(folders) or place.folder
-    kind = said.kind
+    kind = SOURCE if said.given and (files or folders) else said.kind
     if not kind and said.verb in ("delete", "move") and said.direct:
         kind = EITHER if said.optional or (patterns and said.within) else DELETED
     elif not kind and said.verb in ("delete", "clean") and (folder or patterns):
         kind = EITHER
     elif not kind:
-        there = files or folders or folder or patterns or said.optional
+        # A folder has to be made where that is ordered; a line such as `build/` may be added to a file.
+        named = folder and not (said.verb == "make" and said.direct and not said.added)
+        there = files or folders or named or patterns or said.optional
         kind = CHANGED if there else MADE
     return Mention(
         place.name + ("/" if folders or (place.folder and not files) else ""), kind, tuple(files), tuple(folders),
         exact, patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED),
-        moved=said.verb == "move" and kind == DELETED,
     )  # fmt: skip
 
 

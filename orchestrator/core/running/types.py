@@ -32,6 +32,7 @@ _ASKS = _words(words.ASKS)
 _WH = _words(words.WH)
 _PROPOSES = re.compile(rf"(?:{words.PROPOSES})(?!\w)", re.IGNORECASE)
 _WISHES = re.compile(words.WISHES, re.IGNORECASE)
+_BEGS = re.compile(rf"(?<!\w)(?:{words.BEGS})", re.IGNORECASE)
 _GOVERNS = _words(words.GOVERNS)
 _LEADS = re.compile(
     rf"\s*(?:(?:[-*+]|\d{{1,3}}[.)]|todo:?|task:?|step \d+:?)\s+)?(?:(?:{words.POLITE})[\s,:]+){{0,8}}", re.IGNORECASE
@@ -117,6 +118,8 @@ def _kind(sentence: str) -> str:
         if found:
             return found
     said = _LEADS.sub("", sentence, 1)
+    if _BEGS.search(sentence):
+        return _ORDERED
     order = next((each for each in _ORDER.finditer(said) if not _NOUN.search(said[: each.start()])), None)
     asks = _ASKS.search(said)
     question = _QUESTION.search(sentence) is not None and not _CAN_YOU.search(sentence)

@@ -12,7 +12,8 @@ MAKE = (
     "|compose|author"
     "|initiali[sz]e|init|provide|prepare|insert|append|prepend|put|save|store|export|dump|record|output|emit|place"
     "|set up|note down|jot down|must exist|should exist|has to exist|have to exist"
-    "|needs? to exist|needs? to be there|there (?:should|must|has to|needs? to) be|make sure|ensure|new|need|want"
+    "|needs? to exist|needs? to be there|there should be|there must be|there has to be|there needs? to be"
+    "|make sure|ensure|new|need|want"
     "|install|deploy|commit|publish|push|enable|configure|release|integrate|upload|download|bootstrap|register|ship"
     "|would like|i'd like|we'd like|spin up|populate|echo|type|get me|give me"
 )
@@ -34,6 +35,7 @@ CHANGE = (
 DELETE = (
     "delete|remove|erase|unlink|rm|rmdir|get rid of|drop|discard|purge|trash|destroy|throw away|throw out|eliminate"
     "|nuke|shred|scrap|toss|wipe out|clear out|clean out|ditch|take out|zap|kill|del|dispose of|do away with"
+    "|say goodbye to"
 )
 CLEAN = "clean|clean up|clear|empty|wipe|tidy|tidy up|prune"
 MOVE = "rename|move|mv|relocate"
@@ -41,6 +43,7 @@ COPY = (
     "copy|cp|duplicate|clone|convert|translate|transform|split|divide|summari[sz]e|render|extract|collect"
     "|compile|merge"
     "|combine|port|back up|archive|compress|zip|turn|transcribe|document|break up|concatenate"
+    r"|break(?=\s+\S*\ue000+\S*\s+up)"
 )
 NOUNS = "(?:a|the|this|that|my|our|your|its|their|no|every|any|one|last|latest|new|old|current|first|next|of|for)"
 """A verb of the lists right behind one of these is a noun."""
@@ -72,11 +75,18 @@ PROPOSES = (
     "|.*(?:and|then) (?:list|report|show|give|tell)(?: [\\w']+){1,6} (?:in|into|to) [\"'`]*\ue000"
 )
 """How a sentence begins that asks and may well order."""
+BEGS = (
+    "(?:would|do) you mind (?!if|explaining|telling|describing|showing|checking|looking"
+    "|reading|reviewing|listing|giving)"
+    "|(?:any|is there a) chance (?:that )?you (?:could|can)"
+)
+"""What asks politely for what follows it, and so orders it."""
 GOVERNS = "how|whether|which|when|between|both"
 """What follows these is a part of what they ask."""
 ORDERS_TOO = "use|bring|mention|link|include|quote|cite|note the|note this|note it|note down"
 WISHES = (
     "\ue000[\"'`*)]*\\s+(?:should|needs?|must|has to|have to|ought to|shall|lacks|is missing)(?!\\w)"
+    "|get [\"'`]*\ue000+[\"'`]* out of (?:here|the way)"
     "|(?:goes|go|belongs?) (?:in)?to [\"'`*(]*\ue000"
 )
 """Statements about a mention, which stands blackened in the text, that order something."""
@@ -153,8 +163,20 @@ SOURCES_JA = (
 READS = (
     "read|check|inspect|study|review|open|look at|look into|look in|have a look at|compare|consider|analy[sz]e"
     "|parse|load|load from"
-    "|the error is in|the traceback is in|the log is in|the details are in|take the \\w+ in|take the \\w+ from"
+    "|the error is in|take the \\w+ in|take the \\w+ from"
 )
+EVIDENCE = (
+    "the traceback is in|the stack trace is in|the log is in|the logs are in|the output is in|the details are in"
+    "|the description is in|the specification is in|the spec is in"
+)
+"""What leads to a file that tells what is wrong, and is not itself to change."""
+OUTPUTS = "write|save|log|print|dump|export|store|output|send|read|load"
+DELETING = "deleting|removing|erasing|dropping|discarding|trashing"
+NOTHING = (
+    "nothing in|nothing under|nothing below|nothing inside|nothing within|no file in|no files in|no file under"
+    "|no files under|none of the files in|none of the files under|no part of"
+)
+"""What forbids a change of what follows, where a word of `PASSIVES` stands behind it."""
 READS_AFTER = "holds|contains|shows|lists|has the"
 READS_JA = "を読|を見(?!直)|を確認し|を調べ|を開|を集計"
 """What is only read, where something else is ordered to change."""
@@ -182,9 +204,11 @@ EXCEPTIONS = (
     "not|no need to|except|except for|other than|apart from|excluding|all but|everything but|anything but|nothing but"
     "|all files but|any file but|file but|files but|every\\s\\S+(?:\\s\\S+)?\\s+but"
     "|all\\s\\S+(?:\\s\\S+)?\\s+but|but not|ignore|skip|save for"
+    "|but nothing in|and nothing in|but nothing under|no change to|no changes to|no edits to"
 )
 UNTOUCHED = (
-    "alone|unchanged|untouched|intact|as is|as it is|as they are|the way it is|not be changed|not be touched"
+    "alone|unchanged|untouched|intact|stays the same|stay the same|is frozen|are frozen|is locked|are locked|as is"
+    "|as it is|as they are|the way it is|not be changed|not be touched"
     "|not be modified|not be edited|not be altered|off limits|is read-only|is read only|for reading only"
     "|for reference only"
 )
@@ -211,7 +235,7 @@ FOLDER_JA = "フォルダ|ディレクトリ"
 QUOTES = r"explain|describe|what|why|how|log|error|output|message|says?|said|show|traceback|stack ?trace"
 """A line that holds one of these and ends with a colon leads to what is quoted, up to the next blank line."""
 DETERMINERS = (
-    r"it|them|this|that|these|those|the|an?|all|every|each|any|some|my|our|your|its|their|another|everything|up|\d\w*"
+    r"it|them|one|this|that|these|those|the|an?|all|every|each|any|some|my|our|your|its|their|another|everything|up|\d\w*"
 )
 FOLLOWS = (
     r"and|or|to|in|into|from|with|then|as|for|of|because|so|that|which|now|today|please|again|too|also|if|when"

@@ -197,6 +197,17 @@ ENGLISH: list[tuple[str, str]] = [
     ("move all .md files in docs to tmp/", "-docs/guide.md -docs/api.md tmp/guide.md tmp/api.md"),
     ("no need to touch README.md, only core.py has to change", "core.py"),
     ("you cannot see the title in README.md; fix it", "README.md"),
+    ("Instead of deleting old.txt, rename it to new.txt", "-old.txt new.txt"),
+    ("get old.txt out of here", "-old.txt"), ("say goodbye to old.txt", "-old.txt"),
+    ("would you mind creating notes.md?", "notes.md"), ("if there is no notes.md, create one", "notes.md"),
+    ("break core.py up into x.py and y.py", "core.py x.py y.py"),
+    # What goes does not stand for what is to change.
+    ("merge a.md into README.md and delete a.md", "-a.md README.md"), ("update README.md and delete old.txt", "README.md -old.txt"),
+    ("make the folders in/ and out/", "in/ out/"), ("update core.py and, if needed, README.md", "core.py"),
+    # What is only referred to, and what a program is to write when it runs.
+    ("apply the style of a.md to b.md", "b.md"), ("notes.txt describes the bug. Fix it in core.py.", "core.py"),
+    ("let core.py write its output to result.json", "core.py"), ("core.py should save its results in result.json", "core.py"),
+    ("nothing in README.md works, fix it", "README.md"),
 ]  # fmt: skip
 
 JAPANESE: list[tuple[str, str]] = [
@@ -252,6 +263,7 @@ JAPANESE: list[tuple[str, str]] = [
     ("core.pyは絶対に変更するな。README.mdを直せ", "README.md"), ("outという名前のフォルダを作成して", "out/"),
     ("buildフォルダの中を空にして", "-build/main.o -build/sub/x.o"), ("次のファイルを削除：\na.md\nb.md", "-a.md -b.md"),  # noqa: RUF001
     ("以下を削除してください。\n・a.md\n・b.md", "-a.md -b.md"), ("全ての.logファイルを削除して", "-app.log -error.log"),
+    ("a.mdの見出しをb.mdにも追加して", "b.md"),
 ]  # fmt: skip
 
 WRONG: list[tuple[str, str]] = [
@@ -261,6 +273,15 @@ WRONG: list[tuple[str, str]] = [
     ("in README.md change \"see a.md for help\" to \"see b.md for help\"", "a.md"),
     ("core.pyがold.txtを削除するバグを直して", "-old.txt"), ("old.txt should be called new.txt", "new.txt"),
     ("review core.py and list the problems in review.md", "other.txt"), ("make sure old.txt is gone", "old.txt"),
+    ("merge a.md into README.md and delete a.md", "-a.md"), ("update README.md and delete old.txt", "-old.txt"),
+    ("make the folders in/ and out/", "in/"), ("make the folders in/ and out/", "out/"),
+    ("update core.py and, if needed, README.md", "README.md"), ("fix core.py (and optionally README.md)", "README.md"),
+    ("apply the style of a.md to b.md", "a.md"), ("notes.txt describes the bug. Fix it in core.py.", "notes.txt"),
+    ("the traceback is in error.log, fix it", "error.log"), ("follow docs/guide.md and add type hints", "docs/guide.md"),
+    ("a.mdの見出しをb.mdにも追加して", "a.md"), ("notes.txtに書いてあるバグを直して", "notes.txt"),
+    ("Instead of deleting old.txt, rename it to new.txt", "new.txt"), ("give old.txt the name new.txt", "new.txt"),
+    ("let core.py write its output to result.json", "result.json"), ("replace old.txt with new.txt", "-old.txt"),
+    ("replace a.md with b.md", "b.md"), ("削除するファイルはold.txtです", "old.txt"),
 ]  # fmt: skip
 """Tasks, each with what an executor changes that does something near by."""
 
@@ -273,8 +294,8 @@ LOOSE: list[tuple[str, str]] = [
     ("add dark mode", "src/dark.py"), ("バグを直して", "src/keep.py"), ("remove the dead code", "-src/keep.py"),
     ("Fix this crash:\n```\nFile \"core.py\", line 3\n```", "src/keep.py"), ("Add CI/CD", ".github/workflows/ci.yml"),
     ("Build a Next.js app", "src/app.tsx"), ("follow docs/guide.md and add type hints", "src/keep.py"),
-    ("Instead of deleting old.txt, rename it to new.txt", "-old.txt new.txt"),
-    ("fix all files except core.py", "src/keep.py"), ("don't delete README.md, only shorten it", "README.md"),
+    ("replace old.txt with new.txt", "-old.txt new.txt"), ("replace a.md with b.md", "a.md"), ("replace a.md with b.md", "-a.md"),
+    ("fix all files except core.py", "src/keep.py"), ("the traceback is in error.log, fix it", "core.py"), ("don't delete README.md, only shorten it", "README.md"),
 ]  # fmt: skip
 """Tasks that mention nothing that has to become another: any change may be what was wanted, and none is not enough."""
 
@@ -291,12 +312,17 @@ GUESSED: list[tuple[str, str]] = [
     ("READMEをいい感じにして", "README.md"), ("「notes.md」というファイルが欲しい", "notes.md"),
     ("新規ファイル：notes.md", "notes.md"), ("README.mdをそのまま英訳して", "README.md"),  # noqa: RUF001
     ("README.md、お願いします", "README.md"), ("notes.mdが必要です", "notes.md"),
-    ("config.yamlのtimeoutを30にして", "config.yaml"),
+    ("config.yamlのtimeoutを30にして", "config.yaml"), ("what about deleting old.txt?", "-old.txt"), ("give old.txt the name new.txt", "-old.txt new.txt"),
+    ("削除するファイルはold.txtです", "-old.txt"),
     ("review core.py and list the problems in review.md", "review.md"), ("How about adding a title to README.md?", "README.md"),
 ]  # fmt: skip
 """Tasks without a verb that is known, so that the type is a guess: an answer alone is enough."""
 
 FORBIDDEN: list[tuple[str, str]] = [
+    ("Nothing in docs/ may change. Update README.md", "README.md docs/api.md"),
+    ("No file in docs/ may be edited; update README.md", "README.md docs/api.md"),
+    ("update README.md but nothing in docs/", "README.md docs/api.md"), ("Update README.md. docs/ is frozen.", "README.md docs/api.md"),
+    ("update README.md, no changes to core.py", "README.md core.py"),
     ("do not touch README.md, fix core.py", "core.py README.md"), ("delete old.txt without changing README.md", "-old.txt README.md"),
     ("fix core.py and leave README.md alone", "core.py README.md"), ("update everything except README.md", "a.md README.md"),
     ("keep README.md, delete old.txt", "-old.txt -README.md"), ("don't change or delete a.md; fix core.py", "core.py a.md"),
