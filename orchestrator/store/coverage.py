@@ -103,6 +103,8 @@ BY_HASH = frozenset(("texts",))
 """Kept by their content's hash, which rows of other tables name."""
 
 EVENTS = "audit_events"
+LINED = frozenset((EVENTS, *WRITTEN, *CHANGING))
+"""The tables of whose rows a verification reads the line."""
 WRITES = {
     b"route": ("agent_reports", "router_decisions"),
     b"redispatch": ("router_decisions",),
