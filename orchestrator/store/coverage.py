@@ -260,7 +260,7 @@ _NULL_AT_END = b",null]"
 
 def trimmed(line: bytes) -> bytes:
     """The line as it is hashed: without nulls at its end, and with the end of the line."""
-    if line.endswith(_NULL_AT_END):
+    if line[-6:] == _NULL_AT_END:
         line = line[:-1]
         while line.endswith(b",null"):
             line = line[:-5]

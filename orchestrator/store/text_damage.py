@@ -33,7 +33,7 @@ class Damage(NamedTuple):
 
 
 def decoded(connection: sqlite3.Connection, read: Callable[[], _T]) -> _T:
-    """What is read with the driver's own decoder or, if that meets a damaged text, with the connection's `text_factory`.
+    """What `read` returns with the driver's decoder, or with `text_factory` where a text is damaged.
 
     A factory in Python is called for every text and takes a tenth of the time of a verification.
 

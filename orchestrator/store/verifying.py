@@ -23,6 +23,7 @@ from orchestrator.store.findings import Found
 ALL = 2**31
 """More findings than anybody asks for."""
 
+_sha256 = hashlib.sha256
 _Known = dict[str, tuple[int, str]]
 """By key: the last step that wrote the row, and the digest of what it left."""
 _END: tuple[Any, ...] = (None, None, b"")
@@ -162,15 +163,15 @@ class _Rows:
         line = self.row[2]
         if not line.isascii():
             self.decodable &= text_damage.is_text(line)
-        self.row = next(self._cursor, _END)
-        return self.row
+        self.row = row = next(self._cursor, _END)
+        return row
 
     def digest(self, chain: bytes, seq: int) -> str | None:
         """The digest of the rows of a step, which are passed; None where another step is next."""
         row = self.row
         if row[1] != seq or row[0] != chain:
             return None
-        sha = hashlib.sha256(coverage.trimmed(row[2]))
+        sha = _sha256(coverage.trimmed(row[2]))
         row = self.advance()
         while row[1] == seq and row[0] == chain:
             sha.update(coverage.trimmed(row[2]))
@@ -196,6 +197,7 @@ class _Pass:
         self._head = head or Head(0, b"")
         self._head_seen = False
         self._line = line
+        self._parsed = _parser()
         self._events = _Rows(connection, coverage.events(span, line), span)
         self._written = {
             table: _Rows(connection, coverage.written(table, span, line), span) for table in coverage.written_in(span)
@@ -293,13 +295,13 @@ class _Pass:
         elif prev_hash != self._hash:
             message = f"Step {seq} does not follow the step before it."
             self._note(findings.EVENT_UNLINKED, seq, coverage.EVENTS, message)
-        if hashlib.sha256(prev_hash + line).digest() != own_hash:
+        if _sha256(prev_hash + line).digest() != own_hash:
             self._note(findings.EVENT_ALTERED, seq, coverage.EVENTS, f"The event of step {seq} was altered.")
         if own_hash == self._head.hash and self._head.seq in (seq, 0):
             self._head_seen = True
         self._seq, self._hash = seq, own_hash
         chain, written = self._chain, self._written
-        tables = _parsed(covered)
+        tables = self._parsed(covered)
         self._require_rows(seq, kind, tables)
         for table, digest in tables.items():
             if table == step.STATE:
@@ -376,7 +378,7 @@ class _Pass:
         seq, digest = known
         if table == _AGENTS:
             digest = self._by_store.get(key, digest)
-        if hashlib.sha256(coverage.trimmed(row[2])).hexdigest() != digest:
+        if _sha256(coverage.trimmed(row[2])).hexdigest() != digest:
             message = f"Row {key} of {table} is not as step {seq}, the last that wrote it, left it."
             self._note(findings.STATE_ALTERED, seq, table, message, key)
 
@@ -391,6 +393,22 @@ class _Pass:
             self._note(findings.STATE_MISSING, known[0], table, message, key)
         else:
             self._compare_state(table, key, row, known)
+
+
+def _parser() -> Callable[[bytes], dict[str, Any]]:
+    """How to read what an event covers: with the compiled parser, and with the library's what that one refuses."""
+    import orjson  # only for commands that read the whole record
+
+    loads, refused = orjson.loads, orjson.JSONDecodeError
+
+    def parsed(covered: bytes) -> dict[str, Any]:
+        try:
+            found = loads(covered)
+        except refused:
+            return _parsed(covered)
+        return found if type(found) is dict else {}
+
+    return parsed
 
 
 def _parsed(covered: bytes) -> dict[str, Any]:
