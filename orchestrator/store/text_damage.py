@@ -35,7 +35,7 @@ class Damage(NamedTuple):
 def decoded(connection: sqlite3.Connection, read: Callable[[], _T]) -> _T:
     """What `read` returns with the driver's decoder, or with `text_factory` where a text is damaged.
 
-    A factory in Python is called for every text and takes a tenth of the time of a verification.
+    A factory in Python is called for every text.
 
     Args:
         read: reads all it needs before it returns; it may run twice.
