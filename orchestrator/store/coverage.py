@@ -103,6 +103,8 @@ BY_HASH = frozenset(("texts",))
 """Kept by their content's hash, which rows of other tables name."""
 
 EVENTS = "audit_events"
+LINED = frozenset((EVENTS, *WRITTEN, *CHANGING))
+"""The tables of whose rows a verification reads the line."""
 WRITES = {
     b"route": ("agent_reports", "router_decisions"),
     b"redispatch": ("router_decisions",),
@@ -258,7 +260,7 @@ _NULL_AT_END = b",null]"
 
 def trimmed(line: bytes) -> bytes:
     """The line as it is hashed: without nulls at its end, and with the end of the line."""
-    if line.endswith(_NULL_AT_END):
+    if line[-6:] == _NULL_AT_END:
         line = line[:-1]
         while line.endswith(b",null"):
             line = line[:-5]

@@ -81,6 +81,11 @@ class Found:
         session = "store" if chain == STORE_CHAIN else problems.quoted(chain)
         return f"orchestrator audit timeline -s {session} --since {seq - 1} --until {seq}; then {restore}"
 
+    def clear(self) -> None:
+        """Forget everything that was noted."""
+        self.counts.clear()
+        self._kept.clear()
+
     @property
     def kept(self) -> list[Finding]:
         """The first findings, by chain and step, those about the whole database first."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from orchestrator.core import strictjson
@@ -55,9 +55,14 @@ def damages(connection: sqlite3.Connection, found: Found) -> None:
             found.add(Finding(findings.FILE_DAMAGED, None, None, None, "file", text, suggestion))
 
 
-def texts(connection: sqlite3.Connection, found: Found) -> None:
-    """Note the texts that are not UTF-8; reads every table."""
-    for damage in text_damage.damages(connection):
+def texts(connection: sqlite3.Connection, found: Found, known: Collection[str] = ()) -> None:
+    """Note the texts that are not UTF-8.
+
+    Args:
+        found: what is found is noted here.
+        known: tables that are not read, because all their texts are known to be UTF-8.
+    """
+    for damage in text_damage.damages(connection, known):
         suggestion = f"orchestrator db restore FILE --db {problems.quoted(found.path)}"
         message = f"A stored text is damaged: {damage.message}."
         found.add(Finding(findings.TEXT_DAMAGED, None, None, damage.table, damage.row, message, suggestion))

@@ -6,10 +6,12 @@ A changed byte on the disk leaves the pages of a file in order, so that SQLite's
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, TypeVar
 
 from orchestrator.core.tuples import NamedTuple
+
+_T = TypeVar("_T")
 
 MOST = 20
 UNDECODABLE = "Could not decode to UTF-8"
@@ -30,8 +32,34 @@ class Damage(NamedTuple):
         return f"table {self.table}, row {self.row}, column {self.column} is not UTF-8"
 
 
-def damages(connection: sqlite3.Connection) -> Iterator[Damage]:
-    """The first damaged texts; reads every table, in the driver's own speed where nothing is damaged.
+def decoded(connection: sqlite3.Connection, read: Callable[[], _T]) -> _T:
+    """What `read` returns with the driver's decoder, or with `text_factory` where a text is damaged.
+
+    A factory in Python is called for every text.
+
+    Args:
+        read: reads all it needs before it returns; it may run twice.
+
+    Raises:
+        OperationalError: a text is damaged, and the connection has no factory of its own.
+    """
+    factory = connection.text_factory
+    connection.text_factory = str
+    try:
+        return read()
+    except sqlite3.OperationalError as error:
+        if factory is str or not str(error).startswith(UNDECODABLE):
+            raise
+    finally:
+        connection.text_factory = factory
+    return read()
+
+
+def damages(connection: sqlite3.Connection, known: Collection[str] = ()) -> Iterator[Damage]:
+    """The first damaged texts, with the driver's own decoder where nothing is damaged.
+
+    Args:
+        known: tables that are not read, because all their texts are known to be UTF-8.
 
     Raises:
         Error: the schema or the pages are damaged.
@@ -42,7 +70,7 @@ def damages(connection: sqlite3.Connection) -> Iterator[Damage]:
         tables = [name.decode("utf-8", "replace") for (name,) in connection.execute(_TABLES)]
         for table in tables:
             connection.text_factory = str
-            if _is_readable(connection, table):
+            if table in known or _is_readable(connection, table):
                 continue
             connection.text_factory = bytes
             for damage in _of_table(connection, table):
@@ -77,11 +105,12 @@ def _of_table(connection: sqlite3.Connection, table: str) -> Iterator[Damage]:
         own = values[len(shown) :]
         row = ", ".join(f"{name} {_shown(value)}" for name, value in zip(shown, values, strict=False))
         for name, value, kind in zip(names, own, types, strict=True):
-            if kind == b"text" and not _is_text(value):
+            if kind == b"text" and not is_text(value):
                 yield Damage(table, row, name)
 
 
-def _is_text(value: bytes) -> bool:
+def is_text(value: bytes) -> bool:
+    """Whether bytes are UTF-8."""
     try:
         value.decode()
     except UnicodeDecodeError:

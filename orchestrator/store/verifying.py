@@ -7,6 +7,7 @@ is the newest state of the rows of one chain that may change.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import sqlite3
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import coverage, findings, gaps, sqlite, step
+from orchestrator.store import coverage, findings, gaps, sqlite, step, text_damage
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Expression, Span
 from orchestrator.store.findings import Found
@@ -22,6 +23,7 @@ from orchestrator.store.findings import Found
 ALL = 2**31
 """More findings than anybody asks for."""
 
+_sha256 = hashlib.sha256
 _Known = dict[str, tuple[int, str]]
 """By key: the last step that wrote the row, and the digest of what it left."""
 _END: tuple[Any, ...] = (None, None, b"")
@@ -54,12 +56,13 @@ class Head(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """How much was looked at, and whether the noted head was among it."""
+    """How much was looked at, whether the noted head was among it, and whether all texts in it are UTF-8."""
 
     chains: int
     events: int
     rows: int
     head: bool
+    decodable: bool
 
 
 def broken(connection: sqlite3.Connection, session: str) -> Iterator[Broken]:
@@ -71,7 +74,7 @@ def broken(connection: sqlite3.Connection, session: str) -> Iterator[Broken]:
         yield from (Broken(each.seq or 0, where + each.message) for each in found.kept)
     found = Found(getattr(connection, "path", ""), ALL)
     # Reports, decisions, spawns and steps are asked for by a check of their own.
-    _relate(connection, session, gaps.others(connection, session), found)
+    _relate(connection, session, lambda: gaps.others(connection, session), found)
     yield from (Broken(each.seq or 0, each.message) for each in found.kept)
 
 
@@ -86,16 +89,24 @@ def relate(connection: sqlite3.Connection, span: Span, found: Found) -> None:
         return
     sessions = [span.chain] if span.chain else [row[0] for row in connection.execute(_ALL_SESSIONS)]
     for session in sessions:
-        _relate(connection, session, gaps.breaks(connection, session, span.since), found)
+        _relate(connection, session, functools.partial(gaps.breaks, connection, session, span.since), found)
 
 
-def _relate(connection: sqlite3.Connection, session: str, breaks: Iterator[gaps.Break], found: Found) -> None:
-    try:
-        for each in breaks:
+def _relate(
+    connection: sqlite3.Connection, session: str, breaks: Callable[[], Iterator[gaps.Break]], found: Found
+) -> None:
+    part = Found(found.path, found.most)
+
+    def read() -> None:
+        part.clear()
+        for each in breaks():
             # A missing step is found by its hash.
             if each.kind != gaps.MISSING_STEP:
                 message = f"{each.subject}: {each.text}."
-                found.at(each.kind.upper(), session, each.seq, each.table, each.subject, message)
+                part.at(each.kind.upper(), session, each.seq, each.table, each.subject, message)
+
+    try:
+        text_damage.decoded(connection, read)
     except (sqlite3.OperationalError, TypeError, ValueError) as error:
         if isinstance(error, sqlite3.Error) and sqlite.translate(error, found.path):
             raise
@@ -104,6 +115,8 @@ def _relate(connection: sqlite3.Connection, session: str, breaks: Iterator[gaps.
             return
         message = f"What must hold between the rows of session {session} cannot be checked: {error}."
         found.at(findings.ROWS_UNREADABLE, session, None, None, session, message)
+    finally:
+        found.merge(part)
 
 
 def verify(connection: sqlite3.Connection, span: Span, found: Found, head: Head | None = None) -> Looked:
@@ -114,7 +127,8 @@ def verify(connection: sqlite3.Connection, span: Span, found: Found, head: Head 
         found: what is found is noted here.
         head: looked for among the events.
     """
-    looked, part = _passed(connection, span, found, head, coverage.expression(connection))
+    line = coverage.expression(connection)
+    looked, part = text_damage.decoded(connection, lambda: _passed(connection, span, found, head, line))
     found.merge(part)
     return looked
 
@@ -133,27 +147,31 @@ def _passed(
 
 
 class _Rows:
-    """The rows of a table in order: the one that is next, and how many there were."""
+    """The rows of a table in order: the one that is next, how many there were, and whether their texts are UTF-8."""
 
-    __slots__ = ("_cursor", "count", "row")
+    __slots__ = ("_cursor", "count", "decodable", "row")
 
     def __init__(self, connection: sqlite3.Connection, sql: str, span: Span) -> None:
         self._cursor = connection.execute(sql, span.parameters)
         self.row: tuple[Any, ...] = next(self._cursor, _END)
         self.count = 0
+        self.decodable = True
 
     def advance(self) -> tuple[Any, ...]:
         """Go on to the next row, and return it."""
         self.count += 1
-        self.row = next(self._cursor, _END)
-        return self.row
+        line = self.row[2]
+        if not line.isascii():
+            self.decodable &= text_damage.is_text(line)
+        self.row = row = next(self._cursor, _END)
+        return row
 
     def digest(self, chain: bytes, seq: int) -> str | None:
         """The digest of the rows of a step, which are passed; None where another step is next."""
         row = self.row
         if row[1] != seq or row[0] != chain:
             return None
-        sha = hashlib.sha256(coverage.trimmed(row[2]))
+        sha = _sha256(coverage.trimmed(row[2]))
         row = self.advance()
         while row[1] == seq and row[0] == chain:
             sha.update(coverage.trimmed(row[2]))
@@ -179,6 +197,7 @@ class _Pass:
         self._head = head or Head(0, b"")
         self._head_seen = False
         self._line = line
+        self._parsed = _parser()
         self._events = _Rows(connection, coverage.events(span, line), span)
         self._written = {
             table: _Rows(connection, coverage.written(table, span, line), span) for table in coverage.written_in(span)
@@ -206,8 +225,9 @@ class _Pass:
             row = events.advance()
         self._end()
         self._orphans(None)
-        rows_seen = sum(each.count for each in (*self._written.values(), *self._changing.values()))
-        return Looked(self._chains, events.count, rows_seen, self._head_seen)
+        tables = (*self._written.values(), *self._changing.values())
+        decodable = all(each.decodable for each in (events, *tables))
+        return Looked(self._chains, events.count, sum(each.count for each in tables), self._head_seen, decodable)
 
     # Chains
 
@@ -275,13 +295,13 @@ class _Pass:
         elif prev_hash != self._hash:
             message = f"Step {seq} does not follow the step before it."
             self._note(findings.EVENT_UNLINKED, seq, coverage.EVENTS, message)
-        if hashlib.sha256(prev_hash + line).digest() != own_hash:
+        if _sha256(prev_hash + line).digest() != own_hash:
             self._note(findings.EVENT_ALTERED, seq, coverage.EVENTS, f"The event of step {seq} was altered.")
         if own_hash == self._head.hash and self._head.seq in (seq, 0):
             self._head_seen = True
         self._seq, self._hash = seq, own_hash
         chain, written = self._chain, self._written
-        tables = _parsed(covered)
+        tables = self._parsed(covered)
         self._require_rows(seq, kind, tables)
         for table, digest in tables.items():
             if table == step.STATE:
@@ -358,7 +378,7 @@ class _Pass:
         seq, digest = known
         if table == _AGENTS:
             digest = self._by_store.get(key, digest)
-        if hashlib.sha256(coverage.trimmed(row[2])).hexdigest() != digest:
+        if _sha256(coverage.trimmed(row[2])).hexdigest() != digest:
             message = f"Row {key} of {table} is not as step {seq}, the last that wrote it, left it."
             self._note(findings.STATE_ALTERED, seq, table, message, key)
 
@@ -373,6 +393,22 @@ class _Pass:
             self._note(findings.STATE_MISSING, known[0], table, message, key)
         else:
             self._compare_state(table, key, row, known)
+
+
+def _parser() -> Callable[[bytes], dict[str, Any]]:
+    """How to read what an event covers: with the compiled parser, and with the library's what that one refuses."""
+    import orjson  # only for commands that read the whole record
+
+    loads, refused = orjson.loads, orjson.JSONDecodeError
+
+    def parsed(covered: bytes) -> dict[str, Any]:
+        try:
+            found = loads(covered)
+        except refused:
+            return _parsed(covered)
+        return found if type(found) is dict else {}
+
+    return parsed
 
 
 def _parsed(covered: bytes) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import pytest
 from orchestrator import bootstrap
 from orchestrator.doors.cli import main
 from orchestrator.store import inquiries, restore, text_damage
+from tests import forging
 from tests.drills import field
 
 CODES = (0, 1, 2, 3, 5)
@@ -203,3 +204,18 @@ def test_a_number_that_is_a_word_is_no_fault_of_ours(path: pathlib.Path, capfd: 
         connection.execute("UPDATE sessions SET turn_timeout = 'soon'")
     for words, found, said in each_reader(capfd):
         assert found in CODES, (words, said)
+
+
+@pytest.mark.parametrize(("table", "column"), [("agent_reports", "summary"), ("task_groups", "name")])
+def test_a_damaged_text_is_found_though_every_hash_was_made_to_fit(
+    path: pathlib.Path, capfd: pytest.CaptureFixture[str], table: str, column: str
+) -> None:
+    with forging.unguarded(path) as raw:
+        raw.execute(f"UPDATE {table} SET {column} = CAST(x'61ff' AS TEXT)")
+        forging.recompute(raw, "S1")
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    found, said = code(capfd, "audit", "verify")
+    answer = json.loads(said)
+    assert found == 1
+    assert set(answer["counts"]) == {"TEXT_DAMAGED"}
+    assert {each["table"] for each in answer["findings"]} == {table}

@@ -123,8 +123,11 @@ def _look(
     structure.compare(context.connection, found)
     if chain is None:
         structure.damages(context.connection, found)
-        structure.texts(context.connection, found)
     looked = _together(verifying.verify(context.connection, span, found, noted) for span in spans)
+    if chain is None:
+        # Lines hold the texts of their rows; beside any other finding everything is read.
+        trusted = looked.decodable and not found.total
+        structure.texts(context.connection, found, coverage.LINED if trusted else ())
     for span in spans:
         verifying.relate(context.connection, span, found)
     if noted is not None and not looked.head:
@@ -141,8 +144,8 @@ def _compare_inventories(path: str, left: Iterable[evidence.Inventory], found: F
 
 
 def _together(parts: Iterable[Looked]) -> Looked:
-    chains, events, rows, seen = zip(*parts, strict=True)
-    return Looked(sum(chains), sum(events), sum(rows), any(seen))
+    chains, events, rows, seen, decodable = zip(*parts, strict=True)
+    return Looked(sum(chains), sum(events), sum(rows), any(seen), all(decodable))
 
 
 def _head_words(noted: Head) -> str:
