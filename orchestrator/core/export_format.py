@@ -10,7 +10,7 @@ A file is JSON lines, each the canonical text of an object that has its own numb
     part      the next bytes of that file, in base64
     end       the last line: how many lines, events and files stand above it, and the SHA-256 over those lines
 
-Version 1 had neither file nor part; it is still read.
+Version 1 had neither file nor part; it is still read, if its schema version is one that it was written under.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, NoReturn
 
-from orchestrator.core import strictjson
+from orchestrator.core import names, strictjson
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 
 NAME = "orchestrator export"
@@ -34,6 +34,9 @@ REORDERED = "IMPORT_REORDERED"
 """A later line stands too early. Whether the awaited one comes at all, only the rest of the file tells."""
 
 HEADER, AGENT, EVENT, FILE, PART, END = "format", "agent", "event", "file", "part", "end"
+HEADER_MEMBERS = {"name", "version", "schema", "rules_version", "session", "heads"}
+_LAST_SCHEMAS = {1: 8}
+"""The last schema version under which a format version was written, where that is no longer so."""
 _MEMBERS = {1: (AGENT, EVENT, END), 2: (AGENT, EVENT, FILE, PART, END)}
 EVENT_MEMBERS = ("chain", "seq", "kind", "actor", "channel", "at", "input", "rows", "prev_hash", "hash")
 _AGAIN = "Where the session is: orchestrator audit export SESSION --output FILE; then import that file"
@@ -202,7 +205,7 @@ def check_header(given: Any) -> int:
     """Whether a header is one of this format and of a version that is read; which.
 
     Raises:
-        InvalidInput: IMPORT_FOREIGN. EnvironmentProblem: IMPORT_TOO_NEW.
+        InvalidInput: IMPORT_FOREIGN, IMPORT_ALTERED. EnvironmentProblem: IMPORT_TOO_NEW.
     """
     if not isinstance(given, dict) or given.get("name") != NAME or type(given.get("version")) is not int:
         wrong("IMPORT_FOREIGN", "this is no exported session", 1)
@@ -213,11 +216,20 @@ def check_header(given: Any) -> int:
             "install a newer agent-orchestrator",
             line=1,
         )
-    if type(given.get("schema")) is not int or not isinstance(given.get("session"), str):
-        wrong("IMPORT_FOREIGN", "this is no exported session", 1)
     version: int = given["version"]
     if version not in _MEMBERS:
-        wrong("IMPORT_FOREIGN", "this is no exported session", 1)
+        wrong("IMPORT_FOREIGN", f"there is no format version {version} of an exported session", 1)
+    if set(given) != HEADER_MEMBERS:
+        named = ", ".join(names.shown(name) for name in sorted(set(given) ^ HEADER_MEMBERS))
+        wrong("IMPORT_FOREIGN", f"members of the header are unknown or missing: {named}", 1)
+    for name in ("schema", "rules_version"):
+        if type(given[name]) is not int or given[name] < 1:
+            wrong("IMPORT_FOREIGN", f"{name} of the header is not a version number", 1)
+    if not isinstance(given["session"], str):
+        wrong("IMPORT_FOREIGN", "session of the header is not text", 1)
+    if given["schema"] > _LAST_SCHEMAS.get(version, given["schema"]):
+        what = f"no export of format version {version} has schema version {given['schema']}"
+        wrong("IMPORT_ALTERED", what, 1)
     return version
 
 

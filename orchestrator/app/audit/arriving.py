@@ -112,8 +112,10 @@ class Arriving:
         if place in self._arrived or place in self._absent:
             wrong("IMPORT_REPEATED", f"the file {names.shown(place[1])} stands above already", number)
         if "absent" in given:
-            self._absent[place] = str(given["absent"])
-            self.tally.absent.append({"of": place[0], "path": place[1], "why": str(given["absent"])})
+            if not isinstance(given["absent"], str):
+                wrong("IMPORT_ALTERED", "a member of the file is not of its type", number)
+            self._absent[place] = given["absent"]
+            self.tally.absent.append({"of": place[0], "path": place[1], "why": given["absent"]})
             return
         self._check_size(given, number)
         self._open = _Open(place, given["size"], given["sha256"], self._held() / str(len(self._arrived)))

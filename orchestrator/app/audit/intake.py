@@ -16,11 +16,11 @@ from orchestrator import files
 from orchestrator.app.audit import retelling
 from orchestrator.app.audit.arriving import Arriving
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import export_format, names
+from orchestrator.core import export_format, names, strictjson
 from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
 from orchestrator.core.routing import facts
 from orchestrator.errors import EnvironmentProblem, InvalidInput
-from orchestrator.store import fold, records, snapshot, step, taking, verifying
+from orchestrator.store import fold, migrate, records, snapshot, step, taking, verifying
 from orchestrator.store.constants import SCHEMA_VERSION, STORE_CHAIN
 from orchestrator.store.coverage import Span
 from orchestrator.store.findings import Found
@@ -117,6 +117,14 @@ def _header(line: Line) -> dict[str, Any]:
             "install a newer agent-orchestrator",
             line=1,
         )
+    if given["rules_version"] > facts.RULES_VERSION:
+        raise EnvironmentProblem(
+            "RULES_DIFFER",
+            f"Line 1: the file was exported under rules version {given['rules_version']}, newer than this program's"
+            f" version {facts.RULES_VERSION}; nothing was imported.",
+            "install a newer agent-orchestrator",
+            line=1,
+        )
     heads = given.get("heads")
     if line.member != HEADER or not isinstance(heads, dict) or given["session"] not in heads:
         wrong("IMPORT_FOREIGN", "this is no exported session", 1)
@@ -131,6 +139,7 @@ class _Intake:
         self._header = header
         self._arriving = arriving
         self._chains = (header["session"], STORE_CHAIN)
+        self._schema = 0
         self.events = 0
 
     def take(self, line: Line) -> None:
@@ -152,9 +161,14 @@ class _Intake:
     def _tell(self, line: Line) -> None:
         event = _recorded(line)
         self._check_place(event, line.number)
+        if (event.rules_version or 0) > self._header["rules_version"]:
+            what = f"step {event.seq} of {event.chain} has rules version {event.rules_version}, newer than the header's"
+            wrong("IMPORT_ALTERED", what, line.number)
         outcome = retelling.tell(self._context, event)
         self.events += 1
         if outcome.equal:
+            if event.kind == migrate.EVENT:
+                self._schema = strictjson.stored(event.input).get("to")
             return
         if event.rules_version not in (None, facts.RULES_VERSION):
             raise EnvironmentProblem(
@@ -198,6 +212,9 @@ class _Intake:
         heads = {chain: snapshot.head(*head) for chain, head in records.heads(connection, session).items()}
         if heads != self._header["heads"]:
             wrong("IMPORT_ALTERED", "the heads that the export names are not those of its events", 1)
+        if type(self._schema) is not int or self._schema > self._header["schema"]:
+            what = f"the header has schema version {self._header['schema']}, the newest migration of its events"
+            wrong("IMPORT_ALTERED", f"{what} leads to {self._schema}", 1)
         if self._header["version"] > 1:
             self._arriving.check(connection)
         found = Found(self._context.path, 1)

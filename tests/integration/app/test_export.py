@@ -288,6 +288,37 @@ def test_bad_input_has_a_code_of_its_own(
     assert quick == []
 
 
+CONTRADICTIONS = [
+    pytest.param({"rules_version": 99}, "RULES_DIFFER", id="newer rules"),
+    pytest.param({"rules_version": 1}, "IMPORT_ALTERED", id="rules older than those of an event"),
+    *(
+        pytest.param({name: value}, "IMPORT_FOREIGN", id=f"{name} {value!r}")
+        for name, values in {
+            "rules_version": ("x", 0, -3, None, True, "4"), "schema": (0, -3, "x", None, True),
+            "session": (1, None), "heads": ([], None), "extra": (1,), "version": (0, -1),
+        }.items()
+        for value in values
+    ),
+    pytest.param({"version": 1, "schema": 9}, "IMPORT_ALTERED", id="the first format under a newer schema"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "code"), CONTRADICTIONS)
+def test_a_header_that_contradicts_itself_is_refused(
+    quick: list[Any], tmp_path: pathlib.Path, file: Any, changed: dict[str, Any], code: str
+) -> None:
+    content = rewritten(played(), lambda line: line.get("format", {}).update(changed))
+    assert (refused(tmp_path / "other.db", file(content)).code, quick) == (code, [])
+
+
+@pytest.mark.parametrize("member", sorted(export_format.HEADER_MEMBERS))
+def test_a_header_without_one_of_its_members_is_refused(
+    quick: list[Any], tmp_path: pathlib.Path, file: Any, member: str
+) -> None:
+    content = rewritten(played(), lambda line: line.get("format", {}).pop(member, None))
+    assert (refused(tmp_path / "other.db", file(content)).code, quick) == ("IMPORT_FOREIGN", [])
+
+
 def rewritten(context: Context, change: Callable[[dict[str, Any]], None]) -> list[bytes]:
     """An export whose lines were changed by somebody who then hashed the file anew."""
     writer = export_format.Writer()

@@ -22,9 +22,10 @@ from orchestrator.app.verdict import validating
 from orchestrator.core import export_format, strictjson
 from orchestrator.core.export_format import Writer
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
-from orchestrator.store import evidence, sqlite
+from orchestrator.store import constants, evidence, sqlite
 from tests.integration.app import story
 from tests.integration.app.test_desk import desk, done
+from tests.integration.app.test_replayed import played
 
 AT = "2026-03-01T00:00:00.000000Z"
 Document = list[dict[str, Any]]
@@ -256,11 +257,11 @@ def test_an_export_that_says_nothing_of_its_evidence_is_refused(made: Worked, tm
     assert (caught.value.code, "evidence_index.json" in caught.value.message) == ("IMPORT_CUT", True)
 
 
-def first_version(source: pathlib.Path, target: pathlib.Path) -> str:
+def first_version(source: pathlib.Path, target: pathlib.Path, *, schema: int = 8) -> str:
     """An export as the first version of the format had it."""
     document = [json.loads(line) for line in source.read_bytes().splitlines()]
     kept = [line for line in document if not {"file", "part", "end"} & set(line)]
-    kept[0]["format"]["version"] = 1
+    kept[0]["format"] |= {"version": 1, "schema": schema}
     data = b"".join(strictjson.canonical(line).encode() + b"\n" for line in kept)
     end = {"lines": len(kept), "events": len([1 for line in kept if "event" in line])}
     last = {"line": len(kept) + 1, "end": {**end, "sha256": hashlib.sha256(data).hexdigest()}}
@@ -269,14 +270,39 @@ def first_version(source: pathlib.Path, target: pathlib.Path) -> str:
 
 
 def test_an_export_of_the_first_version_is_read(made: Worked, tmp_path: pathlib.Path) -> None:
-    answer = intake.import_file(str(tmp_path / "o.db"), first_version(made.file, tmp_path / "old.jsonl"), AT)
+    (tmp_path / "new.jsonl").write_bytes(b"".join(exporting.stream(played(), "S1", "jsonl")))
+    old = first_version(tmp_path / "new.jsonl", tmp_path / "old.jsonl")
+    answer = intake.import_file(str(tmp_path / "o.db"), old, AT)
     assert (answer["files"], answer["absent"]) == (0, [])
     assert answer["events"] > 0
 
 
+@pytest.mark.parametrize("schema", [1, 8, 9, constants.SCHEMA_VERSION])
+def test_a_newer_export_that_calls_itself_one_of_the_first_version_is_refused(
+    made: Worked, tmp_path: pathlib.Path, schema: int
+) -> None:
+    old = first_version(made.file, tmp_path / "old.jsonl", schema=schema)
+    with pytest.raises(InvalidInput) as caught:
+        intake.import_file(str(tmp_path / "o.db"), old, AT)
+    assert caught.value.code == "IMPORT_ALTERED"
+    assert not (tmp_path / "o.db").exists()
+
+
+@pytest.mark.parametrize("schema", [1, constants.SCHEMA_VERSION - 1])
+def test_a_header_with_a_schema_older_than_the_last_migration_is_refused(
+    made: Worked, tmp_path: pathlib.Path, schema: int
+) -> None:
+    def older(document: Document) -> None:
+        document[0]["format"]["schema"] = schema
+
+    with pytest.raises(InvalidInput, match="newest migration") as caught:
+        intake.import_file(str(tmp_path / "o.db"), rewritten(made.file, tmp_path / "old.jsonl", older), AT)
+    assert caught.value.code == "IMPORT_ALTERED"
+
+
 def test_an_export_of_the_first_version_holds_no_files(made: Worked, tmp_path: pathlib.Path) -> None:
     def older(document: Document) -> None:
-        document[0]["format"]["version"] = 1
+        document[0]["format"] |= {"version": 1, "schema": 8}
 
     with pytest.raises(InvalidInput) as caught:
         intake.import_file(str(tmp_path / "o.db"), rewritten(made.file, tmp_path / "old.jsonl", older), AT)
