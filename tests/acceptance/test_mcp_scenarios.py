@@ -301,7 +301,7 @@ def scenario_a(story: Story) -> None:
         assert story.move(task, "done")["success"]
     assert story.next()["action"] == "report_completion"
     assert story.move("T", "done")["task"]["status"] == "done"
-    assert story.next()["action"] == "no_work"
+    assert story.next()["action"] == "take_turn"
 
 
 def scenario_b(story: Story) -> None:

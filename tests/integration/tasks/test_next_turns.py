@@ -25,7 +25,7 @@ def test_a_developer_is_told_of_the_group(agent: str) -> None:
     table = Table("A", plan=True)
     turn = of_turn(3, "A")
     assert told(table, agent) == (
-        "no_work", f"No task is pending. {turn}", f"{turn} Then ask again by `{AGAIN} {agent}`.",
+        "take_turn", f"No task is pending. {turn}", f"{turn} Then ask again by `{AGAIN} {agent}`.",
     )  # fmt: skip
 
 
