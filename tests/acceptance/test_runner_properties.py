@@ -168,7 +168,7 @@ def test_p13_what_an_executor_proposes_is_noted_and_not_done(house: House) -> No
 def test_p15_a_claim_in_words_of_guess_is_none_and_raw_output_is_not_shown(house: House, claim: str) -> None:
     program = house.program(f"echo x > notes.md; echo 'step 7734'; echo '{claim}'")
     done = house.run(lines=["create notes.md", "/logs task-001", "/tasks"], executor=program)
-    assert (done.code, done.results, "7734" in done.out) == (2, ["INCOMPLETE"], False)
+    assert (done.code, done.results, "step 7734" in done.out) == (2, ["INCOMPLETE"], False)
     assert rows(house, "SELECT executor_status FROM runs") == [("NO_EVIDENCE",)]
 
 

@@ -76,22 +76,25 @@ def decisions(
     Source: seed 004, Proposed Solution 3.
     """
     context.require_session(session_id)
-    status = None if status is None else names.status_name(status)
-    asked = filtered(session_id, group_id, agent, status, since, until, limit, order)
+    meant = None if status is None else names.status_name(status)
+    asked = filtered(session_id, group_id, agent, meant, since, until, limit, order)
     sql = queries.decisions(by_group=group_id is not None, descending=asked.descending)
     found = listed(context, "decisions", sql, asked, turns.decision_shape)
     if not found["decisions"]:
-        _require_known(context, asked)
+        _require_known(context, asked, status)
     return found
 
 
-def _require_known(context: Context, asked: Filter) -> None:
+def _require_known(context: Context, asked: Filter, said: str | None) -> None:
     """Refuse to find nothing for a status that no workflow knows and nobody has reported in the session.
+
+    Args:
+        said: the status as it was written, in which a key is still known for one.
 
     Raises:
         UsageError: USAGE, with the nearest.
     """
-    if asked.status is None:
+    if asked.status is None or said is None:
         return
     rows = context.connection.execute(_KNOWN_STATUSES, {"session": asked.session}).fetchall()
     known = [str(row[0]) for row in rows]
@@ -100,7 +103,7 @@ def _require_known(context: Context, asked: Filter) -> None:
     near = names.nearest(asked.status, known)
     hint = f"; did you mean {near}?" if near else "."
     raise UsageError(
-        "USAGE", f"No workflow has a status {names.shown(asked.status)}{hint}",
+        "USAGE", f"No workflow has a status {names.shown(said)}{hint}",
         f"Repeat with --status {near}" if near else "orchestrator workflow show", did_you_mean=near,
     )
 

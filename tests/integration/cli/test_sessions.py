@@ -94,5 +94,5 @@ def test_status_tells_of_the_only_open_session_in_full(ask: Ask, lines: Lines) -
     lines(("session create", {"id": "C1", "kind": "chat"}))
     assert ask("status")["session"]["id"] == "S1"
     lines(("session create", {"id": "S2"}))
-    assert [entry["session"]["id"] for entry in ask("status")["sessions"]] == ["S1", "S2"]
+    assert [entry["session"]["id"] for entry in ask("status")["sessions"]] == ["C1", "S1", "S2"]
     assert ask("status", "C1")["state"] == "running"

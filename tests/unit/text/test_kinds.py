@@ -151,6 +151,7 @@ def test_a_long_reason_is_cut_where_much_else_is_shown(length: int, shown: str) 
     answer: dict[str, Any] = {
         "session": {"id": "S1", **dict.fromkeys(names)},
         "goal": "g", "state": "running", "awaited": None, "held": [], "stalled": False, "spawns": [], "questions": [],
+        "stuck": [],
         "progress": {"groups": 0, "by_status": {}, "rework": 0}, "next": [], "verdict": verdict,
     }  # fmt: skip
     assert f"Verdict:  REJECT at now, S1:R1: {shown}" in standing.status(answer)
