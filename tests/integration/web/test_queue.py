@@ -51,6 +51,7 @@ def test_a_long_queue_is_read_by_the_page_and_holds_up_no_other_project(
     assert read == []
     web.serve_runs()
     story.wait(web, other, "COMPLETE")
+    story.wait(web, waiting[0], "RUNNING")
     assert [story.state(web, id) for id in waiting] == ["RUNNING", *["QUEUED"] * 16]
     # Of 18 that wait, a look reads one page, and what is behind the project that is taken.
     assert read[:2] == [4, 1]
