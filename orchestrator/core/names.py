@@ -47,6 +47,7 @@ _UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0" + "".join(map(chr, 
 _BETWEEN_WORDS = "[ _-]+"
 _NO_NAME = r"[^\w -]"
 _LONGEST_WITH_DIGITS = 20
+"""A longer text with digits may be a key, and is not taken for a name."""
 
 _NEGATIONS = ("not", "never", "un", "dis")
 _LONGEST_NEAR_MISS = 100

@@ -1,1 +1,1 @@
-"""What every change of a session leads to: decisions carried out, turns started, groups completed or ended."""
+"""What follows from a change: decisions carried out, turns started, groups completed or ended, tasks blocked."""

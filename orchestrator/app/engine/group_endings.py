@@ -30,11 +30,11 @@ def defer(work: Work, group: Group, blocker_id: str, *, reason: str, by: str, ca
 
 def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> None:
     """Cancel a group: its blockers and questions are settled, its open turn is stale."""
+    from orchestrator.app.engine import task_blocks
+
     for blocker in work.reader.blockers(work.step.chain, group.id):
         changes.resolve_blocker(work, blocker.id, by=by, resolution="cancelled", note=reason)
     changes.close_questions(work, group.id, by=by, answer="moot")
-    from orchestrator.app.engine import task_blocks
-
     task_blocks.cancel_group(work, group.id, by=by, reason=f"group {group.id} was cancelled: {reason}")
     changes.move_group(work, group, "cancelled", by=by, reason=reason, cause=cause)
 

@@ -1,1 +1,1 @@
-"""What every use case needs: the unit of work, who acts, parameters and answers. Knows none of them."""
+"""What every use case needs, and knows none of them: the unit of work, actors, parameters, answers, rows as shown."""

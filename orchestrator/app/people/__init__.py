@@ -1,1 +1,1 @@
-"""What people prove, and what they answer."""
+"""People: enrolment, how they prove who they are, and their answers to questions."""

@@ -1,1 +1,1 @@
-"""Questions that wait for a person, as they are read."""
+"""Questions to a person: the inbox, and one question in full."""

@@ -1,1 +1,1 @@
-"""Reports: taken, decided on, withheld, told again; the hand-offs that decisions write."""
+"""Agents' reports: routing one, withholding one until a person has decided, redispatch, and hand-offs."""

@@ -1,6 +1,6 @@
 """What is open in a session: each turn, the validator, each question, and what a group waits for.
 
-`status`, `next` and the pages all read it here, so that none of them can leave out what another one shows.
+`status` and `next` read it here, so that neither can leave out what the other one shows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def turns(context: Context, session: Row, groups: list[Row], now: str) -> list[A
     """The open turns in their order: who works now, on what, and how each reads its hand-off and reports.
 
     Args:
-        session, groups: rows as `reading` shapes them.
+        session, groups: rows as `kernel.views` shapes them.
         now: UTC, ISO 8601; it decides what is overdue.
     """
     open_ = [row for row in (session, *groups) if row["turn"] is not None and row["held"] is None]
@@ -95,10 +95,12 @@ def of_session(context: Context, session_id: str) -> list[Row]:
     return queries.rows(context.reader, queries.OPEN_QUESTIONS, session=session_id)
 
 
-def may_be_stuck(group: Row) -> bool:
-    """Whether a group is pending, or waits for the project manager: only such a one may not go on by itself."""
-    waits = group["status"] == "in_progress" and group["awaited_role"] == MANAGER
-    return bool(group["status"] == "pending" or waits)
+def may_be_stuck(session: Row, groups: list[Row]) -> bool:
+    """Whether any group of a session is pending or waits for the project manager: no other one can be stuck."""
+    return session["kind"] != "chat" and any(
+        group["status"] == "pending" or (group["status"] == "in_progress" and group["awaited_role"] == MANAGER)
+        for group in groups
+    )
 
 
 def dependencies(context: Context, session: Row, groups: list[Row]) -> dict[str, tuple[str, ...]]:

@@ -79,7 +79,7 @@ def _of_session(context: Context, session_id: str, *, brief: bool) -> Answer:
 
 
 def _stuck(context: Context, seen: Snapshot) -> list[Answer]:
-    if seen.session["kind"] == "chat" or not any(open_work.may_be_stuck(group) for group in seen.groups):
+    if not open_work.may_be_stuck(seen.session, seen.groups):
         return []
     from orchestrator.app.session import stuck
 

@@ -20,7 +20,7 @@ def groups(context: Context, session: Row, rows: list[Row], questions: list[Row]
     """The groups of an open session that wait for the project manager, are blocked, or depend on each other.
 
     Args:
-        session, rows: the session and all its groups, as `reading` shapes them.
+        session, rows: the session and all its groups, as `kernel.views` shapes them.
         questions: the open questions; a group that waits for a person is not listed, its question is.
 
     Returns:

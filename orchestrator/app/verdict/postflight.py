@@ -112,7 +112,7 @@ def _turns(context: Context, session: Row, groups: list[Row], group_id: str | No
 def _stuck(
     context: Context, session: Row, groups: list[Row], questions: list[Row], group_id: str | None
 ) -> list[Answer]:
-    if session["kind"] == "chat" or not any(open_work.may_be_stuck(group) for group in groups):
+    if not open_work.may_be_stuck(session, groups):
         return []
     from orchestrator.app.session import stuck
 

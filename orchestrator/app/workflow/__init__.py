@@ -1,1 +1,1 @@
-"""Workflow versions: loaded, shown, compared, pinned."""
+"""Workflow versions: loading, showing and comparing them, and what a session is pinned to."""

@@ -356,7 +356,7 @@ def _is_prose(word: str, before: str) -> bool:
 
 
 def _is_folder(word: str, before: str, index: Index) -> bool:
-    """Whether a word that is called a folder is its name: it exists, or is named so, or is to be made or go."""
+    """Whether the word beside "folder" is its name: such a folder exists, is named, or is to be made or deleted."""
     return index.has(word) or _CALLED.search(before) is not None or _VERB.search(before) is not None
 
 

@@ -11,13 +11,13 @@ a listed command holds is none where anything is mentioned outside.
 
 **What decides.** At least one mention has to have become what fits: made, changed in content, or gone where its
 deletion was ordered; a folder counts by what lies below it. Besides, a file that was not there has to be there at the
-end, and what is the object of a verb of deleting or moving has to be gone, and what went does not
-stand for what was to change. All else that was not touched is only named.
+end, and what is the object of a verb of deleting or moving has to be gone; a deletion does not stand for a change that
+was ordered. All else that was not touched is only named.
 
 **What decides nothing.** Sources ("using data.csv", "described in notes.txt"), whose change alone is none of what was
-ordered, and what must not be touched ("do not
-touch a.md", "except a.md"), which forbids COMPLETE where it was. Where nothing else is mentioned, changes decide. What
-is only read ("check error.log and fix core.py") is a source where anything else is the object of an order.
+ordered, and what must not be touched ("do not touch a.md", "except a.md"), which forbids COMPLETE where it was. Where
+nothing else is mentioned, changes decide. What is only read ("check error.log and fix core.py") is a source where
+anything else is the object of an order.
 
 The verb of a mention is the nearest one before it, in Japanese behind it. It is looked at for two things only: whether
 a deletion is ordered, and whether creating one file is the whole order. Names joined by "and", "or" or commas are read
