@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import files, resources
-from orchestrator.app import agents
+from orchestrator.app.agents import registry
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.workflow import workflows
 from orchestrator.core import names
@@ -108,11 +108,11 @@ def register_action(work: Work) -> Answer:
     registered = []
     for role, parent in work.call.input["agents"]:
         if work.reader.agent(role) is None:
-            agents.insert(work, role, role, parent, "human" if role == "user" else "ai")
+            registry.insert(work, role, role, parent, "human" if role == "user" else "ai")
             registered.append(role)
     for name in SYSTEM:
         if work.reader.agent(name) is None:
-            agents.insert(work, name, name, None, "system")
+            registry.insert(work, name, name, None, "system")
             registered.append(name)
     answer: Answer = {"success": True, "agents_registered": registered}
     return answer if registered else {**answer, "unchanged": True}

@@ -66,8 +66,8 @@ ACTIONS: dict[str, str] = {
     "criterion remove": "verdict.criteria:remove_action",
     "import peer": "audit.peers:import_action",
     "validate": "verdict.verdicts:record_action",
-    "agent register": "agents:register_action",
-    "agent deactivate": "agents:deactivate_action",
+    "agent register": "agents.registry:register_action",
+    "agent deactivate": "agents.registry:deactivate_action",
     "workflow load": "workflow.workflows:load_action",
 }
 """The use case behind each kind of event, as module and function."""

@@ -30,7 +30,7 @@ class _Runner:
         self.writes = False
 
     def for_operation(self, words: str) -> Context:
-        if operations.OPERATIONS[words].writes and not self.writes:
+        if operations.find(words).is_writing and not self.writes:
             writing = bootstrap.open_context(self.context.path, write=True, door=DOOR, stays=True)
             self.context.connection.close()
             self.context, self.writes = writing, True
@@ -179,5 +179,7 @@ COMMANDS = {
         (argument("file", "The file of lines; stdin where left out.", required=False),),
         None,
         _batch,
+        line="Run many commands in one process, a JSON line for each.",
+        answer=("shapes.Batch",),
     ),
 }

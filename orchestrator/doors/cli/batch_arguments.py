@@ -50,11 +50,12 @@ def without_token(words: str, given: Arguments) -> tuple[Arguments, bytes | None
         UsageError: USAGE, the file cannot be read, or the command takes no token.
     """
     name = given.get(_TOKEN)
-    if name is None or words not in catalogue.COMMANDS:
+    command = catalogue.known(words) if name is not None else None
+    if command is None:
         return given, None, []
     from orchestrator.doors.cli import exposure
 
-    if options.HUMAN not in catalogue.find(words).parameters:
+    if options.HUMAN not in command.parameters:
         raise UsageError("USAGE", f"{words} takes no {_TOKEN}.", f"orchestrator {words} --help")
     if name == options.STDIN or not isinstance(name, str):
         raise _stdin(_TOKEN)
@@ -104,9 +105,8 @@ def _stdin(name: str) -> UsageError:
 
 def _spellings(words: str) -> dict[str, str]:
     """Parameters of the use case by what the command line calls them."""
-    if words not in catalogue.COMMANDS:
-        return {}
-    return {spelling: each.key for each in catalogue.find(words).parameters for spelling in _names(each)}
+    command = catalogue.known(words)
+    return {spelling: each.key for each in command.parameters for spelling in _names(each)} if command else {}
 
 
 def _names(parameter: Parameter) -> tuple[str, ...]:

@@ -39,11 +39,11 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         bound = arguments.bind(words, taken)
     except UsageError as problem:
         raise _spelt(words, problem) from None
-    context = bootstrap.open_context(given.db, write=operations.OPERATIONS[words].writes, door=DOOR)
+    context = bootstrap.open_context(given.db, write=operations.find(words).is_writing, door=DOOR)
     try:
         bound = arguments.complete(context, words, bound)
         if words in _LOOKS:
-            _free_or_tell(context, writes=operations.OPERATIONS[words].writes)
+            _free_or_tell(context, writes=operations.find(words).is_writing)
         if token is not None or bound.get("by") or words in operations.PERSONS:
             from orchestrator.app.people import verification
 
@@ -94,8 +94,8 @@ def _spelt(words: str, problem: UsageError) -> UsageError:
 
 def record_unread(words: str, given: Given, problem: InvalidInput) -> None:
     """Record that a writing call could not be read, where its database and session are known."""
-    operation_ = operations.OPERATIONS.get(words)
-    if operation_ is None or not operation_.writes:
+    request = operations.known(words)
+    if request is None or not request.is_writing:
         return
     try:
         context = bootstrap.open_context(given.db, write=True, door=DOOR)

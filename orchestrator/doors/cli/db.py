@@ -119,6 +119,8 @@ COMMANDS = {
             (),
             _moved,
             _upgrade,
+            line="Bring the database to this program's schema.",
+            answer=("shapes.Moved",),
         ),
         Command(
             "db downgrade",
@@ -127,6 +129,8 @@ COMMANDS = {
             (argument("revision", "The number of a revision, or base."),),
             _moved,
             _downgrade,
+            line="Bring the database to an older schema, or refuse.",
+            answer=("shapes.Moved",),
         ),
         Command(
             "db current",
@@ -135,6 +139,8 @@ COMMANDS = {
             (),
             None,
             _current,
+            line="Print the schema versions of the database and the program.",
+            answer=("shapes.Current",),
         ),
         Command(
             "db check",
@@ -143,6 +149,8 @@ COMMANDS = {
             (flag("repair", "Make missing or altered triggers, views and indexes anew first; this is recorded."),),
             _findings,
             _check,
+            line="Check the database: pages, references, triggers, orphans.",
+            answer=("shapes.Check",),
         ),
         Command(
             "db backup",
@@ -151,6 +159,8 @@ COMMANDS = {
             (argument("file", "The copy."),),
             lambda answer: f"Copied to {shapes.visible(answer['backup'])}",
             _backup,
+            line="Copy the database while it is in use.",
+            answer=("shapes.Backup",),
         ),
         Command(
             "db restore",
@@ -160,6 +170,8 @@ COMMANDS = {
             (argument("file", "The backup; a -wal beside it belongs to it."),),
             _restored,
             _restore,
+            line="Put a backup in the place of the database.",
+            answer=("shapes.Restored",),
         ),
         Command(
             "doctor",
@@ -168,6 +180,8 @@ COMMANDS = {
             (),
             _findings,
             _doctor,
+            line="Say what is the matter with the database, and what mends it.",
+            answer=("shapes.Doctor",),
         ),
     )
 }

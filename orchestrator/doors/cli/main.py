@@ -99,7 +99,7 @@ def split(argv: list[str]) -> tuple[str | None, list[str]]:
         start += 1 if "=" in argv[start] else _LEADING[argv[start]]
     for count in (2, 1):
         words = " ".join(argv[start : start + count])
-        if words in catalogue.COMMANDS and words.count(" ") == count - 1:
+        if words.count(" ") == count - 1 and catalogue.known(words) is not None:
             return words, [*argv[:start], *argv[start + count :]]
     return None, argv[start:]
 
@@ -122,7 +122,7 @@ def _explained(argv: list[str]) -> int:
     from orchestrator.doors.cli import typed
 
     completing = _COMPLETE in os.environ or any(word in argv[:1] for word in _COMPLETION)
-    commands = [catalogue.find(words) for words in catalogue.COMMANDS] if completing else []
+    commands = catalogue.every().values() if completing else []
     _, rest = split(argv)
     found = typed.read(commands, rest or ["--help"], completion=completing)
     return found if isinstance(found, int) else errors.EXIT_OK

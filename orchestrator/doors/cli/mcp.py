@@ -6,9 +6,10 @@ import gc
 import importlib
 from typing import Any
 
+from orchestrator.app.kernel import requests
 from orchestrator.core import names
 from orchestrator.doors.cli import catalogue, output
-from orchestrator.doors.cli.options import SESSION, Command, Given, Result, option
+from orchestrator.doors.cli.options import Command, Given, Result, option
 from orchestrator.errors import EnvironmentProblem
 
 PACKAGES = ("mcp", "mcp_types", "anyio")
@@ -24,9 +25,9 @@ def _mcp(given: Given) -> Result:
     # A long life needs what a short one does without.
     gc.enable()
     output.occupy_closed_streams()
-    from orchestrator.doors.cli import answers
+    from orchestrator.doors.cli import schema
 
-    code = door.serve(door.Settings(agent, session, given.db, given.debug), answers.json_schema)
+    code = door.serve(door.Settings(agent, session, given.db, given.debug), schema.json_schema)
     return Result({}, exit_code=code, printed=True)
 
 
@@ -38,7 +39,8 @@ def _door() -> Any:
         if lacking.partition(".")[0] not in PACKAGES:
             raise
         raise EnvironmentProblem(
-            "EXTRA_MISSING", f"The Python package mcp is not installed, or too old or too new: no {lacking}.",
+            "EXTRA_MISSING",
+            f"The Python package mcp is not installed, or too old or too new: no {lacking}.",
             "pip install 'agent-orchestrator[mcp]'",
         ) from None
 
@@ -51,9 +53,12 @@ COMMANDS = {
         "orchestrator mcp --agent-id developer -s S1",
         (
             option("agent_id", "As whom the server acts.", "--agent-id", "-a", required=True, metavar="AGENT"),
-            SESSION,
+            option("session_id", requests.SESSION.help, "--session-id", "-s", metavar="ID")._replace(
+                variable=requests.SESSION.variable
+            ),
         ),
         None,
         _mcp,
+        line="Serve one agent over the Model Context Protocol.",
     ),
 }

@@ -46,5 +46,7 @@ COMMANDS = {
         (argument("file", "The metadata file, or - for stdin.", kind=METADATA),),
         None,
         _check,
+        line="Check a metadata file.",
+        answer=("shapes.Metadata",),
     ),
 }

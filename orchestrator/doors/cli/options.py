@@ -9,33 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from orchestrator.app.kernel import requests
+from orchestrator.app.kernel.requests import REQUIRED, Request
 from orchestrator.core.tuples import NamedTuple
 
 STDIN = "-"
 """What stands for standard input where a file is named."""
 
+# How a value is read; some are named by declarations.
+TEXT, ARRAY, OBJECT, OBJECT_FILE, PAIRS = (
+    requests.TEXT, requests.ARRAY, requests.OBJECT, requests.OBJECT_FILE, requests.PAIRS
+)  # fmt: skip
 WORD = "word"
 """One value, taken as it is written."""
-TEXT = "text"
-"""One value for people; `-` reads stdin, `@file` a file, `@@` is a literal @."""
 INTEGER = "integer"
 FLAG = "flag"
 WORDS = "words"
 """A repeatable option."""
-OBJECT = "object"
-"""A JSON object; `-` and `@file` as for a text."""
-OBJECT_FILE = "object file"
-"""The name of a file (or `-`) that holds a JSON object."""
 SECRET = "secret"  # noqa: S105 - the name of a kind
 """The name of a file (or `-`) with something that is never shown, its name included."""
 METADATA = "metadata"
 """The name of a file (or `-`) with return metadata, whose bytes the command reads itself."""
 DOCUMENT = "document"
 """The name of a file (or `-`) whose bytes the command reads itself."""
-ARRAY = "array"
-"""A JSON array of texts; `-` and `@file` as for a text."""
-PAIRS = "pairs"
-"""A repeatable NAME=TEXT."""
 
 
 class Parameter(NamedTuple):
@@ -97,6 +93,8 @@ class Command(NamedTuple):
 
     handler: what to run; None calls the operation of the same words.
     show: makes the text for people; None leaves it to `text`, which knows the operations.
+    line: the help in one line, for lists.
+    answer: the shapes of what it answers, as names below `orchestrator.app.answers`.
     """
 
     words: str
@@ -105,6 +103,8 @@ class Command(NamedTuple):
     parameters: tuple[Parameter, ...]
     show: Show | None = None
     handler: Handler | None = None
+    line: str = ""
+    answer: tuple[str, ...] = ()
 
 
 def argument(
@@ -138,31 +138,58 @@ DEBUG = flag("debug", "Show the traceback of an unexpected error.")
 COMMON = (JSON, DB, DEBUG)
 """What every command takes."""
 
-SESSION = option(
-    "session_id", "The session; else ORCHESTRATOR_SESSION, else the only open one that is no chat.",
-    "--session-id", "-s", metavar="ID",
-)._replace(variable="ORCHESTRATOR_SESSION")
-OF_SESSION = option("session_id", "Only what belongs to this session.", "--session-id", "-s", metavar="ID")
-THIS_SESSION = (
-    argument("session", "The session.", target="id", required=False),
-    SESSION._replace(target="id"),
-)
-"""How the commands of a session take its id."""
-GROUP = option("group_id", "The task group.", "--group-id", "-g", metavar="ID")
-BY = option("by", "Who does it: the id of a registered agent.", metavar="AGENT")
-BY_MANAGER = BY._replace(help="Who does it: the id of a registered agent; else project_manager.")
-"""The actor of what a project manager does."""
-REASON = option("reason", "Why; kept in the record.", kind=TEXT)
-REQUEST = option("request_id", "Makes the call safe to repeat: the same id answers the same.", metavar="ID")
 HUMAN = option(
-    "human_token_file", "A person's token, which proves that they act (- for stdin); else a terminal does.",
-    kind=SECRET, metavar="FILE",
+    "human_token_file",
+    "A person's token, which proves that they act (- for stdin); else a terminal does.",
+    kind=SECRET,
+    metavar="FILE",
 )
 """What commands take that only a person may do, or that a person may do as well."""
-LIMIT = option("limit", "How many rows at most.", kind=INTEGER, metavar="N")
-SINCE = option("since", "Only what comes after this step; an answer names the next one.", kind=INTEGER, metavar="SEQ")
-AT = option("at_seq", "As it stood right after this step of the session.", "--at", kind=INTEGER, metavar="SEQ")
-CHANGE = (BY, REASON, HUMAN, REQUEST)
-"""What commands take that change something."""
-PAGE = (LIMIT, SINCE)
-"""What lists take."""
+
+
+def of_operation(request: type[Request], *more: Parameter, handler: Handler | None = None) -> Command:
+    """The command of an operation.
+
+    Args:
+        request: the operation's declaration.
+        more: parameters of the command line alone.
+        handler: what runs it, where calling the operation is not all.
+    """
+    found: list[Parameter] = []
+    for each in request.parameters().values():
+        if each.name == "request_id" and request.is_for_persons:
+            found.append(HUMAN)
+        if each.field.is_shown:
+            found.extend(_spellings(each))
+    if request.is_for_persons and HUMAN not in found:
+        found.append(HUMAN)
+    help = request.help()
+    line = request.line or help
+    return Command(request.words, help, request.example, (*found, *more), None, handler, line, request.answer)
+
+
+def _spellings(parameter: requests.Parameter) -> list[Parameter]:
+    """The parameter as an option, and in its place."""
+    field, name = parameter.field, parameter.name
+    required = field.default is REQUIRED and not field.is_found and not (field.places and field.flags)
+    found = [
+        Parameter(place.name, (), _kind(parameter), place.help, False, place.metavar or place.name.upper(), (), name)
+        for place in field.places
+    ]
+    metavar = field.metavar or ("" if field.flags else name.upper())
+    choices = field.choices if field.flags else ()
+    found.append(
+        Parameter(name, parameter.flags, _kind(parameter), field.help, required, metavar, choices, "", field.variable)
+    )
+    return found
+
+
+def _kind(parameter: requests.Parameter) -> str:
+    """How the command line reads a value."""
+    if parameter.field.reading:
+        return parameter.field.reading
+    kinds = parameter.kinds
+    return next((word for kind, word in _READINGS if kind in kinds), WORD)
+
+
+_READINGS = ((str, WORD), (bool, FLAG), (int, INTEGER), (list, WORDS), (dict, OBJECT))

@@ -94,8 +94,8 @@ def is_lost(problem: OrchestratorError) -> bool:
 
 def recorded_step(answer: dict[str, Any], words: str) -> str | None:
     """The id of the step that an answer speaks of, or None for one that wrote nothing."""
-    operation = operations.OPERATIONS.get(words)
-    if answer.get("dry_run") or operation is None or not operation.writes:
+    request = operations.known(words)
+    if answer.get("dry_run") or request is None or not request.is_writing:
         return None
     seq = answer.get("seq")
     found = answer.get("decision_id") or (f"step {seq}" if seq is not None else None)

@@ -17,7 +17,7 @@ _TEXTS = frozenset(("text", "markdown"))
 _GIVEN = frozenset(("context", "details", "metadata", "input", "report", "goal", "summary", "message"))
 """What agents and people wrote: theirs, and left as it is."""
 _LABEL = "(?:(?:Next|try|hand-off|report|start again|[a-z ]* is awaited): +)?"
-_WORDS = "|".join(sorted({words.partition(" ")[0] for words in catalogue.COMMANDS}))
+_WORDS = "|".join(sorted(catalogue.FIRST_WORDS))
 _COMMAND = re.compile(rf"^([ \t`]*{_LABEL})orchestrator (?=(?:{_WORDS})\b)(?![^\n]* --db )", re.MULTILINE)
 _ANYWHERE = re.compile(rf"(?<![\w@/.\-])(?<!Where the session is: )orchestrator (?=(?:{_WORDS})\b)(?![^\n`]* --db )")
 

@@ -5,21 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import bootstrap
+from orchestrator.app.audit.requests import ExportSession
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.doors.cli import calling, output, shapes
-from orchestrator.doors.cli.options import SESSION, Command, Given, Result, argument, flag, option
+from orchestrator.doors.cli.options import Command, Given, Result, argument, of_operation
+from orchestrator.doors.cli.text import records as text
 
 _EXPORT = "audit export"
-
-
-def _replayed(answer: dict[str, Any]) -> str:
-    from orchestrator.app.audit import replayed
-
-    return "\n".join(shapes.visible(line) for line in replayed.sentences(answer))
 
 
 def _export(given: Given) -> Result:
@@ -29,9 +24,7 @@ def _export(given: Given) -> Result:
     return calling.operation(_EXPORT, given, _print)._replace(printed=True)
 
 
-def _print(
-    context: Context, words: str, *, session_id: str, format: str = "jsonl", unmasked: bool = False
-) -> Answer:
+def _print(context: Context, words: str, *, session_id: str, format: str = "jsonl", unmasked: bool = False) -> Answer:
     from orchestrator.app.audit import attaching, exporting
 
     tally = attaching.Tally()
@@ -39,29 +32,9 @@ def _print(
         for chunk in chunks:
             if not output.write(chunk):
                 break
-    for line in (*_hidden(tally.masked), *_evidence(tally.answer() | {"files": 0})):
+    for line in (*text.hidden(tally.masked), *text.evidence(tally.answer() | {"files": 0})):
         sys.stderr.write(f"{line}\n")
     return {"success": True}
-
-
-def _exported(answer: dict[str, Any]) -> str:
-    where = shapes.visible(answer["output"])
-    what = f"{answer['lines']} lines, head {answer['head']}"
-    first = f"Session {answer['session_id']} is exported to {where}: {what}"
-    return "\n".join((first, *_hidden(answer["masked"]), *_evidence(answer)))
-
-
-def _hidden(masked: int) -> Iterator[str]:
-    if masked:
-        yield f"Masked events: {masked}; only an export with --unmasked can be imported, and it holds their secrets"
-
-
-def _evidence(answer: dict[str, Any]) -> Iterator[str]:
-    """What of the evidence that lies in files came along, and what did not, and why."""
-    if answer["files"]:
-        yield f"Files of evidence: {answer['files']}"
-    for each in answer["absent"]:
-        yield shapes.visible(f"Not in it: {each['path']} of {each['of']}: {each['why']}")
 
 
 def _import(given: Given) -> Result:
@@ -77,47 +50,22 @@ def _imported(answer: dict[str, Any]) -> str:
     return "\n".join((
         f"Session {answer['session_id']} is imported into {where}: {answer['events']} events told again and equal",
         f"Head {answer['head']}",
-        *_evidence(answer),
+        *text.evidence(answer),
         f"Next: orchestrator status {answer['session_id']}",
     ))  # fmt: skip
 
 
-_SESSION = (argument("session", "The session.", target="session_id", required=False), SESSION)
-
 COMMANDS = {
-    each.words: each
-    for each in (
-        Command(
-            "audit replay",
-            "Tell a session's recorded events again and compare every decision and row with what is on record."
-            " Exit 1 where anything differs; what only other rules make otherwise is engine_changed and exit 0.",
-            "orchestrator audit replay S1 --strict",
-            (*_SESSION, flag("strict", "Exit 1 for what other rules make otherwise, too.")),
-            _replayed,
-        ),
-        Command(
-            "audit export",
-            "Write a session's record to a file, or to stdout: jsonl is whole, with the evidence that lies in files,"
-            " and can be imported; csv is one row for each event, where an apostrophe before = + - @ keeps a"
-            " spreadsheet from computing what an agent wrote.",
-            "orchestrator audit export S1 --format jsonl --output s1.jsonl",
-            (
-                *_SESSION,
-                option("format", "jsonl where left out.", choices=("jsonl", "csv")),
-                flag("unmasked", "Write what looks like a secret as it is on record, so that it can be imported."),
-                option("output", "The file, which must not exist yet; stdout where left out.", metavar="FILE"),
-            ),
-            _exported,
-            _export,
-        ),
-        Command(
-            "audit import",
-            "Tell an exported session again into an empty database, which is created where there is none, and compare"
-            " each event with the file. Nothing is left of an import that fails.",
-            "orchestrator audit import s1.jsonl --db elsewhere.db",
-            (argument("file", "The export (jsonl), or - for stdin."),),
-            _imported,
-            _import,
-        ),
-    )
+    "audit export": of_operation(ExportSession, handler=_export),
+    "audit import": Command(
+        "audit import",
+        "Tell an exported session again into an empty database, which is created where there is none, and compare"
+        " each event with the file. Nothing is left of an import that fails.",
+        "orchestrator audit import s1.jsonl --db elsewhere.db",
+        (argument("file", "The export (jsonl), or - for stdin."),),
+        _imported,
+        _import,
+        line="Tell an exported session again into an empty database.",
+        answer=("records.Import",),
+    ),
 }

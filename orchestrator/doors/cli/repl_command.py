@@ -48,9 +48,7 @@ def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
             output.complain(WELCOME if is_project else NO_PROJECT)
         speaker = Speaker(given.arguments.get("human_token_file"), interactive=interactive)
         source = _source(interactive=interactive)
-        loop = Loop(
-            desk, source, teller, interrupts, worker, speaker, interactive=interactive, is_project=is_project
-        )
+        loop = Loop(desk, source, teller, interrupts, worker, speaker, interactive=interactive, is_project=is_project)
         return loop.run()
 
     closed = ending.ended(desk, teller, worker, interrupts, lines, debug=given.debug)
@@ -75,5 +73,7 @@ COMMANDS = {
         (*flags.FLAGS, HUMAN),
         None,
         _repl,
+        line="Do tasks and commands line by line, from a person or a script.",
+        answer=("runs.Line",),
     ),
 }

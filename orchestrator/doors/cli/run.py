@@ -84,5 +84,7 @@ COMMANDS = {
         ),
         None,
         _run,
+        line="Do one task: an executor works, and what it did is verified.",
+        answer=("runs.OneRun",),
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from orchestrator.core import names
 from orchestrator.doors.cli import catalogue
@@ -12,15 +13,27 @@ from orchestrator.errors import UsageError
 
 def _schema(given: Given) -> Result:
     words = " ".join(given.arguments["command"])
-    if words not in catalogue.COMMANDS:
-        near = names.nearest(words, catalogue.COMMANDS)
+    if catalogue.known(words) is None:
+        near = names.nearest(words, catalogue.every())
         hint = f"; did you mean {near}?" if near else "."
         raise UsageError(
             "USAGE", f"There is no command {names.shown(words)}{hint}", "orchestrator --help", did_you_mean=near
         )
-    from orchestrator.doors.cli import answers
+    return Result({"db": None}, json.dumps(json_schema(words), indent=2), raw=True)
 
-    return Result({"db": None}, json.dumps(answers.json_schema(words), indent=2), raw=True)
+
+def json_schema(words: str) -> dict[str, Any]:
+    """The JSON Schema of a command's answer, errors included.
+
+    Raises:
+        KeyError: there is no command of these words.
+    """
+    from orchestrator.app import answers
+
+    names = catalogue.find(words).answer
+    # A line of a batch says itself whether it failed.
+    failing = () if words == "batch" or not names else (answers.FAILURE,)
+    return answers.json_schema(words, (*names, *failing))
 
 
 COMMANDS = {
@@ -31,5 +44,6 @@ COMMANDS = {
         (Parameter("command", (), WORDS, "The command's words.", True, "COMMAND..."),),
         None,
         _schema,
+        line="Print the JSON Schema of a command's answer.",
     ),
 }

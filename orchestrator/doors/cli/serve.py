@@ -94,7 +94,9 @@ class _Teller:
         link = f"{listening.url}/open/{listening.link}" if listening.link else None
         if self._json:
             found: dict[str, Any] = {
-                "url": listening.url, "link": link, "token": None if self._again else listening.token,
+                "url": listening.url,
+                "link": link,
+                "token": None if self._again else listening.token,
                 "warnings": [] if self._again else self._warnings(listening),
             }
             output.write(output.line(outcomes.success(found, listening.db)))
@@ -116,7 +118,6 @@ class _Teller:
             lines.append(f"Scripts write with: Authorization: Bearer {listening.token}")
         return [*lines, "Ctrl-C ends it."]
 
-
     def _advice(self, listening: Any) -> str:
         """How a person comes in where no link is printed, since an agent could read it there."""
         return f"Sign in: run `orchestrator human link --url {listening.url}` at a terminal of your own."
@@ -126,7 +127,8 @@ def _require_packages() -> None:
     missing = [name for name in PACKAGES if util.find_spec(name) is None]
     if missing:
         raise EnvironmentProblem(
-            "EXTRA_MISSING", f"The Python package {missing[0]} is not installed.",
+            "EXTRA_MISSING",
+            f"The Python package {missing[0]} is not installed.",
             "pip install 'agent-orchestrator[web]'",
         )
 
@@ -144,12 +146,16 @@ COMMANDS = {
             option("port", "The port; 8765 where left out, 0 takes a free one.", kind=INTEGER, metavar="N"),
             option("name", "A further name by which browsers call the server; repeatable.", kind=WORDS, metavar="NAME"),
             option(
-                "token_file", "A file with the token of scripts; one for this process is made where left out.",
-                kind=SECRET, metavar="FILE",
+                "token_file",
+                "A file with the token of scripts; one for this process is made where left out.",
+                kind=SECRET,
+                metavar="FILE",
             ),
             *(each for each in flags.FLAGS if each.name in _EXECUTING),
         ),
         None,
         _serve,
+        line="Serve HTTP: an interface for programs, and pages for people.",
+        answer=("runs.Listening",),
     ),
 }

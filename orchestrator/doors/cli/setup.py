@@ -91,12 +91,16 @@ COMMANDS = {
         (
             option("workflow", "A transitions file; the shipped one where left out.", metavar="FILE"),
             option(
-                "project", "Also set up this folder for runs: make what is missing of .claude (CLAUDE.md,"
-                " settings.json, agents/, rules/) and overwrite nothing.", metavar="PATH",
+                "project",
+                "Also set up this folder for runs: make what is missing of .claude (CLAUDE.md,"
+                " settings.json, agents/, rules/) and overwrite nothing.",
+                metavar="PATH",
             ),
         ),
         _show,
         _init,
+        line="Create or upgrade the database and load the workflow.",
+        answer=("shapes.Init",),
     ),
     "demo": Command(
         "demo",
@@ -105,5 +109,7 @@ COMMANDS = {
         (),
         _story,
         _demo,
+        line="Play an incident in a temporary database, step by step.",
+        answer=("shapes.Demo",),
     ),
 }

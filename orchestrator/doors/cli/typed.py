@@ -70,7 +70,7 @@ def build(
     root = _app(ABOUT, completion=completion)
     root.callback()(_version_option)
     groups: dict[str, typer.Typer] = {}
-    for words, (_, line) in catalogue.COMMANDS.items():
+    for words, declared in catalogue.every().items():
         group, _, name = words.rpartition(" ")
         app = root
         if group:
@@ -81,9 +81,10 @@ def build(
         command = commands.get(words)
         if command:
             text = f"{command.help}\n\nExample: {command.example}"
-            app.command(name or words, help=text, short_help=line, context_settings=HELP)(_callback(command, call))
+            register = app.command(name or words, help=text, short_help=declared.line, context_settings=HELP)
+            register(_callback(command, call))
         else:
-            app.command(name or words, help=line)(_nothing)
+            app.command(name or words, help=declared.line)(_nothing)
     return root
 
 

@@ -7,18 +7,16 @@ import pathlib
 from typing import Any
 
 from orchestrator.app.kernel import outcomes
+from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.doors.cli import calling, shapes
 from orchestrator.doors.cli.options import (
-    BY_MANAGER,
-    GROUP,
     INTEGER,
-    OF_SESSION,
-    REQUEST,
     Command,
     Given,
     Result,
     argument,
     flag,
+    of_operation,
     option,
 )
 from orchestrator.doors.cli.text import layout
@@ -182,80 +180,26 @@ def _sarif(whole: Any) -> dict[str, Any]:
     return document
 
 
-def _versions(answer: dict[str, Any]) -> str:
-    return shapes.listing(answer, "versions", ("id", "active", "name", "hash", "loaded_at"))
-
-
-def _show(answer: dict[str, Any]) -> str:
-    head = {"version": answer["version"], "agent_files": answer["agent_files"]}
-    return f"{shapes.everything(head)}\n{json.dumps(answer['workflow'], indent=2)}"
-
-
-def _compared(answer: dict[str, Any]) -> str:
-    rules = answer["rules"]
-    person = f"{layout.counted(len(rules), 'change')} of rules: needs a person while sessions are open."
-    free = "No rule differs." if answer["changes"] else ""
-    return "\n".join(filter(None, [str(answer["text"]).rstrip(), person if rules else free]))
-
-
-_NOTATIONS = ("mermaid", "dot", "svg")
-_KEY = "The version's number, name or hash"
+_FILE = argument("file", "The transitions file.")
 
 COMMANDS = {
-    each.words: each
-    for each in (
-        Command(
-            "workflow load",
-            "Check a workflow file with its agent files, and make it the active version. While sessions are open, only"
-            " a person may activate a version whose rules differ from the active one's in more than texts, models and"
-            " include_context.",
-            "orchestrator workflow load workflow/transitions.json --by project_manager",
-            (argument("file", "The transitions file."), _AGENTS, BY_MANAGER, REQUEST),
-            None,
-            _load,
+    "workflow load": of_operation(LoadWorkflow, _FILE, _AGENTS, handler=_load),
+    "workflow check": Command(
+        "workflow check",
+        "Check a workflow file with its agent files, and say all that is wrong. Nothing is stored.",
+        "orchestrator workflow check workflow/transitions.json --strict --format sarif",
+        (
+            _FILE,
+            _AGENTS,
+            flag("strict", "What the agent files and the workflow differ in is an error."),
+            flag("prove", "Search what can happen in small sessions for a state that must not be."),
+            option("seconds", "With --prove: how long at most; 1800 where left out.", kind=INTEGER, metavar="N"),
+            flag("thorough", "With --prove: search what takes minutes to hours, too; say --seconds."),
+            option("format", "How it is printed.", choices=("text", "json", "sarif")),
         ),
-        Command(
-            "workflow check",
-            "Check a workflow file with its agent files, and say all that is wrong. Nothing is stored.",
-            "orchestrator workflow check workflow/transitions.json --strict --format sarif",
-            (
-                argument("file", "The transitions file."),
-                _AGENTS,
-                flag("strict", "What the agent files and the workflow differ in is an error."),
-                flag("prove", "Search what can happen in small sessions for a state that must not be."),
-                option("seconds", "With --prove: how long at most; 1800 where left out.", kind=INTEGER, metavar="N"),
-                flag("thorough", "With --prove: search what takes minutes to hours, too; say --seconds."),
-                option("format", "How it is printed.", choices=("text", "json", "sarif")),
-            ),
-            None,
-            _check,
-        ),
-        Command(
-            "workflow show",
-            "Show a loaded version.",
-            "orchestrator workflow show 1 --json",
-            (argument("version", f"{_KEY}; the active one where left out.", required=False),),
-            _show,
-        ),
-        Command("workflow versions", "List the loaded versions.", "orchestrator workflow versions", (), _versions),
-        Command(
-            "workflow diff",
-            "Compare two loaded versions, transition by transition.",
-            "orchestrator workflow diff 1 2",
-            (argument("a", f"{_KEY}."), argument("b", f"{_KEY}.")),
-            _compared,
-        ),
-        Command(
-            "workflow graph",
-            "Draw the workflow; with a session, its position is highlighted.",
-            "orchestrator workflow graph --format mermaid -s S1",
-            (
-                option("format", "The notation.", choices=_NOTATIONS),
-                OF_SESSION,
-                GROUP._replace(help="Highlight this group of the session alone."),
-                option("version", f"{_KEY}; the active one where left out."),
-            ),
-            lambda answer: str(answer["graph"]),
-        ),
-    )
+        None,
+        _check,
+        line="Check a workflow file and say all that is wrong with it.",
+        answer=("shapes.WorkflowCheck",),
+    ),
 }

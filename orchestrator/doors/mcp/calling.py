@@ -162,7 +162,7 @@ class Caller:
             answer.pop("exit_code", None)
             return outcomes.success(answer, context.path)
 
-        return self.within(perform, write=operations.OPERATIONS[words].writes)
+        return self.within(perform, write=operations.find(words).is_writing)
 
     def within(self, action: Callable[[Context], _T], *, write: bool = False) -> _T:
         """Do something with the database."""

@@ -71,7 +71,7 @@ class Desk:
             hint = f"; did you mean {near}?" if near else "."
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {names.shown(call.name)}{hint}")
         action = functools.partial(self.caller.call, tool, call.arguments or {})
-        reply = await self._in_thread(action, writes=operations.OPERATIONS[tool.words].writes)
+        reply = await self._in_thread(action, writes=operations.find(tool.words).is_writing)
         said = [reply.text, *([reply.beside] if reply.beside else [])]
         texts = [types.TextContent(type="text", text=each) for each in said]
         return types.CallToolResult(content=[*texts], structured_content=reply.document, is_error=reply.is_error)
@@ -111,7 +111,7 @@ class Desk:
 
 
 def _described(tool: Tool, answer: dict[str, Any]) -> types.Tool:
-    writes = operations.OPERATIONS[tool.words].writes
+    writes = operations.find(tool.words).is_writing
     # A verdict may end its session, and runs the commands of its criteria.
     judges = tool.words == "validate"
     hints = types.ToolAnnotations(

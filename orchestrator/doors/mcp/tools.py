@@ -10,6 +10,7 @@ from typing import Any
 
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
+from orchestrator.app.kernel.requests import REQUIRED
 from orchestrator.app.task import own
 from orchestrator.core.tuples import NamedTuple
 
@@ -48,7 +49,7 @@ class Tool(NamedTuple):
         return tuple(
             name
             for name in self.arguments
-            if known[name].default is arguments.REQUIRED and name not in (*self.filled, SESSION)
+            if known[name].default is REQUIRED and name not in (*self.filled, SESSION)
         )
 
 

@@ -13,33 +13,20 @@ from __future__ import annotations
 
 import os
 import pathlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from orchestrator import bootstrap
-from orchestrator.doors.python.agents import Agents
-from orchestrator.doors.python.auditing import Auditing
-from orchestrator.doors.python.claims import Claims
-from orchestrator.doors.python.groups import Groups
-from orchestrator.doors.python.importing import Importing
-from orchestrator.doors.python.people import People
-from orchestrator.doors.python.reading import Reading
-from orchestrator.doors.python.records import Records
-from orchestrator.doors.python.routing import Routing
-from orchestrator.doors.python.sessions import Sessions
-from orchestrator.doors.python.tasks import Tasks
-from orchestrator.doors.python.validation import Validation
-from orchestrator.doors.python.verifying import Verifying
-from orchestrator.doors.python.workflows import Workflows
+from orchestrator.app.people import verification
+from orchestrator.doors.python.methods import Methods
 
 DOOR = "python"
 _SQLITE = "sqlite:///"
 
 
-class Orchestrator(
-    Routing, Sessions, Groups, Tasks, Claims, Validation, Agents, People, Workflows, Reading, Auditing, Verifying,
-    Records, Importing,
-):
-    """One open database. A method for every operation; each answers a dict with the keys that the JSON has.
+class Orchestrator(Methods):
+    """One open database. A method for every operation; each answers a dict, as `orchestrator COMMAND --json` does.
 
     Where `session_id` is left out, the only open session is meant. Not to be shared between threads.
     """
@@ -100,6 +87,20 @@ class Orchestrator(
         database = os.path.abspath(_file(path) or "")
         intake.import_file(database, os.fspath(file), bootstrap.now())
         return cls.open(database)
+
+    @contextmanager
+    def as_person(self, token: str) -> Iterator[None]:
+        """Let the calls inside come from the person whose token this is.
+
+        Args:
+            token: what `orchestrator human enrol` printed once.
+        """
+        before = self._context.credential
+        verification.by_token(self._context, token)
+        try:
+            yield
+        finally:
+            self._context.credential = before
 
     @property
     def path(self) -> str:

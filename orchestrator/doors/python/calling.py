@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel import arguments, operations, outcomes
 from orchestrator.app.kernel.context import Context
 from orchestrator.errors import OrchestratorError
 
@@ -21,7 +21,8 @@ class Caller:
     def _call(self, words: str, **given: Any) -> Answer:
         bound = arguments.bind(words, {name: value for name, value in given.items() if value is not None})
         try:
-            return operations.call(self._context, words, **arguments.complete(self._context, words, bound))
+            bound = arguments.complete(self._context, words, bound)
+            return outcomes.success(operations.call(self._context, words, **bound), self._context.path)
         except OrchestratorError:
             raise
         except Exception as error:

@@ -13,6 +13,15 @@ Answer = dict[str, Any]
 
 _PLACES = {
     "status": "standing:status",
+    "route": "decisions:decision",
+    "redispatch": "decisions:decision",
+    "answer": "decisions:decision",
+    "workflow show": "workflows:version",
+    "workflow versions": "workflows:versions",
+    "workflow diff": "workflows:compared",
+    "workflow graph": "workflows:graph",
+    "audit replay": "records:replayed",
+    "audit export": "records:exported",
     "inbox": "inbox:inbox",
     "human enrol": "people:enrolled",
     "human list": "people:listed",

@@ -1,0 +1,1 @@
+"""Agents: who is registered, and under whom."""

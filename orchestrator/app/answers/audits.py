@@ -1,0 +1,175 @@
+"""The shapes of what `audit` answers about blockers, gaps, numbers and questions in SQL."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from orchestrator.app.answers.parts import Blocker
+from orchestrator.app.answers.shapes import Answer, Page
+
+Kind = Literal[
+    "missing_step", "report_without_decision", "decision_without_report", "decision_not_of_report",
+    "decision_without_rule", "spawn_without_decision", "spawn_without_report", "move_without_cause",
+    "completion_without_path", "deferral_without_blocker", "resolution_without_right", "answer_without_person",
+    "acknowledgement_without_report", "acceptance_without_verdict",
+]
+BlockerRow = TypedDict(
+    "BlockerRow",
+    {
+        "class": Literal["soft", "hard"],
+        "opened_role": str | None,
+        "opened_seq": int,
+        "report_id": str | None,
+        "cause": str,
+        "external_by": str | None,
+        "external_seq": int | None,
+        "resolved_seq": int | None,
+        "resolved_role": str | None,
+        "resolution_note": str | None,
+        "seq": int,
+        "status": Literal["open", "resolved"],
+        "open_seconds": int | None,
+    },
+)
+"""What a list of blockers adds to a blocker: how it was opened and resolved, and for how many seconds it stood."""
+
+
+class BlockerLine(Blocker, BlockerRow):
+    """A blocker, and how long it stands or stood."""
+
+
+class Blockers(Page):
+    """`audit blockers`."""
+
+    blockers: list[BlockerLine]
+    measured_at: str
+    next_until: NotRequired[int]
+
+
+class GapRow(TypedDict):
+    """Something that does not hold between the rows of the record."""
+
+    kind: Kind
+    seq: int
+    subject: str
+    group_id: str | None
+    role: str | None
+    agent_id: str | None
+    status: str | None
+    text: str
+
+
+class Gaps(Page):
+    """`audit gaps`."""
+
+    gaps: list[GapRow]
+    next_until: NotRequired[int]
+
+
+class Usage(TypedDict):
+    """What reports say they used."""
+
+    reports: int
+    input_tokens: int
+    output_tokens: int
+
+
+class RoleNumbers(TypedDict):
+    """A role in numbers; seconds are those of its turns."""
+
+    role: str
+    reports: int
+    statuses: dict[str, int]
+    turns: int
+    open_turns: int
+    seconds: int
+    usage: Usage
+
+
+class AgentNumbers(TypedDict):
+    """An agent's reports."""
+
+    role: str
+    agent_id: str
+    reports: int
+    statuses: dict[str, int]
+
+
+class Rework(TypedDict):
+    """How much of what was judged came back; the rate is a decimal text."""
+
+    judged: int
+    returned: int
+    rate: str | None
+    by_effect: dict[str, int]
+    groups: int
+
+
+class Escalations(TypedDict):
+    """What went higher, and why."""
+
+    total: int
+    after_failures: int
+    iteration_budget: int
+    loop_guard: int
+    reported: int
+
+
+class Refused(TypedDict):
+    """What was refused."""
+
+    total: int
+    by_code: dict[str, int]
+
+
+class Tasks(TypedDict):
+    """Tasks in numbers."""
+
+    created: int
+    moved: dict[str, int]
+    taken_over: int
+
+
+class Questions(TypedDict):
+    """What a person was asked; seconds are those until the answers."""
+
+    asked: int
+    open: int
+    seconds: int
+
+
+class Numbers(TypedDict):
+    """A session, or one group of it, in numbers."""
+
+    session_id: str
+    group_id: str | None
+    since: int | None
+    until: int | None
+    measured_at: str
+    reports: int
+    roles: list[RoleNumbers]
+    agents: list[AgentNumbers]
+    rework: Rework
+    escalations: Escalations
+    loop_guard: int
+    rules: dict[str, int]
+    refusals: Refused
+    questions: Questions
+    tasks: Tasks
+    usage: Usage
+
+
+class Stats(Answer):
+    """`audit stats`."""
+
+    stats: Numbers
+
+
+class Query(Answer):
+    """`audit query`; each row has a value for each column."""
+
+    columns: list[str]
+    rows: list[list[int | float | str | None]]
+    has_more: bool

@@ -1,0 +1,241 @@
+"""What an operation takes: one class for each operation, from which every door is made.
+
+A class that stands below `Request` declares an operation: its words, help, example and use case, and its parameters
+as fields. The command line, batches, the Python interface, HTTP, MCP and the reference are made of these declarations,
+and the checks that every call meets as well.
+
+Declaring costs a cold call its start, so nothing is worked out here before it is asked for: annotations stay text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.core.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import ClassVar, TypeVar, dataclass_transform
+
+    _Class = TypeVar("_Class", bound=type)
+
+REQUIRED = object()
+"""The default of a parameter that has none."""
+
+# How a door that has only words reads a value, where the type of the field does not say it.
+TEXT = "text"
+"""A text for people; `-` reads stdin, `@file` a file, `@@` is a literal @."""
+ARRAY = "array"
+"""A JSON array of texts; `-` and `@file` as for a text."""
+OBJECT = "object"
+"""A JSON object; `-` and `@file` as for a text."""
+OBJECT_FILE = "object file"
+"""The name of a file (or `-`) that holds a JSON object."""
+PAIRS = "pairs"
+"""A repeatable NAME=TEXT."""
+
+# What a value is, besides its type: the check that it meets.
+SESSION_ID, GROUP_ID, TASK_ID, AGENT_ID, CRITERION_ID = "session", "group", "task", "agent", "criterion"
+CHAIN = "chain"
+"""A session, or `store` for what belongs to none."""
+REQUEST_ID = "request"
+REASONS = "reasons"
+"""An object of group id to reason."""
+REPORT_PART = "report part"
+"""A text or object that may be as large as a report."""
+UNREAD = "unread"
+"""A text whose use case has words of its own for what is wrong with it."""
+
+
+class Place(NamedTuple):
+    """A place on the command line, besides the option, that gives a parameter."""
+
+    name: str
+    help: str
+    metavar: str = ""
+
+
+class Field(NamedTuple):
+    """What a declaration says of a parameter besides its name and type.
+
+    Attributes:
+        help: one sentence.
+        default: what it is where it is left out, or REQUIRED.
+        flags: its options on the command line; none for what only stands in its place.
+        places: where else it may be written on the command line, as a word without an option.
+        holds: what its value is, which decides the check that it meets; a plain text where it is empty.
+        choices: the values that it may have.
+        span: the least and the largest number.
+        reading: how a door that has only words reads it.
+        variable: the environment variable that stands in for it.
+        is_state: a status of a group, task or criterion, which is compared in small letters.
+        is_found: a session, which is the only open one where none is named.
+        is_shown: the command line has it.
+    """
+
+    help: str
+    default: Any = REQUIRED
+    flags: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+    holds: str = ""
+    choices: tuple[str, ...] = ()
+    span: tuple[int, int] | None = None
+    reading: str = ""
+    metavar: str = ""
+    variable: str = ""
+    is_state: bool = False
+    is_found: bool = False
+    is_shown: bool = True
+
+
+def argument(help: str, *, default: Any = REQUIRED, metavar: str = "", **more: Any) -> Any:
+    """A parameter that stands on the command line in its place, without an option."""
+    return Field(help, default, metavar=metavar, **more)
+
+
+def option(help: str, *flags: str, default: Any = REQUIRED, **more: Any) -> Any:
+    """A parameter that is an option on the command line; its flag is its name with hyphens where none is given."""
+    return Field(help, default, flags or (_BY_NAME,), **more)
+
+
+def flag(help: str, *flags: str, default: bool = False) -> Any:
+    """An option without a value."""
+    return Field(help, default, flags or (_BY_NAME,))
+
+
+def hidden(help: str, *, default: Any = REQUIRED, **more: Any) -> Any:
+    """A parameter that the command line gives in another way."""
+    return Field(help, default, is_shown=False, **more)
+
+
+_BY_NAME = "--"
+_KINDS: dict[str, type] = {"str": str, "int": int, "bool": bool, "dict": dict, "tuple": list}
+
+
+class Parameter(NamedTuple):
+    """A field with its name and type: `kinds` are those that a value may have, `nullable` whether it may be none."""
+
+    name: str
+    annotation: str
+    kinds: tuple[type, ...]
+    nullable: bool
+    field: Field
+
+    @property
+    def default(self) -> Any:
+        """What it is where it is left out, or REQUIRED."""
+        return self.field.default
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Its options on the command line."""
+        return tuple(f"--{self.name.replace('_', '-')}" if each == _BY_NAME else each for each in self.field.flags)
+
+
+def _parameter(name: str, annotation: str, field: Field) -> Parameter:
+    parts = [part.strip().partition("[")[0] for part in annotation.split("|")]
+    return Parameter(name, annotation, tuple(_KINDS[part] for part in parts if part in _KINDS), "None" in parts, field)
+
+
+if not TYPE_CHECKING:
+
+    def dataclass_transform(**_: Any) -> Callable[[_Class], _Class]:
+        """What tells type checkers that fields make the constructor; `typing` costs a cold call too much."""
+        return lambda made: made
+
+
+DECLARED: dict[str, type[Request]] = {}
+"""The operations of the families that are loaded, by their words."""
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(argument, option, flag, hidden))
+class Request:
+    """One operation, and what a call of it asks for.
+
+    The first paragraph of a class's docstring is the operation's help.
+
+    Attributes:
+        words: how the operation is called, such as `task set-status`.
+        line: the help in one line, for lists.
+        example: a command line that is right.
+        use_case: the module below `orchestrator.app` and the function that do it.
+        answer: the shapes of what it answers, as names below `orchestrator.app.answers`.
+        is_writing: whether it changes the record.
+        is_for_persons: whether a person may have to prove that they act.
+    """
+
+    words: ClassVar[str] = ""
+    line: ClassVar[str] = ""
+    example: ClassVar[str] = ""
+    use_case: ClassVar[str] = ""
+    answer: ClassVar[tuple[str, ...]] = ()
+    is_writing: ClassVar[bool] = False
+    is_for_persons: ClassVar[bool] = False
+    _parameters: ClassVar[dict[str, Parameter]]
+
+    def __init_subclass__(
+        cls,
+        words: str = "",
+        line: str = "",
+        example: str = "",
+        use_case: str = "",
+        answer: str | tuple[str, ...] = (),
+        writes: bool = False,
+        persons: bool = False,
+    ) -> None:
+        cls.words, cls.example = words, example
+        cls.line = line
+        cls.use_case = use_case or cls.use_case
+        cls.answer = (answer,) if isinstance(answer, str) else answer or cls.answer
+        cls.is_writing, cls.is_for_persons = writes or cls.is_writing, persons or cls.is_for_persons
+        DECLARED[words] = cls
+
+    @classmethod
+    def help(cls) -> str:
+        """What the operation does, in one paragraph."""
+        return " ".join((cls.__doc__ or "").partition("\n\n")[0].split())
+
+    @classmethod
+    def parameters(cls) -> dict[str, Parameter]:
+        """The parameters by name, in the order in which they are declared."""
+        found: dict[str, Parameter] | None = cls.__dict__.get("_parameters")
+        if found is None:
+            found = {
+                name: _parameter(name, annotation, getattr(cls, name))
+                for each in reversed(cls.__mro__[:-1])
+                for name, annotation in each.__annotations__.items()
+                if isinstance(getattr(cls, name), Field)
+            }
+            cls._parameters = found
+        return found
+
+
+COUNT = (1, 100_000)
+VERSION = (1, 2**53)
+STEP = (0, 2**53)
+
+SESSION: Any = option(
+    "The session; else ORCHESTRATOR_SESSION, else the only open one that is no chat.", "--session-id", "-s",
+    metavar="ID", holds=SESSION_ID, variable="ORCHESTRATOR_SESSION", is_found=True,
+)  # fmt: skip
+OF_SESSION: Any = option(
+    "Only what belongs to this session.", "--session-id", "-s", default=None, metavar="ID", holds=SESSION_ID
+)
+THIS_SESSION: Any = SESSION._replace(places=(Place("session", "The session."),))
+"""How the commands of a session take its id."""
+GROUP: Any = option("The task group.", "--group-id", "-g", default=None, metavar="ID", holds=GROUP_ID)
+BY: Any = option("Who does it: the id of a registered agent.", default=None, metavar="AGENT", holds=AGENT_ID)
+BY_MANAGER: Any = BY._replace(
+    help="Who does it: the id of a registered agent; else project_manager.", default="project_manager"
+)
+"""The actor of what a project manager does."""
+REASON: Any = option("Why; kept in the record.", default="", reading=TEXT)
+REQUEST: Any = option(
+    "Makes the call safe to repeat: the same id answers the same.", default=None, metavar="ID", holds=REQUEST_ID
+)
+LIMIT: Any = option("How many rows at most.", default=50, metavar="N", span=COUNT)
+SINCE: Any = option(
+    "Only what comes after this step; an answer names the next one.", default=None, metavar="SEQ", span=STEP
+)
+UNTIL: Any = option("Only what comes up to this step.", default=None, metavar="SEQ", span=STEP)
+AT: Any = option("As it stood right after this step of the session.", "--at", default=None, metavar="SEQ")

@@ -1,0 +1,106 @@
+"""The operations on reports and hand-offs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app.kernel.requests import (
+    BY,
+    GROUP,
+    OBJECT_FILE,
+    PAIRS,
+    REASON,
+    REASONS,
+    REPORT_PART,
+    REQUEST,
+    SESSION,
+    STEP,
+    TEXT,
+    Place,
+    Request,
+    flag,
+    hidden,
+    option,
+)
+
+_GROUP = GROUP._replace(places=(Place("group", "The group; the session itself where left out."),))
+
+
+class Route(
+    Request,
+    words="route",
+    line="Report what an agent answered and learn who acts next.",
+    example="orchestrator route developer READY_FOR_QA -s S1 -g A --summary 'login works' --json",
+    use_case="reports.routing:route",
+    answer="shapes.Decision",
+    writes=True,
+):
+    """Report what an agent answered, and learn who acts next."""
+
+    current_agent: str = option("The reporting role.", metavar="ROLE", places=(Place("role", "The reporting role."),))
+    status: str = option(
+        "The reported status.", metavar="CODE", places=(Place("code", "The reported status.", "STATUS"),)
+    )
+    session_id: str = SESSION
+    group_id: str | None = GROUP
+    testing_mode: str | None = option(
+        "Repeats or tightens the session's mode.", default=None, choices=("full", "minimal", "disabled")
+    )
+    turn: int | None = option("The turn that this answers.", default=None, span=STEP)
+    agent_id: str | None = BY._replace(help="The reporting agent; else the awaited one.")
+    summary: str = option("What was done, in a sentence.", default="", reading=TEXT)
+    details: dict[str, Any] | None = option(
+        "A JSON object with context for the next agent.", default=None, metavar="JSON", holds=REPORT_PART
+    )
+    metadata: dict[str, Any] | None = option(
+        "A JSON file: how far the agent came, and what stopped it.",
+        default=None,
+        metavar="FILE",
+        holds=REPORT_PART,
+        reading=OBJECT_FILE,
+    )
+    acknowledge: dict[str, str] | None = option(
+        "Project manager: accept a group as it is. Repeatable.",
+        default=None,
+        metavar="GROUP=REASON",
+        holds=REASONS,
+        reading=PAIRS,
+    )
+    interrupt: bool = flag("Project manager: supersede another role's open turn.")
+    dry_run: bool = flag("Decide, and record nothing.")
+    request_id: str | None = REQUEST
+    raw_text: str | None = hidden("The agent's whole final message, kept by its hash.", default=None)
+
+
+class ShowHandoff(
+    Request,
+    words="handoff",
+    line="Print what the awaited agent of a group is told.",
+    example="orchestrator handoff A -s S1 --turn 7",
+    use_case="reports.handoffs:handoff",
+    answer="shapes.Handoff",
+):
+    """Print what the agent of a turn was told, as it was frozen when the agent was started."""
+
+    group_id: str | None = _GROUP
+    session_id: str = SESSION
+    turn: int | None = option("The turn; the newest one where left out.", default=None, span=STEP)
+
+
+class Redispatch(
+    Request,
+    words="redispatch",
+    line="Order an agent to start anew, under a new turn.",
+    example="orchestrator redispatch A -s S1 --reason 'the agent died'",
+    use_case="reports.redispatching:redispatch",
+    answer="shapes.Decision",
+    writes=True,
+    persons=True,
+):
+    """Order the awaited agent of a group to start anew, under a new turn; the old turn is stale."""
+
+    group_id: str | None = _GROUP
+    session_id: str = SESSION
+    by: str = BY._replace(default="orchestrator")
+    reason: str = REASON
+    request_id: str | None = REQUEST

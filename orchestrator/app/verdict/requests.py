@@ -1,0 +1,140 @@
+"""The operations on criteria and verdicts."""
+
+from __future__ import annotations
+
+from orchestrator.app.kernel.requests import (
+    ARRAY,
+    BY,
+    BY_MANAGER,
+    CRITERION_ID,
+    LIMIT,
+    REASON,
+    REQUEST,
+    REQUIRED,
+    SESSION,
+    SINCE,
+    TEXT,
+    THIS_SESSION,
+    Request,
+    argument,
+    flag,
+    option,
+)
+
+
+class AddCriterion(
+    Request,
+    words="criterion add",
+    line="Add a success criterion.",
+    example="orchestrator criterion add C1 -s S1 --text 'Tests cover it' --metric coverage --operator ge --target 80",
+    use_case="verdict.criteria:add",
+    answer="shapes.OneCriterion",
+    writes=True,
+    persons=True,
+):
+    """Add a success criterion: in words, measured against a target, or decided by a command's exit status. The first
+    plan freezes them: later it is the project manager's, with a reason.
+    """
+
+    id: str = argument("The new criterion's id, unique in its session.", holds=CRITERION_ID)
+    session_id: str = SESSION
+    text: str = option("What must hold.", reading=TEXT)
+    metric: str | None = option("What is measured; with --operator and --target.", default=None, metavar="NAME")
+    operator: str | None = option(
+        "How the value compares to the target.", default=None, choices=("ge", "gt", "le", "lt", "eq")
+    )
+    target: str | int | None = option("The target, a decimal number.", default=None, metavar="N")
+    command: tuple[str, ...] = option(
+        'A program and its arguments, such as ["pytest", "-q"]; the validator runs it, without a shell.',
+        default=(),
+        metavar="JSON-ARRAY",
+        reading=ARRAY,
+    )
+    by: str = BY_MANAGER
+    reason: str = REASON
+    request_id: str | None = REQUEST
+
+
+class ListCriteria(
+    Request,
+    words="criterion list",
+    example="orchestrator criterion list -s S1",
+    use_case="verdict.scope:criteria",
+    answer="shapes.Criteria",
+):
+    """List the success criteria of a session."""
+
+    session_id: str = SESSION
+    all: bool = flag("With removed ones too.")
+    limit: int = LIMIT
+    since: int | None = SINCE
+
+
+class SetCriterion(
+    Request,
+    words="criterion set",
+    example="orchestrator criterion set C1 -s S1 --actual 83.5 --by qa_expert --reason 'measured on the merged branch'",
+    use_case="verdict.criteria:set_criterion",
+    answer="shapes.OneCriterion",
+    writes=True,
+    persons=True,
+):
+    """Record what was found about a criterion. What a number or a command decides is never set as met."""
+
+    id: str = argument("The criterion.", holds=CRITERION_ID)
+    session_id: str = SESSION
+    status: str | None = option(
+        "The project manager's to say, with a reason.", default=None, choices=("open", "met", "deferred"), is_state=True
+    )
+    actual: str | int | None = option("The measured value, a decimal number.", default=None, metavar="N")
+    evidence: str | None = option(
+        "What shows it: the id of evidence or of a report, such as S1:R12.", default=None, metavar="ID"
+    )
+    text: str | None = option("Another wording.", default=None, reading=TEXT)
+    by: str | None = BY
+    reason: str = REASON
+    request_id: str | None = REQUEST
+
+
+class RemoveCriterion(
+    Request,
+    words="criterion remove",
+    line="Take a criterion out of the scope.",
+    example="orchestrator criterion remove C1 -s S1 --by project_manager --reason 'moved to the next release'",
+    use_case="verdict.criteria:remove",
+    answer="shapes.OneCriterion",
+    writes=True,
+    persons=True,
+):
+    """Take a criterion out of the scope; it stays on record, and the verdict lists it."""
+
+    id: str = argument("The criterion.", holds=CRITERION_ID)
+    session_id: str = SESSION
+    by: str = BY._replace(default=REQUIRED)
+    reason: str = option("Why; kept in the record.", reading=TEXT)
+    request_id: str | None = REQUEST
+
+
+class Validate(
+    Request,
+    words="validate",
+    line="Judge a session by its record: ACCEPT or REJECT.",
+    example="orchestrator validate S1 --json",
+    use_case="verdict.validating:validate",
+    answer="shapes.Validation",
+    writes=True,
+):
+    """Judge a session by its record: ACCEPT (exit 0) ends it, REJECT (exit 1) calls the project manager with the list.
+    Runs the criteria's commands in the project's folder. Unless the project manager's last report is BAZINGA,
+    this is a dry run (exit 1).
+    """
+
+    session_id: str = THIS_SESSION
+    dry_run: bool = flag("Record nothing, and run no command.")
+    record: bool = flag("Record a verdict whatever the project manager's last report is.")
+    run_commands: bool = flag("In a dry run, run the criteria's commands as well.")
+    command_timeout: int = option(
+        "Seconds after which a command is killed (300).", default=300, metavar="N", span=(1, 86400)
+    )
+    by: str | None = BY
+    request_id: str | None = REQUEST

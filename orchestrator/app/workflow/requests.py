@@ -1,0 +1,90 @@
+"""The operations on workflow versions."""
+
+from __future__ import annotations
+
+from orchestrator.app.kernel.requests import (
+    BY_MANAGER,
+    GROUP,
+    OF_SESSION,
+    REQUEST,
+    UNREAD,
+    Request,
+    argument,
+    hidden,
+    option,
+)
+
+_KEY = "The version's number, name or hash"
+
+
+class LoadWorkflow(
+    Request,
+    words="workflow load",
+    line="Check a workflow file and make it the active version.",
+    example="orchestrator workflow load workflow/transitions.json --by project_manager",
+    use_case="workflow.workflows:load",
+    answer="shapes.WorkflowLoad",
+    writes=True,
+):
+    """Check a workflow file with its agent files, and make it the active version. While sessions are open, only a
+    person may activate a version whose rules differ from the active one's in more than texts, models and
+    include_context.
+    """
+
+    by: str = BY_MANAGER
+    request_id: str | None = REQUEST
+    content: str = hidden("The text of the transitions file.", holds=UNREAD)
+    agent_texts: dict[str, str] = hidden("The texts of the agent files, by role.")
+    source: str = hidden("The name of the transitions file.", default="transitions.json")
+
+
+class ShowVersion(
+    Request,
+    words="workflow show",
+    example="orchestrator workflow show 1 --json",
+    use_case="workflow.workflows:show",
+    answer="shapes.WorkflowShow",
+):
+    """Show a loaded version."""
+
+    version: str | None = argument(f"{_KEY}; the active one where left out.", default=None)
+
+
+class ListVersions(
+    Request,
+    words="workflow versions",
+    example="orchestrator workflow versions",
+    use_case="workflow.workflows:versions",
+    answer="shapes.Versions",
+):
+    """List the loaded versions."""
+
+
+class CompareVersions(
+    Request,
+    words="workflow diff",
+    line="Compare two loaded versions.",
+    example="orchestrator workflow diff 1 2",
+    use_case="workflow.workflows:compare",
+    answer="shapes.WorkflowDiff",
+):
+    """Compare two loaded versions, transition by transition."""
+
+    a: str = argument(f"{_KEY}.")
+    b: str = argument(f"{_KEY}.")
+
+
+class DrawWorkflow(
+    Request,
+    words="workflow graph",
+    line="Draw the workflow, a session's position in it.",
+    example="orchestrator workflow graph --format mermaid -s S1",
+    use_case="workflow.workflows:graph",
+    answer="shapes.WorkflowGraph",
+):
+    """Draw the workflow; with a session, its position is highlighted."""
+
+    format: str = option("The notation.", default="mermaid", choices=("mermaid", "dot", "svg"))
+    session_id: str | None = OF_SESSION
+    group_id: str | None = GROUP._replace(help="Highlight this group of the session alone.")
+    version: str | None = option(f"{_KEY}; the active one where left out.", default=None)

@@ -1,0 +1,60 @@
+"""How a decision reads: who acts next, by which rule, and what else followed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.core import handoff
+from orchestrator.doors.cli.shapes import visible
+
+
+def decision(answer: dict[str, Any]) -> str:
+    """A decision in a few lines: who acts next, which rules fired, what else followed."""
+    lines = [f"{visible(answer.get('action'))}: {visible(answer.get('next_agent') or 'nobody')}{_where(answer)}"]
+    if answer.get("dry_run"):
+        lines[0] += " (dry run: nothing was recorded)"
+    if answer.get("repeated"):
+        lines[0] += " (recorded before)"
+    lines += [
+        f"  rule {visible(rule.get('name'))}: {visible(rule.get('reason'))}" for rule in answer.get("rules") or ()
+    ]
+    lines += [_in_file(part) for part in answer.get("evidence") or ()]
+    if "turn" not in answer:
+        # The first line names the one agent that a decision starts alone.
+        lines += [_spawn(spawn) for spawn in answer.get("spawns") or ()]
+    for name in _SHOWN:
+        if answer.get(name):
+            lines.append(f"  {name.replace('_', ' ')}: {visible(answer[name])}")
+    for each in answer.get("followed_by") or ():
+        lines.append(f"  then {decision(each)}")
+    return "\n".join(lines)
+
+
+_SHOWN = (
+    "reason",
+    "model",
+    "skip_reason",
+    "escalation_reason",
+    "phase_check",
+    "blockers_opened",
+    "blockers_resolved",
+    "group_status",
+    "question_id",
+    "answered",
+    "decision_id",
+)
+
+
+def _where(answer: dict[str, Any]) -> str:
+    turn, place = answer.get("turn"), handoff.place(answer)
+    place = place and visible(place)
+    return f"{place}, turn {turn}" if turn is not None else place
+
+
+def _in_file(part: dict[str, Any]) -> str:
+    return f"  kept in a file: {part['what']}, {part['bytes']} bytes, {visible(part['path'])}"
+
+
+def _spawn(spawn: dict[str, Any]) -> str:
+    who = f"{visible(spawn.get('agent'))} ({visible(spawn.get('model'))})"
+    return f"  start {who} on {visible(spawn.get('group_id'))}, turn {visible(spawn.get('turn'))}"
