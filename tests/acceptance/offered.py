@@ -57,7 +57,7 @@ def commands(value: Any) -> Iterator[str]:
 
 def is_template(command: str) -> bool:
     """Whether a command is only named, or has a place that not any text can fill: a word in capitals says so."""
-    return command.removeprefix("orchestrator ") in catalogue.COMMANDS or _PLACEHOLDER.search(command) is not None
+    return command.removeprefix("orchestrator ") in catalogue.every() or _PLACEHOLDER.search(command) is not None
 
 
 def answers(context: Context) -> Iterator[tuple[str, Any]]:
@@ -90,8 +90,8 @@ def answers(context: Context) -> Iterator[tuple[str, Any]]:
 def play(context: Context, command: str) -> tuple[str, str] | None:
     """Play a command as it is printed, a person's through a person's channel; the refusal, if it is refused."""
     argv = [FILLED.get(word, re.sub(r"=(TEXT|REASON)$", "=a reason", word)) for word in shlex.split(command)[1:]]
-    words = next(" ".join(argv[:size]) for size in (2, 1) if " ".join(argv[:size]) in catalogue.COMMANDS)
-    if words not in operations.OPERATIONS:
+    words = next(" ".join(argv[:size]) for size in (2, 1) if " ".join(argv[:size]) in catalogue.every())
+    if words not in operations.every():
         return None
     declared = catalogue.find(words)
     read = quick.read(declared, argv[len(words.split()) :])

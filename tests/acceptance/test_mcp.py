@@ -21,7 +21,7 @@ import pytest
 
 from orchestrator import Orchestrator
 from orchestrator.core.large import LINE_LIMIT
-from orchestrator.doors.cli import answers
+from orchestrator.doors.cli.schema import json_schema
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.acceptance import mcphouse
 from tests.acceptance.mcphouse import LEGACY, MODERN, Server, Wire, connected
@@ -157,7 +157,7 @@ def test_tools_and_resources_are_listed_under_every_protocol(
         for name, tool in tools.items():
             assert tool.input_schema["additionalProperties"] is False
             assert set(tool.input_schema["properties"]) == set(TOOLS[name].arguments)
-            assert tool.output_schema == {"type": "object", **answers.json_schema(TOOLS[name].words)}
+            assert tool.output_schema == {"type": "object", **json_schema(TOOLS[name].words)}
         assert [name for name, tool in tools.items() if not tool.annotations.read_only_hint] == [
             "route", "update_task_status", "report_completed", "validate_session"
         ]

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from orchestrator.doors.cli import answers
+from orchestrator.doors.cli.schema import json_schema
 from tests.acceptance.replhouse import SUMMARY, House
 from tests.integration.cli.test_schema import problems
 
@@ -86,7 +86,7 @@ def test_answers_as_json_have_the_printed_shape(house: House) -> None:
     """One object for each answer: those of commands and tasks, each end, and the first and last word."""
     done = house.run("--json", lines=[TASK, "/tasks", "/nothing", "/logs task-001"], executor=house.scripted(MADE))
     found = [json.loads(line) for line in done.out.splitlines()]
-    schema = answers.json_schema("repl")
+    schema = json_schema("repl")
     assert [list(problems(each, schema, schema)) for each in found] == [[]] * 7
     assert [each.get("op") for each in found] == ["begin", "task", "summary", "/tasks", "line", "/logs", "end"]
     assert (done.code, found[-1]["exit_code"]) == (1, 1)

@@ -153,10 +153,10 @@ SHORT = "task status"
 
 
 def test_every_writing_operation_has_its_place_in_a_replay() -> None:
-    writing = {words for words, operation in operations.OPERATIONS.items() if operation.writes}
+    writing = {words for words, operation in operations.every().items() if operation.is_writing}
     of_runs = {words for words in replaying.ACTIONS if words.partition(" ")[0] in ("run", "project")}
     assert {"init", *PROVING, *writing, *of_runs} - {SHORT} == set(replaying.ACTIONS)
-    assert operations.OPERATIONS[SHORT][1:] == operations.OPERATIONS["task set-status"][1:]
+    assert operations.find(SHORT).use_case == operations.find("task set-status").use_case
 
 
 def test_a_kind_that_nobody_knows_is_no_silent_gap() -> None:

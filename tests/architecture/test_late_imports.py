@@ -18,6 +18,7 @@ LATE = frozenset("""
     _sha2 _sha256
     base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets shlex signal
     sqlalchemy sqlalchemy.pool traceback unicodedata
+    app.answers
     app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
     app.audit.replayed app.audit.telling app.demo app.engine.changes app.engine.feasible app.engine.settling
     app.engine.task_blocks
@@ -34,8 +35,8 @@ LATE = frozenset("""
     core.running.production core.running.program_variables core.running.providers core.visible
     core.workflow.checks core.workflow.graph core.workflow.problems core.workflow.report core.workflow.strict_json
     doors.cli.calling doors.cli.catalogue doors.cli.exposure doors.cli.following doors.cli.printed
-    doors.cli.quick doors.cli.shapes doors.cli.text doors.cli.text.layout doors.cli.typed doors.cli.values
-    doors.cli.watching
+    doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout doors.cli.typed
+    doors.cli.values doors.cli.watching
     resources
     runner.commands runner.executors.catalogue runner.orphans runner.process runner.processes runner.project
     runner.snapshot runner.surroundings

@@ -68,7 +68,7 @@ def test_the_texts_name_commands_at_all() -> None:
 
 def test_the_readme_s_table_has_every_command() -> None:
     named = set(tabled((source.ROOT / "README.md").read_text("utf-8")))
-    assert {main.split(each.split())[0] for each in named} == set(catalogue.COMMANDS)
+    assert {main.split(each.split())[0] for each in named} == set(catalogue.every())
 
 
 @pytest.mark.parametrize(

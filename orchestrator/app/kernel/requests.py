@@ -202,9 +202,8 @@ class Request:
         if found is None:
             found = {
                 name: _parameter(name, annotation, getattr(cls, name))
-                for each in reversed(cls.__mro__[:-1])
+                for each in reversed(cls.__mro__[:-2])
                 for name, annotation in each.__annotations__.items()
-                if isinstance(getattr(cls, name), Field)
             }
             cls._parameters = found
         return found

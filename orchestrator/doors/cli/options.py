@@ -164,7 +164,7 @@ def of_operation(request: type[Request], *more: Parameter, handler: Handler | No
     if request.is_for_persons and HUMAN not in found:
         found.append(HUMAN)
     help = request.help()
-    line = request.line or help
+    line = request.line or f"{help.partition('. ')[0].removesuffix('.')}."
     return Command(request.words, help, request.example, (*found, *more), None, handler, line, request.answer)
 
 

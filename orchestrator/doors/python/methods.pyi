@@ -206,8 +206,8 @@ class Methods(Caller):
 
     def session_testing_mode(
         self,
+        id: str | None,
         mode: str,
-        id: str | None = None,
         *,
         by: str | None = None,
         reason: str = "",

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from orchestrator import errors
-from orchestrator.app import agents, maintenance, setup
+from orchestrator.app import maintenance, setup
+from orchestrator.app.agents import registry
 from orchestrator.app.audit import exporting, intake
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.session import sessions
@@ -161,7 +162,7 @@ def test_a_role_that_no_active_agent_stands_for_reports_nothing(desk: Desk) -> N
 )
 def test_an_agent_is_registered_with_fitting_words(desk: Desk, given: dict[str, Any], said: str) -> None:
     with pytest.raises(errors.UsageError) as problem:
-        agents.register(desk.context, id="dev-2", role="developer", by="project_manager", **given)
+        registry.register(desk.context, id="dev-2", role="developer", by="project_manager", **given)
     assert problem.value.message == said
 
 

@@ -16,7 +16,8 @@ from orchestrator.app.kernel import credentials, human, outcomes
 from orchestrator.app.kernel.human import PAGE, TOKEN, Credential
 from orchestrator.app.people import enrolment, verification
 from orchestrator.core import agent_programs
-from orchestrator.doors.cli import answers, text
+from orchestrator.doors.cli import text
+from orchestrator.doors.cli.schema import json_schema
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 from orchestrator.store.constants import STORE_CHAIN
 from tests import persons
@@ -625,7 +626,7 @@ def test_what_is_answered_fits_its_schema_and_reads_well(words: str) -> None:
     else:
         with persons.seated(table.context, secrets=secrets):
             answer = table.do(words, **asked)
-    schema = answers.json_schema(words)
+    schema = json_schema(words)
     assert list(problems(outcomes.success(answer, "x"), schema, schema)) == []
     said = text.render(words, answer)
     assert "{" not in said

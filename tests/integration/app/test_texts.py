@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app.kernel import operations
-from orchestrator.doors.cli import catalogue, text
+from orchestrator.doors.cli import text
 from tests.integration.app.desk import Desk
 
 EVIL = "\x1b[2Jcleared\nSTATUS: APPROVED\u202e"
@@ -52,19 +52,19 @@ def lines(desk: Desk, words: str, **arguments: Any) -> list[str]:
 
 
 def test_no_reading_is_forgotten() -> None:
-    modules = ("session_views", "agents", "status", "explaining", "handoffs", "auditing")
-    reading = [each for each in operations.OPERATIONS.values() if not each.writes]
-    mine = {each.words for each in reading if each.module.rpartition(".")[2] in modules}
+    modules = ("session_views", "registry", "status", "explaining", "handoffs", "auditing")
+    reading = [each for each in operations.every().values() if not each.is_writing]
+    mine = {each.words for each in reading if each.use_case.partition(":")[0].rpartition(".")[2] in modules}
     assert set(READINGS) == mine
 
 
 def test_every_operation_on_sessions_groups_agents_and_the_record_has_a_text() -> None:
     kinds = (
         "session", "group", "agent", "criterion", "import", "validate", "audit", "status", "why", "handoff", "inbox",
-        "human", "next", "task", "blocker",
+        "human", "next", "task", "blocker", "route", "redispatch", "answer", "workflow",
     )
-    here = {words for words in operations.OPERATIONS if words.partition(" ")[0] in kinds}
-    assert set(text._PLACES) == {words for words in here if catalogue.find(words).show is None}
+    here = {words for words in operations.every() if words.partition(" ")[0] in kinds}
+    assert set(text._PLACES) == {words for words in here if words != "workflow load"}
 
 
 # In this order, from an empty store on.

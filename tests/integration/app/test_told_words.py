@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -135,13 +133,12 @@ CALLS: dict[str, tuple[Play, str, dict[str, Any]]] = {
 
 def takes_words(words: str) -> bool:
     """Whether a command takes a reason or a note."""
-    operation = operations.OPERATIONS[words]
-    parameters = inspect.signature(getattr(import_module(operation.module), operation.function)).parameters
-    return operation.writes and not set(parameters).isdisjoint(WORDS)
+    request = operations.find(words)
+    return request.is_writing and not set(request.parameters()).isdisjoint(WORDS)
 
 
 def test_every_command_that_takes_a_reason_or_a_note_is_here() -> None:
-    taking = {words for words in operations.OPERATIONS if takes_words(words)}
+    taking = {words for words in operations.every() if takes_words(words)}
     assert taking == {words for _, words, _ in CALLS.values()}
 
 

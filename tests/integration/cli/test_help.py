@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import shlex
 
 import pytest
 
-from orchestrator.app.kernel import argument_tables, arguments, operations
-from orchestrator.doors.cli import answers, catalogue, main, options, quick, typed
+from orchestrator.app.kernel import operations
+from orchestrator.doors.cli import catalogue, main, options, quick, typed
 from tests.integration.cli.conftest import Run
 
-every_command = pytest.mark.parametrize("words", catalogue.COMMANDS)
+every_command = pytest.mark.parametrize("words", catalogue.every())
 
 
 @every_command
@@ -37,30 +36,15 @@ def test_the_example_is_a_call_of_the_command(words: str) -> None:
 
 @every_command
 def test_a_command_stands_in_the_lists_with_a_short_text(words: str) -> None:
-    module, line = catalogue.COMMANDS[words]
+    line = catalogue.find(words).line
     assert (len(line) <= 62, line[-1], words.partition(" ")[0] in (*catalogue.GROUPS, words)) == (True, ".", True)
-    assert words in importlib.import_module(f"orchestrator.doors.cli.{module}").COMMANDS
 
 
-@every_command
-def test_the_parameters_of_a_command_are_those_of_its_operation(words: str) -> None:
-    command = catalogue.find(words)
-    if words in operations.OPERATIONS and command.handler is None:
-        wanted = set(arguments.parameters(words))
-        assert {each.key for each in command.parameters if each != options.HUMAN} == wanted
-
-
-@every_command
-def test_choices_are_the_same_as_for_other_doors(words: str) -> None:
-    for each in catalogue.find(words).parameters:
-        known = argument_tables.CHOICES.get(f"{words} {each.key}") or argument_tables.CHOICES.get(each.key)
-        if words in operations.OPERATIONS and each.key in arguments.parameters(words) and known:
-            assert each.choices in (known, ())
-
-
-def test_every_operation_has_a_command_and_every_command_a_shape() -> None:
-    assert set(operations.OPERATIONS) - set(catalogue.COMMANDS) == set()
-    assert set(answers.SHAPES) == set(catalogue.COMMANDS)
+def test_every_operation_is_a_command_and_every_command_says_what_it_answers() -> None:
+    every = catalogue.every()
+    assert set(operations.every()) <= set(every)
+    assert {words for words, each in every.items() if not each.answer} == {"mcp", "schema"}
+    assert [each for each in every if each.partition(" ")[0] not in catalogue.FIRST_WORDS] == []
 
 
 @pytest.mark.parametrize("group", ["", *catalogue.GROUPS])
@@ -73,7 +57,7 @@ def test_the_help_of_a_group_lists_what_is_in_it(group: str, capfd: pytest.Captu
 def test_every_word_of_a_parameter_is_explained() -> None:
     silent = [
         (words, each.name)
-        for words in catalogue.COMMANDS
+        for words in catalogue.every()
         for each in (*catalogue.find(words).parameters, *options.COMMON)
         if not each.help.endswith((".", ")"))
     ]

@@ -39,7 +39,7 @@ def smuggled(at: Smuggler, words: str, name: str, kinds: tuple[type, ...]) -> li
 def every_call(at: Smuggler) -> list[tuple[str, dict[str, Any]]]:
     """Each operation with each of its texts as a key, one by one and all of them."""
     calls = []
-    for words in operations.OPERATIONS:
+    for words in operations.every():
         whole = fitting(words)
         for name, parameter in arguments.parameters(words).items():
             for value in smuggled(at, words, name, parameter.kinds):
@@ -53,7 +53,7 @@ def every_call(at: Smuggler) -> list[tuple[str, dict[str, Any]]]:
 def test_the_table_is_whole() -> None:
     texts = {
         f"{words} {name}"
-        for words in operations.OPERATIONS
+        for words in operations.every()
         for name, parameter in arguments.parameters(words).items()
         if str in parameter.kinds
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.doors.cli import answers
+from orchestrator.doors.cli.schema import json_schema
 from tests.integration.cli.conftest import Ask, Lines, Run
 from tests.integration.cli.test_schema import problems
 
@@ -35,7 +35,7 @@ def report(metadata: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def well_shaped(words: str, answer: dict[str, Any]) -> bool:
-    schema = answers.json_schema(words)
+    schema = json_schema(words)
     return list(problems(answer, schema, schema)) == []
 
 

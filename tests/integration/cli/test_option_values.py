@@ -58,7 +58,7 @@ def test_an_option_given_twice_with_the_same_value_is_taken(ask: Ask) -> None:
     assert ask("group", "show", "A", "-s", "S1", "--session-id", "S1")["success"] is True
 
 
-@pytest.mark.parametrize("words", catalogue.COMMANDS)
+@pytest.mark.parametrize("words", catalogue.every())
 def test_every_option_of_every_command_refuses_a_flag(words: str) -> None:
     command = catalogue.find(words)
     for parameter in command.parameters:

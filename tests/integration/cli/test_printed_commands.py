@@ -63,7 +63,7 @@ def test_the_commands_of_the_demonstration_do_what_it_shows(command: Command, tm
     ]
 
 
-@every("words", catalogue.COMMANDS)
+@every("words", catalogue.every())
 def test_every_example_of_the_help_exists(words: str) -> None:
     assert exists(catalogue.find(words).example)
 

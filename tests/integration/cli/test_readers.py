@@ -44,7 +44,7 @@ def by_typer(words: str, rest: list[str]) -> Any:
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[str, list[str]]:
     """A command and some words after it, many of them options that it has."""
-    words = draw(st.sampled_from(sorted(catalogue.COMMANDS)))
+    words = draw(st.sampled_from(sorted(catalogue.every())))
     flags = [flag for each in (*catalogue.find(words).parameters, *options.COMMON) for flag in each.flags]
     word = st.sampled_from([*flags, *WORDS])
     value = st.sampled_from([f"{flag}={value}" for flag in flags for value in ("1", "", "-")])

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.doors.cli import answers, catalogue, main
+from orchestrator.doors.cli import catalogue, main
+from orchestrator.doors.cli.schema import json_schema
 from tests.acceptance import replhouse
 from tests.cases import every
 from tests.integration.app import peer
@@ -193,26 +194,26 @@ def test_real_answers_have_the_printed_shape(
     found: dict[str, list[str]] = {}
     for text in STORY:
         words = text.replace("WORKFLOW", str(repository / "workflow" / "transitions.json")).split()
-        name = " ".join(words[:2]) if " ".join(words[:2]) in catalogue.COMMANDS else words[0]
+        name = " ".join(words[:2]) if " ".join(words[:2]) in catalogue.every() else words[0]
         main.main([*words, "--json"])
-        schema = answers.json_schema(name)
+        schema = json_schema(name)
         found[text] = list(problems(json.loads(capfd.readouterr().out), schema, schema))
     assert {text: each for text, each in found.items() if each} == {}
 
 
 def test_the_story_plays_every_command() -> None:
-    played = {words for words in catalogue.COMMANDS if any(f"{text} ".startswith(f"{words} ") for text in STORY)}
-    assert set(catalogue.COMMANDS) - played == {"batch", "mcp", "repl", "schema", "serve"}
+    played = {words for words in catalogue.every() if any(f"{text} ".startswith(f"{words} ") for text in STORY)}
+    assert set(catalogue.every()) - played == {"batch", "mcp", "repl", "schema", "serve"}
 
 
-@every("words", catalogue.COMMANDS)
+@every("words", catalogue.every())
 def test_a_schema_is_a_document_of_its_own(words: str) -> None:
-    schema = json.loads(json.dumps(answers.json_schema(words)))
+    schema = json.loads(json.dumps(json_schema(words)))
     assert schema["title"] == f"orchestrator {words}"
 
 
 def test_a_departure_is_found() -> None:
-    schema = answers.json_schema("db current")
+    schema = json_schema("db current")
     good = {"success": True, "schema": 1, "db": "x", "warnings": [], "database_version": 1, "program_version": 1}
     assert list(problems(good, schema, schema)) == []
     assert list(problems(good | {"program_version": "1"}, schema, schema)) == ["$.program_version is str, not integer"]

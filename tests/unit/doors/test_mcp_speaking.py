@@ -85,7 +85,7 @@ def suggested() -> Iterator[str]:
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 text = node.value
             words = re.match(r"orchestrator ([a-z]+(?: [a-z-]+)?)", text)
-            if words and {words[1], words[1].partition(" ")[0]} & set(catalogue.COMMANDS):
+            if words and {words[1], words[1].partition(" ")[0]} & set(catalogue.every()):
                 yield text
 
 
@@ -110,16 +110,16 @@ def test_every_suggestion_of_a_use_case_is_a_call_or_somebody_s_command() -> Non
 
 
 def test_every_form_is_a_command_and_what_it_names_is_here() -> None:
-    assert set(speaking.FORMS) <= set(catalogue.COMMANDS)
+    assert set(speaking.FORMS) <= set(catalogue.every())
     for form in speaking.FORMS.values():
         assert form.resource or {*form.positional, *form.fixed} <= {
             *TOOLS[form.name].arguments, *TOOLS[form.name].aliases
         }
-    assert {tool.words for tool in TOOLS.values()} <= {*speaking.FORMS, *operations.OPERATIONS}
+    assert {tool.words for tool in TOOLS.values()} <= {*speaking.FORMS, *operations.every()}
 
 
 @hypothesis.given(
-    words=st.sampled_from([f"orchestrator {words}" for words in catalogue.COMMANDS]),
+    words=st.sampled_from([f"orchestrator {words}" for words in catalogue.every()]),
     more=st.lists(st.sampled_from(["S1", "--session-id", "--turn", "'a b'", "it's", "-s", "x,", "--", '"', "`", "\n"])),
 )
 def test_whatever_stands_in_a_command_nothing_of_it_is_lost_or_broken(words: str, more: list[str]) -> None:

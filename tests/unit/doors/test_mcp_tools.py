@@ -11,7 +11,8 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.app.kernel import arguments, operations
-from orchestrator.doors.cli import answers, main
+from orchestrator.doors.cli import main
+from orchestrator.doors.cli.schema import json_schema
 from orchestrator.doors.mcp import calling, problems, schemas
 from orchestrator.doors.mcp.calling import Caller, Settings
 from orchestrator.doors.mcp.tools import TOOLS, Tool
@@ -52,7 +53,7 @@ def test_no_tool_takes_an_actor(tool: Tool) -> None:
 
 @every_tool
 def test_a_tool_that_writes_takes_a_request_id(tool: Tool) -> None:
-    assert ("request_id" in tool.arguments) == operations.OPERATIONS[tool.words].writes
+    assert ("request_id" in tool.arguments) == operations.find(tool.words).is_writing
 
 
 @every_tool
@@ -92,7 +93,7 @@ def test_choices_and_ranges_are_those_of_the_use_case() -> None:
 
 @every_tool
 def test_an_answer_s_schema_is_the_command_line_s_with_an_object_at_its_root(tool: Tool) -> None:
-    printed = answers.json_schema(tool.words)
+    printed = json_schema(tool.words)
     assert schemas.answered(printed) == {"type": "object", **printed}
 
 

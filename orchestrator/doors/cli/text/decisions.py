@@ -8,7 +8,7 @@ from orchestrator.core import handoff
 from orchestrator.doors.cli.shapes import visible
 
 
-def decision(answer: dict[str, Any]) -> str:
+def decision(answer: dict[str, Any]) -> list[str]:
     """A decision in a few lines: who acts next, which rules fired, what else followed."""
     lines = [f"{visible(answer.get('action'))}: {visible(answer.get('next_agent') or 'nobody')}{_where(answer)}"]
     if answer.get("dry_run"):
@@ -26,8 +26,9 @@ def decision(answer: dict[str, Any]) -> str:
         if answer.get(name):
             lines.append(f"  {name.replace('_', ' ')}: {visible(answer[name])}")
     for each in answer.get("followed_by") or ():
-        lines.append(f"  then {decision(each)}")
-    return "\n".join(lines)
+        first, *rest = decision(each)
+        lines += [f"  then {first}", *rest]
+    return lines
 
 
 _SHOWN = (

@@ -8,20 +8,23 @@ from typing import Any
 from orchestrator.doors.cli import shapes
 
 
-def replayed(answer: dict[str, Any]) -> str:
-    from orchestrator.app.audit import replayed as replays
+def replay(answer: dict[str, Any]) -> list[str]:
+    """What a replay found, in sentences."""
+    from orchestrator.app.audit import replayed
 
-    return "\n".join(shapes.visible(line) for line in replays.sentences(answer))
+    return [shapes.visible(line) for line in replayed.sentences(answer)]
 
 
-def exported(answer: dict[str, Any]) -> str:
+def export(answer: dict[str, Any]) -> list[str]:
+    """Where an export lies, how much it holds, and what it lacks."""
     where = shapes.visible(answer["output"])
     what = f"{answer['lines']} lines, head {answer['head']}"
     first = f"Session {answer['session_id']} is exported to {where}: {what}"
-    return "\n".join((first, *hidden(answer["masked"]), *evidence(answer)))
+    return [first, *hidden(answer["masked"]), *evidence(answer)]
 
 
 def hidden(masked: int) -> Iterator[str]:
+    """How many events were masked, and what that means."""
     if masked:
         yield f"Masked events: {masked}; only an export with --unmasked can be imported, and it holds their secrets"
 

@@ -9,22 +9,25 @@ from orchestrator.doors.cli import shapes
 from orchestrator.doors.cli.text import layout
 
 
-def versions(answer: dict[str, Any]) -> str:
-    return shapes.listing(answer, "versions", ("id", "active", "name", "hash", "loaded_at"))
+def versions(answer: dict[str, Any]) -> list[str]:
+    """The loaded versions, one in a line."""
+    return [shapes.listing(answer, "versions", ("id", "active", "name", "hash", "loaded_at"))]
 
 
-def version(answer: dict[str, Any]) -> str:
+def version(answer: dict[str, Any]) -> list[str]:
+    """A version: what it is, and its whole text."""
     head = {"version": answer["version"], "agent_files": answer["agent_files"]}
-    return f"{shapes.everything(head)}\n{json.dumps(answer['workflow'], indent=2)}"
+    return [shapes.everything(head), json.dumps(answer["workflow"], indent=2)]
 
 
-def compared(answer: dict[str, Any]) -> str:
+def differences(answer: dict[str, Any]) -> list[str]:
+    """What two versions differ in, and whether a person is needed to go from one to the other."""
     rules = answer["rules"]
     person = f"{layout.counted(len(rules), 'change')} of rules: needs a person while sessions are open."
     free = "No rule differs." if answer["changes"] else ""
-    return "\n".join(filter(None, [str(answer["text"]).rstrip(), person if rules else free]))
+    return [line for line in (str(answer["text"]).rstrip(), person if rules else free) if line]
 
 
-def graph(answer: dict[str, Any]) -> str:
+def graph(answer: dict[str, Any]) -> list[str]:
     """The drawing itself."""
-    return str(answer["graph"])
+    return [str(answer["graph"])]
