@@ -2,81 +2,48 @@
 
 from __future__ import annotations
 
+from orchestrator.app.agents.requests import DeactivateAgent, RegisterAgent
 from orchestrator.app.kernel import actors, credentials, human, paging, views
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.workflow import vocabulary
-from orchestrator.errors import Refused, UsageError
+from orchestrator.errors import Refused
 from orchestrator.store import queries
-from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
 
-KINDS = ("ai", "human")
 SHOWN_CHILDREN = 100
 
 
-def register(
-    context: Context,
-    *,
-    id: str,
-    role: str,
-    parent: str | None = None,
-    kind: str = "ai",
-    max_parallel_tasks: int = 1,
-    by: str = MANAGER,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Register an agent under its parent.
-
-    Args:
-        id: unique; letters, digits and `_ . - : @`, up to 300 characters.
-        role: one of the workflow's roles.
-        parent: whom it reports to; the agent of its role where left out.
-        kind: ai or human; a human is registered by a person only.
-        max_parallel_tasks: how many tasks it may have in progress at a time.
+def register(work: Work, request: RegisterAgent) -> Answer:
+    """Register an agent under its parent; a person is registered by a person only.
 
     Returns:
         `agent`.
 
     Raises:
-        UsageError: INVALID_ID, USAGE. Refused: ALREADY_EXISTS, UNKNOWN_ROLE, UNKNOWN_AGENT, HUMAN_REQUIRED.
+        Refused: ALREADY_EXISTS, UNKNOWN_ROLE, UNKNOWN_AGENT, HUMAN_REQUIRED.
     """
-    names.check_agent_id(id)
-    if kind not in KINDS:
-        raise UsageError("USAGE", f"An agent is {' or '.join(KINDS)}, not {names.shown(kind)}.", "--kind ai")
-    if max_parallel_tasks < 1:
-        raise UsageError("USAGE", "An agent takes at least one task at a time.", "--max-parallel-tasks 1")
-    given = {
-        "id": id, "role": role, "parent": parent, "kind": kind, "max_parallel_tasks": max_parallel_tasks, "by": by,
-    }
-    return perform(context, Call("agent register", STORE_CHAIN, by, given, request_id, at=at), register_action)
-
-
-def register_action(work: Work) -> Answer:
-    """Register; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    actor = actors.named_actor(work, given.get("by"), f"Registering {given['id']}")
-    role = names.role_name(given["role"])
+    actor = actors.named_actor(work, request.by, f"Registering {request.id}")
+    role = names.role_name(request.role)
     if role not in vocabulary.ROLES:
         raise Refused(
-            "UNKNOWN_ROLE", f"No role is called {names.shown(given['role'])}.",
+            "UNKNOWN_ROLE", f"No role is called {names.shown(request.role)}.",
             f"One of: {', '.join(vocabulary.ROLES)}", did_you_mean=names.nearest(role, vocabulary.ROLES),
         )
-    if work.reader.agent(given["id"]) is not None:
+    if work.reader.agent(request.id) is not None:
         raise Refused(
-            "ALREADY_EXISTS", f"There is an agent {given['id']} already; nothing changed.",
-            f"orchestrator agent show {given['id']}",
+            "ALREADY_EXISTS", f"There is an agent {request.id} already; nothing changed.",
+            f"orchestrator agent show {request.id}",
         )
-    if given.get("kind") == "human":
-        human.require(work, actor, f"Registering {given['id']} as a person")
-    parent = given.get("parent") or (role if work.reader.agent(role) else None)
+    if request.kind == "human":
+        human.require(work, actor, f"Registering {request.id} as a person")
+    parent = request.parent or (role if work.reader.agent(role) else None)
     if parent is not None and work.reader.agent(parent) is None:
         raise Refused("UNKNOWN_AGENT", f"There is no agent {parent} to report to.", "orchestrator agent tree")
-    insert(work, given["id"], role, parent, given.get("kind") or "ai", given.get("max_parallel_tasks") or 1)
-    return {"success": True, "agent": _row(work, given["id"]), "seq": work.seq}
+    insert(work, request.id, role, parent, request.kind, request.max_parallel_tasks)
+    return {"success": True, "agent": _row(work, request.id), "seq": work.seq}
 
 
 def insert(work: Work, agent: str, role: str, parent: str | None, kind: str, max_parallel_tasks: int = 1) -> None:
@@ -93,27 +60,16 @@ def insert(work: Work, agent: str, role: str, parent: str | None, kind: str, max
     )
 
 
-def deactivate(
-    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def deactivate(work: Work, request: DeactivateAgent) -> Answer:
     """Take an agent out of service; what it did stays, and it acts no more.
 
     Raises:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, REASON_REQUIRED, HUMAN_REQUIRED.
     """
-    given = {"id": id, "by": by, "reason": reason}
-    call = Call("agent deactivate", STORE_CHAIN, by or "", given, request_id, at=at)
-    return perform(context, call, deactivate_action)
-
-
-def deactivate_action(work: Work) -> Answer:
-    """Deactivate; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    actor = actors.actor(work, given.get("by"))
-    agent = work.reader.agent(given["id"])
+    actor = actors.actor(work, request.by)
+    agent = work.reader.agent(request.id)
     if agent is None or not agent.active:
-        raise Refused("UNKNOWN_AGENT", f"There is no active agent {given['id']}.", "orchestrator agent list")
+        raise Refused("UNKNOWN_AGENT", f"There is no active agent {request.id}.", "orchestrator agent list")
     if agent.kind == "human" or actor.kind == "human":
         human.require(work, actor, f"Deactivating {agent.id}")
     elif actor.role != MANAGER:
@@ -127,7 +83,7 @@ def deactivate_action(work: Work) -> Answer:
             "NOT_PERMITTED", f"{agent.id} stands for its role and cannot be deactivated.",
             f"orchestrator session create ID --disable-role {agent.role}",
         )
-    if not names.said(given.get("reason")):
+    if not names.said(request.reason):
         raise Refused("REASON_REQUIRED", "Deactivating an agent needs a reason.", "Repeat with --reason TEXT")
     work.step.update("agents", (agent.id,), {"active": 0})
     return {"success": True, "agent": _row(work, agent.id), "seq": work.seq}

@@ -5,10 +5,12 @@ What comes out must be what is on record; replay, import and looking at an earli
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Iterable
 from typing import Any
 
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import AGENT_JSON, Action, Answer, Call, Context, Work, no_session_open, perform
 from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
@@ -66,11 +68,9 @@ ACTIONS: dict[str, str] = {
     "criterion remove": "verdict.criteria:remove_action",
     "import peer": "audit.peers:import_action",
     "validate": "verdict.verdicts:record_action",
-    "agent register": "agents.registry:register_action",
-    "agent deactivate": "agents.registry:deactivate_action",
     "workflow load": "workflow.workflows:load_action",
 }
-"""The use case behind each kind of event, as module and function."""
+"""What steps do that are no operations, as module and function."""
 
 
 OF_THE_STORE = frozenset(("init", "agent", "answer", "human", "project", "workflow"))
@@ -132,7 +132,7 @@ def call_of(event: Event) -> tuple[Call, str | None]:
     if kind == REFUSAL:
         refused = given.get("refused")
         kind, chain, door, given = given["call"], given["chain"], given["door"], given["input"]
-    if kind not in ACTIONS:
+    if kind not in kinds():
         raise EnvironmentProblem(
             "CORRUPT", f"The record has an event of kind {kind}, unknown to this program.", "orchestrator doctor"
         )
@@ -143,6 +143,22 @@ def call_of(event: Event) -> tuple[Call, str | None]:
             given[name] = strictjson.stored(given[name])
     request = given.pop("request_id", None)
     return Call(kind, chain, event.actor, given, request, at=event.at), door
+
+
+@functools.cache
+def kinds() -> frozenset[str]:
+    """The kinds of steps that this program knows, but for refusals and moves of the schema."""
+    return frozenset((*ACTIONS, *(each.event for each in operations.every().values() if each.is_writing)))
+
+
+@functools.cache
+def action(kind: str) -> Action:
+    """What a step of a kind does."""
+    if kind not in ACTIONS:
+        return operations.action(kind)
+    module, _, name = ACTIONS[kind].partition(":")
+    found: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
+    return found
 
 
 def tell(context: Context, event: Event) -> Told:
@@ -158,11 +174,9 @@ def tell(context: Context, event: Event) -> Told:
 def _action(call: Call) -> Action:
     if call.refused is not None:
         return _refuse_as_before
-    module, _, name = ACTIONS[call.kind].partition(":")
     if call.chain == STORE_CHAIN and call.kind.partition(" ")[0] not in OF_THE_STORE:
         return _refuse_for_want_of_a_session
-    action: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
-    return action
+    return action(call.kind)
 
 
 def _refuse_as_before(work: Work) -> Answer:

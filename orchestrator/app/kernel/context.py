@@ -18,6 +18,7 @@ from orchestrator.store import step as steps
 from orchestrator.store.reader import Opening, Reader
 
 if TYPE_CHECKING:
+    from orchestrator.app.kernel.requests import Request
     from orchestrator.core.tasks import Task
     from orchestrator.store.queries import Row
     from orchestrator.store.reader import Agent
@@ -226,6 +227,22 @@ class Call(NamedTuple):
         asked = {name: value for name, value in _given(self).items() if name not in _FOUND_OUT}
         text = strictjson.canonical([self.kind, asked])
         return sha256.new(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def call_of(request: Request, *, at: str | None = None, **found: Any) -> Call:
+    """The call that a request makes.
+
+    Args:
+        at: when, where it is not now.
+        found: what was found out before the step, by the parts of its input.
+    """
+    given = request.recorded() | found
+    if request.is_marked:
+        given[RULES] = RULES_VERSION
+    asked: Mapping[str, Any] = request.__dict__
+    return Call(
+        request.event, request.chain, request.actor, given, asked.get("request_id"), bool(asked.get("dry_run")), at
+    )
 
 
 class Work:

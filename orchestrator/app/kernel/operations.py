@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.kernel.context import Action, Answer, Context, Work, call_of, perform
 from orchestrator.app.kernel.requests import DECLARED, Request
 from orchestrator.core import names
 from orchestrator.errors import UsageError
@@ -78,13 +78,42 @@ def every() -> dict[str, type[Request]]:
 
 
 def call(context: Context, words: str, **arguments: Any) -> Answer:
-    """Call an operation by its words with the parameters of its use case, which `arguments` has checked."""
-    answer: Answer = _use_case(words)(context, **arguments)
-    return answer
+    """Call an operation by its words with the parameters that it declares, which `arguments` has checked."""
+    request = find(words)
+    if not request.is_step:
+        answer: Answer = _loaded(request.use_case)(context, **arguments)
+        return answer
+    return ask(context, request(**arguments))
+
+
+def ask(context: Context, request: Request) -> Answer:
+    """Carry out what is asked for.
+
+    Raises:
+        OrchestratorError: as the use case says.
+    """
+    asked = request.checked()
+    if request.prepared_by:
+        answer: Answer = _loaded(request.prepared_by)(context, asked)
+        return answer
+    return perform(context, call_of(asked), action(request.event))
 
 
 @functools.cache
-def _use_case(words: str) -> Callable[..., Answer]:
-    module, _, function = find(words).use_case.partition(":")
+def action(kind: str) -> Action:
+    """What a step of a kind does: its use case, with the request that the step's input keeps."""
+    request = find(kind)
+    use_case = _loaded(request.use_case)
+
+    def act(work: Work) -> Answer:
+        answer: Answer = use_case(work, request.of_event(work.call.chain, work.call.input))
+        return answer
+
+    return act
+
+
+@functools.cache
+def _loaded(place: str) -> Callable[..., Answer]:
+    module, _, function = place.partition(":")
     found: Callable[..., Answer] = getattr(importlib.import_module(f"orchestrator.app.{module}"), function)
     return found

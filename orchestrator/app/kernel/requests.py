@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.store.constants import STORE_CHAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import ClassVar, TypeVar, dataclass_transform
+    from collections.abc import Callable, Mapping
+    from typing import ClassVar, Self, TypeVar, dataclass_transform
 
     _Class = TypeVar("_Class", bound=type)
 
@@ -144,6 +145,8 @@ if not TYPE_CHECKING:
         return lambda made: made
 
 
+_IN_COLUMNS = ("session_id", "request_id", "dry_run")
+"""Parameters that a step keeps elsewhere: as its chain, beside its answer, or not at all."""
 DECLARED: dict[str, type[Request]] = {}
 """The operations of the families that are loaded, by their words."""
 
@@ -162,6 +165,10 @@ class Request:
         answer: the shapes of what it answers, as names below `orchestrator.app.answers`.
         is_writing: whether it changes the record.
         is_for_persons: whether a person may have to prove that they act.
+        prepared_by: the module and function that begin it, where something is to be found out before its step.
+        event: how its steps are called in the record.
+        unrecorded: parameters that its event does not keep, besides what stands in columns of their own.
+        is_marked: whether its event says by which version of the rules it was judged first.
     """
 
     words: ClassVar[str] = ""
@@ -171,6 +178,11 @@ class Request:
     answer: ClassVar[tuple[str, ...]] = ()
     is_writing: ClassVar[bool] = False
     is_for_persons: ClassVar[bool] = False
+    prepared_by: ClassVar[str] = ""
+    event: ClassVar[str] = ""
+    is_step: ClassVar[bool] = False
+    unrecorded: ClassVar[tuple[str, ...]] = ()
+    is_marked: ClassVar[bool] = False
     _parameters: ClassVar[dict[str, Parameter]]
 
     def __init_subclass__(
@@ -182,13 +194,82 @@ class Request:
         answer: str | tuple[str, ...] = (),
         writes: bool = False,
         persons: bool = False,
+        prepared_by: str = "",
+        event: str = "",
+        unrecorded: tuple[str, ...] = (),
+        marked: bool = False,
+        step: bool = False,
     ) -> None:
         cls.words, cls.example = words, example
+        cls.event = event or words
+        cls.is_step = step or cls.is_step
+        cls.prepared_by = prepared_by or cls.prepared_by
+        cls.unrecorded, cls.is_marked = unrecorded or cls.unrecorded, marked or cls.is_marked
         cls.line = line
         cls.use_case = use_case or cls.use_case
         cls.answer = (answer,) if isinstance(answer, str) else answer or cls.answer
         cls.is_writing, cls.is_for_persons = writes or cls.is_writing, persons or cls.is_for_persons
         DECLARED[words] = cls
+
+    def __init__(self, **values: Any) -> None:
+        for name, parameter in self.parameters().items():
+            value = values.pop(name, parameter.field.default)
+            if value is REQUIRED:
+                raise TypeError(f"{type(self).__name__} needs {name}")
+            self.__dict__[name] = value
+        if values:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(values)}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} of {type(self).__name__} is fixed")
+
+    def replaced(self, **values: Any) -> Self:
+        """The request with other values."""
+        return type(self)(**{**self.__dict__, **values})
+
+    def checked(self) -> Self:
+        """The request as it is recorded, once what is wrong in itself is found.
+
+        Raises:
+            UsageError: USAGE; no refusal, so that nothing is recorded of it.
+        """
+        return self
+
+    @property
+    def chain(self) -> str:
+        """The session whose record keeps the step, or the store's chain."""
+        session: str | None = self.__dict__.get("session_id")
+        return session if session is not None else STORE_CHAIN
+
+    @property
+    def actor(self) -> str:
+        """Who acts, as far as the request says."""
+        by: str | None = self.__dict__.get("by")
+        return by or ""
+
+    def recorded(self) -> dict[str, Any]:
+        """What the step's event keeps of the request."""
+        return {
+            name: list(value) if type(value) is tuple else value
+            for name, value in self.__dict__.items()
+            if name not in _IN_COLUMNS and name not in self.unrecorded
+        }
+
+    @classmethod
+    def of_event(cls, chain: str, recorded: Mapping[str, Any]) -> Self:
+        """The request of a step, from what its event keeps; what an older event does not know is left out."""
+        values: dict[str, Any] = {}
+        for name, parameter in cls.parameters().items():
+            value = recorded.get(name)
+            if name == "session_id":
+                values[name] = chain
+            elif type(value) is list:
+                values[name] = tuple(value)
+            elif value is not None:
+                values[name] = value
+            elif parameter.field.default is REQUIRED:
+                values[name] = None
+        return cls(**values)
 
     @classmethod
     def help(cls) -> str:

@@ -8,9 +8,7 @@ Cold module: `workflow check --prove` uses it, never `route`.
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import importlib
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +16,7 @@ from typing import Any
 from orchestrator.app import setup
 from orchestrator.app.audit import replaying
 from orchestrator.app.kernel import human
-from orchestrator.app.kernel.context import PERSON, Action, Call, Context, Version, Work, perform
+from orchestrator.app.kernel.context import PERSON, Call, Context, Version, Work, perform
 from orchestrator.app.workflow import workflows
 from orchestrator.core.routing.facts import Group, Session
 from orchestrator.core.tuples import NamedTuple
@@ -226,18 +224,11 @@ class World:
             given |= {"id": self._named(move).op.arguments["id"], PERSON: {"channel": human.TERMINAL}}
         actor = str(given.get("by") or given.get("current_agent") or "project_manager")
         step = steps.Step(self.context.connection, SESSION, AT)
-        _action(words)(Work(self.context, step, Call(words, SESSION, actor, given)))
+        replaying.action(words)(Work(self.context, step, Call(words, SESSION, actor, given)))
         # Of an event that is never committed only the number and the place in the chain matter.
         head = hashlib.sha256(step.prev_hash).digest()
         event = (SESSION, step.seq, words, actor, "process", AT, "{}", "{}", step.prev_hash, head)
         self.connection.execute(_EVENT, event)
-
-
-@functools.cache
-def _action(words: str) -> Action:
-    module, _, name = replaying.ACTIONS[words].partition(":")
-    action: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
-    return action
 
 
 def answer(decision: str) -> Op:

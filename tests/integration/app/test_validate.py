@@ -473,8 +473,8 @@ def test_nothing_makes_the_verdict_of_an_ended_session_stale() -> None:
 
 def test_every_kind_of_event_is_known_to_change_the_judgement_or_not() -> None:
     """A kind that nobody thought of counts as a change."""
-    assert set(queries.UNJUDGED) - set(replaying.ACTIONS) == {"refusal"}
-    assert set(replaying.ACTIONS) - set(queries.UNJUDGED) == {
+    assert set(queries.UNJUDGED) - set(replaying.kinds()) == {"refusal"}
+    assert set(replaying.kinds()) - set(queries.UNJUDGED) == {
         "route", "redispatch", "answer", "session create", "session pause", "session resume", "session end",
         "session testing-mode", "session upgrade-workflow", "group create", "group set-status", "group depend",
         "group undepend", "task create", "task set-status", "task depend", "task undepend", "blocker resolve",
