@@ -18,7 +18,6 @@ from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.requests import REQUIRED
 from orchestrator.core import exactjson
 from orchestrator.doors.python import methods
-from tests.architecture import stub
 from tests.cases import every
 
 
@@ -43,10 +42,6 @@ def test_a_use_case_takes_what_its_operation_declares(words: str) -> None:
     for name, each in wanted.items():
         assert declared[name].default in (each.default, REQUIRED if each.default is each.empty else ...), name
         assert declared[name].annotation == str(each.annotation).replace("Json", "dict[str, Any] | None"), name
-
-
-def test_the_stub_is_what_the_declarations_make() -> None:
-    assert stub.FILE.read_text() == stub.text(), "write it anew: python -m tests.architecture.stub"
 
 
 @every("words", operations.every())

@@ -1,0 +1,91 @@
+"""What is made of the declarations and kept as files: `./task generate` writes it.
+
+The stub of the Python interface's methods, and the reference of all commands.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pathlib
+import textwrap
+
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.requests import Request
+from orchestrator.doors.cli import catalogue, options
+from orchestrator.doors.cli.options import Command, Parameter
+from orchestrator.doors.python import methods
+
+_STUB = """from typing import Any
+
+from orchestrator.app.answers import {modules}
+from orchestrator.doors.python.calling import Caller
+
+class Methods(Caller):
+    \"\"\"A method for every operation.\"\"\"
+"""
+_REFERENCE = """# Commands
+
+Every command with its arguments and options, made of their declarations. All take `--json`, `--db FILE` and `--debug`;
+`orchestrator schema COMMAND` prints the JSON Schema of an answer. In a batch and over Python parameters have the names
+of their options, with underscores.
+"""
+
+
+def stub() -> str:
+    """The stub of the methods."""
+    every = [*operations.every().values()]
+    modules = sorted({name.partition(".")[0] for each in every for name in each.answer})
+    return _STUB.format(modules=", ".join(modules)) + "".join(map(_method, every))
+
+
+def _method(request: type[Request]) -> str:
+    signature = methods.signature(request)
+    shown: list[str] = []
+    for each in signature.parameters.values():
+        if each.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in shown:
+            shown.append("*")
+        annotation = "" if each.name == "self" else f": {each.annotation}"
+        default = "" if each.default is each.empty else f" = {_default(each.default)}"
+        shown.append(f"{each.name}{annotation}{default}")
+    lines = "".join(f"        {each},\n" for each in shown)
+    head = f"\n    def {methods.name(request.words)}(\n{lines}    ) -> {signature.return_annotation}:\n"
+    text = "\n        ".join(textwrap.wrap(request.help(), 100, break_long_words=False, break_on_hyphens=False))
+    return f'{head}        """{text}"""\n'
+
+
+def _default(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def reference() -> str:
+    """The reference of all commands."""
+    return _REFERENCE + "".join(map(_section, catalogue.every().values()))
+
+
+def _section(command: Command) -> str:
+    rows = "".join(map(_row, command.parameters))
+    table = f"\n| | | |\n| --- | --- | --- |\n{rows}" if rows else ""
+    return f"\n## {command.words}\n\n{command.help}\n\n```\n{command.example}\n```\n{table}"
+
+
+def _row(parameter: Parameter) -> str:
+    value = "" if parameter.kind == options.FLAG or not parameter.flags else f" {_value(parameter)}"
+    name = ", ".join(f"`{each}{value}`" for each in parameter.flags) or f"`{parameter.metavar}`"
+    needed = "required" if parameter.required else ""
+    return f"| {name} | {needed} | {parameter.help} |\n".replace(" |  | ", " | | ")
+
+
+def _value(parameter: Parameter) -> str:
+    return "\\|".join(parameter.choices) or parameter.metavar or parameter.name.upper()
+
+
+FILES = {
+    pathlib.Path(methods.__file__).with_suffix(".pyi"): stub,
+    pathlib.Path(__file__).parents[2] / "docs" / "commands.md": reference,
+}
+
+
+if __name__ == "__main__":
+    for path, text in FILES.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text(), encoding="utf-8")
