@@ -18,6 +18,7 @@ from orchestrator.app import setup
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import outsider
@@ -124,11 +125,11 @@ STORY: tuple[Step, ...] = (
 )
 
 NEXT = (
-    "orchestrator init",
-    "orchestrator session create S1 --goal 'My goal'",
-    "orchestrator group create A --session-id S1 --name 'First group'",
-    "orchestrator route project_manager PLANNING_COMPLETE --session-id S1",
-    "orchestrator status S1",
+    suggest("init"),
+    suggest("session create", id="S1", goal="My goal"),
+    suggest("group create", id="A", session_id="S1", name="First group"),
+    suggest("route", current_agent="project_manager", status="PLANNING_COMPLETE", session_id="S1"),
+    suggest("status", session_id="S1"),
 )
 
 

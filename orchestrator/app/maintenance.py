@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import names
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
 from orchestrator.store import constants, discovery, problems, sqlite
 
@@ -21,13 +21,17 @@ MAINTAINER = "system:router"
 
 
 LIMITS = (
-    "Guards are triggers: a client that turns triggers off for its own connection (.dbconfig enable_trigger off in the"
-    " sqlite3 shell, the C interface), or that edits the schema and puts it back, is not stopped. `orchestrator audit"
-    " verify` finds what it wrote.",
-    "`orchestrator audit verify` proves without a head that every event, row and hash is as it was written, and that"
-    " the rows fit each other: a report or completion that was added without its decision or path is found. A tail that"
-    " was cut off, or written anew so that all of it fits, is found only against a head noted outside the database:"
-    " `orchestrator audit head`, later `orchestrator audit verify --head SEQ:HASH`.",
+    sentence(
+        "Guards are triggers: a client that turns triggers off for its own connection (.dbconfig enable_trigger off in"
+        " the sqlite3 shell, the C interface), or that edits the schema and puts it back, is not stopped. `{}` finds"
+        " what it wrote.", suggest("audit verify"),
+    ),
+    sentence(
+        "`{}` proves without a head that every event, row and hash is as it was written, and that the rows fit each"
+        " other: a report or completion that was added without its decision or path is found. A tail that was cut off,"
+        " or written anew so that all of it fits, is found only against a head noted outside the database: `{}`, later"
+        " `{}`.", suggest("audit verify"), suggest("audit head"), suggest("audit verify", head="SEQ:HASH"),
+    ),
 )
 """What a check of the database cannot prevent or prove, and what does."""
 
@@ -129,7 +133,7 @@ def backup(path: str, target: str) -> Answer:
     from orchestrator.store import maintenance
 
     if not target:
-        raise UsageError("USAGE", "The copy's file name is empty.", "orchestrator db backup FILE")
+        raise UsageError("USAGE", "The copy's file name is empty.", suggest("db backup", file="FILE"))
     place = os.path.abspath(target)
     if not os.path.isdir(os.path.dirname(place)):
         raise problems.no_folder(place)
@@ -152,7 +156,7 @@ def restore(path: str, file: str, at: str, environment: Mapping[str, str], deadl
     from orchestrator.store import restore as restoring
 
     if not file:
-        raise UsageError("USAGE", "The backup's file name is empty.", "orchestrator db restore FILE")
+        raise UsageError("USAGE", "The backup's file name is empty.", suggest("db restore", file="FILE"))
     discovery.require_path(file, "FILE")
     found = restoring.restore(
         path, file, at, actor=MAINTAINER, state_folder=high_water.state_folder(environment), deadline=deadline
@@ -209,7 +213,7 @@ def _of_runs(path: str) -> list[Problem]:
         connection.close()
     return [
         Problem("RUN_ABANDONED", "warning", run.id, f"Run {run.id} is no longer executed. {gone.sentence(run)}",
-                f"orchestrator repl --project {names.word(run.verification_root)}")
+                suggest("repl", project=run.verification_root))
         for run in lost
     ]  # fmt: skip
 

@@ -10,6 +10,7 @@ from orchestrator.app.agents import registry
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.workflow import workflows
 from orchestrator.core import names
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput
 from orchestrator.store import migrate
@@ -45,7 +46,7 @@ def read_workflow(file: Path | None) -> tuple[str, str]:
         # The check of workflow files has words of its own for bytes that are no text.
         return files.content(source).decode("utf-8", "surrogateescape"), source.name
     except files.Unreadable as problem:
-        raise _unreadable(source, problem, "orchestrator workflow check FILE") from None
+        raise _unreadable(source, problem, suggest("workflow check", file="FILE")) from None
 
 
 def _text(file: Path) -> str:

@@ -5,6 +5,8 @@ Times are UTC, ISO 8601, microseconds, Z.
 
 from __future__ import annotations
 
+from orchestrator.core.suggestions import sentence, suggest
+
 DAY_S = 86_400
 
 
@@ -28,9 +30,9 @@ def warning(at: str, before: str) -> str | None:
             " so, check the clock of this machine."
         )
     if is_far_ahead(before, at):
-        return (
-            f"This step's clock says {at}, a day or more before a step that was recorded before it ({before}). Check"
-            " the clocks: orchestrator doctor"
+        return sentence(
+            "This step's clock says {}, a day or more before a step that was recorded before it ({}). Check the clocks:"
+            " {}", at, before, suggest("doctor"),
         )
     return None
 

@@ -19,6 +19,7 @@ import hashlib
 from typing import Any, NoReturn
 
 from orchestrator.core import names, strictjson
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 
 NAME = "orchestrator export"
@@ -39,7 +40,9 @@ _LAST_SCHEMAS = {1: 8}
 """The last schema version under which a format version was written, where that is no longer so."""
 _MEMBERS = {1: (AGENT, EVENT, END), 2: (AGENT, EVENT, FILE, PART, END)}
 EVENT_MEMBERS = ("chain", "seq", "kind", "actor", "channel", "at", "input", "rows", "prev_hash", "hash")
-_AGAIN = "Where the session is: orchestrator audit export SESSION --output FILE; then import that file"
+_AGAIN = sentence(
+    "Where the session is: {}; then import that file", suggest("audit export", session_id="SESSION", output="FILE")
+)
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from orchestrator.core import handoff_groups, large, strictjson
+from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 
 _LONG_FENCE = re.compile(r"`{3,}")
 
@@ -74,8 +75,7 @@ def document(
 
 def command(session_id: str, group_id: str | None, turn: int) -> str:
     """The command that prints the hand-off."""
-    group = f" {group_id}" if group_id else ""
-    return f"orchestrator handoff{group} --turn {turn} --session-id {session_id}"
+    return suggest("handoff", group_id=group_id, turn=turn, session_id=session_id)
 
 
 def place(decision: dict[str, Any]) -> str:
@@ -93,11 +93,10 @@ def place(decision: dict[str, Any]) -> str:
 
 def report_command(session_id: str, group_id: str | None, role: str, turn: int) -> str:
     """The exact command that the agent's answer is reported with."""
-    group = f" --group-id {group_id}" if group_id else ""
-    return (
-        f"orchestrator route --session-id {session_id}{group} --current-agent {role} --turn {turn}"
-        " --status CODE --summary TEXT --details JSON"
-    )
+    return suggest(
+        "route", session_id=session_id, group_id=group_id, current_agent=role, turn=turn, status="CODE",
+        summary="TEXT", details="JSON",
+    )  # fmt: skip
 
 
 def render(full: dict[str, Any], *, is_open: bool = True) -> str:
@@ -138,7 +137,11 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
     if is_open:
         lines += _section("Report with", [_fence(full["report_command"])])
     lines += _section("Your role", [full["role_text"]] if full["role_text"] else [])
-    return "\n".join(lines).rstrip() + "\n"
+    while not lines[-1].strip():
+        lines.pop()
+    if not isinstance(lines[-1], Sentence):
+        lines[-1] = lines[-1].rstrip()
+    return joined(lines, "\n") + "\n"
 
 
 def _section(title: str, body: list[str]) -> list[str]:
@@ -226,7 +229,7 @@ def _block(value: object) -> str:
 def _fence(text: str, language: str = "") -> str:
     """The text between fences that are longer than any run of backticks in it."""
     mark = "`" * max((len(run) + 1 for run in _LONG_FENCE.findall(text)), default=3)
-    return f"{mark}{language}\n{text}\n{mark}"
+    return sentence("{}{}\n{}\n{}", mark, language, text, mark)
 
 
 def _quoted(text: object) -> str:

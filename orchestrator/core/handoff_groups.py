@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core.suggestions import suggest
+
 LISTED = 200
 """How many groups a hand-off for a whole session names; where there are more, it counts them by status too."""
 KINDS = ("awaiting_confirmation", "in_progress", "pending", "deferred_external", "cancelled", "completed")
@@ -93,11 +95,12 @@ def _about(full: dict[str, Any], statuses: dict[str, str], group: dict[str, Any]
         return _report(full, statuses.get("rework"), f"send {id_} back to its builder", id_)
     if cause == "blocked" and in_progress:
         return _report(full, statuses.get("escalate"), f"ask the tech lead about {id_}", id_)
-    at = f"--session-id {full['session_id']}"
+    session = full["session_id"]
     if cause == "blocked":
-        return {"what": f"look at what blocks {id_}", "command": f"orchestrator blocker list --group-id {id_} {at}"}
+        look = suggest("blocker list", group_id=id_, session_id=session)
+        return {"what": f"look at what blocks {id_}", "command": look}
     if cause in ("waiting_on_deferred", "waiting_on_cancelled"):
-        drop = f"orchestrator group undepend {id_} --on GROUP --by project_manager --reason TEXT {at}"
+        drop = suggest("group undepend", id=id_, on="GROUP", by="project_manager", reason="TEXT", session_id=session)
         return {"what": f"let {id_} go on without the group that it depends on", "command": drop}
     return None
 
@@ -107,11 +110,8 @@ def _report(
 ) -> dict[str, str] | None:
     if status is None:
         return None
-    at = f" --group-id {group}" if group else ""
-    named = "".join(f" --acknowledge {id_}=REASON" for id_ in ids or ())
-    turn = f" --turn {full['turn']}" if full["turn"] is not None else ""
-    command = (
-        f"orchestrator route --session-id {full['session_id']}{at} --current-agent {full['role']}"
-        f"{turn} --status {status}{named} --summary TEXT"
-    )
+    command = suggest(
+        "route", session_id=full["session_id"], group_id=group, current_agent=full["role"], turn=full["turn"],
+        status=status, acknowledge=dict.fromkeys(ids or (), "REASON"), summary="TEXT",
+    )  # fmt: skip
     return {"what": what, "command": command}

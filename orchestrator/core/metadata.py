@@ -12,6 +12,7 @@ from typing import Any
 
 from orchestrator import errors
 from orchestrator.core import blockers, fields, large, names, strictjson
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 
 WHAT = "the return metadata"
@@ -154,7 +155,7 @@ def _invalid(problems: list[fields.Problem]) -> errors.InvalidInput:
     return errors.InvalidInput(
         "METADATA_INVALID",
         f"Return metadata is not valid: {first['path']}: {first['message']}{more}.",
-        "Mend every listed problem, see `orchestrator metadata check FILE`, and report again.",
+        sentence("Fix every listed problem, see `{}`, and report again.", suggest("metadata check", file="FILE")),
         problems=problems,
     )
 

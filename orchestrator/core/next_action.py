@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from orchestrator.core import next_words as words
 from orchestrator.core.next_facts import Facts, Item, Payload
+from orchestrator.core.suggestions import joined, sentence
 from orchestrator.core.tasks import BLOCKED, CANCELLED, DONE, IN_PROGRESS, PENDING, Task
 from orchestrator.core.tuples import NamedTuple
 
@@ -55,13 +56,14 @@ WAITING = ("wait_for_review", "wait_for_unblock", "wait_for_dependencies", "wait
 
 def _first_of_all(facts: Facts, action: str) -> str:
     """The open turns of who could take a task: what a turn is about comes first."""
-    return "".join(f"{words.turn(facts, each)} " for each in facts.turns()) if action == "get_task" else ""
+    turns = [words.turn(facts, each) for each in facts.turns()] if action == "get_task" else []
+    return joined([part for each in turns for part in (each, " ")])
 
 
 def _meanwhile(facts: Facts, action: str) -> str:
     """What else is the asker's and can go on, so that two who wait for each other's subtasks do not stall."""
     other = facts.elsewhere() if action in WAITING else None
-    return f" Meanwhile {other} is yours: call {words.again(facts, other)}." if other else ""
+    return sentence(" Meanwhile {} is yours: call `{}`.", other, words.again(facts, other)) if other else ""
 
 
 def progress(facts: Facts) -> dict[str, int]:
@@ -81,12 +83,12 @@ def _review(facts: Facts) -> Reply | None:
     question = facts.question
     if question is None:
         return None
-    sentence = (
-        f"Wait: question {question.id} is for a person, who answers it by {words.answering(facts, None)};"
-        f" then call {words.again(facts, facts.main.task.id if facts.main else None)}."
-    )
+    instruction = sentence(
+        "Wait: question {} is for a person, who answers it by `{}`; then call `{}`.", question.id,
+        words.answering(facts, None), words.again(facts, facts.main.task.id if facts.main else None),
+    )  # fmt: skip
     payload = {"question_id": question.id, "reason": question.reason or words.UNKNOWN}
-    return Reply("wait_for_review", "awaiting_person", sentence, payload)
+    return Reply("wait_for_review", "awaiting_person", instruction, payload)
 
 
 def _task_to_get(facts: Facts) -> Reply | None:
@@ -94,7 +96,8 @@ def _task_to_get(facts: Facts) -> Reply | None:
         return None
     task = facts.candidate
     claim = words.claim(facts, task.id, facts.agent_id)
-    return Reply("get_task", "needs_task", f"Take task {task.id} by {claim}.", {"task": words.of_task(task)})
+    payload = {"task": words.of_task(task)}
+    return Reply("get_task", "needs_task", sentence("Take task {} by `{}`.", task.id, claim), payload)
 
 
 def _no_task_without_a_decision(facts: Facts) -> Reply | None:
@@ -113,11 +116,12 @@ def _no_work(facts: Facts) -> Reply | None:
 
 
 def _nothing(facts: Facts, why: str) -> Reply:
-    turns = " ".join(words.turn(facts, each) for each in facts.turns())
+    turns = joined([words.turn(facts, each) for each in facts.turns()], " ")
     if turns:
-        sentence = f"{turns} Then ask again by {words.again(facts)}."
-        return Reply("take_turn", "turn_open", sentence, {"why": f"{why} {turns}"})
-    return Reply("no_work", "needs_task", f"{why} Ask again later by {words.again(facts)}.", {"why": why})
+        instruction = sentence("{} Then ask again by `{}`.", turns, words.again(facts))
+        return Reply("take_turn", "turn_open", instruction, {"why": sentence("{} {}", why, turns)})
+    instruction = sentence("{} Ask again later by `{}`.", why, words.again(facts))
+    return Reply("no_work", "needs_task", instruction, {"why": why})
 
 
 def _full(facts: Facts) -> Reply:
@@ -156,21 +160,25 @@ def _work(facts: Facts) -> Reply | None:
         return _wait(facts, (task,)) if task.status == IN_PROGRESS else _dispatch(facts, task)
     if facts.busy:
         return _full(facts)
-    sentence = f"Work on task {task.id}, and when it is done, call {words.set_status(facts, task.id, DONE)}."
+    done = words.set_status(facts, task.id, DONE)
+    instruction = sentence("Work on task {}, and when it is done, call `{}`.", task.id, done)
     if task.status in PENDING:
-        sentence = f"Begin task {task.id} by {words.claim(facts, task.id, facts.agent_id)}, and work on it."
-    return Reply("work", "execute_task", sentence, {})
+        claim = words.claim(facts, task.id, facts.agent_id)
+        instruction = sentence("Begin task {} by `{}`, and work on it.", task.id, claim)
+    return Reply("work", "execute_task", instruction, {})
 
 
 def _subtask_at_work(facts: Facts) -> Reply | None:
     mine = [task for task in facts.working if task.assignee in (None, facts.agent_id)]
     if mine:
         task = mine[0]
-        sentence = f"Work on subtask {task.id}, and when it is done, call {words.set_status(facts, task.id, DONE)}."
+        done = words.set_status(facts, task.id, DONE)
+        instruction = sentence("Work on subtask {}, and when it is done, call `{}`.", task.id, done)
         if facts.parted(task):
-            sentence = f"Go on with subtask {task.id}, which has parts of its own, by {words.again(facts, task.id)}."
+            go_on = words.again(facts, task.id)
+            instruction = sentence("Go on with subtask {}, which has parts of its own, by `{}`.", task.id, go_on)
         payload = {"current_subtask": words.of_task(task)}
-        return Reply("execute_subtask", "executing_subtask", sentence, payload)
+        return Reply("execute_subtask", "executing_subtask", instruction, payload)
     return _wait(facts, facts.working) if facts.manager and facts.working else None
 
 
@@ -178,14 +186,15 @@ def _wait(facts: Facts, working: tuple[Task, ...]) -> Reply:
     who = [words.of_working(facts, task) for task in working]
     late = [task for task in working if words.overdue(facts, task)]
     at_work = words.listed(f"{each['agent_id']} ({each['id']})" for each in who)
-    sentence = f"Wait for {at_work}, then call {words.again(facts, facts.task.id)}"
+    instruction = sentence("Wait for {}, then call `{}`", at_work, words.again(facts, facts.task.id))
     if late:
         claim = words.claim(facts, late[0].id, "AGENT")
-        sentence += f"; {words.listed(task.id for task in late)} is overdue and may be taken over by {claim}"
+        overdue = words.listed(task.id for task in late)
+        instruction += sentence("; {} is overdue and may be taken over by `{}`", overdue, claim)
     elif facts.ready is not None and facts.workers:
         claim = words.claim(facts, facts.ready.id, facts.workers[0].id)
-        sentence += f"; meanwhile {facts.ready.id} may begin by {claim}"
-    return Reply("wait", "executing_subtask", f"{sentence}.", {"who_works": who})
+        instruction += sentence("; meanwhile {} may begin by `{}`", facts.ready.id, claim)
+    return Reply("wait", "executing_subtask", instruction + ".", {"who_works": who})
 
 
 def _ready_subtask(facts: Facts) -> Reply | None:
@@ -194,19 +203,20 @@ def _ready_subtask(facts: Facts) -> Reply | None:
         return None
     if facts.manager and task.assignee != facts.agent_id:
         return _dispatch(facts, task)
-    sentence = f"Start subtask {task.id} by {words.set_status(facts, task.id, IN_PROGRESS)}."
-    return Reply("start_subtask", "start_next_subtask", sentence, {"next_subtask": words.of_task(task)})
+    instruction = sentence("Start subtask {} by `{}`.", task.id, words.set_status(facts, task.id, IN_PROGRESS))
+    return Reply("start_subtask", "start_next_subtask", instruction, {"next_subtask": words.of_task(task)})
 
 
 def _dispatch(facts: Facts, task: Task) -> Reply:
     workers = [each._asdict() for each in facts.workers]
     if workers:
         claim = words.claim(facts, task.id, facts.workers[0].id)
-        sentence = f"Hand subtask {task.id} to {words.listed(each.id for each in facts.workers)}, by {claim}."
+        to = words.listed(each.id for each in facts.workers)
+        instruction = sentence("Hand subtask {} to {}, by `{}`.", task.id, to, claim)
     else:
-        sentence = f"No worker is free for subtask {task.id}; ask again by {words.again(facts)}."
+        instruction = sentence("No worker is free for subtask {}; ask again by `{}`.", task.id, words.again(facts))
     payload = {"subtask": words.of_task(task), "available_workers": workers}
-    return Reply("dispatch", "start_next_subtask", sentence, payload)
+    return Reply("dispatch", "start_next_subtask", instruction, payload)
 
 
 def _own_block(facts: Facts, items: tuple[Item, ...]) -> Reply | None:
@@ -214,10 +224,10 @@ def _own_block(facts: Facts, items: tuple[Item, ...]) -> Reply | None:
         if item.waits or any(each.hard or not each.liftable for each in item.barriers):
             continue
         task = item.task
-        resume = words.set_status(facts, task.id, IN_PROGRESS, " --reason TEXT")
-        sentence = f"Unblock {task.id} by {resume}, and go on with it."
+        resume = words.set_status(facts, task.id, IN_PROGRESS, "TEXT")
+        instruction = sentence("Unblock {} by `{}`, and go on with it.", task.id, resume)
         payload = {"blocked_subtask": words.of_blocked(item)}
-        return Reply("unblock_and_continue", "has_self_blocked_subtask", sentence, payload)
+        return Reply("unblock_and_continue", "has_self_blocked_subtask", instruction, payload)
     return None
 
 
@@ -226,13 +236,13 @@ def _hard_block(facts: Facts, items: tuple[Item, ...]) -> Reply | None:
     if item is None:
         return None
     barrier = next(each for each in item.barriers if each.hard)
-    sentence = (
-        f"Wait: only a person may lift blocker {barrier.id} of {item.task.id}, by {words.answering(facts, item)};"
-        f" then call {words.again(facts)}."
-    )
+    instruction = sentence(
+        "Wait: only a person may lift blocker {} of {}, by `{}`; then call `{}`.", barrier.id, item.task.id,
+        words.answering(facts, item), words.again(facts),
+    )  # fmt: skip
     reason = item.question.reason if item.question else barrier.reason
     payload = {"question_id": item.question.id if item.question else None, "reason": reason or words.UNKNOWN}
-    return Reply("wait_for_review", "awaiting_person", sentence, payload)
+    return Reply("wait_for_review", "awaiting_person", instruction, payload)
 
 
 def _foreign_block(facts: Facts, items: tuple[Item, ...]) -> Reply | None:
@@ -241,9 +251,9 @@ def _foreign_block(facts: Facts, items: tuple[Item, ...]) -> Reply | None:
         return None
     stopped = [words.of_stopped(item) for item in foreign]
     who = words.listed(f"{each['id']} (by {each['blocked_by']})" for each in stopped)
-    sentence = f"Wait until others lift what blocks {who}, then call {words.again(facts)}."
+    instruction = sentence("Wait until others lift what blocks {}, then call `{}`.", who, words.again(facts))
     payload = {"blocked_subtasks": stopped}
-    return Reply("wait_for_unblock", "has_external_blocked_subtask", sentence, payload)
+    return Reply("wait_for_unblock", "has_external_blocked_subtask", instruction, payload)
 
 
 _BLOCKED = (_own_block, _hard_block, _foreign_block)
@@ -268,13 +278,15 @@ def _others_work(facts: Facts) -> Reply | None:
     if not roots:
         return None
     who = words.listed(_said(each.kind, each.id, each.status, each.assignee) for each in roots)
-    sentence = f"Wait for {who}, then call {words.again(facts, facts.task.id)}."
+    instruction = sentence("Wait for {}, then call `{}`.", who, words.again(facts, facts.task.id))
     own = next((each for each in roots if each.assignee == facts.agent_id and each.status in PENDING), None)
     if own is not None and facts.elsewhere() is None:
         claim = words.claim(facts, own.id, "AGENT")
-        sentence += f" {own.id} is yours, and there is no room for it now: let another agent take it by {claim}."
+        instruction += sentence(
+            " {} is yours, and there is no room for it now: let another agent take it by `{}`.", own.id, claim
+        )
     payload = {"root_causes": [each._asdict() for each in roots]}
-    return Reply("wait_for_dependencies", "waiting_on_dependencies", sentence, payload)
+    return Reply("wait_for_dependencies", "waiting_on_dependencies", instruction, payload)
 
 
 def _said(kind: str, name: str, status: str, assignee: str | None) -> str:
@@ -294,8 +306,10 @@ def _decide(facts: Facts, end: tuple[str, str]) -> Reply:
     if dependency.startswith("group ") and not task.startswith("group "):
         waiting = f"group {facts.describe(task).group_id}"
     drop = words.undepend(facts, waiting, dependency)
-    sentence = f"Decide: {task} depends on {dependency}, of which nothing will come; drop that by {drop}."
-    return Reply("needs_decision", "dependency_cancelled", sentence, {"task": task, "dependency": dependency})
+    instruction = sentence(
+        "Decide: {} depends on {}, of which nothing will come; drop that by `{}`.", task, dependency, drop
+    )
+    return Reply("needs_decision", "dependency_cancelled", instruction, {"task": task, "dependency": dependency})
 
 
 def _ring(facts: Facts) -> Reply:
@@ -304,8 +318,9 @@ def _ring(facts: Facts) -> Reply:
     # What a task or group contains stays in it; what a task depends on can be dropped.
     edge = next((each for each in edges if _of_tasks(each) and not _of_parts(facts, each)), edges[0])
     drop = words.undepend(facts, *edge)
-    sentence = f"Break the ring {' -> '.join(ring)} by {drop}, then call {words.again(facts, facts.task.id)}."
-    return Reply("dependency_deadlock", "dependency_deadlock", sentence, {"ring": list(ring)})
+    then = words.again(facts, facts.task.id)
+    instruction = sentence("Break the ring {} by `{}`, then call `{}`.", " -> ".join(ring), drop, then)
+    return Reply("dependency_deadlock", "dependency_deadlock", instruction, {"ring": list(ring)})
 
 
 def _of_parts(facts: Facts, edge: tuple[str, str]) -> bool:
@@ -323,19 +338,22 @@ def _complete(facts: Facts) -> Reply | None:
     main = facts.task
     if facts.busy:
         return _full(facts)
-    finish = words.set_status(facts, main.id, DONE)
+    finish = sentence("`{}`", words.set_status(facts, main.id, DONE))
     if main.status in PENDING:
-        finish = f"{words.set_status(facts, main.id, IN_PROGRESS)} and then {finish}"
+        finish = sentence("`{}` and then {}", words.set_status(facts, main.id, IN_PROGRESS), finish)
     action = "completion_check" if facts.manager else "report_completion"
     what = "Check the work on" if facts.manager else "Report"
-    return Reply(action, "needs_completion", f"{what} task {main.id}, and complete it by {finish}.", {})
+    instruction = sentence("{} task {}, and complete it by {}.", what, main.id, finish)
+    return Reply(action, "needs_completion", instruction, {})
 
 
 def _all_cancelled(facts: Facts) -> Reply:
     main = facts.task.id
-    cancel = words.set_status(facts, main, CANCELLED, " --reason TEXT")
-    sentence = f"Decide: every subtask of {main} is cancelled; give it new ones, or cancel it by {cancel}."
-    return Reply("needs_decision", "all_cancelled", sentence, {"task": main})
+    cancel = words.set_status(facts, main, CANCELLED, "TEXT")
+    instruction = sentence(
+        "Decide: every subtask of {} is cancelled; give it new ones, or cancel it by `{}`.", main, cancel
+    )
+    return Reply("needs_decision", "all_cancelled", instruction, {"task": main})
 
 
 RULES: tuple[Rule, ...] = (

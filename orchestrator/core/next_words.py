@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from orchestrator.core import clock_jumps, handoff
 from orchestrator.core.next_facts import Barrier, Facts, Item, Payload, Turn
+from orchestrator.core.suggestions import Suggestion, sentence, suggest
 from orchestrator.core.tasks import Task
 
 UNKNOWN = "unknown"
@@ -75,7 +76,8 @@ def turn(facts: Facts, open_: Turn) -> str:
     """That a turn is the asker's, and the command that says what it is about."""
     where = f" on group {open_.group_id}" if open_.group_id else ""
     read = handoff.command(facts.session_id, open_.group_id, open_.number)
-    return f"Turn {open_.number}{where} is open and yours: read `{read}`, do what it says, and report it."
+    told = "Turn {}{} is open and yours: read `{}`, do what it says, and report it."
+    return sentence(told, open_.number, where, read)
 
 
 def of_turn(facts: Facts, open_: Turn) -> Payload:
@@ -93,36 +95,35 @@ def of_turn(facts: Facts, open_: Turn) -> Payload:
     }
 
 
-def set_status(facts: Facts, task: str, status: str, more: str = "") -> str:
+def set_status(facts: Facts, task: str, status: str, reason: str | None = None) -> Suggestion:
     """The command that moves a task."""
-    return f"`orchestrator task set-status {task} {status} --session-id {facts.session_id} --by {facts.agent_id}{more}`"
+    by = {"session_id": facts.session_id, "by": facts.agent_id, "reason": reason}
+    return suggest("task set-status", id=task, status=status, **by)
 
 
-def claim(facts: Facts, task: str, agent: str) -> str:
+def claim(facts: Facts, task: str, agent: str) -> Suggestion:
     """The command that claims a task."""
-    return f"`orchestrator task claim {task} --session-id {facts.session_id} --agent-id {agent}`"
+    return suggest("task claim", id=task, session_id=facts.session_id, agent_id=agent)
 
 
-def again(facts: Facts, task: str | None = None) -> str:
+def again(facts: Facts, task: str | None = None) -> Suggestion:
     """The command that asks anew."""
-    about = f" --task {task}" if task else ""
-    return f"`orchestrator next --session-id {facts.session_id} --agent-id {facts.agent_id}{about}`"
+    return suggest("next", session_id=facts.session_id, agent_id=facts.agent_id, task=task)
 
 
-def undepend(facts: Facts, task: str, dependency: str) -> str:
+def undepend(facts: Facts, task: str, dependency: str) -> Suggestion:
     """The command that drops a dependency of a task or of a group."""
-    what = "group" if task.startswith("group ") else "task"
+    words = "group undepend" if task.startswith("group ") else "task undepend"
+    ends = {"id": task.removeprefix("group "), "on": dependency.removeprefix("group ")}
     by = facts.dropper(task, dependency)
-    ends = f"{task.removeprefix('group ')} --on {dependency.removeprefix('group ')}"
-    return f"`orchestrator {what} undepend {ends} --session-id {facts.session_id} --by {by} --reason TEXT`"
+    return suggest(words, **ends, session_id=facts.session_id, by=by, reason="TEXT")
 
 
-def answering(facts: Facts, item: Item | None) -> str:
+def answering(facts: Facts, item: Item | None) -> Suggestion:
     """The command by which a person goes on with what waits for one."""
     question = item.question if item is not None else facts.question
     if question is not None:
-        return f"`orchestrator answer {question.id} --decision continue --note TEXT`"
+        return suggest("answer", id=question.id, decision="continue", note="TEXT")
     hard = next(each.id for each in item.barriers if each.hard) if item else ""
-    person = facts.person()
-    by = f" --by {person}" if person else ""
-    return f"`orchestrator blocker resolve {hard} --session-id {facts.session_id}{by} --reason TEXT`"
+    by = {"session_id": facts.session_id, "by": facts.person() or None, "reason": "TEXT"}
+    return suggest("blocker resolve", id=hard, **by)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from orchestrator.core.suggestions import suggest
+
 REVIEW, CLARIFICATION, BUDGET = "review", "clarification", "budget"
 REPLY, CONFIRMATION, CONTINUATION = "reply", "confirmation", "continuation"
 
@@ -115,5 +117,5 @@ def effects(
 
 def command(question: str, decision: str, kind: str) -> str:
     """The exact command that gives an answer."""
-    note = " --note TEXT" if needs_note(kind, decision) else ""
-    return f"orchestrator answer {question} --decision {decision}{note}"
+    note = "TEXT" if needs_note(kind, decision) else None
+    return suggest("answer", id=question, decision=decision, note=note)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from orchestrator.core import names
 from orchestrator.core.running import codes, config
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, Refused, UsageError
 from orchestrator.runner import durable
@@ -140,7 +141,7 @@ def _put_right(path: str, wrong: list[str]) -> str:
 
 
 def _set_it_up(path: str) -> str:
-    return f"orchestrator init --project {names.word(path)}"
+    return suggest("init", project=path)
 
 
 def is_set_up(root: str | os.PathLike[str]) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orchestrator.core import names
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError, Refused, UsageError
 from orchestrator.store import sqlite
@@ -247,11 +248,11 @@ def _places(sql: str, token: str) -> Iterator[int]:
 
 
 def _not_permitted(why: str) -> Refused:
-    return Refused("NOT_PERMITTED", f"A query only reads: {why[:_MESSAGE_LENGTH]}.", "orchestrator audit query --help")
+    return Refused("NOT_PERMITTED", f"A query only reads: {why[:_MESSAGE_LENGTH]}.", suggest("audit query", help=True))
 
 
 def _invalid(why: str, near: str | None = None) -> UsageError:
-    example = """orchestrator audit query "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'view')\""""
+    example = suggest("audit query", sql="SELECT name, sql FROM sqlite_master")
     more = {"did_you_mean": near} if near else {}
     return UsageError("SQL_INVALID", f"The SQL cannot be run: {why}{'' if why.endswith('?') else '.'}", example, **more)
 

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from orchestrator import errors
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import constants, git, problems, sqlite
 
@@ -59,7 +60,7 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
         "NO_DATABASE",
         f"There is no {constants.FOLDER}/{constants.FILE} in {_real(cwd)} or above it, up to the repository"
         " or the home folder.",
-        f"orchestrator init, or name the file by --db or {VARIABLE}",
+        sentence("{}, or name the file by --db or {}", suggest("init"), VARIABLE),
     )
 
 

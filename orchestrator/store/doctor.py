@@ -13,6 +13,7 @@ from pathlib import Path
 
 from orchestrator import errors
 from orchestrator.core import clock_jumps, filemodes
+from orchestrator.core.suggestions import sentence, suggest, suggestions
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, discovery, file_safety, high_water, problems, sqlite
 from orchestrator.store.maintenance import Problem, from_error, schema_problems, text_problems, version_problems
@@ -144,8 +145,8 @@ def _clocks(connection: sqlite.Connection) -> Iterator[Problem]:
     for chain, seq, at, after in connection.execute(_JUMPS, {"ahead": clock_jumps.day_after(now)}):
         of = f"step {seq + 1}, which came after it ({after})" if after is not None else "the time now"
         message = f"Step {seq} of {chain} says {at}, a day or more ahead of {of}: a clock was wrong."
-        subject = problems.quoted(chain)
-        cure = f"check the clock; orchestrator audit timeline -s {subject} --since {seq - 1} --until {seq + 1}"
+        look = suggest("audit timeline", session_id=chain, since=seq - 1, until=seq + 1)
+        cure = sentence("check the clock; {}", look)
         yield Problem("CLOCK_JUMP", "warning", f"{chain} {seq}", message, cure)
 
 
@@ -176,7 +177,7 @@ def _older_log(real: str) -> Iterator[Problem]:
             f"{real} was changed or replaced after the last step in its -wal was written. If a backup was copied there:"
             " the later steps are still in the -wal and come back, so nothing was restored."
         )
-        cure = f"orchestrator db restore FILE --db {problems.quoted(real)}, if a backup was to be restored"
+        cure = sentence("{}, if a backup was to be restored", suggest("db restore", file="FILE", db=real))
         yield Problem("LOG_OLDER", "warning", real, message, cure)
 
 
@@ -206,7 +207,7 @@ def _with_cure(problem: errors.OrchestratorError, real: str, facts: dict[str, st
         cure = f"ps -p {holder}" if holder else "run the same command again when the other process is done"
     elif problem.code == "CORRUPT":
         cure = _restore(real)
-    elif problem.suggestion.startswith("orchestrator doctor"):
+    elif any(each.operation == "doctor" for each in suggestions(problem.suggestion)):
         cure = "name another file by --db"
     else:
         cure = problem.suggestion
@@ -216,8 +217,8 @@ def _with_cure(problem: errors.OrchestratorError, real: str, facts: dict[str, st
 def _restore(real: str) -> str:
     copies = backup.of(real)
     if not copies:
-        return f"orchestrator db restore FILE --db {problems.quoted(real)}, with a copy of yours"
-    return f"orchestrator db restore {problems.quoted(str(copies[-1]))} --db {problems.quoted(real)}"
+        return sentence("{}, with a copy of yours", suggest("db restore", file="FILE", db=real))
+    return suggest("db restore", file=str(copies[-1]), db=real)
 
 
 def _inode(file: str) -> int | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import git, high_water, problems
+from orchestrator.store import git, high_water
 
 TRACKED = "TRACKED_BY_GIT"
 WENT_BACK = "WENT_BACK"
@@ -22,7 +23,7 @@ class Risk(NamedTuple):
 
     def warning(self) -> str:
         """The risk as one warning of an answer."""
-        return f"{self.message} Run: {self.suggestion}"
+        return sentence("{} Run: {}", self.message, self.suggestion)
 
 
 def risks(connection: sqlite3.Connection, state_folder: str | None) -> list[Risk]:
@@ -51,14 +52,14 @@ def went_back(connection: sqlite3.Connection, state_folder: str | None) -> Risk 
     seen = high_water.missing(connection, state_folder)
     if seen is None:
         return None
-    path = problems.quoted(getattr(connection, "path", ""))
+    path = str(getattr(connection, "path", ""))
     chain = "the store" if seen.chain.startswith("@") else f"session {seen.chain}"
     message = (
         f"The database went back: step {seen.seq} of {chain} ({seen.at}), which this machine has seen, is not in it."
         " An old copy of the file was put in its place (by git, or by hand)."
     )
-    suggestion = (
-        f"orchestrator db restore FILE --db {path} with the newest copy of it (to go on with what is there: first"
-        f" orchestrator db backup FILE --db {path})"
-    )
+    suggestion = sentence(
+        "{} with the newest copy of it (to go on with what is there: first {})",
+        suggest("db restore", file="FILE", db=path), suggest("db backup", file="FILE", db=path),
+    )  # fmt: skip
     return Risk(WENT_BACK, "error", message, suggestion)

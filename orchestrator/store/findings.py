@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import problems
 from orchestrator.store.constants import STORE_CHAIN
@@ -78,8 +79,8 @@ class Found:
         restore = f"restore a backup of {what} from before it was changed"
         if chain is None or seq is None or seq < 1:
             return restore
-        session = "store" if chain == STORE_CHAIN else problems.quoted(chain)
-        return f"orchestrator audit timeline -s {session} --since {seq - 1} --until {seq}; then {restore}"
+        session = "store" if chain == STORE_CHAIN else chain
+        return sentence("{}; then {}", suggest("audit timeline", session_id=session, since=seq - 1, until=seq), restore)
 
     def clear(self) -> None:
         """Forget everything that was noted."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from orchestrator import errors
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup as backups
 from orchestrator.store import constants, guards_tables, problems, sqlite, text_damage
@@ -137,7 +138,7 @@ def version_problems(connection: sqlite.Connection) -> Iterator[Problem]:
     revisions = sqlite.revisions(connection)
     if revisions != [f"{version:04}"]:
         message = f"The file says version {version}, and its migrations say {', '.join(revisions or ()) or 'none'}."
-        command = f"orchestrator db check --repair --db {problems.quoted(connection.path)}"
+        command = suggest("db check", repair=True, db=connection.path)
         yield Problem("VERSION_MISMATCH", "error", VERSION_MARK, message, command)
 
 
@@ -261,12 +262,10 @@ def _orphans_of(
 
 def _schema_problem(what: str, key: Key, words: str, path: str) -> Problem:
     kind, name = key
-    option = "--repair " if kind in REPAIRABLE else ""
-    command = f"orchestrator db check {option}--db {problems.quoted(path)}"
-    if not option:
-        command = f"orchestrator db restore FILE --db {problems.quoted(path)}"
+    restore, repair = suggest("db restore", file="FILE", db=path), suggest("db check", repair=True, db=path)
+    command = repair if kind in REPAIRABLE else restore
     return Problem(f"{kind.upper()}_{what}", "error", name, f"The {kind} {name} {words}.", command)
 
 
 def _restore(connection: sqlite.Connection) -> str:
-    return f"orchestrator db restore FILE --db {problems.quoted(connection.path)}"
+    return suggest("db restore", file="FILE", db=connection.path)

@@ -22,6 +22,7 @@ from alembic.util import CommandError
 from sqlalchemy.pool import StaticPool
 
 from orchestrator import errors, resources
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, problems, sqlite
 from orchestrator.store.step import Step
@@ -186,7 +187,7 @@ def refuse_loss(connection: sa.Connection, tables: Sequence[str] = ()) -> None:
         raise errors.EnvironmentProblem(
             "DOWNGRADE_REFUSED",
             f"The downgrade would lose rows: {rows}.",
-            "orchestrator db backup FILE, then start with another file",
+            sentence("{}, then start with another file", suggest("db backup", file="FILE")),
             rows=lost,
         )
 

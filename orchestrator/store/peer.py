@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from orchestrator.core.names import shown
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput
 from orchestrator.store import constants, problems, sqlite
@@ -40,6 +41,7 @@ READ = tuple(NEEDED)
 REQUIRED = READ[:2]
 """The tables without which a file is no peer's."""
 
+_PEER = sentence("name the SQLite database of a peer: {}", suggest("import peer", file="FILE"))
 _MAGIC = b"SQLite format 3\0"
 _FORGIVEN = r"(?:NULL|TEXT|NUMERIC|non-[A-Z]+) value in|CHECK constraint failed"
 """What a check of the pages may say about values; those are looked at one by one."""
@@ -72,7 +74,7 @@ def invalid(file: str, *found: tuple[str, str], suggestion: str = "") -> Invalid
     """The file cannot be imported; `found` are pairs of a stable id and what is wrong."""
     listed = [{"id": id_, "message": message} for id_, message in found]
     message = f"{shown(file, 300)} cannot be imported: {'; '.join(message for _, message in found)}."
-    way = suggestion or "name the SQLite database of a peer: orchestrator import peer FILE"
+    way = suggestion or _PEER
     return InvalidInput("PEER_INVALID", message, way, problems=listed)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from orchestrator import errors
 from orchestrator.core import names
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.store import constants
 
 
@@ -28,8 +29,10 @@ def log_alone(path: str) -> errors.EnvironmentProblem:
     return errors.EnvironmentProblem(
         "NO_DATABASE",
         f"{path} is missing or empty, but its last steps are in {path}-wal. Nothing was changed.",
-        f"move the database file back to {quoted(path)}, beside its -wal; if it is lost: orchestrator db restore FILE"
-        f" --db {quoted(path)}, which keeps the -wal",
+        sentence(
+            "move the database file back to {}, beside its -wal; if it is lost: {}, which keeps the -wal",
+            quoted(path), suggest("db restore", file="FILE", db=path),
+        ),
         db=path,
     )
 
@@ -39,19 +42,19 @@ def address(scheme: str, where: str) -> errors.EnvironmentProblem:
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
         f"{where} is the address of a database ({scheme}://...); only files are supported.",
-        f"name a file: orchestrator init --db {constants.FOLDER}/{constants.FILE}",
+        sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
         scheme=scheme,
     )
 
 
 def contradicts(path: str, version: int, other: str) -> errors.EnvironmentProblem:
     """The marks of a file's version do not agree."""
-    repair = f"orchestrator db check --repair --db {quoted(path)}, or "
+    # Only a file of this program's version is repaired.
+    restore, repair = suggest("db restore", file="FILE", db=path), suggest("db check", repair=True, db=path)
     return errors.EnvironmentProblem(
         "CORRUPT",
         f"The database {path} says that it has schema version {version}, but {other}.",
-        # Only a file of this program's version is repaired.
-        f"{repair if version == constants.SCHEMA_VERSION else ''}orchestrator db restore FILE --db {quoted(path)}",
+        sentence("{}, or {}", repair, restore) if version == constants.SCHEMA_VERSION else restore,
         db=path,
     )
 
@@ -63,7 +66,7 @@ def failed_step(path: str, step: str, cause: str, obstacle: str | None, copy: st
         "MIGRATION_FAILED",
         f"Step {step} of the migrations failed: {cause}. The database {path} was not changed"
         + (f"; a copy of it is {copy}." if copy else "."),
-        f"{way}orchestrator db upgrade --db {quoted(path)}",
+        sentence("{}{}", way, suggest("db upgrade", db=path)),
         db=path,
         step=step,
         object=obstacle,
@@ -88,7 +91,7 @@ def half_restored(path: str) -> errors.EnvironmentProblem:
     return errors.EnvironmentProblem(
         "NO_DATABASE",
         f"{path} is missing: a restore was interrupted. What was there before is in {_folder(path)}/backups.",
-        f"orchestrator db restore FILE --db {quoted(path)}",
+        suggest("db restore", file="FILE", db=path),
         db=path,
     )
 
@@ -97,7 +100,7 @@ def no_file(path: str, *, folder: bool) -> errors.EnvironmentProblem:
     """Something else than a file stands at the path."""
     what = "is a folder" if folder else "is no regular file"
     inside = f"{path.rstrip('/')}/{constants.FILE}"
-    way = f"orchestrator init --db {quoted(inside)}" if folder else "name a file by --db"
+    way = suggest("init", db=inside) if folder else "name a file by --db"
     return errors.EnvironmentProblem("NO_DATABASE", f"{path} {what}.", way, db=path)
 
 
@@ -106,7 +109,7 @@ def no_room(folder: str) -> errors.EnvironmentProblem:
     return errors.EnvironmentProblem(
         "NO_DATABASE",
         f"{folder} is no folder, so that no database can lie in it.",
-        f"mv {quoted(folder)} {quoted(folder + '.old')}, then orchestrator init",
+        sentence("mv {} {}, then {}", quoted(folder), quoted(folder + ".old"), suggest("init")),
         db=f"{folder}/{constants.FILE}",
     )
 
@@ -186,7 +189,7 @@ def unread_log(path: str) -> errors.EnvironmentProblem:
     return errors.EnvironmentProblem(
         "READ_ONLY",
         f"The folder of {path} is read-only and {path}-wal holds steps that only a user who may write can take in.",
-        f"orchestrator init --db {quoted(path)}, run as a user who may write in {_folder(path)}",
+        sentence("{}, run as a user who may write in {}", suggest("init", db=path), _folder(path)),
         db=path,
     )
 
@@ -230,4 +233,4 @@ def _folder(path: str) -> str:
 
 
 def _problem(code: str, message: str, command: str, path: str, **data: int) -> errors.EnvironmentProblem:
-    return errors.EnvironmentProblem(code, message, f"orchestrator {command} --db {quoted(path)}", db=path, **data)
+    return errors.EnvironmentProblem(code, message, suggest(command, db=path), db=path, **data)

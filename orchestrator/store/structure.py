@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from orchestrator.core import strictjson
-from orchestrator.store import findings, guards_tables, maintenance, problems, text_damage
+from orchestrator.core.suggestions import suggest
+from orchestrator.store import findings, guards_tables, maintenance, text_damage
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.findings import Finding, Found
 
@@ -50,7 +51,7 @@ def damages(connection: sqlite3.Connection, found: Found) -> None:
     """Note where the pages of the file, or its indexes and tables, contradict each other; reads the whole file."""
     for (message,) in connection.execute("PRAGMA integrity_check(20)"):
         if message != "ok":
-            suggestion = f"orchestrator db restore FILE --db {problems.quoted(found.path)}"
+            suggestion = suggest("db restore", file="FILE", db=found.path)
             text = f"The file contradicts itself: {message}."
             found.add(Finding(findings.FILE_DAMAGED, None, None, None, "file", text, suggestion))
 
@@ -63,7 +64,7 @@ def texts(connection: sqlite3.Connection, found: Found, known: Collection[str] =
         known: tables that are not read, because all their texts are known to be UTF-8.
     """
     for damage in text_damage.damages(connection, known):
-        suggestion = f"orchestrator db restore FILE --db {problems.quoted(found.path)}"
+        suggestion = suggest("db restore", file="FILE", db=found.path)
         message = f"A stored text is damaged: {damage.message}."
         found.add(Finding(findings.TEXT_DAMAGED, None, None, damage.table, damage.row, message, suggestion))
 
@@ -111,7 +112,7 @@ def _mark(connection: sqlite3.Connection) -> Iterator[Finding]:
     row = connection.execute(_MARK, {"name": name}).fetchone()
     if row is None or _bare(row[0]) != _bare(guards_tables.VERSION_TABLE):
         message = f"The table {name} is not as this program made it."
-        yield Finding(_MARK_ALTERED, None, None, name, name, message, "orchestrator db check")
+        yield Finding(_MARK_ALTERED, None, None, name, name, message, suggest("db check"))
 
 
 def _hidden(connection: sqlite3.Connection) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
 from orchestrator.store import guards, migrate, problems, sqlite
 
@@ -41,7 +42,7 @@ def refuse_used(path: str, session: str | None = None) -> None:
 
 def _refuse_used(connection: sqlite3.Connection, path: str, session: str | None) -> None:
     known = connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session,)).fetchone()
-    fresh = f"orchestrator audit import FILE --db {problems.quoted(os.path.join(os.path.dirname(path), 'new.db'))}"
+    fresh = suggest("audit import", file="FILE", db=os.path.join(os.path.dirname(path), 'new.db'))
     if known is not None:
         message = f"The database {path} has a session {session} already; nothing was imported."
         raise Refused("ALREADY_EXISTS", message, fresh, path=path)

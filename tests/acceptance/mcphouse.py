@@ -33,7 +33,6 @@ class Reply(NamedTuple):
     document: Document
     is_error: bool
     text: str
-    beside: str = ""
 
 
 class Server:
@@ -55,8 +54,8 @@ class Server:
     def call(self, tool: str, **arguments: Any) -> Reply:
         """Call a tool; the client holds the answer against the schema of the tool."""
         found = self.do("call_tool", tool, arguments)
-        document, *beside = (each.text for each in found.content)
-        return Reply(found.structured_content, found.is_error, document, *beside)
+        (content,) = found.content
+        return Reply(found.structured_content, found.is_error, content.text)
 
     def answer(self, tool: str, **arguments: Any) -> Document:
         """What a tool answers that does what it is asked."""

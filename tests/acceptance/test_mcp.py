@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import sqlite3
@@ -25,7 +24,7 @@ from orchestrator.doors.cli.schema import json_schema
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.acceptance import mcphouse
 from tests.acceptance.mcphouse import LEGACY, MODERN, Server, Wire, connected
-from tests.unit.doors import test_mcp_speaking
+from tests.unit.doors import test_mcp_wording
 
 pytestmark = pytest.mark.slow
 
@@ -192,8 +191,18 @@ def test_an_answer_is_the_command_line_s(
 ) -> None:
     found = served.call(tool, **arguments)
     assert json.loads(found.text) == found.document
-    test_mcp_speaking.offered(re.sub(r"(?m)^orchestrator .* is (?=\w)", "", found.beside))
-    assert _still(found.document) == _still(ask(place, *words))
+    printed = _still(ask(place, *words))
+    assert _still(found.document) == _as_told(printed, _still(found.document))
+    test_mcp_wording.offered(test_mcp_wording.without_role(found.document))
+
+
+def _as_told(printed: Any, told: Any) -> Any:
+    """What the command line prints, its commands replaced by what is told instead, which names none."""
+    if isinstance(printed, dict):
+        return {name: _as_told(each, told.get(name)) for name, each in printed.items()}
+    if isinstance(printed, list):
+        return [_as_told(each, other) for each, other in zip(printed, told, strict=True)]
+    return told if isinstance(printed, str) and "orchestrator " in printed else printed
 
 
 def _still(answer: dict[str, Any]) -> dict[str, Any]:
@@ -292,8 +301,7 @@ def test_a_refusal_is_an_error_with_its_code(
     assert found["error"]
     assert found["suggestion"]
     assert {name: found[name] for name in more} == more
-    test_mcp_speaking.offered(found["suggestion"])
-    test_mcp_speaking.offered(found.get("status_hint", ""))
+    test_mcp_wording.offered(found)
     assert not [inside for inside in (str(place.parent), "SELECT ", "Traceback") if inside in json.dumps(found)]
     recorded = rows(place, "SELECT door, actor, code FROM refusals ORDER BY rowid DESC LIMIT 1")
     if TOOLS[tool].words in ("route", "task set-status") and code != "INVALID_ID":

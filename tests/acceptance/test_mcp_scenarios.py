@@ -373,9 +373,10 @@ def _told(text: str) -> Any:
 
 
 def decided(answer: Answer) -> Answer:
-    """What an answer says of who acts next, or why not."""
-    keys = ("success", "code", "next_agent", "action", "group_id", "rules", "turn", "agent_id", "decision_id", "checks")
-    return {name: answer.get(name) for name in keys}
+    """What an answer says of who acts next, or why not; the hints of checks are worded by each door."""
+    keys = ("success", "code", "next_agent", "action", "group_id", "rules", "turn", "agent_id", "decision_id")
+    checks = [{name: each[name] for name in each if name != "hint"} for each in answer.get("checks") or ()]
+    return {**{name: answer.get(name) for name in keys}, "checks": checks}
 
 
 @pytest.mark.parametrize("tell", STORIES, ids=lambda story: story.__name__)

@@ -6,10 +6,15 @@ import pytest
 
 from orchestrator import testing
 from orchestrator.app.kernel import human, operations
+from orchestrator.core.suggestions import reword
+from orchestrator.doors import python
+from orchestrator.doors.mcp import wording
 from orchestrator.errors import OrchestratorError
 from tests.acceptance import offered, walking
 from tests.acceptance.offered import OTHER, TaskWalk
 from tests.acceptance.walking import SESSION, Op, Walk
+from tests.unit.doors import test_mcp_wording
+from tests.unit.doors.test_python_wording import called
 
 STATES = 20
 """How many states of a walk are looked at."""
@@ -34,6 +39,21 @@ def told(found: list[offered.Fault], trace: list[Op]) -> str:
     return walking.counterexample(lines, trace)
 
 
+def hold(walk: Walk | TaskWalk, answered: tuple[str, object]) -> None:
+    """Hold what every door tells in a state against what there is at that door.
+
+    At the command line every command is played; over MCP every call is one that its tool takes, and no command is left;
+    in Python every call is one that its method takes.
+    """
+    found = offered.faults(walk.context, (answered,))
+    assert not found, told(found, walk.trace)
+    for _, answer in (*offered.answers(walk.context), answered):
+        if isinstance(answer, dict):
+            test_mcp_wording.offered(test_mcp_wording.without_role(reword(answer, wording.worded)))
+            for text in test_mcp_wording.texts(reword(answer, python.calling.worded)):
+                called(text)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_of_groups(seed: int) -> None:
     walk = Walk(seed)
@@ -41,12 +61,9 @@ def test_of_groups(seed: int) -> None:
     for _ in range(STATES):
         if walk.context.require_session(SESSION).status == "ended":
             break
-        answered = step(walk)
-        found = offered.faults(walk.context, (answered,))
-        assert not found, told(found, walk.trace)
+        hold(walk, step(walk))
     verdict = operations.call(walk.context, "validate", session_id=SESSION, dry_run=True)
-    found = offered.faults(walk.context, (("validate", verdict),))
-    assert not found, told(found, walk.trace)
+    hold(walk, ("validate", verdict))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -55,8 +72,7 @@ def test_of_tasks(seed: int) -> None:
     for number in range(2 * STATES):
         answered = walk.step()
         if number % 3 == 0:
-            found = offered.faults(walk.context, (answered,))
-            assert not found, told(found, walk.trace)
+            hold(walk, answered)
 
 
 class TestWhatIsPlayed:

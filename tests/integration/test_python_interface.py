@@ -59,7 +59,20 @@ def test_a_decision_is_the_same_as_the_command_lines(made: pathlib.Path, script:
     environment = os.environ | {"ORCHESTRATOR_DB": str(made)}
     done = subprocess.run([sys.executable, str(script), *words], capture_output=True, check=True, env=environment)
     printed = json.loads(done.stdout)
+    assert decision["handoff"] == decision["spawns"][0]["handoff"] == "o.handoff(group_id='A', turn=3, session_id='S1')"
+    decision["handoff"] = decision["spawns"][0]["handoff"] = "orchestrator handoff A --turn 3 --session-id S1"
     assert decision == printed
+
+
+def test_what_an_error_suggests_is_the_call_of_a_method(made: pathlib.Path) -> None:
+    with Orchestrator.open(made) as o:
+        with pytest.raises(Refused) as refused:
+            o.group_show("Z")
+        with pytest.raises(UsageError) as wrong:
+            o.group_create("A/B")
+        assert refused.value.suggestion == "o.group_list(session_id='S1')"
+        assert [each["id"] for each in o.group_list(session_id="S1")["groups"]] == ["A"]
+    assert wrong.value.suggestion.startswith("Use 1 to 128 of")
 
 
 def test_errors_are_of_one_tree_with_the_same_codes(made: pathlib.Path, tmp_path: pathlib.Path) -> None:

@@ -7,6 +7,7 @@ from orchestrator.app.kernel import actors, credentials, human, paging, views
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import Refused
 from orchestrator.store import queries
@@ -35,13 +36,13 @@ def register(work: Work, request: RegisterAgent) -> Answer:
     if work.reader.agent(request.id) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"There is an agent {request.id} already; nothing changed.",
-            f"orchestrator agent show {request.id}",
+            suggest("agent show", id=request.id),
         )
     if request.kind == "human":
         human.require(work, actor, f"Registering {request.id} as a person")
     parent = request.parent or (role if work.reader.agent(role) else None)
     if parent is not None and work.reader.agent(parent) is None:
-        raise Refused("UNKNOWN_AGENT", f"There is no agent {parent} to report to.", "orchestrator agent tree")
+        raise Refused("UNKNOWN_AGENT", f"There is no agent {parent} to report to.", suggest("agent tree"))
     insert(work, request.id, role, parent, request.kind, request.max_parallel_tasks)
     return {"success": True, "agent": _row(work, request.id), "seq": work.seq}
 
@@ -69,22 +70,22 @@ def deactivate(work: Work, request: DeactivateAgent) -> Answer:
     actor = actors.actor(work, request.by)
     agent = work.reader.agent(request.id)
     if agent is None or not agent.active:
-        raise Refused("UNKNOWN_AGENT", f"There is no active agent {request.id}.", "orchestrator agent list")
+        raise Refused("UNKNOWN_AGENT", f"There is no active agent {request.id}.", suggest("agent list"))
     if agent.kind == "human" or actor.kind == "human":
         human.require(work, actor, f"Deactivating {agent.id}")
     elif actor.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{actor.id} is {actor.role}; agents are the project manager's to deactivate.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
     if agent.kind == "system" or agent.id == agent.role:
         # Spawns stand under it, so a session that does without the role says so instead.
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} stands for its role and cannot be deactivated.",
-            f"orchestrator session create ID --disable-role {agent.role}",
+            suggest("session create", id="ID", disabled_roles=agent.role),
         )
     if not names.said(request.reason):
-        raise Refused("REASON_REQUIRED", "Deactivating an agent needs a reason.", "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", "Deactivating an agent needs a reason.", again(reason="TEXT"))
     work.step.update("agents", (agent.id,), {"active": 0})
     return {"success": True, "agent": _row(work, agent.id), "seq": work.seq}
 
@@ -141,7 +142,7 @@ def agent(context: Context, *, id: str) -> Answer:
     if row is None:
         known = [found["id"] for found in _standing_agents(context)]
         message = f"Agent {names.shown(id)} is not registered."
-        raise Refused("UNKNOWN_AGENT", message, "orchestrator agent list", did_you_mean=names.nearest(id, known))
+        raise Refused("UNKNOWN_AGENT", message, suggest("agent list"), did_you_mean=names.nearest(id, known))
     below = queries.rows(context.reader, queries.CHILDREN, agent=id, limit=SHOWN_CHILDREN)
     above = _ancestors(context.reader, row)
     found: Row = {**row, "ancestors": above, "children": [child["id"] for child in below]}

@@ -9,6 +9,7 @@ from orchestrator.app.engine import turns
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import VIA, Answer, Context
 from orchestrator.core import names, strictjson, ways
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
 from orchestrator.store import queries
@@ -104,7 +105,7 @@ def _require_known(context: Context, asked: Filter, said: str | None) -> None:
     hint = f"; did you mean {near}?" if near else "."
     raise UsageError(
         "USAGE", f"No workflow has a status {names.shown(said)}{hint}",
-        f"Repeat with --status {near}" if near else "orchestrator workflow show", did_you_mean=near,
+        again(status=near) if near else suggest("workflow show"), did_you_mean=near,
     )
 
 
@@ -198,7 +199,7 @@ def filtered(
         UsageError: USAGE, the order or the limit.
     """
     if order not in ORDERS:
-        raise UsageError("USAGE", "The order is asc or desc.", "Repeat with --order asc")
+        raise UsageError("USAGE", "The order is asc or desc.", again(order="asc"))
     paging.check_limit(limit)
     first, last = paging.seq_or(since, 0), paging.seq_or(until, queries.LAST_SEQ)
     return Filter(session, group, agent, status, first, last, limit, order == "desc")

@@ -6,6 +6,7 @@ from orchestrator.app.audit import auditing
 from orchestrator.app.kernel import moments
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names
+from orchestrator.core.suggestions import again
 from orchestrator.errors import UsageError
 from orchestrator.store import inquiries
 from orchestrator.store.queries import Row
@@ -59,7 +60,7 @@ def _check_status(status: str | None) -> None:
         near = names.nearest(status, inquiries.BLOCKER_STATUSES)
         hint = f"; did you mean {near}?" if near else "."
         message = f"The status of a blocker is open or resolved, not {names.shown(status)}{hint}"
-        raise UsageError("USAGE", message, "Repeat with --status open", did_you_mean=near)
+        raise UsageError("USAGE", message, again(status="open"), did_you_mean=near)
 
 
 def _shape(row: Row, now: str) -> Row:

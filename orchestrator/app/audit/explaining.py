@@ -11,6 +11,7 @@ from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, strictjson
 from orchestrator.core.routing.facts import PERSON, WITHHELD
+from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import queries, task_reader
 from orchestrator.store.queries import Row
@@ -57,7 +58,7 @@ def why(context: Context, *, id: str, session_id: str | None = None, at_seq: int
     if colon:
         return _decision(context, owner, short, id)
     if session_id is None:
-        raise UsageError("USAGE", f"{names.shown(id)} needs its session.", "Repeat with --session-id SESSION")
+        raise UsageError("USAGE", f"{names.shown(id)} needs its session.", again(session_id="SESSION"))
     context.require_session(session_id)
     row = views.group_row(context.reader, session_id, id)
     if row is not None:
@@ -90,7 +91,9 @@ def _question(context: Context, id: str) -> Answer:
     if found["closed_at"]:
         note = f" ({found['note']})" if found["note"] else ""
         sentences.append(f"{found['closed_by']} answered it at {found['closed_at']}: {found['answer']}{note}.")
-    sentences += [f"{each['decision']}: {each['effect']}; `{each['command']}`." for each in found["answers"]]
+    sentences += [
+        sentence("{}: {}; `{}`.", each["decision"], each["effect"], each["command"]) for each in found["answers"]
+    ]
     kept = {"session_id": found["session_id"], "group_id": found["group_id"]}
     return {"success": True, "about": "question", **kept, "question": found, "sentences": sentences}
 
@@ -101,7 +104,7 @@ def _neither(context: Context, session_id: str, id: str) -> Refused:
     known = [near for near in (found.data.get("did_you_mean"),) if near]
     near = names.nearest(id, [*known, *task_reader.known(context.connection, session_id)])
     message = f"Session {session_id} has no group and no task {names.shown(id)}."
-    return Refused(found.code, message, f"orchestrator status {session_id}", did_you_mean=near)
+    return Refused(found.code, message, suggest("status", session_id=session_id), did_you_mean=near)
 
 
 def _group(context: Context, session_id: str, row: Row) -> Answer:
@@ -128,8 +131,8 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
     }
     sentences = _group_sentences(context, row, answer)
     if task_reader.task(context.connection, session_id, row["id"]) is not None:
-        command = f"orchestrator task show {row['id']} --session-id {session_id}"
-        sentences.append(f"A task is called {row['id']} too: {command}")
+        command = suggest("task show", id=row['id'], session_id=session_id)
+        sentences.append(sentence("A task is called {} too: {}", row["id"], command))
     session = context.require_session(session_id)
     if session.status == "ended":
         sentences.append(f"Session {session_id} has ended.")
@@ -179,17 +182,21 @@ def _group_sentences(context: Context, row: Row, answer: Answer) -> list[str]:
     if answer["path_valid"] and row["status"] == "in_progress":
         sentences.append(_valid(answer["session_id"], taken))
     elif answer["awaiting_confirmation"]:
-        command = f"orchestrator route project_manager BAZINGA --session-id {answer['session_id']}"
-        given = f"{command} --acknowledge {row['id']}=REASON"
-        sentences.append(f"Everything is met but the project manager's confirmation: `{given}`.")
+        command = suggest(
+            "route", current_agent="project_manager", status="BAZINGA", session_id=answer["session_id"],
+            acknowledge={row["id"]: "REASON"},
+        )  # fmt: skip
+        sentences.append(sentence("Everything is met but the project manager's confirmation: `{}`.", command))
     return sentences
 
 
 def _valid(session: str, taken: str) -> str:
     if not taken:
         return "Its completion path is valid."
-    completes = f"a verdict of ACCEPT completes it: `orchestrator validate {session}`"
-    return f"{taken}: its completion path is valid, and {completes}."
+    return sentence(
+        "{}: its completion path is valid, and a verdict of ACCEPT completes it: `{}`.",
+        taken, suggest("validate", session_id=session),
+    )  # fmt: skip
 
 
 def _path_sentences(status: str, answer: Answer, taken: str) -> list[str]:
@@ -256,8 +263,8 @@ def _unknown(id: str, kind: str = "decision") -> Refused:
     message = f"There is {what} {names.shown(id)}."
     session, _, short = id.rpartition(":")
     command = _LISTED.get(short[:1], "audit decisions")
-    where = f" --session-id {session}" if names.ID_PATTERN.fullmatch(session) else ""
-    return Refused("UNKNOWN_ID", message, f"orchestrator {command}{where}", kind=kind)
+    where = session if names.ID_PATTERN.fullmatch(session) else None
+    return Refused("UNKNOWN_ID", message, suggest(command, session_id=where), kind=kind)
 
 
 def _transition(context: Context, row: Row, report: Row) -> Answer | None:

@@ -7,6 +7,7 @@ from orchestrator.app.task import next_action, task_views
 from orchestrator.app.task.next_waits import CLOSED_GROUPS
 from orchestrator.core import clock_jumps, permissions, tasks
 from orchestrator.core.permissions import Block
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tasks import Task
 from orchestrator.store import moment, queries, task_reader
 from orchestrator.store.queries import Row
@@ -145,9 +146,9 @@ def _blocked(row: Row) -> str:
 def _onward(row: Row, answer: Answer, *, waiting: bool) -> list[str]:
     found = answer["next"]
     if found is not None:
-        return [f"Next for {found['agent_id']}: {found['action']}. {found['instruction']}"]
+        return [sentence("Next for {}: {}. {}", found["agent_id"], found["action"], found["instruction"])]
     free = row["assignee"] is None and row["status"] in (tasks.TODO, tasks.BACKLOG)
     if not free or waiting or answer["questions"]:
         return []
-    command = f"orchestrator task claim {row['id']} --session-id {row['session_id']} --agent-id AGENT"
-    return [f"Nothing stands in its way; an agent takes it by `{command}`."]
+    command = suggest("task claim", id=row['id'], session_id=row['session_id'], agent_id="AGENT")
+    return [sentence("Nothing stands in its way; an agent takes it by `{}`.", command)]

@@ -22,6 +22,7 @@ from orchestrator.app.kernel import attached
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import export_format, masking
 from orchestrator.core.routing import facts
+from orchestrator.core.suggestions import again
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
 from orchestrator.store import moment, records, snapshot
 from orchestrator.store.constants import SCHEMA_VERSION
@@ -52,7 +53,7 @@ def export(
         Refused: UNKNOWN_SESSION, ALREADY_EXISTS. UsageError: USAGE. EnvironmentProblem: OUTPUT_FAILED; no file is left.
     """
     if not output:
-        raise UsageError("USAGE", "The export needs a file to write to.", "Repeat with --output FILE")
+        raise UsageError("USAGE", "The export needs a file to write to.", again(output="FILE"))
     # An export that fails half-way lets go of its moment before the database is closed.
     tally = Tally()
     with contextlib.closing(stream(context, session_id, format, tally, unmasked=unmasked)) as chunks:
@@ -121,7 +122,7 @@ def stream(
         EnvironmentProblem: OUTPUT_FAILED, evidence changed while it was read.
     """
     if format not in FORMATS:
-        raise UsageError("USAGE", f"The format is {' or '.join(FORMATS)}.", "Repeat with --format jsonl")
+        raise UsageError("USAGE", f"The format is {' or '.join(FORMATS)}.", again(format="jsonl"))
     tally = tally or Tally()
     hide = Hide(tally, None if unmasked else context.secrets)
     with moment.of(context.connection, context.deadline_s):

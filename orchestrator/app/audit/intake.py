@@ -19,6 +19,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import export_format, names, strictjson
 from orchestrator.core.export_format import AGENT, END, EVENT, FILE, HEADER, PART, Line, wrong
 from orchestrator.core.routing import facts
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, InvalidInput
 from orchestrator.store import fold, migrate, records, snapshot, step, taking, verifying
 from orchestrator.store.constants import SCHEMA_VERSION, STORE_CHAIN
@@ -27,6 +28,7 @@ from orchestrator.store.findings import Found
 from orchestrator.store.records import Outsider, Recorded
 
 STDIN = "-"
+_UNMASKED = sentence("Where the session is: {}", suggest("audit export", session_id="SESSION", unmasked=True))
 _TYPES: tuple[type, ...] = (str, int, str, str, str, str, str, str, str, str)
 
 
@@ -82,7 +84,8 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
 
 def _unreadable(file: str, reason: str) -> EnvironmentProblem:
     what = f"The export {names.shown(file)} {reason}; nothing was imported."
-    return EnvironmentProblem("FILE_UNREADABLE", what, "Name a file that orchestrator audit export has written")
+    way = sentence("Name a file that {} has written", suggest("audit export"))
+    return EnvironmentProblem("FILE_UNREADABLE", what, way)
 
 
 def _lines(stream: IO[bytes]) -> Iterator[Line]:
@@ -231,7 +234,7 @@ def _recorded(line: Line) -> Recorded:
         wrong("IMPORT_FOREIGN", "this is no event", line.number)
     if "masked" in given:
         what = f"step {given['seq']} is masked, and cannot be told again"
-        wrong("IMPORT_MASKED", what, line.number, "Where the session is: orchestrator audit export SESSION --unmasked")
+        wrong("IMPORT_MASKED", what, line.number, _UNMASKED)
     values = [given[name] for name in members]
     rules = given.get("rules_version")
     if any(type(value) is not kind for value, kind in zip(values, _TYPES, strict=True)) or type(rules) not in (

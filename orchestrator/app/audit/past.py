@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.app.audit import retelling
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.errors import UsageError
 from orchestrator.store import fold, moment, records
 
@@ -29,7 +30,7 @@ def ask(context: Context, function: Any, *, session_id: str | None, at_seq: int,
         UsageError: SEQ_OUT_OF_RANGE {first, last}; USAGE, no session is named. Refused: UNKNOWN_SESSION.
     """
     if session_id is None:
-        raise UsageError("USAGE", "--at needs a session, whose steps it counts.", "Repeat with --session-id ID")
+        raise UsageError("USAGE", "--at needs a session, whose steps it counts.", again(session_id="ID"))
     with moment.of(context.connection, context.deadline_s):
         context.require_session(session_id)
         _check(context, session_id, at_seq)
@@ -41,7 +42,10 @@ def ask(context: Context, function: Any, *, session_id: str | None, at_seq: int,
     if not equal:
         answer["warnings"] = [
             *answer.get("warnings", ()),
-            f"Told again, the record does not come out the same; see orchestrator audit replay {session_id}",
+            sentence(
+                "Told again, the record does not come out the same; see {}",
+                suggest("audit replay", session_id=session_id),
+            ),
         ]
     return answer
 
@@ -53,7 +57,7 @@ def _check(context: Context, session_id: str, at_seq: int) -> None:
         raise UsageError(
             "SEQ_OUT_OF_RANGE",
             f"Session {session_id} has steps 1 to {most}, so none is number {at_seq}.",
-            f"orchestrator audit timeline --session-id {session_id}",
+            suggest("audit timeline", session_id=session_id),
             first=1,
             last=most,
         )

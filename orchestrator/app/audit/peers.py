@@ -18,6 +18,7 @@ from orchestrator.core import names, strictjson
 from orchestrator.core.imported import translate
 from orchestrator.core.imported.translate import Imported, Translated
 from orchestrator.core.routing.facts import MANAGER, ROUTER, Fired, Target
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
 from orchestrator.store import peer
 from orchestrator.store.constants import STORE_CHAIN
@@ -84,7 +85,8 @@ def _require_some(source: Peer, translated: Translated, file: str, session_id: s
     known = [each.id for each in there][:20]
     raise Refused(
         "UNKNOWN_SESSION", f"{names.shown(file, 300)} holds no session {session_id}.",
-        "orchestrator import peer FILE --dry-run", sessions=known, did_you_mean=names.nearest(session_id, known),
+        suggest("import peer", file="FILE", dry_run=True), sessions=known,
+        did_you_mean=names.nearest(session_id, known),
     )
 
 
@@ -121,7 +123,9 @@ def _refuse_known(context: Context, calls: list[Call], earlier: list[Answer | No
     if not known:
         return
     new = [call.chain for call in fresh if call not in known]
-    way = f"orchestrator import peer FILE --session-id {new[0]}" if new else f"orchestrator status {known[0].chain}"
+    way = suggest("status", session_id=known[0].chain)
+    if new:
+        way = suggest("import peer", file="FILE", session_id=new[0])
 
     def refuse(work: Work) -> Answer:
         raise _exists([call.chain for call in known], way)
@@ -212,7 +216,7 @@ def import_action(work: Work) -> Answer:
     """Import one session; a replay calls it with a recorded event's input and needs no file."""
     given, session_id = work.call.input, work.step.chain
     if work.reader.session(session_id) is not None:
-        raise _exists([session_id], f"orchestrator status {session_id}")
+        raise _exists([session_id], suggest("status", session_id=session_id))
     by = _importer(work, given.get("by"))
     content = strictjson.stored(given["content"])
     _insert_session(work, content["session"], by)
@@ -234,7 +238,7 @@ def _importer(work: Work, by: str | None) -> str:
     elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; importing is the project manager's to do.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
     return str(agent.id)
 

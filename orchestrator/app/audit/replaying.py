@@ -13,6 +13,7 @@ from typing import Any
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import AGENT_JSON, Action, Answer, Call, Context, Work, no_session_open, perform
 from orchestrator.core import strictjson
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
 from orchestrator.store.constants import STORE_CHAIN
@@ -134,7 +135,7 @@ def call_of(event: Event) -> tuple[Call, str | None]:
         kind, chain, door, given = given["call"], given["chain"], given["door"], given["input"]
     if kind not in kinds():
         raise EnvironmentProblem(
-            "CORRUPT", f"The record has an event of kind {kind}, unknown to this program.", "orchestrator doctor"
+            "CORRUPT", f"The record has an event of kind {kind}, unknown to this program.", suggest("doctor")
         )
     if refused is not None:
         return Call(kind, chain, event.actor, given, at=event.at, refused=refused), door

@@ -16,6 +16,7 @@ from orchestrator.app.audit import auditing
 from orchestrator.app.kernel import attached
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import exactjson
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
 from orchestrator.store import (
     coverage,
@@ -69,7 +70,8 @@ def verify(
     noted = None if head is None else _head(head)
     if since is not None and session_id is None:
         raise UsageError(
-            "USAGE", "Steps are counted in each session, so --since needs the session.", "orchestrator audit verify S1"
+            "USAGE", "Steps are counted in each session, so --since needs the session.",
+            suggest("audit verify", session_id="S1"),
         )
     exactjson.quicken()
     found = Found(context.path, limit)
@@ -209,6 +211,6 @@ def _head(text: str) -> Head:
         raise UsageError(
             "USAGE",
             "A head is SEQ:HASH, or the 64 hexadecimal digits of the hash alone.",
-            "orchestrator audit head",
+            suggest("audit head"),
         )
     return Head(int(found[1] or 0), bytes.fromhex(found[2]))

@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.app.kernel.context import Context
 from orchestrator.core.routing import feasibility
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.workflow.model import Workflow
 
 _OPEN = ("pending", "in_progress")
@@ -47,10 +48,12 @@ def warnings(context: Context, session: dict[str, Any], groups: list[dict[str, A
         )
         for group in open_
     )  # fmt: skip
-    way = f"--session-id {session['id']} --by project_manager --reason TEXT"
+    by = {"session_id": session["id"], "by": "project_manager", "reason": "TEXT"}
     return [
-        f"In session {session['id']} {why}. Cancel it, and build it in a session that has the role:"
-        f" orchestrator group set-status {group['id']} cancelled {way}"
+        sentence(
+            "In session {} {}. Cancel it, and build it in a session that has the role: {}",
+            session["id"], why, suggest("group set-status", id=group["id"], status="cancelled", **by),
+        )
         for group, why in zip(open_, found, strict=True)
         if why
     ]

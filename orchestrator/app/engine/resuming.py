@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core.suggestions import suggest
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Reader
@@ -33,4 +34,4 @@ def shape(row: Row) -> dict[str, Any]:
 
 def command(session: str) -> str:
     """The call by which a paused session goes on."""
-    return f"orchestrator session resume {session} --by project_manager --reason TEXT"
+    return suggest("session resume", id=session, by="project_manager", reason="TEXT")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app.kernel.context import Answer
 from orchestrator.core import handoff, strictjson
+from orchestrator.core.suggestions import recorded
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -21,7 +22,7 @@ def decision_shape(row: Row) -> Row:
     """
     answer = strictjson.stored(row["answer"])
     shown = {name: value for name, value in row.items() if name != "answer"}
-    lists = {name: answer.get(name, []) for name in ("spawns", "awaiting_manager", "path")}
+    lists = {name: recorded(answer.get(name, [])) for name in ("spawns", "awaiting_manager", "path")}
     return {**shown, "rules": strictjson.stored(row["rules"]), "reason": answer.get("reason"), **lists}
 
 

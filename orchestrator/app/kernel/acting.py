@@ -6,6 +6,7 @@ from orchestrator.app.kernel.context import Context, Work
 from orchestrator.core import names
 from orchestrator.core.agent_programs import ACTS_FOR as VARIABLE
 from orchestrator.core.routing.facts import Group
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import Refused
 from orchestrator.store.constants import STORE_CHAIN
@@ -28,13 +29,13 @@ def acting_agent(work: Work, role: str, group: Group | None, given: str | None, 
         refuse_outside(work, agent, group and group.id)
         if agent.role != role:
             what = f"Agent {given} is {agent.role}, not {role}."
-            raise Refused("NOT_PERMITTED", what, f"orchestrator agent show {given}")
+            raise Refused("NOT_PERMITTED", what, suggest("agent show", id=given))
         return agent.id
     if group is not None and group.awaited_role == role and group.awaited_agent_id:
         return group.awaited_agent_id if stands else require_agent(work, group.awaited_agent_id).id
     known = work.reader.agent(role)
     if known is None or not known.active:
-        raise Refused("ACTOR_REQUIRED", f"No active agent stands for {role}; name one.", "Repeat with --agent-id AGENT")
+        raise Refused("ACTOR_REQUIRED", f"No active agent stands for {role}; name one.", again(agent_id="AGENT"))
     return known.id
 
 
@@ -47,7 +48,7 @@ def require_agent(work: Work | Context, agent_id: str) -> Agent:
     agent = work.reader.agent(agent_id)
     if agent is None or not agent.active:
         what = "is not registered" if agent is None else "is deactivated"
-        raise Refused("UNKNOWN_AGENT", f"Agent {agent_id} {what}.", "orchestrator agent list")
+        raise Refused("UNKNOWN_AGENT", f"Agent {agent_id} {what}.", suggest("agent list"))
     return agent
 
 
@@ -59,7 +60,7 @@ def refuse_program(agent: Agent) -> None:
     """
     if agent.kind == "system":
         what = f"{agent.id} is the program itself; nobody acts under its name."
-        raise Refused("NOT_PERMITTED", what, "orchestrator agent list")
+        raise Refused("NOT_PERMITTED", what, suggest("agent list"))
 
 
 def refuse_other_role(work: Work, said: str, actor: str) -> None:
@@ -111,7 +112,7 @@ def refuse_outside(work: Work, agent: Agent, group: str | None) -> None:
         where = f"group {agent.group_id} of session" if agent.group_id else "session"
         raise Refused(
             "NOT_PERMITTED", f"Agent {agent.id} acts in {where} {agent.session_id} only.",
-            f"orchestrator agent show {agent.id}",
+            suggest("agent show", id=agent.id),
         )
 
 

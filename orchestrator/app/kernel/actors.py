@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app.kernel import acting, human
 from orchestrator.app.kernel.context import Work
+from orchestrator.core.suggestions import again
 from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent
 
@@ -18,7 +19,7 @@ def actor(work: Work, by: str | None) -> Agent:
         human.refuse_bad_token(work)
         by = by or human.speaker(work)
     if not by:
-        raise Refused("ACTOR_REQUIRED", "This change needs an actor.", "Repeat with --by AGENT")
+        raise Refused("ACTOR_REQUIRED", "This change needs an actor.", again(by="AGENT"))
     agent: Agent = acting.require_agent(work, by)
     work.actor = work.actor or agent.id
     acting.refuse_outside(work, agent, work.call.group)

@@ -12,6 +12,7 @@ from orchestrator.app.kernel import operations, requests
 from orchestrator.app.kernel.context import Call, Context, Work, no_session_open, perform
 from orchestrator.app.kernel.requests import REQUIRED, Parameter
 from orchestrator.core import large, names
+from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store.constants import STORE_CHAIN
 
@@ -69,7 +70,7 @@ def bind(words: str, given: dict[str, Any]) -> dict[str, Any]:
     ]
     if missing:
         message = f"{words} needs {', '.join(missing)}."
-        raise UsageError("USAGE", message, f"orchestrator {words} --help", _missing=missing)
+        raise UsageError("USAGE", message, suggest(words, help=True), _missing=missing)
     return found
 
 
@@ -129,7 +130,7 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
         raise UsageError(
             "AMBIGUOUS_SESSION",
             f"Several sessions are open: {listed}.",
-            "Repeat with --session-id ID",
+            again(session_id="ID"),
             sessions=found[:20],
         )
     ended = _last_ended(context) if words in _OF_THE_LAST else None
@@ -137,7 +138,7 @@ def only_session(context: Context, words: str, given: dict[str, Any]) -> str:
         return ended
     if operations.find(words).is_writing:
         _refuse(context, words, given, no_session_open())
-    raise no_session_open("orchestrator session list --all")
+    raise no_session_open(suggest("session list", all=True))
 
 
 def _refuse(context: Context, words: str, given: dict[str, Any], refusal: Refused) -> NoReturn:
@@ -170,7 +171,7 @@ def _other_name(words: str, name: str, known: dict[str, Parameter], given: dict[
     raise UsageError(
         "USAGE",
         f"{words} has no parameter {names.shown(name)}{hint}",
-        f"orchestrator {words} --help",
+        suggest(words, help=True),
         did_you_mean=near,
     )
 
@@ -181,7 +182,7 @@ def _fitting(words: str, parameter: Parameter, value: Any) -> Any:
         value, kind = list(value), list
     if kind not in parameter.kinds:
         wanted = " or ".join(_WORDS[each] for each in parameter.kinds)
-        raise UsageError("USAGE", f"{words}: {parameter.name} must be {wanted}.", f"orchestrator {words} --help")
+        raise UsageError("USAGE", f"{words}: {parameter.name} must be {wanted}.", suggest(words, help=True))
     for each in value if kind is list else (value,):
         _check(parameter, each)
     return tuple(value) if kind is list else value
@@ -260,7 +261,7 @@ def _check_request_id(name: str, value: str) -> None:
         raise UsageError(
             "USAGE",
             f"request_id must have 1 to {names.AGENT_ID_LENGTH} characters.",
-            "Repeat with another --request-id",
+            sentence("Repeat with another {}", options(request_id=True)),
         )
 
 

@@ -10,6 +10,7 @@ from orchestrator.app.kernel.cutting import MAX_DETAIL, cut, shortened
 from orchestrator.core import masking, names, sha256, strictjson
 from orchestrator.core.large import Moved
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
+from orchestrator.core.suggestions import options, recorded, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import model
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
@@ -146,7 +147,7 @@ class Context:
             row = self.reader.one("SELECT hash, content FROM workflow_versions WHERE id = :id", id=version_id)
             if row is None:
                 raise EnvironmentProblem(
-                    "CORRUPT", f"Workflow version {version_id} is missing from the database.", "orchestrator db check"
+                    "CORRUPT", f"Workflow version {version_id} is missing from the database.", suggest("db check")
                 )
             files = self.connection.execute(
                 "SELECT role, model FROM agent_files WHERE workflow_version_id = :id", {"id": version_id}
@@ -164,7 +165,7 @@ class Context:
         """
         row = self.reader.one("SELECT workflow_version_id FROM workflow_activations ORDER BY seq DESC LIMIT 1")
         if row is None:
-            raise EnvironmentProblem("NO_WORKFLOW", "No workflow is loaded.", "orchestrator init")
+            raise EnvironmentProblem("NO_WORKFLOW", "No workflow is loaded.", suggest("init"))
         return self.version(int(str(row[0])))
 
     def require_session(self, session_id: str) -> Session:
@@ -179,7 +180,7 @@ class Context:
             raise Refused(
                 "UNKNOWN_SESSION",
                 f"There is no session {session_id}.",
-                "orchestrator session list" if known else f"orchestrator session create {session_id}",
+                suggest("session list") if known else suggest("session create", id=session_id),
                 sessions=known,
             )
         return session
@@ -189,11 +190,11 @@ class Context:
         """The refusal of a group that the session does not have, with the nearest one that it has."""
         known = [row[0] for row in self.connection.execute(_SOME_GROUPS, {"session": session_id})]
         near = names.nearest(group_id, known)
-        message, helps = f"Session {session_id} has no group {names.shown(group_id)}.", "orchestrator group list"
-        return Refused("UNKNOWN_GROUP", message, f"{helps} --session-id {session_id}", did_you_mean=near)
+        message = f"Session {session_id} has no group {names.shown(group_id)}."
+        return Refused("UNKNOWN_GROUP", message, suggest("group list", session_id=session_id), did_you_mean=near)
 
 
-def no_session_open(way: str = "orchestrator session create ID --goal TEXT") -> Refused:
+def no_session_open(way: str = suggest("session create", id="ID", goal="TEXT")) -> Refused:
     """The refusal of a call that needs a session, names none, and could not mean one; what is read may have ended."""
     return Refused("UNKNOWN_SESSION", "No session is open and none was named.", way, sessions=[])
 
@@ -284,7 +285,7 @@ class Work:
         session = self.context.require_session(self.step.chain)
         if session.status == "ended":
             raise Refused(
-                "SESSION_CLOSED", f"Session {session.id} has ended.", f"orchestrator status {session.id}"
+                "SESSION_CLOSED", f"Session {session.id} has ended.", suggest("status", session_id=session.id)
             )
         return session
 
@@ -449,9 +450,9 @@ def answered(context: Context, call: Call) -> Answer | None:
         raise Refused(
             "REQUEST_ID_REUSED",
             f"Request id {call.request_id} was used before with another command or other input.",
-            "Use a fresh --request-id",
+            sentence("Use a fresh {}", options(request_id=True)),
         )
-    answer: Answer = strictjson.stored(row[1])
+    answer: Answer = recorded(strictjson.stored(row[1]))
     return {**answer, "repeated": True}
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.constants import STORE_CHAIN
 
@@ -64,12 +65,16 @@ PROVES = {
     " an agent with a shell. It does not hold against a program that controls this user account: that could replace"
     " this program, read its memory, use a key that ssh-agent offers without confirmation, or rewrite the database"
     " (audit verify detects that).",
-    "token": "A token is enrolled: it proves that somebody has its file, and an agent of the same user account may be"
-    " able to read that. A code typed at a terminal is accepted as well, and proves less (proof: weak)."
-    " Stronger: orchestrator human enrol --passphrase",
-    "nothing": "Nothing is enrolled: a code typed at a terminal counts as a person (proof: weak). An agent with a shell"
-    " can open a terminal of its own, hide that it is one, and type the code."
-    " Stronger: orchestrator human enrol --passphrase",
+    "token": sentence(
+        "A token is enrolled: it proves that somebody has its file, and an agent of the same user account may be able"
+        " to read that. A code typed at a terminal is accepted as well, and proves less (proof: weak). Stronger: {}",
+        suggest("human enrol", passphrase=True),
+    ),
+    "nothing": sentence(
+        "Nothing is enrolled: a code typed at a terminal counts as a person (proof: weak). An agent with a shell can"
+        " open a terminal of its own, hide that it is one, and type the code. Stronger: {}",
+        suggest("human enrol", passphrase=True),
+    ),
 }
 """What proves a person in a database, by the best that is enrolled."""
 _ENROLLED = "SELECT id, enrolled_at FROM human_tokens INDEXED BY ix_human_tokens_agent WHERE agent_id = :agent" + (

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.kernel import credentials
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, Refused
 
@@ -283,4 +284,4 @@ def credential_of(data: bytes) -> Credential:
     try:
         return Credential(TOKEN, data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise InvalidInput("FILE_INVALID", "The token file is not UTF-8 text.", "orchestrator human enrol") from None
+        raise InvalidInput("FILE_INVALID", "The token file is not UTF-8 text.", suggest("human enrol")) from None

@@ -14,6 +14,7 @@ from typing import Any
 from orchestrator.app.kernel.context import Action, Answer, Context, Work, call_of, perform
 from orchestrator.app.kernel.requests import DECLARED, Request
 from orchestrator.core import names
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import UsageError
 
 FEATURES: dict[str, str] = {
@@ -63,7 +64,7 @@ def find(words: str) -> type[Request]:
         near = names.nearest(words, every())
         hint = f"; did you mean {near}?" if near else "."
         raise UsageError(
-            "USAGE", f"There is no operation {names.shown(words)}{hint}", "orchestrator --help", did_you_mean=near
+            "USAGE", f"There is no operation {names.shown(words)}{hint}", suggest("", help=True), did_you_mean=near
         )
     return found
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core import masking
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import OrchestratorError
 
 SCHEMA = 1
-COMMANDS = frozenset(
-    ("suggestion", "status_hint", "next", "handoff", "report_command", "redispatch", "hint", "command")
-)
-"""Keys of answers that hold commands, or lists of them."""
 _NO_HINT = ("UNKNOWN_SESSION", "AMBIGUOUS_SESSION", "INVALID_ID", "INVALID_TEXT", "USAGE")
 
 
@@ -31,7 +28,7 @@ def failure(problem: OrchestratorError, session: str | None, db: str | None = No
         "suggestion": problem.suggestion,
     }
     if session:
-        head["status_hint"] = f"orchestrator status {session}"
+        head["status_hint"] = suggest("status", session_id=session)
     if db:
         head["db"] = db
     return {**head, **{key: value for key, value in problem.data.items() if key not in head and key[0] != "_"}}

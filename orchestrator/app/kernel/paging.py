@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from orchestrator.app.kernel.context import Answer
+from orchestrator.core.suggestions import again
 from orchestrator.errors import UsageError
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -40,7 +41,7 @@ def check_limit(limit: int) -> None:
         UsageError: USAGE, the limit is no positive number.
     """
     if limit < 1:
-        raise UsageError("USAGE", "The limit must be 1 or more.", "Repeat with --limit 50")
+        raise UsageError("USAGE", "The limit must be 1 or more.", again(limit="50"))
 
 
 def listed(

@@ -17,6 +17,7 @@ from orchestrator.core import names, questions, strictjson
 from orchestrator.core.questions import ABANDONS, CLARIFICATION, GOES_ON, REVISES
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import MANAGER, PERSON, RULES_VERSION, VALIDATOR, Fired, Group, Session, Target
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -127,7 +128,7 @@ def _unknown(context: Context, id_: str) -> Refused:
         "SELECT id FROM questions WHERE closed_seq IS NULL ORDER BY asked_at, id LIMIT 50"
     )]  # fmt: skip
     return Refused(
-        "UNKNOWN_ID", f"There is no question {names.shown(id_)}.", "orchestrator inbox",
+        "UNKNOWN_ID", f"There is no question {names.shown(id_)}.", suggest("inbox"),
         kind="question", did_you_mean=names.nearest(id_, known),
     )
 
@@ -138,7 +139,7 @@ def _refuse_closed(question: Row) -> None:
     raise Refused(
         "QUESTION_CLOSED",
         f"Question {question['id']} was closed by {question['closed_by']}: {question['answer']}; nothing changed.",
-        "orchestrator inbox",
+        suggest("inbox"),
         question_id=question["id"], answer=question["answer"], closed_by=question["closed_by"],
         closed_at=question["closed_at"],
     )
@@ -154,7 +155,7 @@ def _check_fit(question: Row, decision: str, note: str, *, before: bool = False)
     if not note and questions.needs_note(kind, decision):
         raise Refused(
             "REASON_REQUIRED", f"Answering question {question['id']} ({kind}) with {decision} needs a note.",
-            "Repeat with --note TEXT",
+            again(note="TEXT"),
         )
 
 

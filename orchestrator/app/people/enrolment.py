@@ -15,6 +15,7 @@ from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.kernel.credentials import LINK, PASSPHRASE, REMOVAL, RESET_ROW, SSH_KEY, USE
 from orchestrator.app.people import verification
 from orchestrator.core import names
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
 from orchestrator.store import sqlite
 from orchestrator.store.constants import STORE_CHAIN
@@ -54,7 +55,7 @@ def enrol(
         UsageError: USAGE, both kinds at once, a file without a key, passphrases that differ or are too short.
     """
     if passphrase and ssh_key is not None:
-        raise UsageError("USAGE", "Enrol a passphrase or an SSH key, one at a time.", "orchestrator human enrol --help")
+        raise UsageError("USAGE", "Enrol a passphrase or an SSH key, one at a time.", suggest("human enrol", help=True))
     given: Answer = {"agent": agent, "by": by}
     line = _public_key(ssh_key) if ssh_key is not None else None
     token = None
@@ -88,7 +89,7 @@ def enrol_action(work: Work) -> Answer:
     verifier = given["passphrase"] if kind == PASSPHRASE else given["ssh_key"]
     old = [each for each in credentials.strong(work.context) if (each.agent, each.kind) == (person.id, kind)]
     if kind == SSH_KEY and any(each.verifier == verifier for each in old):
-        raise Refused("ALREADY_EXISTS", f"This key of {person.id} is enrolled already.", "orchestrator human list")
+        raise Refused("ALREADY_EXISTS", f"This key of {person.id} is enrolled already.", suggest("human list"))
     replaced = old[0].id if old and kind == PASSPHRASE else None
     id_ = _insert(work, person.id, kind, verifier=verifier, source=given.get("source"), ends=replaced)
     return _enrolled(work, id_, person.id, kind)
@@ -98,7 +99,7 @@ def _enrol_token(work: Work, person: Agent, hash_: str) -> Answer:
     if credentials.strong(work.context):
         raise Refused(
             "NOT_PERMITTED", "A token proves nobody while a passphrase or SSH key is enrolled, so none is given out.",
-            "orchestrator human link",
+            suggest("human link"),
         )
     id_ = f"H{work.seq}"
     work.step.insert("human_tokens", id=id_, agent_id=person.id, hash=hash_, enrolled_at=work.at)
@@ -129,7 +130,7 @@ def _require_best(work: Work, what: str) -> None:
 def _person(work: Work, id_: str) -> Agent:
     person = work.reader.agent(id_)
     if person is None or not person.active or person.kind != "human":
-        raise Refused("UNKNOWN_AGENT", f"There is no person {names.shown(id_)} in service.", "orchestrator agent list")
+        raise Refused("UNKNOWN_AGENT", f"There is no person {names.shown(id_)} in service.", suggest("agent list"))
     return person
 
 
@@ -145,7 +146,7 @@ def _new_passphrase(context: Context) -> Answer:
     Raises:
         UsageError: USAGE, there is no terminal, it is too short, or the two differ.
     """
-    again = "orchestrator human enrol --passphrase"
+    again = suggest("human enrol", passphrase=True)
     if verification.unfit(context) is not None:
         raise UsageError("USAGE", "A passphrase is typed at a terminal of your own, and there is none here.", again)
     first = context.surroundings.read_hidden("New passphrase: ") or ""
@@ -162,7 +163,7 @@ def _public_key(file: str) -> str:
     Raises:
         UsageError: USAGE, it holds none. EnvironmentProblem: FILE_UNREADABLE. InvalidInput: FILE_INVALID.
     """
-    again = "orchestrator human enrol --ssh-key ~/.ssh/id_ed25519.pub"
+    again = suggest("human enrol", ssh_key="FILE.pub")
     try:
         text = files.text(file, credentials.LONGEST_KEY_FILE)
     except files.Unreadable as problem:
@@ -190,7 +191,7 @@ def _new_key(context: Context, line: str | None, file: str | None) -> Answer:
     signed = around.sign(key, source, text, verification.NAMESPACE) if around is not None else None
     if signed is None or not around.verify(key, text, signed, verification.NAMESPACE):
         what = "The key was not enrolled: ssh-keygen found no private half of it, beside the file or in ssh-agent."
-        raise UsageError("USAGE", what, "ssh-add FILE, then orchestrator human enrol --ssh-key FILE.pub")
+        raise UsageError("USAGE", what, sentence("ssh-add FILE, then {}", suggest("human enrol", ssh_key="FILE.pub")))
     return {"kind": SSH_KEY, "ssh_key": key, "source": source}
 
 
@@ -220,14 +221,14 @@ def remove_action(work: Work) -> Answer:
     row: Any = work.reader.one(_OF_PERSON, id=given["id"])
     if row is None:
         raise Refused(
-            "UNKNOWN_ID", f"There is no enrolment {names.shown(given['id'])}.", "orchestrator human list",
+            "UNKNOWN_ID", f"There is no enrolment {names.shown(given['id'])}.", suggest("human list"),
             kind="enrolment",
         )
     id_, whose, kind, ended = row
     if whose != actor.id and kind != RESET_ROW:
-        raise Refused("NOT_PERMITTED", f"{id_} is {whose}'s, who alone may remove it.", "orchestrator human list")
+        raise Refused("NOT_PERMITTED", f"{id_} is {whose}'s, who alone may remove it.", suggest("human list"))
     if ended:
-        raise Refused("ALREADY_RESOLVED", f"{id_} was removed or replaced already.", "orchestrator human list")
+        raise Refused("ALREADY_RESOLVED", f"{id_} was removed or replaced already.", suggest("human list"))
     _insert(work, whose, REMOVAL, ends=id_)
     return {"success": True, "removed": {"id": id_, "agent_id": whose, "kind": kind}, "seq": work.seq}
 
@@ -250,7 +251,7 @@ def reset(context: Context, *, agent: str | None = None, at: str | None = None) 
     """
     if context.credential is not None and context.credential.fault is None and not sqlite.is_alone(context.connection):
         what = "Another process has the database open, and a reset needs it alone."
-        raise EnvironmentProblem("BUSY", what, "Stop servers and agents, then: orchestrator human reset")
+        raise EnvironmentProblem("BUSY", what, sentence("Stop servers and agents, then: {}", suggest("human reset")))
     return perform(context, Call(credentials.RESET, STORE_CHAIN, agent or "", {"agent": agent}, at=at), reset_action)
 
 
@@ -265,12 +266,12 @@ def reset_action(work: Work) -> Answer:
     strong, tokens = credentials.strong(context), credentials.tokens(context)
     if person.id not in {*(each.agent for each in strong), *(each.agent for each in tokens)}:
         what = f"Nothing is enrolled for {person.id}, so nothing can be lost."
-        raise Refused("ILLEGAL_MOVE", what, "orchestrator human enrol --passphrase")
+        raise Refused("ILLEGAL_MOVE", what, suggest("human enrol", passphrase=True))
     known = next((each for each in credentials.pending(context) if each["agent_id"] == person.id), None)
     if known is not None:
         raise Refused(
             "ALREADY_EXISTS", f"Reset {known['id']} of {person.id} counts from {known['counts_from']}.",
-            "orchestrator human list",
+            suggest("human list"),
         )
     due = moments.later(work.at, credentials.RESET_S)
     id_ = _insert(work, person.id, RESET_ROW, due_at=due)
@@ -297,7 +298,7 @@ def link(
 
     if not url.startswith(("http://", "https://")):
         what = "--url is the server's address, such as http://127.0.0.1:8765."
-        raise UsageError("USAGE", what, "orchestrator human link")
+        raise UsageError("USAGE", what, suggest("human link"))
     code = secrets.token_urlsafe(TOKEN_BYTES)
     given = {"agent": agent, "by": by, "hash": credentials.hashed(code)}
     found = perform(context, Call(credentials.NEW_LINK, STORE_CHAIN, by or agent or "", given, at=at), link_action)
@@ -353,7 +354,7 @@ def use_action(work: Work) -> Answer:
     id_ = work.call.input["link"]
     row: Any = work.reader.one("SELECT agent_id FROM human_credentials WHERE id = :id", id=id_)
     if work.reader.one("SELECT 1 FROM human_credentials WHERE ends = :id", id=id_) is not None:
-        raise Refused("ALREADY_RESOLVED", f"Link {id_} was used up already.", "orchestrator human link")
+        raise Refused("ALREADY_RESOLVED", f"Link {id_} was used up already.", suggest("human link"))
     _insert(work, row[0], USE, ends=id_)
     return {"success": True, "seq": work.seq}
 

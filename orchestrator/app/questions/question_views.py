@@ -8,6 +8,7 @@ from __future__ import annotations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.questions import inbox
 from orchestrator.core import names
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
 from orchestrator.store import queries, run_reader
 from orchestrator.store.queries import Row
@@ -27,7 +28,7 @@ def question(context: Context, *, id: str) -> Answer:
     row = queries.row(context.reader, queries.QUESTION, id=id)
     if row is None:
         what = f"There is no question {names.shown(id)}."
-        raise Refused("UNKNOWN_ID", what, "orchestrator inbox", kind="question")
+        raise Refused("UNKNOWN_ID", what, suggest("inbox"), kind="question")
     found = {
         **{name: row[name] for name in _COLUMNS},
         "answers": inbox.answers(context.reader, row) if row["closed_seq"] is None else [],

@@ -12,6 +12,7 @@ from orchestrator.app.verdict import scope
 from orchestrator.core import handoff as handoffs
 from orchestrator.core import handoff_groups, large, strictjson
 from orchestrator.core.routing.facts import MANAGER
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -95,7 +96,7 @@ def _elsewhere(context: Context, key: dict[str, Any], turn: int | None) -> str:
     session = key["session"]
     turn = None if turn is None else paging.seq_or(turn, 0)
     found = turn and queries.row(context.reader, queries.HANDOFF, session=session, group="", turn=turn)
-    return handoffs.command(session, None, int(turn)) if turn and found else f"orchestrator status {session}"
+    return handoffs.command(session, None, int(turn)) if turn and found else suggest("status", session_id=session)
 
 
 def _filled(context: Context, session: Row, group: Row | None, document: dict[str, Any]) -> Answer:

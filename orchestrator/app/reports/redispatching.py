@@ -7,6 +7,7 @@ from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.core import handoff, names, strictjson
 from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import Refused
 
 
@@ -44,7 +45,7 @@ def redispatch_action(work: Work) -> Answer:
     actors.named_actor(work, given.get("by"), "Starting an agent again")
     reason = names.said(given.get("reason"))
     if not reason:
-        raise Refused("REASON_REQUIRED", "A redispatch needs a reason.", "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", "A redispatch needs a reason.", again(reason="TEXT"))
     group = _group(work, session, given.get("group_id"))
     waiting = group or session
     _check_waiting(work, session, group)
@@ -101,26 +102,26 @@ def _group(work: Work, session: Session, group_id: str | None) -> Group | None:
     if group is None:
         raise Refused(
             "UNKNOWN_GROUP", f"Session {session.id} has no group {group_id}.",
-            f"orchestrator group list --session-id {session.id}",
+            suggest("group list", session_id=session.id),
         )
     return group
 
 
 def _check_waiting(work: Work, session: Session, group: Group | None) -> None:
     if group is not None and group.status not in ("pending", "in_progress"):
-        look = f"orchestrator group show {group.id} --session-id {session.id}"
+        look = suggest("group show", id=group.id, session_id=session.id)
         raise Refused("GROUP_CLOSED", f"Group {group.id} is {group.status}.", look)
     waiting = group or session
     if waiting.awaited_role == PERSON:
         raise Refused(
-            "QUESTION_OPEN", "A person is awaited, not an agent.", f"orchestrator status {session.id}",
+            "QUESTION_OPEN", "A person is awaited, not an agent.", suggest("status", session_id=session.id),
             question_id=work.reader.question(session.id, group.id if group else None),
         )
     if waiting.turn is None or waiting.held or waiting.awaited_role in (None, VALIDATOR):
         name = f"Group {group.id}" if group else f"Session {session.id}"
         raise Refused(
             "OUT_OF_TURN", f"{name} has no open turn, so there is nobody to start anew.",
-            f"orchestrator status {session.id}",
+            suggest("status", session_id=session.id),
             expected_agent=waiting.awaited_role, expected_action=waiting.awaited_action, turn=waiting.turn,
         )
 

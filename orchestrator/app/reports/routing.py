@@ -24,6 +24,7 @@ from orchestrator.core.routing.facts import (
     Report,
     Session,
 )
+from orchestrator.core.suggestions import again, options, recorded, sentence, suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.store import constants
@@ -212,7 +213,9 @@ def _reserved(role: str) -> Refused:
 
 def _reserved_way(role: str) -> str:
     # The program's own parts have no transitions to preview.
-    return "Report as one of the team's roles" if role.startswith("system:") else "Repeat with --dry-run to preview it"
+    if role.startswith("system:"):
+        return "Report as one of the team's roles"
+    return again(dry_run=True) + " to preview it"
 
 
 def _opening(work: Work, session: Session, version: Version, report: Report) -> Opening | None:
@@ -228,7 +231,7 @@ def _opening(work: Work, session: Session, version: Version, report: Report) -> 
         raise Refused(
             "UNKNOWN_GROUP",
             f"Session {session.id} has no group {group_id}.",
-            f"orchestrator group list --session-id {session.id}",
+            suggest("group list", session_id=session.id),
             did_you_mean=names.nearest(group_id, known),
             _role=report.role,
         )
@@ -260,13 +263,13 @@ def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | 
     )
     if row is None:
         return None
-    answer: Answer = strictjson.stored(row[0])
+    answer: Answer = recorded(strictjson.stored(row[0]))
     followed = work.context.connection.execute(
         "SELECT answer FROM router_decisions WHERE session_id = :session AND seq = :seq AND part > 1 ORDER BY part",
         {"session": work.step.chain, "seq": answer["seq"]},
     ).fetchall()
     if followed:
-        answer["followed_by"] = [strictjson.stored(row[0]) for row in followed]
+        answer["followed_by"] = [recorded(strictjson.stored(row[0])) for row in followed]
     return {**answer, "repeated": True, "unchanged": True}
 
 
@@ -314,15 +317,16 @@ def _refused(work: Work, refusal: Refusal | None, waiting: Group | Session, repo
 def _check_acknowledged(work: Work, report: Report) -> None:
     if report.acknowledge and report.role != MANAGER:
         raise Refused(
-            "NOT_PERMITTED", "Only the project manager acknowledges groups.", "Report without --acknowledge"
-        )
+            "NOT_PERMITTED", "Only the project manager acknowledges groups.",
+            sentence("Report without {}", options(acknowledge=True)),
+        )  # fmt: skip
     for group_id, reason in report.acknowledge.items():
         if work.group(group_id) is None:
-            look = f"orchestrator group list --session-id {work.step.chain}"
+            look = suggest("group list", session_id=work.step.chain)
             raise Refused("UNKNOWN_GROUP", f"There is no group {group_id} to acknowledge.", look)
         if not isinstance(reason, str) or not names.said(reason):
             raise Refused(
-                "REASON_REQUIRED", f"Acknowledging {group_id} needs a reason.", f"--acknowledge {group_id}=REASON"
+                "REASON_REQUIRED", f"Acknowledging {group_id} needs a reason.", again(acknowledge={group_id: "REASON"})
             )
 
 
@@ -331,7 +335,7 @@ def _refuse_in_chat(case: Case) -> None:
     if case.session.kind == "chat":
         raise Refused(
             "NOT_PERMITTED", f"Session {case.session.id} is a chat: its work is done by runs, and no agent reports in"
-            " it.", "orchestrator session create ID",
+            " it.", suggest("session create", id="ID"),
         )
 
 

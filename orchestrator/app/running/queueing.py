@@ -13,6 +13,7 @@ from orchestrator.core import task_types
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER, Session
 from orchestrator.core.running import states
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import run_reader, task_reader
@@ -118,7 +119,7 @@ def _refuse_busy(work: Work, task: Task) -> None:
     if task.closed or open_:
         why = f"its run {open_[0].id} is {open_[0].state}" if open_ else f"it is {task.status}"
         what = f"Task {task.id} takes no further run: {why}."
-        look = f"orchestrator task show {task.id} --session-id {work.step.chain}"
+        look = suggest("task show", id=task.id, session_id=work.step.chain)
         raise Refused("ILLEGAL_MOVE", what, look)
 
 

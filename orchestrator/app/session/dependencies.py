@@ -7,6 +7,7 @@ from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.core import names, task_graph
 from orchestrator.core.routing.facts import MANAGER
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import Refused
 from orchestrator.store.task_edges import Edges
 
@@ -73,7 +74,7 @@ def _targets(work: Work, group_id: str) -> list[str]:
 
 
 def _look(work: Work, group_id: str) -> str:
-    return f"orchestrator group show {group_id} --session-id {work.step.chain}"
+    return suggest("group show", id=group_id, session_id=work.step.chain)
 
 
 def undepend_action(work: Work) -> Answer:
@@ -94,7 +95,7 @@ def undepend_action(work: Work) -> Answer:
             f" can be dropped; {on} is {other.status if other else 'missing'}.", _look(work, on), why="open",
         )
     if not reason:
-        raise Refused("REASON_REQUIRED", "Dropping a dependency needs a reason.", "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", "Dropping a dependency needs a reason.", again(reason="TEXT"))
     work.step.update(
         "group_dependencies", (group_id, on, _added(work, group_id, on)),
         {"removed_seq": work.seq, "removed_by": by, "removed_reason": reason},
@@ -121,7 +122,7 @@ def _manager(work: Work) -> str:
     elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; dependencies are the project manager's.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
     return agent.id
 
@@ -132,7 +133,7 @@ def _ends(work: Work) -> tuple[str, str]:
         if work.group(name) is None:
             raise Refused(
                 "UNKNOWN_GROUP", f"Session {work.step.chain} has no group {name}.",
-                f"orchestrator group list --session-id {work.step.chain}",
+                suggest("group list", session_id=work.step.chain),
             )
     if given["id"] == given["on"]:
         raise Refused("DEPENDENCY_INVALID", f"Group {given['id']} cannot depend on itself.", "", why="self")

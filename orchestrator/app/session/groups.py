@@ -11,6 +11,7 @@ from orchestrator.core.routing.facts import (
     RULES_VERSION,
     Session,
 )
+from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.errors import Refused
 
 
@@ -63,13 +64,13 @@ def create_action(work: Work) -> Answer:
     _require_planner(work, by)
     if session.kind == "chat":
         raise Refused(
-            "NOT_PERMITTED", f"Session {session.id} is a chat: it has one group.", "orchestrator session create ID"
+            "NOT_PERMITTED", f"Session {session.id} is a chat: it has one group.", suggest("session create", id="ID")
         )
     group_id = given["id"]
     if work.group(group_id) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"Session {session.id} has a group {group_id} already; nothing changed.",
-            f"orchestrator group show {group_id} --session-id {session.id}",
+            suggest("group show", id=group_id, session_id=session.id),
         )
     dependencies = list(dict.fromkeys(given.get("depends_on") or []))
     _check_dependencies(work, group_id, dependencies)
@@ -101,9 +102,13 @@ def _refuse_endless(work: Work, session: Session, group_id: str, kind: str, secu
         work.version().workflow, session.disabled_roles, id=group_id, kind=kind, security_sensitive=secure
     )
     if why is not None:
-        way = "Create it in a session that has the role (orchestrator session create ID, without that --disable-role)"
-        flag = ", or leave out --security-sensitive if the work is not" if secure else ""
-        raise Refused("NOT_PERMITTED", f"In session {session.id} {why}.", way + flag)
+        way = sentence(
+            "Create it in a session that has the role ({}, without that {})",
+            suggest("session create", id="ID"), options(disabled_roles=True),
+        )  # fmt: skip
+        if secure:
+            way = sentence("{}, or leave out {} if the work is not", way, options(security_sensitive=True))
+        raise Refused("NOT_PERMITTED", f"In session {session.id} {why}.", way)
 
 
 def _created(work: Work, session: Session, group_id: str, name: str, secure: bool) -> Answer:
@@ -127,7 +132,7 @@ def _check_dependencies(work: Work, group_id: str, dependencies: list[str]) -> N
         if work.group(dependency) is None:
             raise Refused(
                 "UNKNOWN_GROUP", f"There is no group {dependency} to depend on in this session.",
-                f"orchestrator group list --session-id {work.step.chain}",
+                suggest("group list", session_id=work.step.chain),
             )
 
 
@@ -139,10 +144,10 @@ def _require_planner(work: Work, by: str) -> None:
     if agent.role not in (MANAGER, "orchestrator"):
         raise Refused(
             "NOT_PERMITTED", f"{by} is {agent.role}; groups are planned by the project manager.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
     if work.call.input.get("security_sensitive") and agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{by} is {agent.role}; the security flag is the project manager's to set.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )

@@ -15,6 +15,7 @@ from orchestrator.core.routing.facts import (
     Session,
     Target,
 )
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent
 
@@ -60,13 +61,13 @@ def set_status_action(work: Work) -> Answer:
     if group is None:
         raise Refused(
             "UNKNOWN_GROUP", f"Session {session.id} has no group {given['id']}.",
-            f"orchestrator group list --session-id {session.id}",
+            suggest("group list", session_id=session.id),
         )
     agent = actors.actor(work, given.get("by"))
     if session.kind == "chat":
         raise Refused(
             "NOT_PERMITTED", f"Session {session.id} is a chat: closing the session closes its group.",
-            f"orchestrator session end {session.id} --by project_manager --reason ...",
+            suggest("session end", id=session.id, by="project_manager", reason="..."),
         )
     to, reason = given["status"].strip().lower(), names.said(given.get("reason"))
     _check_move(work, group, to, agent, reason)
@@ -105,7 +106,7 @@ def _check_move(work: Work, group: Group, to: str, agent: Agent, reason: str) ->
         )
     if not reason:
         what = f"Moving group {group.id} to {to} needs a reason."
-        raise Refused("REASON_REQUIRED", what, "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", what, again(reason="TEXT"))
     if to == "deferred_external":
         _external(work, group)
         _refuse_asked(work, group)
@@ -117,7 +118,7 @@ def _refuse_asked(work: Work, group: Group) -> None:
     if question is not None:
         raise Refused(
             "QUESTION_OPEN", f"Group {group.id} waits for a person to answer question {question}.",
-            f"orchestrator inbox --session-id {work.step.chain}", question_id=question,
+            suggest("inbox", session_id=work.step.chain), question_id=question,
         )
 
 
@@ -128,7 +129,7 @@ def _guard_completion(work: Work, group: Group) -> None:
     raise Refused(
         "COMPLETION_PATH_MISSING",
         f"Group {group.id} has no valid completion path: {row.get('missing') or 'approved'} is not met.",
-        f"orchestrator why {group.id} --session-id {work.step.chain}",
+        suggest("why", id=group.id, session_id=work.step.chain),
         required=completion.REQUIRED,
         path=completion.parts(row),
     )

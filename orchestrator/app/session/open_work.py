@@ -13,6 +13,7 @@ from orchestrator.app.engine import turns as decided
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import handoff
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
+from orchestrator.core.suggestions import suggest
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
@@ -50,7 +51,7 @@ def turn(context: Context, session: Row, row: Row, now: str) -> Answer | None:
         "handoff": handoff.command(session["id"], group, number),
     }
     if late and group:
-        found["redispatch"] = f"orchestrator redispatch {group} --session-id {session['id']} --reason TEXT"
+        found["redispatch"] = suggest("redispatch", group_id=group, session_id=session['id'], reason="TEXT")
     return found
 
 
@@ -76,7 +77,7 @@ def validation(session: Row) -> Answer | None:
     """The command that a session waits for where the validator is awaited, and since when; else None."""
     if session["awaited_role"] != VALIDATOR:
         return None
-    return {"command": f"orchestrator validate {session['id']}", "since": session["awaited_since"]}
+    return {"command": suggest("validate", session_id=session['id']), "since": session["awaited_since"]}
 
 
 def questions(context: Context, rows: list[Row]) -> list[Row]:

@@ -19,6 +19,7 @@ from orchestrator.core.routing.facts import (
     TECH_LEAD,
     VALIDATOR,
 )
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store.reader import Agent
@@ -112,7 +113,7 @@ def _roles(given: tuple[str, ...]) -> tuple[str, ...]:
     roles = tuple(dict.fromkeys(names.role_name(role) for role in given))
     for role in roles:
         if role not in vocabulary.ROLES:
-            raise UsageError("USAGE", f"There is no role {names.shown(role)} to disable.", "orchestrator agent list")
+            raise UsageError("USAGE", f"There is no role {names.shown(role)} to disable.", suggest("agent list"))
         if role in (MANAGER, TECH_LEAD, VALIDATOR):
             raise UsageError("USAGE", f"{role} cannot be disabled: a session always needs it.", "Leave it out")
     return roles
@@ -126,7 +127,7 @@ def _check_reachable(disabled: tuple[str, ...], testing_mode: str) -> None:
     if QA in disabled and testing_mode == "full":
         raise UsageError(
             "USAGE", f"Without {QA} no group can pass the tests that mode full demands.",
-            "Repeat with --testing-mode minimal",
+            again(testing_mode="minimal"),
         )
 
 
@@ -136,7 +137,7 @@ def create_action(work: Work) -> Answer:
     if work.reader.session(session_id) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"There is a session {session_id} already; nothing changed.",
-            f"orchestrator status {session_id}",
+            suggest("status", session_id=session_id),
         )
     by = given.get("by") or MANAGER
     actors.named_actor(work, by, "Creating a session")
@@ -235,11 +236,11 @@ def _acting(work: Work, what: str) -> tuple[Agent, str]:
     elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what} is the project manager's or a person's to do.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
     reason = names.said(given.get("reason"))
     if not reason:
-        raise Refused("REASON_REQUIRED", f"{what} needs a reason.", "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", f"{what} needs a reason.", again(reason="TEXT"))
     return agent, reason
 
 
@@ -259,7 +260,7 @@ def resume_action(work: Work) -> Answer:
     if question is not None:
         raise Refused(
             "QUESTION_OPEN", f"Session {work.step.chain} waits for a person to answer question {question}.",
-            f"orchestrator inbox --session-id {work.step.chain}", question_id=question,
+            suggest("inbox", session_id=work.step.chain), question_id=question,
         )
     changes.move_session(work, "paused", "active", by=by.id, reason=reason, cause="manual")
     settling.settle(work, "session", closed=True)
@@ -287,14 +288,14 @@ def end_action(work: Work) -> Answer:
     agent = actors.actor(work, given.get("by"))
     reason = names.said(given.get("reason"))
     if not reason:
-        raise Refused("REASON_REQUIRED", "Ending a session needs a reason.", "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", "Ending a session needs a reason.", again(reason="TEXT"))
     chat = session.kind == "chat"
     if not chat or agent.kind == "human":
         human.require(work, agent, f"{'Closing' if chat else 'Abandoning'} session {session.id} as {agent.id}")
     elif agent.role not in (MANAGER, "orchestrator"):
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; closing a chat is the project manager's or a person's.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
     cancelled = close(work, by=agent.id, reason=reason, cause="manual")
     answer: Answer = {"success": True, "session": _row(work), "seq": work.seq}
@@ -341,7 +342,7 @@ def testing_mode_action(work: Work) -> Answer:
     if mode == "full" and QA in session.disabled_roles:
         raise Refused(
             "NOT_PERMITTED", f"Session {session.id} does without {QA}, so no group could pass what mode full demands.",
-            f"orchestrator status {session.id}",
+            suggest("status", session_id=session.id),
         )
     if STRICTNESS[mode] < STRICTNESS[session.testing_mode]:
         human.require(work, by, f"Loosening the testing mode from {session.testing_mode} to {mode}")

@@ -13,6 +13,7 @@ from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import doubtful, open_work
 from orchestrator.core.routing.facts import MANAGER, PERSON
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import file_safety, queries
 from orchestrator.store.queries import Row
@@ -206,7 +207,7 @@ def _group(
 def _next(seen: Snapshot, answer: Answer) -> list[str]:
     """What goes on from here: commands, and the questions that wait for a person."""
     session, spawns = seen.session["id"], answer["spawns"]
-    commands = [f"orchestrator inbox --session-id {session}"] if seen.questions else []
+    commands: list[str] = [suggest("inbox", session_id=session)] if seen.questions else []
     commands += seen.queued
     if answer["state"] == PAUSED and not any(question["group_id"] is None for question in seen.questions):
         commands.append(resuming.command(session))
@@ -217,5 +218,5 @@ def _next(seen: Snapshot, answer: Answer) -> list[str]:
     commands += [step["command"] for group in answer["stuck"] for step in group["helps"]]
     if answer["state"] == STALLED:
         unfinished = (group["id"] for group in seen.groups if group["status"] not in _FINISHED)
-        commands += [f"orchestrator why {group} --session-id {session}" for group in unfinished]
+        commands += [suggest("why", id=group, session_id=session) for group in unfinished]
     return list(dict.fromkeys(commands))

@@ -9,6 +9,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import open_work
 from orchestrator.core import handoff_groups, task_graph
 from orchestrator.core.routing.facts import MANAGER
+from orchestrator.core.suggestions import suggest
 from orchestrator.store.queries import Row
 
 CYCLE = "dependency_cycle"
@@ -64,8 +65,10 @@ def _helps(
 ) -> list[Answer]:
     """What can be done about one group."""
     if group["cause"] == CYCLE:
-        drop = f"orchestrator group undepend {group['id']} --on {_after(cycle, group['id'])}"
-        command = f"{drop} --by {MANAGER} --session-id {session['id']} --reason TEXT"
+        command = suggest(
+            "group undepend", id=group["id"], on=_after(cycle, group["id"]), by=MANAGER, session_id=session["id"],
+            reason="TEXT",
+        )  # fmt: skip
         return [{"what": f"break the cycle at {group['id']}", "command": command}]
     workflow = context.version(session["workflow_version_id"]).workflow
     own = session["awaited_role"] == MANAGER

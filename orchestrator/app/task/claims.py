@@ -16,6 +16,7 @@ from orchestrator.app.kernel import acting, human
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import clock_jumps, names, permissions, tasks
+from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.core.tasks import Task
 from orchestrator.errors import EXIT_NEGATIVE, Refused
 from orchestrator.store import task_reader
@@ -118,7 +119,7 @@ def claim_action(work: Work) -> Answer:
 
 def _agent(work: Work, given: str | None) -> Agent:
     if not given:
-        raise Refused("ACTOR_REQUIRED", "A claim is somebody's.", "Repeat with --agent-id AGENT")
+        raise Refused("ACTOR_REQUIRED", "A claim is somebody's.", again(agent_id="AGENT"))
     agent = acting.require_agent(work, given)
     acting.refuse_outside(work, agent, None)
     return agent
@@ -160,7 +161,7 @@ def _claimed(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
 def _refuse_blocked(work: Work, task: Task) -> Task:
     raise Refused(
         "ILLEGAL_MOVE", f"Task {task.id} is blocked ({task.blocked_reason}); a claim lifts nothing.",
-        f"orchestrator blocker list --task {task.id} --open --session-id {work.step.chain}", allowed=[],
+        suggest("blocker list", task=task.id, open=True, session_id=work.step.chain), allowed=[],
     )
 
 
@@ -283,7 +284,7 @@ def _without_token(work: Work) -> tuple[Task, Agent, str]:
     if not given.get("by"):
         raise Refused(
             "ACTOR_REQUIRED", f"Who releases task {task.id} is not named, nor is a claim by its token.",
-            "Repeat with --by AGENT, or with --claim-token TOKEN",
+            sentence("Repeat with {}, or with {}", options(by="AGENT"), options(claim_token="TOKEN")),  # noqa: S106
         )
     agent = _agent(work, given["by"])
     task_guards.by_hand(work, agent)
@@ -303,7 +304,7 @@ def _why_freed(work: Work, task: Task, agent: Agent) -> str:
         raise task_guards.claim_lost(work, task, by_token=True)
     if not names.said(work.call.input.get("reason")):
         raise Refused(
-            "REASON_REQUIRED", f"Taking task {task.id} from {holder} needs a reason.", "Repeat with --reason TEXT"
+            "REASON_REQUIRED", f"Taking task {task.id} from {holder} needs a reason.", again(reason="TEXT")
         )
     return ""
 

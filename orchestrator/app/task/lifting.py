@@ -13,6 +13,7 @@ from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names, permissions
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import Blocker
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import Refused
 from orchestrator.store import queries, task_queries
 from orchestrator.store.queries import Row
@@ -78,7 +79,7 @@ def _require(context: Context, session: str, id: str) -> Row:
     if found is None:
         raise Refused(
             "UNKNOWN_ID", f"Session {session} has no blocker {names.shown(id)}.",
-            f"orchestrator blocker list --session-id {session}", kind="blocker",
+            suggest("blocker list", session_id=session), kind="blocker",
         )
     return found
 
@@ -122,7 +123,7 @@ def resolve_action(work: Work) -> Answer:
     if row["resolved_seq"] is not None:
         raise Refused(
             "ALREADY_RESOLVED", f"Blocker {row['id']} was resolved by {row['resolved_by']} at {row['resolved_at']}.",
-            f"orchestrator blocker show {row['id']} --session-id {session.id}", resolved_by=row["resolved_by"],
+            suggest("blocker show", id=row['id'], session_id=session.id), resolved_by=row["resolved_by"],
             resolved_at=row["resolved_at"],
         )
     agent = actors.actor(work, given.get("by"))
@@ -130,14 +131,14 @@ def resolve_action(work: Work) -> Answer:
     legacy = _check(work, row, agent)
     reason = names.said(given.get("reason"))
     if not reason:
-        raise Refused("REASON_REQUIRED", f"Resolving blocker {row['id']} needs a reason.", "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", f"Resolving blocker {row['id']} needs a reason.", again(reason="TEXT"))
     return _write(work, row, agent, reason, "legacy" if legacy else "resolved")
 
 
 def _check(work: Work, row: Row, agent: Agent) -> bool:
     """Whether the blocker is the agent's to lift; True where nobody is on record as its opener."""
     if agent.kind == "system":
-        raise Refused("NOT_PERMITTED", f"{agent.id} resolves blockers by its own rules.", "Repeat with --by AGENT")
+        raise Refused("NOT_PERMITTED", f"{agent.id} resolves blockers by its own rules.", again(by="AGENT"))
     person = agent.kind == "human"
     if person:
         human.require(work, agent, f"Resolving blocker {row['id']} as {agent.id}")

@@ -18,6 +18,7 @@ from orchestrator.core import next_action as rules
 from orchestrator.core.next_facts import Barrier, Facts, Item, Turn, Worker
 from orchestrator.core.permissions import Standing
 from orchestrator.core.routing.facts import ROUTER, Session
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import next_reader, task_reader
@@ -55,12 +56,12 @@ def next_action(
     """
     if agent_id is None:
         if task is not None:
-            raise UsageError("USAGE", "--task needs an agent who asks about it.", "Repeat with --agent-id AGENT")
+            raise UsageError("USAGE", "--task needs an agent who asks about it.", again(agent_id="AGENT"))
         from orchestrator.app.verdict import postflight
 
         return postflight.postflight(context, session_id, group_id)
     if group_id is not None:
-        raise UsageError("USAGE", "--group-id is not for an agent's next action.", "Repeat with --task TASK")
+        raise UsageError("USAGE", "--group-id is not for an agent's next action.", again(task="TASK"))
     with _one_view(context):
         session = context.require_session(session_id)
         agent = _agent(context, session_id, agent_id)
@@ -108,11 +109,11 @@ def _agent(context: Context, session: str, agent_id: str) -> Agent:
     agent = context.reader.agent(agent_id)
     if agent is None or not agent.active:
         what = "is not registered" if agent is None else "is deactivated"
-        raise Refused("UNKNOWN_AGENT", f"Agent {agent_id} {what}.", "orchestrator agent list")
+        raise Refused("UNKNOWN_AGENT", f"Agent {agent_id} {what}.", suggest("agent list"))
     if agent.session_id not in (None, session):
         raise Refused(
             "NOT_PERMITTED", f"Agent {agent_id} acts in session {agent.session_id} only.",
-            f"orchestrator next --session-id {agent.session_id} --agent-id {agent_id}",
+            suggest("next", session_id=agent.session_id, agent_id=agent_id),
         )
     return agent
 
@@ -122,7 +123,7 @@ def _task(context: Context, session: str, task_id: str) -> Task:
     if found is None:
         near = names.nearest(task_id, task_reader.known(context.connection, session))
         message = f"Session {session} has no task {names.shown(task_id)}."
-        raise Refused("UNKNOWN_TASK", message, f"orchestrator task list --session-id {session}", did_you_mean=near)
+        raise Refused("UNKNOWN_TASK", message, suggest("task list", session_id=session), did_you_mean=near)
     return found
 
 
@@ -140,7 +141,7 @@ def _refuse_stranger(context: Context, session: str, agent: Agent, task: Task) -
         if found.allowed:
             return
         why = f"{found.why}; {agent.id} is not the one, nor above"
-    raise Refused("NOT_PERMITTED", f"{why}.", f"orchestrator task show {task.id} --session-id {session}")
+    raise Refused("NOT_PERMITTED", f"{why}.", suggest("task show", id=task.id, session_id=session))
 
 
 class _Once(dict[_Key, _Value]):

@@ -11,6 +11,7 @@ from typing import Any
 from orchestrator.app.kernel import acting
 from orchestrator.app.kernel.context import Call, Context, Work, perform
 from orchestrator.core import masking, strictjson, tasks
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
 from orchestrator.store import next_reader
 from orchestrator.store.constants import STORE_CHAIN
@@ -88,5 +89,5 @@ def _refuse(work: Work) -> dict[str, Any]:
     agent = acting.require_agent(work, work.actor)
     raise Refused(
         "UNKNOWN_TASK", f"{agent.id} works at no task in session {session}.",
-        f"orchestrator next --agent-id {agent.id} --session-id {session}",
+        suggest("next", agent_id=agent.id, session_id=session),
     )

@@ -10,6 +10,7 @@ from orchestrator.app.kernel.context import Context, Work
 from orchestrator.core import blockers, lifecycle_table, names, permissions, tasks
 from orchestrator.core.permissions import Block, Standing
 from orchestrator.core.routing.facts import MANAGER
+from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused
 from orchestrator.store import task_reader
@@ -38,7 +39,7 @@ def require_task(asked: Asked, session: str, id: str) -> Task:
         near = names.nearest(id, task_reader.known(connection, session))
         raise Refused(
             "UNKNOWN_TASK", f"Session {session} has no task {names.shown(id)}.",
-            f"orchestrator task list --session-id {session}", did_you_mean=near,
+            suggest("task list", session_id=session), did_you_mean=near,
         )
     return found
 
@@ -60,7 +61,7 @@ def known_status(to: str) -> None:
 
 def show(work: Work, task: str) -> str:
     """The command that shows a task."""
-    return f"orchestrator task show {task} --session-id {work.step.chain}"
+    return suggest("task show", id=task, session_id=work.step.chain)
 
 
 def expected_version(work: Work, task: Task, version: int | None) -> None:
@@ -88,9 +89,9 @@ def legal(work: Work, task: Task, to: str, cause: str) -> None:
         lifecycle_table.refuse_task_move(task.status, to, cause)
     except Refused as refusal:
         if (task.status, to) == (tasks.IN_PROGRESS, tasks.TODO):
-            own = "--claim-token TOKEN" if task.claim_holder else f"--by {task.assignee or 'AGENT'}"
-            release = f"orchestrator task release {task.id} --session-id {work.step.chain} {own}"
-            refusal.suggestion += f"; give it back by `{release}`"
+            own = {"claim_token": "TOKEN"} if task.claim_holder else {"by": task.assignee or "AGENT"}
+            release = suggest("task release", id=task.id, session_id=work.step.chain, **own)
+            refusal.suggestion = sentence("{}; give it back by `{}`", refusal.suggestion, release)
         raise
 
 
@@ -210,7 +211,7 @@ def reason_given(task: Task, to: str, reason: str) -> None:
     """
     if to in (tasks.BLOCKED, tasks.CANCELLED) and not reason:
         what = f"Setting task {task.id} {to} needs a reason."
-        raise Refused("REASON_REQUIRED", what, "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", what, again(reason="TEXT"))
 
 
 def takes_part(work: Work, agent: str) -> None:
@@ -223,7 +224,7 @@ def takes_part(work: Work, agent: str) -> None:
     if found is not None and found.role in work.session().disabled_roles:
         raise Refused(
             "NOT_PERMITTED", f"Session {work.step.chain} does without {found.role}, which {agent} is.",
-            f"orchestrator session show {work.step.chain}", disabled_roles=list(work.session().disabled_roles),
+            suggest("session show", id=work.step.chain), disabled_roles=list(work.session().disabled_roles),
         )
 
 
@@ -243,7 +244,7 @@ def may_begin(work: Work, task: Task, assignee: str) -> None:
     if stop is not None:
         raise Refused(
             "DEPENDENCIES_OPEN", f"Task {task.id} waits with its group {task.group_id}, which blocker {stop} stops.",
-            f"orchestrator blocker show {stop} --session-id {session}", open=[stop],
+            suggest("blocker show", id=stop, session_id=session), open=[stop],
         )
     has_room(work, task, assignee)
 
@@ -260,7 +261,7 @@ def has_room(work: Work, task: Task, agent: str) -> None:
         named = [name if at == work.step.chain else f"{name} of session {at}" for at, name in others]
         raise Refused(
             "ASSIGNEE_BUSY", f"{agent} has {', '.join(named)} in progress, as many as it takes at a time.",
-            f"orchestrator task show {first} --session-id {session}", tasks=[name for _, name in others],
+            suggest("task show", id=first, session_id=session), tasks=[name for _, name in others],
         )
 
 
@@ -279,8 +280,7 @@ def _waits_for(work: Work, task: Task) -> tuple[str, str]:
 
 def undepend(work: Work, task: str, on: str) -> str:
     """The command that drops a dependency of which nothing will come, in the name of who always may."""
-    ends = f"{task} --on {on} --session-id {work.step.chain}"
-    return f"orchestrator task undepend {ends} --by {MANAGER} --reason TEXT"
+    return suggest("task undepend", id=task, on=on, session_id=work.step.chain, by=MANAGER, reason="TEXT")
 
 
 def _open_groups(work: Work, task: Task) -> tuple[str, ...]:
@@ -307,7 +307,7 @@ def may_finish(work: Work, task: Task, agent: Agent) -> None:
 
         following: dict[str, Any] = next_action.answer(work, work.step.chain, _asker(work, task, agent), task)
         raise Refused(
-            "COMPLETION_GATE", f"Task {task.id} is not done: {missing}.", str(following.get("instruction", "")),
+            "COMPLETION_GATE", f"Task {task.id} is not done: {missing}.", following.get("instruction", ""),
             next=following,
         )
 
@@ -371,5 +371,6 @@ def claim_lost(work: Work, task: Task, token: str | None = None, *, by_token: bo
     if token is not None:
         why = f"; {names.shown(token)} is not the token of a claim that holds"
     elif by_token and task.claim_holder is not None:
-        why, then = "; only with the token of that claim this is its holder's to do", "Repeat with --claim-token TOKEN"
+        why = "; only with the token of that claim this is its holder's to do"
+        then = again(claim_token="TOKEN")  # noqa: S106 - what stands for one
     return Refused("CLAIM_LOST", f"Task {task.id} {what}{until}{why}.", then, holder=holder, until=task.claim_until)

@@ -9,6 +9,7 @@ from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.task import task_actors, task_guards, task_status, task_views
 from orchestrator.core import permissions, task_graph, tasks
 from orchestrator.core.routing.facts import MANAGER, ROUTER
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tasks import Task
 from orchestrator.errors import Refused
 from orchestrator.store import task_reader
@@ -100,8 +101,10 @@ def hopeless(work: Work, id: str, on: Iterable[str]) -> Answer:
     """What is said where a task now waits for cancelled ones, which are never done: `warnings`, or nothing."""
     found = [task_reader.task(work.context.connection, work.step.chain, each) for each in on]
     told = [
-        f"Task {each.id} is cancelled and will never be done, so that {id} waits until that is dropped:"
-        f" {task_guards.undepend(work, id, each.id)}"
+        sentence(
+            "Task {} is cancelled and will never be done, so that {} waits until that is dropped: {}",
+            each.id, id, task_guards.undepend(work, id, each.id),
+        )
         for each in found if each is not None and each.status == tasks.CANCELLED
     ]  # fmt: skip
     return {"warnings": told} if told else {}
@@ -155,7 +158,7 @@ def _begun(work: Work, task: Task) -> bool:
 
 
 def _invalid(work: Work, message: str, why: str) -> Refused:
-    return Refused("DEPENDENCY_INVALID", message, f"orchestrator task list --session-id {work.step.chain}", why=why)
+    return Refused("DEPENDENCY_INVALID", message, suggest("task list", session_id=work.step.chain), why=why)
 
 
 def _require_other(work: Work, on: str) -> Task:

@@ -9,6 +9,7 @@ from orchestrator.app.task import task_actors, task_guards, task_links, task_sta
 from orchestrator.core import blockers, names, task_types, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import ROUTER, Session
+from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.core.tasks import Task
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
@@ -75,11 +76,11 @@ def create(
 
 def _check_words(title: str, status: str, reason: str) -> None:
     if not names.said(title):
-        raise UsageError("USAGE", "A task needs a title that can be read.", "Repeat with --title TEXT")
+        raise UsageError("USAGE", "A task needs a title that can be read.", again(title="TEXT"))
     if reason and status != tasks.BLOCKED:
         raise UsageError(
             "USAGE", f"A reason is for a task that is created blocked, and this one is {status}.",
-            "Repeat with --status blocked, or without --reason",
+            sentence("Repeat with {}, or without {}", options(status=tasks.BLOCKED), options(reason=True)),
         )
 
 
@@ -98,7 +99,7 @@ def create_action(work: Work) -> Answer:
     if task_reader.task(work.context.connection, session.id, given["id"]) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"Session {session.id} has a task {given['id']} already; nothing changed.",
-            f"orchestrator task show {given['id']} --session-id {session.id}",
+            suggest("task show", id=given['id'], session_id=session.id),
         )
     where = _place(work, session)
     acting.refuse_outside(work, agent, where.group)
@@ -107,7 +108,7 @@ def create_action(work: Work) -> Answer:
     reason = names.said(given.get("reason"))
     if blocked and not reason:
         what = f"Creating task {given['id']} blocked needs a reason."
-        raise Refused("REASON_REQUIRED", what, "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", what, again(reason="TEXT"))
     on = list(dict.fromkeys(given.get("depends_on") or []))
     parent = where.parent.id if where.parent else None
     for other in on:
@@ -130,12 +131,12 @@ def _place(work: Work, session: Session) -> _Place:
     if parent is not None and parent.group_id != group:
         raise Refused(
             "DEPENDENCY_INVALID", f"Task {parent.id} belongs to group {parent.group_id or '(none)'}, and its subtasks"
-            " with it.", f"orchestrator task show {parent.id} --session-id {session.id}", why="group",
+            " with it.", suggest("task show", id=parent.id, session_id=session.id), why="group",
         )
     if parent is not None and parent.closed:
         raise Refused(
             "DEPENDENCY_INVALID", f"Task {parent.id} is {parent.status}; it takes no further subtask.",
-            f"orchestrator task show {parent.id} --session-id {session.id}", why="closed",
+            suggest("task show", id=parent.id, session_id=session.id), why="closed",
         )
     if group is not None:
         _require_open_group(work, session, group)
@@ -149,7 +150,7 @@ def _require_open_group(work: Work, session: Session, group: str) -> None:
     if found.status in ("completed", "cancelled"):
         raise Refused(
             "GROUP_CLOSED", f"Group {group} is {found.status}; it takes no further task.",
-            f"orchestrator group show {group} --session-id {session.id}",
+            suggest("group show", id=group, session_id=session.id),
         )
 
 
@@ -160,7 +161,7 @@ def _check_assignee(work: Work, group: str | None) -> None:
     agent = acting.require_agent(work, assignee)
     acting.refuse_outside(work, agent, group)
     if agent.kind == "system":
-        raise Refused("NOT_PERMITTED", f"{assignee} is the system; it takes no task.", "orchestrator agent list")
+        raise Refused("NOT_PERMITTED", f"{assignee} is the system; it takes no task.", suggest("agent list"))
     task_guards.takes_part(work, agent.id)
 
 
@@ -270,7 +271,7 @@ def set_status(
     if blocker_type is not None and status.strip().lower() != tasks.BLOCKED:
         raise UsageError(
             "USAGE", f"A blocker's type is for blocking a task, not for setting it {names.shown(status)}.",
-            f"Repeat with {tasks.BLOCKED}, or without --blocker-type",
+            sentence("Repeat with {}, or without {}", tasks.BLOCKED, options(blocker_type=True)),
         )
     given = {
         "id": id, "status": status, "by": by, "reason": reason, "blocker_type": blocker_type,
@@ -306,7 +307,8 @@ def _waited_for(work: Work, task: Task) -> Answer:
             if waiting.closed:
                 continue
             drop = task_guards.undepend(work, waiting.id, each.id)
-            told.append(f"Task {waiting.id} waits for {each.id}, which is cancelled and will never be done: {drop}")
+            what = "Task {} waits for {}, which is cancelled and will never be done: {}"
+            told.append(sentence(what, waiting.id, each.id, drop))
     most = task_guards.MOST_NAMED
     more = [f"{len(told) - most} more tasks wait for what is cancelled."] if len(told) > most else []
     return {"warnings": [*told[:most], *more]} if told else {}

@@ -12,6 +12,7 @@ from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.verdict import scope
 from orchestrator.core import names, strictjson
 from orchestrator.core.routing.facts import MANAGER
+from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.core.validation import criteria as rules
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import evidence as proofs
@@ -74,7 +75,7 @@ def add(
 
 def _check_text(text: str) -> None:
     if not names.said(text):
-        raise UsageError("USAGE", "A criterion needs a text.", "Repeat with --text TEXT")
+        raise UsageError("USAGE", "A criterion needs a text.", again(text="TEXT"))
 
 
 def _check_measure(metric: str | None, operator: str | None, target: str | None) -> None:
@@ -85,16 +86,17 @@ def _check_measure(metric: str | None, operator: str | None, target: str | None)
     if missing:
         raise UsageError(
             "USAGE", f"A measured criterion needs metric, operator and target; {', '.join(missing)} is missing.",
-            "Repeat with --metric NAME --operator ge --target N",
+            again(metric="NAME", operator="ge", target="N"),
         )
     why = rules.unfit_target(str(metric), str(operator), str(target))
     if why is not None:
-        raise UsageError("USAGE", f"The criterion cannot be measured: {why}.", "Repeat with another --target")
+        another = sentence("Repeat with another {}", options(target=True))
+        raise UsageError("USAGE", f"The criterion cannot be measured: {why}.", another)
 
 
 def _check_command(command: tuple[str, ...]) -> None:
     if command and not command[0].strip():
-        raise UsageError("USAGE", "The command names no program.", """Repeat with --command '["pytest", "-q"]'""")
+        raise UsageError("USAGE", "The command names no program.", again(command='["pytest", "-q"]'))
     if sum(map(len, command)) > COMMAND_LIMIT:
         raise UsageError("USAGE", f"The command is longer than {COMMAND_LIMIT} characters.", "Put it into a script")
 
@@ -108,7 +110,7 @@ def add_action(work: Work) -> Answer:
     if work.reader.one("SELECT 1 FROM criteria WHERE session_id = :s AND id = :id", s=session.id, id=id_):
         raise Refused(
             "ALREADY_EXISTS", f"Session {session.id} has, or had, a criterion {id_}; nothing changed.",
-            f"orchestrator criterion list --session-id {session.id}",
+            suggest("criterion list", session_id=session.id),
         )
     work.step.insert(
         "criteria",
@@ -161,7 +163,7 @@ def set_criterion(
         )
     if actual is not None and rules.number(actual) is None:
         message = f"The actual value must be a decimal number, not {names.shown(actual)}."
-        raise UsageError("USAGE", message, "Repeat with --actual N")
+        raise UsageError("USAGE", message, again(actual="N"))
     if text is not None:
         _check_text(text)
     given = {
@@ -183,9 +185,11 @@ def set_action(work: Work) -> Answer:
     if status is not None:
         _check_status(work, row, status, agent, _reason(given))
     if actual is not None and row["operator"] is None:
-        raise UsageError("USAGE", f"Criterion {row['id']} measures nothing.", "Leave out --actual")
+        without = sentence("Leave out {}", options(actual=True))
+        raise UsageError("USAGE", f"Criterion {row['id']} measures nothing.", without)
     if actual is not None and (why := rules.unfit_actual(row["metric"], actual)):
-        raise UsageError("USAGE", f"The actual value cannot be so: {why}.", "Repeat with another --actual")
+        another = sentence("Repeat with another {}", options(actual=True))
+        raise UsageError("USAGE", f"The actual value cannot be so: {why}.", another)
     if proof is not None:
         _check_evidence(work, row, proof, agent)
     _write(work, row, agent)
@@ -198,31 +202,32 @@ def _check_status(work: Work, row: Row, status: str, agent: Agent, reason: str) 
     elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} may not say whether a criterion is met or deferred; the project manager may.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
     if status == "met" and (row["operator"] or row["command"]):
         how = "its recorded value" if row["operator"] else "its command"
         raise Refused(
             "CRITERION_COMPUTED", f"Criterion {row['id']} is decided by {how}; nobody sets it as met.",
-            "Record the value with --actual N" if row["operator"] else f"orchestrator validate {work.step.chain}",
+            sentence("Record the value with {}", options(actual="N")) if row["operator"]
+            else suggest("validate", session_id=work.step.chain),
         )
     if not reason:
         message = f"Setting a criterion to {status} needs a reason."
-        raise Refused("REASON_REQUIRED", message, "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", message, again(reason="TEXT"))
 
 
 def _check_evidence(work: Work, row: Row, proof: str, agent: Agent) -> None:
     if not proofs.exists(work.context.connection, work.step.chain, proof):
         raise Refused(
             "UNKNOWN_ID", f"There is no evidence or report {names.shown(proof)} in session {work.step.chain}.",
-            f"orchestrator audit timeline --session-id {work.step.chain}", kind="evidence",
+            suggest("audit timeline", session_id=work.step.chain), kind="evidence",
         )
     if row["status"] == "met" and agent.kind == "human":
         human.require(work, agent, f"Giving other evidence for criterion {row['id']} as {agent.id}")
     elif row["status"] == "met" and agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"Criterion {row['id']} is met; other evidence for it is the project manager's to give.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
 
 
@@ -268,7 +273,7 @@ def remove_action(work: Work) -> Answer:
     row = _require(work, given["id"])
     by, reason = _planner(work, given.get("by"), "removing a criterion"), _reason(given)
     if not reason:
-        raise Refused("REASON_REQUIRED", "Removing a criterion needs a reason.", "Repeat with --reason TEXT")
+        raise Refused("REASON_REQUIRED", "Removing a criterion needs a reason.", again(reason="TEXT"))
     _record(work, "criterion", row["id"], row["status"], REMOVED, by, reason)
     _update(work, row["id"], {"removed_seq": work.seq, "removed_by": by, "removed_reason": reason})
     return _answer(work, row["id"])
@@ -284,12 +289,12 @@ def _planner(work: Work, by: str | None, what: str) -> str:
         since = " once the work is planned" if frozen else ""
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what}{since} is the project manager's to do.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
     if frozen and not _reason(work.call.input):
         raise Refused(
             "REASON_REQUIRED", f"The scope was frozen by the first plan; {what} needs a reason.",
-            "Repeat with --reason TEXT",
+            again(reason="TEXT"),
         )
     return agent.id
 
@@ -307,7 +312,7 @@ def _require(work: Work, id_: str) -> Row:
         )]  # fmt: skip
         raise Refused(
             "UNKNOWN_ID", f"Session {work.step.chain} has no criterion {names.shown(id_)}.",
-            f"orchestrator criterion list --session-id {work.step.chain}",
+            suggest("criterion list", session_id=work.step.chain),
             kind="criterion", did_you_mean=names.nearest(id_, known),
         )
     return row

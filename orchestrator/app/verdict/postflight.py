@@ -12,6 +12,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import open_work
 from orchestrator.core.questions import BUDGET, REVIEW
 from orchestrator.core.running import advice
+from orchestrator.core.suggestions import suggest
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
@@ -85,8 +86,7 @@ def _question(row: Row) -> Answer:
 
 def _goes_on(row: Row) -> str:
     """The answer after which the work goes on, which is the first one; a note is always possible."""
-    command = str(row["answers"][0]["command"])
-    return command if command.endswith(" --note TEXT") else f"{command} --note TEXT"
+    return suggest("answer", id=row["id"], decision=row["answers"][0]["decision"], note="TEXT")
 
 
 def _reason(row: Row) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 from orchestrator.app.kernel import acting, attached, human
 from orchestrator.app.kernel.context import FOUND, Answer, Call, Context, Work, answered, perform
 from orchestrator.app.verdict import merges, verdicts
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
 from orchestrator.core.validation.snapshot import Criterion, Finding, Merge, Ran, Snapshot
@@ -158,7 +159,7 @@ def _unasked(judged: Snapshot) -> Answer:
     """What a validation says that was turned into a dry run."""
     said = judged.last_manager_status
     why = f"the project manager's last report is {said}, not the confirmation" if said else "nothing was reported yet"
-    way = f"orchestrator validate {judged.session} --record"
+    way = suggest("validate", session_id=judged.session, record=True)
     return {"exit_code": EXIT_NEGATIVE, "warnings": [f"Nothing was recorded: {why}. To record a verdict anyway: {way}"]}
 
 

@@ -24,6 +24,7 @@ from orchestrator.core.routing.facts import (
     Report,
     Target,
 )
+from orchestrator.core.suggestions import recorded, suggest
 from orchestrator.core.workflow.model import Transition
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused
 from orchestrator.store import evidence, queries
@@ -55,7 +56,7 @@ def record_action(work: Work) -> Answer:
         raise Refused(
             "STATE_CHANGED",
             f"Session {session.id} changed while it was validated, so the verdict would be about the past.",
-            f"orchestrator validate {session.id}",
+            suggest("validate", session_id=session.id),
             head=_head(work),
         )
     version = work.context.version(session.workflow_version_id)
@@ -98,7 +99,7 @@ def newest(context: Context, session_id: str) -> Answer | None:
     report = queries.row(context.reader, queries.REPORT, session=session_id, seq=row["seq"]) if row else None
     if row is None or report is None:
         return None
-    found: Answer = strictjson.stored(report["details"])["validator_verdict"]
+    found: Answer = recorded(strictjson.stored(report["details"])["validator_verdict"])
     return {**found, "report_id": row["id"], "at": row["at"], "fresh": row["fresh"]}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.app.engine import changes
 from orchestrator.app.kernel import human
 from orchestrator.app.kernel.context import Work
-from orchestrator.core import names
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.workflow import diff
 from orchestrator.errors import Refused
 from orchestrator.store import versions
@@ -42,8 +42,8 @@ def require_person_to_activate(work: Work, agent: Agent, old: int | None, new: d
         f"Only a person may make this workflow version active while sessions are open ({which}), because its rules"
         f" differ from those of the active version {old}",
         diff.sentences(diff.of_rules(diff.diff(before, new))),
-        f"orchestrator workflow load {names.word(str(work.call.input.get('source')))} --by {{person}}",
-        work, sessions=open_["first"],
+        suggest("workflow load", file=str(work.call.input.get("source")), by=_person(work)), work,
+        sessions=open_["first"],
     )  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def require_person_to_upgrade(work: Work, agent: Agent, old: int, new: int) -> t
             f"Only a person may move session {session} from workflow version {old} to version {new}, because their"
             " rules differ",
             list(differs),
-            f"orchestrator session upgrade-workflow {session} --by {{person}} --reason TEXT", work,
+            suggest("session upgrade-workflow", id=session, by=_person(work), reason="TEXT"), work,
         )  # fmt: skip
     return differs
 
@@ -80,13 +80,16 @@ def confirm(work: Work, agent: Agent, hash_: str, reason: str) -> list[str]:
     return [each.text() for each in open_]
 
 
+def _person(work: Work) -> str:
+    people = human.people(work.context)
+    return people[0] if len(people) == 1 else "PERSON"
+
+
 def _refuse(what: str, differs: list[str], command: str, work: Work, **more: Any) -> None:
     if not differs:
         return
-    people = human.people(work.context)
-    way = command.format(person=people[0] if len(people) == 1 else "PERSON")
     message = f"{what}: {_few(differs, '; ')}."
-    raise Refused("HUMAN_REQUIRED", message, way, changes=list(differs), **more)
+    raise Refused("HUMAN_REQUIRED", message, command, changes=list(differs), **more)
 
 
 def _few(found: list[str], between: str) -> str:

@@ -11,6 +11,7 @@ from orchestrator.app.kernel.context import RULES, Answer, Call, Context, Versio
 from orchestrator.app.workflow import rule_changes
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER, RULES_VERSION
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import diff, model
 from orchestrator.errors import InvalidInput, Refused, UsageError
 from orchestrator.store import versions as loaded
@@ -98,7 +99,7 @@ def load_action(work: Work) -> Answer:
         noun = "error" if errors == 1 else "errors"
         raise InvalidInput(
             "WORKFLOW_INVALID", f"{given['source']} has {errors} {noun}; the active version stays.",
-            f"orchestrator workflow check {given['source']}", problems=rows,
+            suggest("workflow check", file=given['source']), problems=rows,
         )
     hash_ = version_hash(report.hash, files)
     row = work.reader.one("SELECT id FROM workflow_versions WHERE hash = :hash", hash=hash_)
@@ -127,7 +128,7 @@ def _require_loader(work: Work) -> Agent:
     if agent.role != MANAGER and agent.kind == "ai":
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; workflows are the project manager's or a person's to load.",
-            "Repeat with --by project_manager",
+            again(by="project_manager"),
         )
     return agent
 
@@ -212,7 +213,7 @@ def find(context: Context, key: str | None) -> Version:
     found = [row for row in _rows(context, "", None) if _names(row, key)]
     if len(found) != 1:
         what = "No workflow version is" if not found else f"{len(found)} workflow versions are"
-        raise Refused("UNKNOWN_ID", f"{what} called {key}.", "orchestrator workflow versions", kind="workflow version")
+        raise Refused("UNKNOWN_ID", f"{what} called {key}.", suggest("workflow versions"), kind="workflow version")
     return context.version(found[0]["id"])
 
 

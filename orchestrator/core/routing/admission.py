@@ -17,6 +17,7 @@ from orchestrator.core.routing.facts import (
     Refusal,
     Report,
 )
+from orchestrator.core.suggestions import options, sentence, suggest
 from orchestrator.core.workflow.model import Transition, Workflow
 
 NEEDS_GROUP = ("rework", "defer", "resume", "escalate")
@@ -31,7 +32,7 @@ def refuse_state(facts: Facts, report: Report, transition: Transition | None) ->
         return Refusal(
             "SESSION_CLOSED",
             f"Session {session.id} has ended and takes no more reports.",
-            f"orchestrator status {session.id}",
+            suggest("status", session_id=session.id),
             {},
         )
     if report.testing_mode and STRICTNESS[report.testing_mode] < STRICTNESS[session.testing_mode]:
@@ -39,7 +40,7 @@ def refuse_state(facts: Facts, report: Report, transition: Transition | None) ->
             "TESTING_MODE_MISMATCH",
             f"Session {session.id} tests in mode {session.testing_mode}; a report may repeat or tighten it, not loosen"
             f" it to {report.testing_mode}.",
-            "Leave out --testing-mode",
+            sentence("Leave out {}", options(testing_mode=True)),
             {"testing_mode": session.testing_mode},
         )
     if group is None:
@@ -48,7 +49,7 @@ def refuse_state(facts: Facts, report: Report, transition: Transition | None) ->
         return Refusal(
             "QUESTION_OPEN",
             f"Group {group.id} waits for a person to answer question {facts.question_id}.",
-            f"orchestrator group show {group.id} --session-id {session.id}",
+            suggest("group show", id=group.id, session_id=session.id),
             {"question_id": facts.question_id},
         )
     resumes = transition is not None and transition.effect == "resume" and group.status == "deferred_external"
@@ -64,9 +65,9 @@ def refuse_state(facts: Facts, report: Report, transition: Transition | None) ->
 
 def _reopening(session_id: str, group: Group) -> str:
     if group.status == "cancelled":
-        return f"orchestrator group create ID --session-id {session_id}"
-    options = f"--session-id {session_id} --by project_manager --reason TEXT"
-    return f"orchestrator group set-status {group.id} in_progress {options}"
+        return suggest("group create", id="ID", session_id=session_id)
+    by = {"by": "project_manager", "reason": "TEXT"}
+    return suggest("group set-status", id=group.id, status="in_progress", session_id=session_id, **by)
 
 
 def refuse_turn(facts: Facts, report: Report, transition: Transition | None) -> Refusal | None:
@@ -78,7 +79,7 @@ def refuse_turn(facts: Facts, report: Report, transition: Transition | None) -> 
         return Refusal(
             "UNKNOWN_GROUP",
             f"A report by {report.role} belongs to a group; none is named.",
-            f"orchestrator group list --session-id {facts.session.id}",
+            suggest("group list", session_id=facts.session.id),
             {},
         )
     if group.status == "pending":
@@ -112,7 +113,7 @@ def _dependencies_open(facts: Facts, group: Group, open_: tuple[str, ...]) -> Re
     return Refusal(
         "DEPENDENCIES_OPEN",
         f"Group {group.id} cannot start before {', '.join(open_)}.",
-        f"orchestrator group show {group.id} --session-id {facts.session.id}",
+        suggest("group show", id=group.id, session_id=facts.session.id),
         {"open": list(open_)},
     )
 
@@ -142,7 +143,7 @@ def _refuse_manager(facts: Facts, report: Report, transition: Transition | None)
             return Refusal(
                 "UNKNOWN_GROUP",
                 f"{report.status} concerns one group; name it with --group-id.",
-                f"orchestrator group list --session-id {session.id}",
+                suggest("group list", session_id=session.id),
                 {},
             )
         return None
@@ -154,7 +155,7 @@ def _refuse_manager(facts: Facts, report: Report, transition: Transition | None)
             group,
             f"Group {group.id} waits for {group.awaited_role}; a report of the project manager on it would take that"
             " turn away.",
-            suggestion="Repeat the call with --interrupt to supersede the open turn",
+            suggestion=sentence("Repeat the call with {} to supersede the open turn", options(interrupt=True)),
         )
     return _refuse_merge(facts, group, transition) if group.status == "in_progress" else None
 
@@ -167,13 +168,13 @@ def refuse_status(workflow: Workflow, facts: Facts, report: Report) -> Refusal:
     """The refusal of a status that the role does not have, with the way on."""
     statuses = workflow.statuses_of(report.role)
     near = names.nearest(report.status, statuses)
-    group = f" --group-id {facts.group.id}" if facts.group else ""
-    again = f"orchestrator route {report.role} {near} --session-id {facts.session.id}{group}"
-    listed = f"Repeat with one of: {', '.join(statuses)}" if statuses else "orchestrator workflow show"
+    group = facts.group.id if facts.group else None
+    nearest = suggest("route", current_agent=report.role, status=near, session_id=facts.session.id, group_id=group)
+    listed = f"Repeat with one of: {', '.join(statuses)}" if statuses else suggest("workflow show")
     return Refusal(
         "UNKNOWN_STATUS",
         f"{report.role} has no status {report.status or '(empty)'} in this workflow.",
-        again if near else listed,
+        nearest if near else listed,
         {
             "valid_statuses": list(statuses),
             "did_you_mean": near,
@@ -194,7 +195,7 @@ def refuse_content(case: Case) -> Refusal | None:
             "CLARIFICATION_LIMIT",
             f"{case.facts.clarifications} clarifications are open or unanswered since the last answer; a person must"
             " answer one before the next.",
-            f"orchestrator status {case.session.id}",
+            suggest("status", session_id=case.session.id),
             {"open": case.facts.clarifications},
         )
     if effect == "end_research" and case.facts.open_code_groups:
@@ -202,7 +203,7 @@ def refuse_content(case: Case) -> Refusal | None:
         return Refusal(
             "OPEN_GROUPS",
             f"{case.report.status} ends the session, but code groups are in progress: {', '.join(open_)}.",
-            f"orchestrator status {case.session.id}",
+            suggest("status", session_id=case.session.id),
             {"open": list(open_)},
         )
     return blocking.refuse(case) or blocking.refuse_unreasoned(case)
@@ -214,7 +215,7 @@ def _out_of_turn(
     return Refusal(
         "OUT_OF_TURN",
         message,
-        suggestion or f"orchestrator group show {group.id} --session-id {facts.session.id}",
+        suggestion or suggest("group show", id=group.id, session_id=facts.session.id),
         {
             "expected_agent": group.awaited_role,
             "expected_action": expected_action or group.awaited_action,

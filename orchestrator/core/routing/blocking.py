@@ -16,6 +16,7 @@ from orchestrator.core.routing.facts import (
     Refusal,
     Target,
 )
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.workflow.model import Workflow
 
 _MARKED = 'Give --details \'{"external": true, "external_dependency": "what is missing, and whose it is"}\''
@@ -142,7 +143,7 @@ def refuse_unreasoned(case: Case) -> Refusal | None:
 def _nothing_blocked(case: Case, what: str) -> Refusal:
     group = case.group
     assert group is not None  # noqa: S101 - admission refuses what returns to somebody without a group
-    look = f"orchestrator group show {group.id} --session-id {case.session.id}"
+    look = suggest("group show", id=group.id, session_id=case.session.id)
     return Refusal("NOTHING_BLOCKED", f"Group {group.id} {what}.", look, {})
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.core import names
+from orchestrator.core.suggestions import sentence, suggest
 
 _COMMAND = "orchestrator repl --project"
 _HAND = rf"{_COMMAND} .*?, then /continue task-\d+"
@@ -37,17 +37,17 @@ def by_hand(root: str, run: str) -> str:
         root: the project's folder.
         run: the run's id outside, `task-<ms>`.
     """
-    return f"{_COMMAND} {names.word(root)}, then /continue {run}"
+    return sentence("{}, then /continue {}", suggest("repl", project=root), run)
 
 
 def by_a_server(root: str, run: str) -> str:
     """The same of a run that a server executes, where one runs."""
-    return f"{_SERVER}{by_hand(root, run)}"
+    return sentence("{}{}", _SERVER, by_hand(root, run))
 
 
 def look(root: str, run: str) -> str:
     """What ends a run whose process is gone, as the beginning of a sentence."""
-    return f"{_COMMAND} {names.word(root)}, and there /logs {run},"
+    return sentence("{}, and there /logs {},", suggest("repl", project=root), run)
 
 
 def said(suggestion: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
@@ -18,12 +19,12 @@ class Code(NamedTuple):
 CODES: dict[str, Code] = {
     "E101": Code(
         "The project has no .claude folder.",
-        "Run orchestrator init --project PATH, or name another project with --project",
+        sentence("Run {}, or name another project with --project", suggest("init", project="PATH")),
     ),
     "E102": Code("The project's path does not exist.", "Check the path given to --project or --project-root"),
     "E103": Code(
         "A required part of the project is absent or of the wrong kind.",
-        "Run orchestrator init --project PATH, which makes what is missing and overwrites nothing",
+        sentence("Run {}, which makes what is missing and overwrites nothing", suggest("init", project="PATH")),
     ),
     "E104": Code("A setting has a value that is not allowed.", "Give a value of the range or list that is named"),
     "E105": Code("A settings file is not valid JSON.", "Correct the file at the place that is named"),

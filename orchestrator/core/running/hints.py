@@ -6,11 +6,12 @@ Source: seed 001, Properties 34, 35 and 39.
 from __future__ import annotations
 
 from orchestrator.core.running import codes, guard, states
+from orchestrator.core.suggestions import sentence, suggest
 
-TYPE_GUESSED = (
-    "If a change was wanted, give the type: orchestrator run TASK --type IMPLEMENTATION; orchestrator run --help lists"
-    " the types"
-)
+TYPE_GUESSED = sentence(
+    "If a change was wanted, give the type: {}; {} lists the types",
+    suggest("run", prompt="TASK", type="IMPLEMENTATION"), suggest("run", help=True),
+)  # fmt: skip
 _READ = "/logs {id} --full shows all that the executor wrote"
 _EVIDENCE = "The evidence in .orchestrator is not whole: look who changed it, then enter the task again"
 BY_RULE: dict[str, str] = {
@@ -27,7 +28,7 @@ BY_RULE: dict[str, str] = {
     "denied_tools": "Allow these tools in the executor's own settings, or ask for what needs none of them",
     "executor_error": _READ,
     "limit_broken": "Make the task smaller, or raise task_limits in orchestrator.json",
-    "unknown_type": "orchestrator run --help lists the types",
+    "unknown_type": sentence("{} lists the types", suggest("run", help=True)),
     "claimed_missing": "The executor says that it made a file which is not there; " + _READ,
     "unverifiable_claim": "Only files that the task itself made or changed within the project count; " + _READ,
     "evidence_missing": _EVIDENCE,

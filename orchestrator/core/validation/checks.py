@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.validation import criteria
 from orchestrator.core.validation.snapshot import Finding, Group, Outcome, Snapshot, Verdict
 
@@ -102,10 +103,10 @@ def confirmed_last(snapshot: Snapshot) -> Iterator[Line]:
 def all_groups_settled(snapshot: Snapshot) -> Iterator[Line]:
     """Every group is in a state that is fine; the rule is never "none is open"."""
     if not snapshot.groups:
-        way = f"orchestrator group create ID --session-id {snapshot.session}"
+        way = suggest("group create", id="ID", session_id=snapshot.session)
         yield _error(snapshot.session, "the session has no group", way)
     elif not snapshot.group("completed") and not snapshot.completes():
-        yield _error(snapshot.session, "nothing is completed", f"orchestrator status {snapshot.session}")
+        yield _error(snapshot.session, "nothing is completed", suggest("status", session_id=snapshot.session))
     for group in snapshot.groups:
         if group.status in ("completed", "deferred_external", "cancelled"):
             continue
@@ -116,17 +117,19 @@ def all_groups_settled(snapshot: Snapshot) -> Iterator[Line]:
 
 
 def _criterion(snapshot: Snapshot) -> str:
-    return f"orchestrator criterion add ID --session-id {snapshot.session} --text TEXT"
+    return suggest("criterion add", id="ID", session_id=snapshot.session, text="TEXT")
 
 
 def _why(snapshot: Snapshot, group: Group) -> str:
-    return f"orchestrator why {group.id} --session-id {snapshot.session}"
+    return suggest("why", id=group.id, session_id=snapshot.session)
 
 
 def _confirm(snapshot: Snapshot) -> str:
     """The confirmation that is wanted. Only the last one counts, so that it names every group that needs a word."""
-    named = "".join(f" --acknowledge {group.id}=REASON" for group in snapshot.groups if _needs_word(group))
-    return f"orchestrator route project_manager BAZINGA --session-id {snapshot.session}{named}"
+    named = {group.id: "REASON" for group in snapshot.groups if _needs_word(group)}
+    return suggest(
+        "route", current_agent="project_manager", status="BAZINGA", session_id=snapshot.session, acknowledge=named
+    )
 
 
 def _needs_word(group: Group) -> bool:
@@ -210,21 +213,14 @@ def deferrals_acknowledged(snapshot: Snapshot) -> Iterator[Line]:
 @check("V06")
 def record_is_whole(snapshot: Snapshot) -> Iterator[Line]:
     """Every report has its decision, every spawn its answer or its end, every step its number."""
-    yield from _each(snapshot.gaps, "error", f"orchestrator audit timeline --session-id {snapshot.session}")
+    yield from _each(snapshot.gaps, "error", suggest("audit timeline", session_id=snapshot.session))
 
 
 @check("V07")
 def nothing_open(snapshot: Snapshot) -> Iterator[Line]:
     """No blocker is open outside deferred groups, and no question."""
-    yield from _each(snapshot.open_blockers, "error", f"orchestrator status {snapshot.session}")
-    yield from _each(snapshot.open_questions, "error", f"orchestrator inbox --session-id {snapshot.session}")
-
-
-def _placed(snapshot: Snapshot, lines: Iterator[Line]) -> Iterator[Line]:
-    """Lines about criteria, their commands with the session that they are about."""
-    for level, subject, message, hint in lines:
-        sets = hint.startswith("orchestrator criterion ")
-        yield level, subject, message, f"{hint} --session-id {snapshot.session}" if sets else hint
+    yield from _each(snapshot.open_blockers, "error", suggest("status", session_id=snapshot.session))
+    yield from _each(snapshot.open_questions, "error", suggest("inbox", session_id=snapshot.session))
 
 
 @check("V08")
@@ -233,7 +229,7 @@ def criteria_met(snapshot: Snapshot) -> Iterator[Line]:
     if not snapshot.criteria:
         yield ("warning", snapshot.session, "the session has no success criteria", _criterion(snapshot))
     for criterion in snapshot.criteria:
-        yield from _placed(snapshot, criteria.stands(criterion))
+        yield from criteria.stands(criterion, snapshot.session)
     yield from _each(snapshot.scope_changes, "info")
 
 
@@ -242,7 +238,7 @@ def numbers_reach_their_targets(snapshot: Snapshot) -> Iterator[Line]:
     """A numeric criterion is computed again from its recorded value."""
     for criterion in snapshot.criteria:
         if criterion.operator is not None and criterion.status != "deferred":
-            yield from _placed(snapshot, criteria.compare(criterion))
+            yield from criteria.compare(criterion, snapshot.session)
 
 
 @check("V10")
@@ -251,7 +247,7 @@ def commands_succeed(snapshot: Snapshot) -> Iterator[Line]:
     ran = {result.criterion: result for result in snapshot.ran}
     for criterion in snapshot.criteria:
         if criterion.command is not None and criterion.status != "deferred":
-            yield from _placed(snapshot, criteria.judge(criterion, ran.get(criterion.id)))
+            yield from criteria.judge(criterion, ran.get(criterion.id))
 
 
 @check("V11")
@@ -267,14 +263,14 @@ def reviews_happened(snapshot: Snapshot) -> Iterator[Line]:
 @check("V12")
 def tasks_done(snapshot: Snapshot) -> Iterator[Line]:
     """Tasks are done, or cancelled with reasons, and not all of them cancelled."""
-    yield from _each(snapshot.tasks, "error", f"orchestrator task list --session-id {snapshot.session}")
+    yield from _each(snapshot.tasks, "error", suggest("task list", session_id=snapshot.session))
 
 
 @check("V13")
 def record_verifies(snapshot: Snapshot) -> Iterator[Line]:
     """The chain of events verifies, and every guard stands in the database as declared."""
-    yield from _each(snapshot.chain, "error", f"orchestrator audit verify {snapshot.session}")
-    yield from _each(snapshot.guards, "error", "orchestrator db check --repair")
+    yield from _each(snapshot.chain, "error", suggest("audit verify", session_id=snapshot.session))
+    yield from _each(snapshot.guards, "error", suggest("db check", repair=True))
     yield from _each(snapshot.repairs, "warning")
 
 
@@ -309,8 +305,8 @@ def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
 def rules_were_not_weakened(snapshot: Snapshot) -> Iterator[Line]:
     """The rules of the session were changed by nobody but a person while it was open; every change is listed."""
     yield from _each(snapshot.workflow, "info")
-    yield from _each(snapshot.unvouched_workflow, "warning", "orchestrator workflow versions")
-    way = f"orchestrator session upgrade-workflow {snapshot.session} --confirm --by PERSON --reason TEXT"
+    yield from _each(snapshot.unvouched_workflow, "warning", suggest("workflow versions"))
+    way = suggest("session upgrade-workflow", id=snapshot.session, confirm=True, by="PERSON", reason="TEXT")
     for change in snapshot.rule_changes:
         if not change.differs:
             yield ("info", change.subject, change.text, "")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from orchestrator.core import names
+from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.validation.snapshot import Criterion, Ran
 
 OPERATORS = {
@@ -67,42 +68,45 @@ def computed(criterion: Criterion) -> bool:
     return criterion.operator is not None or criterion.command is not None
 
 
-def stands(criterion: Criterion) -> Iterator[Line]:
+def stands(criterion: Criterion, session: str) -> Iterator[Line]:
     """Whether a criterion that people judge is met with evidence, or deferred with a reason."""
     if criterion.status == "deferred":
         if not (criterion.reason or "").strip():
-            yield ("error", criterion.id, "is deferred without an acknowledgement", _set(criterion, "deferred"))
+            way = _set(criterion, "deferred", session)
+            yield ("error", criterion.id, "is deferred without an acknowledgement", way)
         else:
             yield ("info", criterion.id, f"deferred by {criterion.set_by or 'nobody'}: {criterion.reason}", "")
     elif computed(criterion):
         return
     elif criterion.status != "met":
-        yield ("error", criterion.id, f"is not met: {criterion.text}", _set(criterion, "met"))
+        yield ("error", criterion.id, f"is not met: {criterion.text}", _set(criterion, "met", session))
     elif not criterion.evidence:
-        yield ("error", criterion.id, "is set as met without evidence", _set(criterion, "met"))
+        yield ("error", criterion.id, "is set as met without evidence", _set(criterion, "met", session))
     elif not criterion.evidence_exists:
-        yield ("error", criterion.id, f"its evidence {criterion.evidence} does not exist", _set(criterion, "met"))
+        missing = f"its evidence {criterion.evidence} does not exist"
+        yield ("error", criterion.id, missing, _set(criterion, "met", session))
 
 
-def _set(criterion: Criterion, status: str) -> str:
-    evidence = " --evidence ID" if status == "met" else ""
-    return f"orchestrator criterion set {criterion.id} --status {status}{evidence} --by project_manager --reason TEXT"
+def _set(criterion: Criterion, status: str, session: str) -> str:
+    evidence = "ID" if status == "met" else None
+    by = {"by": "project_manager", "reason": "TEXT", "session_id": session}
+    return suggest("criterion set", id=criterion.id, status=status, evidence=evidence, **by)
 
 
-def _record(criterion: Criterion) -> str:
-    return f"orchestrator criterion set {criterion.id} --actual N --by AGENT --reason TEXT"
+def _record(criterion: Criterion, session: str) -> str:
+    return suggest("criterion set", id=criterion.id, actual="N", by="AGENT", reason="TEXT", session_id=session)
 
 
-def compare(criterion: Criterion) -> Iterator[Line]:
+def compare(criterion: Criterion, session: str) -> Iterator[Line]:
     """A numeric criterion against its target; a value that is missing is not met."""
     actual, target = number(criterion.actual), number(criterion.target)
     wanted = f"{criterion.metric} {SIGNS[criterion.operator or 'eq']} {criterion.target}"
     if actual is None or target is None:
-        yield ("error", criterion.id, f"is not met: no value is recorded for {wanted}", _record(criterion))
+        yield ("error", criterion.id, f"is not met: no value is recorded for {wanted}", _record(criterion, session))
     elif why := unfit_actual(criterion.metric or "", str(criterion.actual)):
-        yield ("error", criterion.id, f"is not met: {why}", _record(criterion))
+        yield ("error", criterion.id, f"is not met: {why}", _record(criterion, session))
     elif not OPERATORS[criterion.operator or "eq"](actual, target):
-        yield ("error", criterion.id, f"is not met: {criterion.actual} is not {wanted}", _record(criterion))
+        yield ("error", criterion.id, f"is not met: {criterion.actual} is not {wanted}", _record(criterion, session))
     else:
         yield ("info", criterion.id, f"is met: {criterion.actual} is {wanted}", "")
 
@@ -111,7 +115,7 @@ def judge(criterion: Criterion, ran: Ran | None) -> Iterator[Line]:
     """A command criterion by how its command ended, never by a word that it printed."""
     command = " ".join(map(names.word, criterion.command or ()))
     if ran is None:
-        yield ("error", criterion.id, f"its command was not run: {command}", "Repeat with --run-commands")
+        yield ("error", criterion.id, f"its command was not run: {command}", again(run_commands=True))
     elif ran.status is None:
         yield ("error", criterion.id, f"its command did not succeed: {ran.why}", command)
     elif ran.status != 0:

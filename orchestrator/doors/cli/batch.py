@@ -12,7 +12,8 @@ from orchestrator.app.kernel import arguments, operations, outcomes
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.people import verification
 from orchestrator.core import large, names, strictjson
-from orchestrator.doors.cli import batch_arguments, calling, catalogue, output, printed
+from orchestrator.core.suggestions import suggest
+from orchestrator.doors.cli import batch_arguments, calling, catalogue, output, wording
 from orchestrator.doors.cli.options import Command, Given, Result, argument
 
 DOOR = "batch"
@@ -36,11 +37,6 @@ class _Runner:
             self.context, self.writes = writing, True
         return self.context
 
-    def repeating(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """The answer, its commands with the --db of the batch."""
-        found: dict[str, Any] = answer if self.db is None else printed.repeat(answer, self.db)
-        return found
-
     def close(self) -> None:
         self.context.connection.close()
 
@@ -56,7 +52,7 @@ def _batch(given: Given) -> Result:
     try:
         listening = True
         for number, line in _lines(stream):
-            answer = runner.repeating(_answer(runner, line, number))
+            answer = wording.worded(_answer(runner, line, number))
             failed += not answer["success"]
             if listening:
                 listening = output.write(output.line(answer), _recorded(answer, number))
@@ -70,12 +66,12 @@ def _batch(given: Given) -> Result:
 def _open(name: str) -> BinaryIO:
     if name == "-":
         if sys.stdin is None:
-            raise errors.UsageError("USAGE", "stdin is closed.", "orchestrator batch FILE")
+            raise errors.UsageError("USAGE", "stdin is closed.", suggest("batch", file="FILE"))
         return sys.stdin.buffer
     try:
         return files.opened(name)
     except files.Unreadable as problem:
-        raise files.refused(problem, names.shown(name), "orchestrator batch FILE") from None
+        raise files.refused(problem, names.shown(name), suggest("batch", file="FILE")) from None
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:

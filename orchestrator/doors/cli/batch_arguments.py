@@ -7,6 +7,7 @@ from typing import Any
 
 from orchestrator.app.kernel import arguments
 from orchestrator.core import names
+from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import catalogue, options, route, values, workflow
 from orchestrator.doors.cli.options import Command, Given, Parameter
 from orchestrator.errors import UsageError
@@ -56,7 +57,7 @@ def without_token(words: str, given: Arguments) -> tuple[Arguments, bytes | None
     from orchestrator.doors.cli import exposure
 
     if options.HUMAN not in command.parameters:
-        raise UsageError("USAGE", f"{words} takes no {_TOKEN}.", f"orchestrator {words} --help")
+        raise UsageError("USAGE", f"{words} takes no {_TOKEN}.", suggest(words, help=True))
     if name == options.STDIN or not isinstance(name, str):
         raise _stdin(_TOKEN)
     rest = {key: value for key, value in given.items() if key != _TOKEN}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.doors.cli import calling, printed
+from orchestrator.core.suggestions import suggest
+from orchestrator.doors.cli import calling, wording
 from orchestrator.doors.cli.options import Given
 from orchestrator.doors.cli.text.layout import visible
 
@@ -27,10 +28,11 @@ def after_route(answer: Answer, given: Given) -> list[str]:
 def _next(decision: Answer, given: Given) -> list[str]:
     action, session = decision.get("action"), decision["session_id"]
     if action == "validate_then_end":
-        return [f"The validator is awaited: orchestrator validate {session}"]
+        return [f"The validator is awaited: {wording.worded(suggest('validate', session_id=session))}"]
     if action == "pause_for_user":
         question = visible(decision.get("question_id"))
-        return [f"A person must answer question {question}: orchestrator inbox --session-id {session}"]
+        inbox = wording.worded(suggest("inbox", session_id=session))
+        return [f"A person must answer question {question}: {inbox}"]
     if decision.get("handoff"):
         return [f"Next: {visible(decision['handoff'])}"]
     if action == "wait":
@@ -48,9 +50,8 @@ def after_create(answer: Answer, given: Given) -> list[str]:
     session = answer["group"]["session_id"]
     if _status(session, given)["session"]["planned"]:
         return []
-    command = f"orchestrator route project_manager {PLANNED} --session-id {session}"
-    named = command if given.db is None else printed.in_sentence(command, printed.option(given.db))
-    return [f"Once every group is created, the plan is reported: {named}"]
+    command = suggest("route", current_agent="project_manager", status=PLANNED, session_id=session)
+    return [f"Once every group is created, the plan is reported: {wording.worded(command)}"]
 
 
 def _status(session: str, given: Given) -> Answer:

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from orchestrator import errors
 from orchestrator.app.kernel import outcomes
 from orchestrator.core import names
-from orchestrator.doors.cli import catalogue, output, values
+from orchestrator.doors.cli import catalogue, output, values, wording
 from orchestrator.doors.cli.options import Command, Given, Result
 
 _LEADING = {"--json": 1, "--debug": 1, "--db": 2}
@@ -89,6 +89,7 @@ def _called(argv: list[str], *, is_program: bool) -> int:
     except errors.InvalidInput as problem:
         calling.record_unread(command.words, values.unread(command, raw, os.environ), problem)
         raise
+    wording.name_database(given.db)
     return _answered(command, given, calling.run(command, given))
 
 
@@ -138,7 +139,7 @@ def _version() -> int:
 def _answered(command: Command, given: Given, result: Result) -> int:
     if result.printed:
         return result.exit_code
-    answer = _repeating(result.answer, given.db)
+    answer = wording.worded(result.answer)
     if given.warnings:
         answer = {**answer, "warnings": [*(answer.get("warnings") or ()), *given.warnings]}
     recorded = output.recorded_step(answer, command.words)
@@ -150,8 +151,6 @@ def _answered(command: Command, given: Given, result: Result) -> int:
     for warning in answer.get("warnings") or ():
         output.complain(f"warning: {shapes.visible(warning)}")
     words = _worded(command, given, answer) if result.text is None else result.text
-    if words and given.db is not None and not result.raw:
-        words = _repeating({"text": words}, given.db)["text"]
     if words and answer.get("proof") is not None and not result.raw:
         words += f"\nproof: {answer['proof']}"
     if words:
@@ -173,16 +172,6 @@ def _worded(command: Command, given: Given, answer: dict[str, Any]) -> str | Non
         raise bootstrap.damage(error, given.db) or error from error
 
 
-def _repeating(answer: dict[str, Any], db: str | None) -> dict[str, Any]:
-    """The answer, its commands with the --db that this call was given."""
-    if db is None:
-        return answer
-    from orchestrator.doors.cli import printed
-
-    found: dict[str, Any] = printed.repeat(answer, db)
-    return found
-
-
 def _named_db(argv: list[str]) -> str | None:
     """The --db of a call that failed, wherever it stands."""
     own = argv[: argv.index("--")] if "--" in argv else argv
@@ -196,13 +185,12 @@ def _named_db(argv: list[str]) -> str | None:
 
 def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
     code = problem.data.pop("_exit_code", problem.exit_code)
-    db = _named_db(argv)
+    wording.name_database(_named_db(argv))
     if problem.code == "HUMAN_REQUIRED":
         problem.suggestion = _by_a_person(problem.suggestion, argv)
-    problem.suggestion = _repeating({"suggestion": problem.suggestion}, db)["suggestion"]
     if _json(argv) and not output.is_lost(problem):
         try:
-            output.write(output.line(_repeating(outcomes.failure(problem, problem.data.get("_session")), db)))
+            output.write(output.line(wording.worded(outcomes.failure(problem, problem.data.get("_session")))))
         except errors.EnvironmentProblem as second:
             output.complain(_sentence(second))
     else:
@@ -224,7 +212,7 @@ def _sentence(problem: errors.OrchestratorError) -> str:
         shown = _problem(each, problem.message)
         lines += [f"  {shown}"] if shown else []
     if problem.suggestion:
-        lines.append(f"try: {shapes.visible(problem.suggestion)}")
+        lines.append(f"try: {shapes.visible(wording.worded(problem.suggestion))}")
     return "\n".join(lines)
 
 

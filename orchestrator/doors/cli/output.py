@@ -13,6 +13,7 @@ from typing import Any
 
 from orchestrator.app.kernel import operations, outcomes
 from orchestrator.core import masking
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 STDOUT, STDERR = 1, 2
@@ -82,7 +83,7 @@ def _output_failed(error: OSError, recorded: str | None) -> EnvironmentProblem:
     return EnvironmentProblem(
         "OUTPUT_FAILED",
         f"The answer could not be written ({error.strerror or error}){what}.",
-        "orchestrator audit timeline" if recorded else "Repeat with a stdout that can be written",
+        suggest("audit timeline") if recorded else "Repeat with a stdout that can be written",
         recorded=recorded,
     )
 

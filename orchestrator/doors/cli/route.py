@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import names
+from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling, values
 from orchestrator.doors.cli.options import DOCUMENT, Given, Result, of_operation, option
 from orchestrator.errors import InvalidInput, UsageError
@@ -22,7 +23,8 @@ def _route(given: Given) -> Result:
         raise
     for name, flag in (("current_agent", "--current-agent ROLE"), ("status", "--status CODE")):
         if name not in arguments:
-            raise UsageError("USAGE", f"route needs {flag}.", "orchestrator route ROLE STATUS -g GROUP")
+            way = suggest("route", current_agent="ROLE", status="STATUS", group_id="GROUP")
+            raise UsageError("USAGE", f"route needs {flag}.", way)
     found = calling.operation("route", given._replace(arguments=arguments))
     if given.json:
         return found

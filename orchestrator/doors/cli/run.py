@@ -6,8 +6,9 @@ import gc
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.core import names, task_types
+from orchestrator.core import task_types
 from orchestrator.core.running import advice, exits
+from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli.options import TEXT, Command, Given, Result, argument, option
 from orchestrator.doors.cli.repl import commands, ending, flags
 from orchestrator.doors.cli.repl.interrupts import Interrupts
@@ -22,7 +23,7 @@ def _run(given: Given) -> Result:
         return Result({}, exit_code=exits.FAILED, printed=True)
     flags.check_clocks(given.arguments)
     if not given.arguments["prompt"].strip():
-        raise UsageError("USAGE", "A run needs something to do.", "orchestrator run 'create notes.md'")
+        raise UsageError("USAGE", "A run needs something to do.", suggest("run", prompt="create notes.md"))
     # A long life needs what a short one does without.
     gc.enable()
     with Interrupts(forgives=False) as interrupts:
@@ -50,9 +51,8 @@ def _done(given: Given, interrupts: Interrupts) -> Result:
     on_database = flags.copyable(given, desk)
 
     def copyable(text: str) -> str:
-        return advice.in_a_shell(on_database(text), on_database(f"orchestrator repl --project {word}"))
+        return advice.in_a_shell(on_database(text), on_database(suggest("repl", project=desk.project.root)))
 
-    word = names.word(desk.project.root)
     teller = _Quiet(copyable) if given.json else Teller(copyable=copyable)
     worker = Worker(desk, teller, interrupts)
 

@@ -8,7 +8,8 @@ from importlib import util
 from typing import Any
 
 from orchestrator.app.kernel import outcomes
-from orchestrator.doors.cli import catalogue, output
+from orchestrator.core.suggestions import suggest
+from orchestrator.doors.cli import catalogue, output, wording
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
 from orchestrator.doors.cli.repl import flags
 from orchestrator.errors import EnvironmentProblem, InvalidInput, UsageError
@@ -39,7 +40,7 @@ def _serve(given: Given) -> Result:
         door.serve(_settings(door, given), teller.tell)
     except OSError as problem:
         what = f"The server cannot listen there: {problem.strerror or problem}."
-        raise EnvironmentProblem("ADDRESS_UNAVAILABLE", what, "orchestrator serve --port 0") from None
+        raise EnvironmentProblem("ADDRESS_UNAVAILABLE", what, suggest("serve", port=0)) from None
     return Result({}, exit_code=0, printed=True)
 
 
@@ -120,7 +121,8 @@ class _Teller:
 
     def _advice(self, listening: Any) -> str:
         """How a person comes in where no link is printed, since an agent could read it there."""
-        return f"Sign in: run `orchestrator human link --url {listening.url}` at a terminal of your own."
+        link = suggest("human link", url=listening.url)
+        return f"Sign in: run `{wording.worded(link)}` at a terminal of your own."
 
 
 def _require_packages() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.core import names
-from orchestrator.doors.cli import calling, shapes
+from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.doors.cli import calling, shapes, wording
 from orchestrator.doors.cli.options import Command, Given, Result, option
 
 
@@ -46,7 +46,7 @@ def _about_workflow(problems: list[dict[str, Any]], file: str | None) -> list[st
     if not problems or file is None:
         return []
     count = "1 warning" if len(problems) == 1 else f"{len(problems)} warnings"
-    return [f"{count} about the workflow: orchestrator workflow check {names.word(file)}"]
+    return [sentence("{} about the workflow: {}", count, suggest("workflow check", file=file))]
 
 
 def _show(answer: dict[str, Any]) -> str:
@@ -59,7 +59,8 @@ def _show(answer: dict[str, Any]) -> str:
     if "project" in answer:
         made = ", ".join(answer["created"]) or "nothing was missing"
         workflow += f"\nProject {shapes.visible(answer['project'])} is set up: {shapes.visible(made)}."
-    return f"{database}\n{workflow}\nNext: orchestrator session create S1 --goal 'My goal'"
+    create = wording.worded(suggest("session create", id="S1", goal="My goal"))
+    return f"{database}\n{workflow}\nNext: {create}"
 
 
 def _demo(given: Given) -> Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestrator.app.reports.requests import ShowHandoff
 from orchestrator.app.session.requests import ShowStatus
+from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import calling
 from orchestrator.doors.cli.options import INTEGER, Given, Result, flag, of_operation, option
 from orchestrator.errors import UsageError
@@ -26,7 +27,7 @@ def _status(given: Given) -> Result:
     asked = given._replace(arguments=arguments)
     if not watched:
         if interval is not None:
-            raise UsageError("USAGE", "--interval belongs to --watch.", "orchestrator status --watch")
+            raise UsageError("USAGE", "--interval belongs to --watch.", suggest("status", watch=True))
         return calling.operation("status", asked)
     if "at_seq" in arguments:
         raise UsageError("USAGE", "--at and --watch exclude each other: the past does not change.", "Leave one out")

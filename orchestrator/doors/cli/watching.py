@@ -7,7 +7,7 @@ import sys
 import time
 
 from orchestrator.app.kernel import outcomes
-from orchestrator.doors.cli import calling, output, printed, text
+from orchestrator.doors.cli import calling, output, text
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.errors import UsageError
 
@@ -52,7 +52,7 @@ def _over(found: Result) -> bool:
 
 
 def _shown(found: Result, given: Given) -> bytes:
-    answer = found.answer if given.db is None else printed.repeat(found.answer, given.db)
+    answer = found.answer
     if given.json:
         return output.line(outcomes.success(answer, answer["db"]))
     return output.text(text.render("status", answer), sys.stdout) + b"\n"

@@ -18,14 +18,14 @@ from orchestrator.app.kernel import acting, arguments, human, operations, outcom
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.pooling import Pool
 from orchestrator.core import fields, large, names, strictjson
+from orchestrator.core.suggestions import reword, sentence, suggest, suggestions
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.doors.mcp import problems, speaking
+from orchestrator.doors.mcp import problems, wording
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 
 DOOR = CHANNEL = "mcp"
 _ACTORS = ("agent_id", "by", "human_token_file")
-_HELP = " --help"
 _T = TypeVar("_T")
 
 
@@ -39,7 +39,7 @@ class Settings(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a call answers, as the command line prints it, and whether it is an error."""
+    """What a call answers, by the keys of the command line's JSON, and whether it is an error."""
 
     document: dict[str, Any]
     is_error: bool
@@ -48,11 +48,6 @@ class Reply(NamedTuple):
     def text(self) -> str:
         """The document as JSON that fits everywhere."""
         return json.dumps(self.document, default=str)
-
-    @property
-    def beside(self) -> str:
-        """The commands that the document prints, as calls of tools; empty where it prints none."""
-        return speaking.beside(self.document)
 
 
 class Caller:
@@ -83,7 +78,7 @@ class Caller:
         if agent.kind == "human":
             # Nothing proves a person here, so that every act would be refused.
             why = "an MCP server acts for an agent, and proves no person"
-            raise human.refusal(f"Acting as {agent.id}", why, "Name an agent: orchestrator agent list")
+            raise human.refusal(f"Acting as {agent.id}", why, sentence("Name an agent: {}", suggest("agent list")))
         acting.refuse_program(agent)
 
     def _open(self, write: bool) -> Context:
@@ -183,8 +178,9 @@ class Caller:
 
 
 def shown(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with secrets masked, of nothing but what JSON has."""
-    found: dict[str, Any] = json.loads(json.dumps(outcomes.masked(document), default=str))
+    """The document in the words of this door, with secrets masked, of nothing but what JSON has."""
+    said = reword(document, wording.worded)
+    found: dict[str, Any] = json.loads(json.dumps(outcomes.masked(said), default=str))
     return found
 
 
@@ -244,6 +240,7 @@ def _worded(tool: Tool, problem: Exception) -> Exception:
     if isinstance(problem, UsageError):
         if problem.message.startswith(tool.words):
             problem.message = tool.name + problem.message.removeprefix(tool.words)
-        if not problem.suggestion or problem.suggestion.endswith(_HELP):
+        asks = any("help" in each.arguments for each in suggestions(problem.suggestion))
+        if not problem.suggestion or asks:
             problem.suggestion = _takes(tool)
     return problem

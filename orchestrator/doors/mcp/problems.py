@@ -1,4 +1,4 @@
-"""Errors as an agent may read them: the command line's object, without paths, and never more than one sentence."""
+"""Errors as an agent may read them: an object without paths, and never more than one sentence."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 from typing import Any
 
 from orchestrator.app.kernel import hiding, outcomes
-from orchestrator.doors.mcp import speaking
+from orchestrator.core.suggestions import reword, sentence, suggest
+from orchestrator.doors.mcp import wording
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 INTERNAL = "INTERNAL"
-_SUGGESTED = ("suggestion", "status_hint")
 _PATHS = ("db", "path", "resource")
 """Keys of an error's data that hold paths."""
-_OPERATOR = "Whoever runs this server repairs it, at the command line: orchestrator doctor"
+_OPERATOR = reword(sentence("Whoever runs this server repairs it, {}", suggest("doctor")), wording.worded)
 _DATABASE, _FOLDER, _ELSEWHERE = "the database", "its folder", "its place"
 
 
@@ -25,7 +25,8 @@ def document(problem: OrchestratorError, session: str | None, database: str | No
         database: the file as far as it is known; it is named by no error.
     """
     found = outcomes.failure(_without_paths(problem, database), outcomes.hinted(problem, session))
-    return {**found, **{name: speaking.spoken(found[name]) for name in _SUGGESTED if name in found}}
+    said: dict[str, Any] = reword(found, wording.worded)
+    return said
 
 
 def unexpected(problem: Exception) -> OrchestratorError:
@@ -36,12 +37,13 @@ def unexpected(problem: Exception) -> OrchestratorError:
 
 def _without_paths(problem: OrchestratorError, database: str | None) -> OrchestratorError:
     said = _Said(problem, database)
-    message, suggestion = said.text(problem.message), said.text(problem.suggestion)
-    if suggestion != problem.suggestion:
+    message, suggestion = said.text(problem.message), reword(problem.suggestion, wording.worded)
+    if said.text(suggestion) != suggestion:
         suggestion = _OPERATOR
     if message != problem.message:
         message = message[:1].upper() + message[1:]
-    rest = {name: said.value(value) for name, value in problem.data.items() if not _is_place(name, value)}
+    rest = {name: value for name, value in problem.data.items() if not _is_place(name, value)}
+    rest = said.value(reword(rest, wording.worded))
     return type(problem)(problem.code, message, suggestion, **rest)
 
 

@@ -72,9 +72,8 @@ class Desk:
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {names.shown(call.name)}{hint}")
         action = functools.partial(self.caller.call, tool, call.arguments or {})
         reply = await self._in_thread(action, writes=operations.find(tool.words).is_writing)
-        said = [reply.text, *([reply.beside] if reply.beside else [])]
-        texts = [types.TextContent(type="text", text=each) for each in said]
-        return types.CallToolResult(content=[*texts], structured_content=reply.document, is_error=reply.is_error)
+        text = types.TextContent(type="text", text=reply.text)
+        return types.CallToolResult(content=[text], structured_content=reply.document, is_error=reply.is_error)
 
     async def list_resources(
         self, asked: _Asked, page: types.PaginatedRequestParams | None
@@ -138,9 +137,9 @@ def build(desk: Desk) -> Server[Any]:
             f"You act as agent {agent}. Call get_next_action for what to do now, a task or the turn"
             " that is open, and get_status when you have lost your context. Report a turn once, with route; report a"
             " task with report_completed. A refusal is an error with a code and a suggestion: follow it, and do not"
-            " repeat the same call. Answers name commands of the command line; behind such an answer stands which call"
-            " of a tool each of them is. What is said to be done at the command line is for whoever runs this server:"
-            " tell them. A task is taken by setting it in_progress."
+            " repeat the same call. Answers name the tools to call next, each with its arguments as a JSON object. What"
+            " is said to be done at the command line is for whoever runs this server: tell them. A task is taken by"
+            " setting it in_progress."
         ),
         on_list_tools=desk.list_tools,
         on_call_tool=desk.call_tool,

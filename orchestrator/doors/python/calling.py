@@ -7,6 +7,7 @@ from typing import Any
 from orchestrator import bootstrap
 from orchestrator.app.kernel import arguments, operations, outcomes
 from orchestrator.app.kernel.context import Context
+from orchestrator.core.suggestions import Suggestion, reword
 from orchestrator.errors import OrchestratorError
 
 Answer = dict[str, Any]
@@ -19,11 +20,27 @@ class Caller:
         self._context = context
 
     def _call(self, words: str, **given: Any) -> Answer:
-        bound = arguments.bind(words, {name: value for name, value in given.items() if value is not None})
         try:
+            bound = arguments.bind(words, {name: value for name, value in given.items() if value is not None})
             bound = arguments.complete(self._context, words, bound)
-            return outcomes.success(operations.call(self._context, words, **bound), self._context.path)
-        except OrchestratorError:
+            answer = outcomes.success(operations.call(self._context, words, **bound), self._context.path)
+        except OrchestratorError as problem:
+            problem.suggestion, problem.data = reword(problem.suggestion, worded), reword(problem.data, worded)
             raise
         except Exception as error:
             raise bootstrap.environment_problem(error, self._context.path) or error from error
+        found: Answer = reword(answer, worded)
+        return found
+
+
+def worded(suggestion: Suggestion) -> str:
+    """A suggestion as the call of a method; what no method does is a command.
+
+    Arguments with which a call is repeated are those of a call: `reason="TEXT"`.
+    """
+    words, given = suggestion.operation, suggestion.arguments
+    operation = operations.known(words)
+    if words and (operation is None or not given.keys() <= operation.parameters().keys()):
+        return str(suggestion)
+    said = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    return f"o.{words.replace(' ', '_').replace('-', '_')}({said})" if words else said

@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.core.running import production
-from orchestrator.doors.cli import output, printed
+from orchestrator.doors.cli import output, wording
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option
 from orchestrator.doors.cli.repl.desk import Desk
 from orchestrator.doors.cli.repl.interrupts import Interrupts
@@ -136,7 +136,9 @@ def copyable(given: Given, desk: Desk) -> Callable[[str], str]:
         nonlocal named
         if named is None and desk.session_id is not None and not bootstrap.is_found_here(desk.context.path):
             named = desk.context.path
-        return text if named is None else printed.in_text(text, printed.option(named))
+        wording.name_database(named)
+        said: str = wording.worded(text)
+        return said
 
     return told
 

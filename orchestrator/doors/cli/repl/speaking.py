@@ -12,7 +12,7 @@ from orchestrator.app.kernel import human
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.human import TERMINAL, TOKEN, Credential
 from orchestrator.app.people import verification
-from orchestrator.core import names
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.doors.cli.repl.desk import Desk
 
 _AGAIN = ("code", "passphrase", "signature", "unsigned", "paused")
@@ -71,11 +71,12 @@ def advice(proof: Credential, name: str, rest: str, run: str | None, root: str) 
     if proof.fault in _AGAIN:
         return f"Type {f'{name} {rest}'.strip()} again, and then what is asked for"
     if proof.channel == TOKEN:
-        return f"orchestrator human enrol gives a token that is in force; then /exit, and begin with {_FLAG}"
-    where = "orchestrator inbox says how it is answered"
+        gives = "{} gives a token that is in force; then /exit, and begin with {}"
+        return sentence(gives, suggest("human enrol"), _FLAG)
+    where = sentence("{} says how it is answered", suggest("inbox"))
     if run is not None and name != "/respond":
-        where = f"orchestrator repl --project {names.word(root)}, and there /continue {run}"
-    return f"{where}, at a terminal of your own; a script begins with {_FLAG}"
+        where = sentence("{}, and there /continue {}", suggest("repl", project=root), run)
+    return sentence("{}, at a terminal of your own; a script begins with {}", where, _FLAG)
 
 
 @contextlib.contextmanager

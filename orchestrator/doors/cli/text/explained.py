@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core.suggestions import suggest
+from orchestrator.doors.cli import wording
 from orchestrator.doors.cli.text import groups, layout, lists
 from orchestrator.doors.cli.text.layout import visible
 
@@ -22,7 +24,9 @@ def why(answer: Answer) -> list[str]:
     lines += layout.section("Open blockers", [groups.blocker(each) for each in answer["blockers"]])
     newest_last = list(reversed(answer["decisions"]))
     lines += layout.section("Last decisions", lists.decision_lines(newest_last))
-    told = f"orchestrator audit timeline --session-id {answer['session_id']} --group-id {answer['group_id']}"
+    told = wording.worded(
+        suggest("audit timeline", session_id=answer["session_id"], group_id=answer["group_id"])
+    )
     return lines + layout.section("All that happened to it", [told])
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.core.suggestions import suggest
+from orchestrator.doors.cli import wording
 from orchestrator.doors.cli.text.layout import INDENT, visible
 
 Answer = dict[str, Any]
@@ -11,7 +13,7 @@ Answer = dict[str, Any]
 _NEEDS = {
     "strong": "An act reserved for a person needs a passphrase or SSH key.",
     "weak": "No passphrase or SSH key is enrolled: a code typed at a terminal still counts as a person (proof: weak)."
-    " Enrol one: orchestrator human enrol --passphrase",
+    " Enrol one: {enrol}",
 }
 _KINDS = {"passphrase": "passphrase", "ssh-key": "SSH key", "token": "token", "reset": "reset"}
 
@@ -42,9 +44,17 @@ def reset(answer: Answer) -> list[str]:
     row = answer["reset"]
     return [
         f"Reset {visible(row['id'])}: from {visible(row['counts_from'])} on nothing is enrolled for"
-        f" {visible(row['agent_id'])} any more. Then: orchestrator human enrol --passphrase",
-        f"To stop it before: orchestrator human remove {visible(row['id'])}",
+        f" {visible(row['agent_id'])} any more. Then: {_enrol()}",
+        f"To stop it before: {_remove(row)}",
     ]
+
+
+def _enrol() -> str:
+    return str(wording.worded(suggest("human enrol", passphrase=True)))
+
+
+def _remove(row: Answer) -> str:
+    return visible(wording.worded(suggest("human remove", id=row["id"])))
 
 
 def link(answer: Answer) -> list[str]:
@@ -67,6 +77,6 @@ def listed(answer: Answer) -> list[str]:
     for each in answer["pending_resets"]:
         lines.append(
             f"Reset {visible(each['id'])} of {visible(each['agent_id'])} counts from {visible(each['counts_from'])};"
-            f" to stop it: orchestrator human remove {visible(each['id'])}"
+            f" to stop it: {_remove(each)}"
         )
-    return [*lines, _NEEDS[answer["needs"]]]
+    return [*lines, _NEEDS[answer["needs"]].format(enrol=_enrol())]

@@ -1,0 +1,224 @@
+"""Suggestions: what a caller may do next, as a value that each door words for its own callers.
+
+A refusal, a next action, a hand-off or a hint names an operation and its arguments by the names of its parameters:
+`suggest("task show", id="T1", session_id="S1")`. A sentence that has suggestions in it is made from a template:
+`sentence("Call {}, then report.", suggest(...))`, and keeps them as parts.
+
+Both are texts as well, worded for the command line: that is what is recorded, and what the JSON of the command line
+says. Whoever only stores or compares them need not know what they are. A door that speaks otherwise gives `reword`
+its own wording of one suggestion: a call of a tool over MCP, of a method in Python, a command with the `--db` of its
+call at the command line. Nothing looks for commands in finished sentences. A text put together in another way, as by
+an f-string, loses its parts; a test walks every answer of the MCP door and finds such a loss.
+
+Whoever a suggestion is for follows from its operation (`Suggestion.audience`): the caller, a person who proves to be
+one, or who writes a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from orchestrator.core import names
+
+CALLER, PERSON, AUTHOR = "caller", "person", "author"
+"""Who acts on a suggestion: whoever is told it; a person, who proves to be one; who writes the file it names."""
+PROGRAM = "orchestrator"
+_AUDIENCES = {
+    "answer": PERSON, "human enrol": PERSON, "human link": PERSON, "human remove": PERSON, "human reset": PERSON,
+    "metadata check": AUTHOR, "workflow check": AUTHOR,
+}  # fmt: skip
+_ID, _SESSION, _FILE = ("id",), ("session_id",), ("file",)
+_LEADING = {
+    "answer": _ID, "why": _ID, "handoff": ("group_id",), "redispatch": ("group_id",),
+    "route": ("current_agent", "status"), "status": _SESSION, "validate": _SESSION,
+    "session create": _ID, "session end": _ID, "session resume": _ID, "session show": _ID,
+    "session upgrade-workflow": _ID, "group create": _ID, "group set-status": ("id", "status"), "group show": _ID,
+    "group undepend": _ID, "task claim": _ID, "task release": _ID, "task set-status": ("id", "status"),
+    "task show": _ID, "task undepend": _ID, "blocker resolve": _ID, "blocker show": _ID, "criterion add": _ID,
+    "criterion set": _ID, "agent show": _ID, "human remove": _ID, "audit export": _SESSION, "audit import": _FILE,
+    "audit query": ("sql",), "audit replay": _SESSION, "audit verify": _SESSION, "batch": _FILE, "db backup": _FILE,
+    "db restore": _FILE, "import peer": _FILE, "metadata check": _FILE, "run": ("prompt",), "workflow check": _FILE,
+    "workflow load": _FILE,
+}  # fmt: skip
+"""The parameters that the command line takes without a flag, as long as a suggestion begins with them."""
+_FLAGS = {"at_seq": "--at", "disabled_roles": "--disable-role"}
+"""Flags that are not called as their parameters."""
+_NAMED = ("suggestion", "status_hint", "next", "handoff", "report_command", "redispatch", "hint", "command")
+"""Keys of answers whose texts may each be one suggestion."""
+Argument = str | int | bool | list[str] | dict[str, str]
+
+
+class _Whole(str):
+    """A text that `+` does not take apart."""
+
+    __slots__ = ()
+
+    def __add__(self, other: str) -> Sentence:
+        return joined([self, other])
+
+    def __radd__(self, other: str) -> Sentence:
+        return joined([other, self])
+
+
+class Suggestion(_Whole):
+    """One call of an operation; its text is the command.
+
+    operation: the words of the operation; empty for arguments with which the caller's own call is repeated.
+    arguments: by the names of the operation's parameters; a word in capitals stands for what the caller fills in, True
+        for a flag. `db` is the database, `help` asks what the operation takes.
+    """
+
+    __slots__ = ("arguments", "operation")
+    operation: str
+    arguments: Mapping[str, Argument]
+
+    @property
+    def audience(self) -> str:
+        """Who acts on it: CALLER, PERSON or AUTHOR."""
+        return _AUDIENCES.get(self.operation, CALLER)
+
+
+class Sentence(_Whole):
+    """A text with suggestions in it; `parts` are what it consists of, in order."""
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+
+def suggest(operation: str, /, **arguments: Argument | None) -> Suggestion:
+    """The suggestion to call an operation; an argument that is None or False is left out."""
+    given = {name: value for name, value in arguments.items() if value is not None and value is not False}
+    made = Suggestion(command_line(operation, given))
+    made.operation, made.arguments = operation, given
+    return made
+
+
+def options(**arguments: Argument) -> Suggestion:
+    """Arguments of the call that is answered, as a part of a sentence; of one that is True, the name alone."""
+    return suggest("", **arguments)
+
+
+def again(**arguments: Argument) -> Sentence:
+    """That the call is repeated with these arguments."""
+    return sentence("Repeat with {}", options(**arguments))
+
+
+def sentence(template: str, *values: object) -> Sentence:
+    """A sentence with each `{}` of its template replaced by the next value; suggestions stay suggestions.
+
+    Raises:
+        ValueError: there are more or fewer values than places for them.
+    """
+    texts = template.split("{}")
+    parts: list[str] = []
+    for text, value in zip(texts, (*values, ""), strict=True):
+        parts.append(text)
+        parts.extend(value.parts if isinstance(value, Sentence) else (value if isinstance(value, str) else str(value),))
+    return joined(parts)
+
+
+def joined(parts: list[str], between: str = "") -> Sentence:
+    """Texts, sentences and suggestions as one sentence, with a text between each two."""
+    flat: list[str] = []
+    for number, part in enumerate(parts):
+        flat.extend((between,) if between and number else ())
+        flat.extend(part.parts if isinstance(part, Sentence) else (part,))
+    made = Sentence("".join(flat))
+    made.parts = tuple(flat)
+    return made
+
+
+def command_line(operation: str, arguments: Mapping[str, Argument], options: str = "") -> str:
+    """A call as it is typed into a shell.
+
+    Args:
+        options: what stands between the program and the operation, such as a `--db`; empty for nothing.
+    """
+    leading = list(_LEADING.get(operation, ()))
+    words = [PROGRAM, *([options] if options else []), operation] if operation else []
+    for name, value in arguments.items():
+        if leading and leading[0] == name and not isinstance(value, bool):
+            leading.pop(0)
+            words.append(_word(value))
+        else:
+            leading.clear()
+            words.extend(_option(_FLAGS.get(name) or f"--{name.replace('_', '-')}", value))
+    return " ".join(words)
+
+
+def _option(flag: str, value: Argument) -> list[str]:
+    if isinstance(value, bool):
+        return [flag]
+    if isinstance(value, Mapping):
+        return [word for name, text in value.items() for word in (flag, _word(f"{name}={text}"))]
+    if isinstance(value, list):
+        return [word for text in value for word in (flag, _word(text))]
+    return [flag, _word(value)]
+
+
+def _word(value: object) -> str:
+    text = str(value)
+    return text if names.AGENT_ID_PATTERN.fullmatch(text) else names.word(text)
+
+
+def reword(found: Any, worded: Callable[[Suggestion], str]) -> Any:
+    """A text, or a document of dicts and lists with all its texts, with its suggestions in the words of a door.
+
+    Args:
+        worded: how the door words one suggestion.
+    """
+    if isinstance(found, Suggestion):
+        return worded(found)
+    if isinstance(found, Sentence):
+        return "".join(worded(part) if isinstance(part, Suggestion) else part for part in found.parts)
+    if isinstance(found, dict):
+        return {name: reword(value, worded) for name, value in found.items()}
+    if isinstance(found, list):
+        return [reword(each, worded) for each in found]
+    return tuple(reword(each, worded) for each in found) if isinstance(found, tuple) else found
+
+
+def suggestions(text: str) -> list[Suggestion]:
+    """The suggestions of a text, in order."""
+    parts = text.parts if isinstance(text, Sentence) else (text,)
+    return [part for part in parts if isinstance(part, Suggestion)]
+
+
+def recorded(found: Any, name: str = "") -> Any:
+    """An answer that was read from the record, where it stands as the command line says it, its commands suggestions.
+
+    Args:
+        name: the key under which it stands.
+    """
+    if isinstance(found, dict):
+        return {key: recorded(value, key) for key, value in found.items()}
+    if isinstance(found, list):
+        return [recorded(each, name) for each in found]
+    return _read(found) if isinstance(found, str) and name in _NAMED else found
+
+
+def _read(text: str) -> str:
+    """A command as the suggestion that it was; the text where it is not exactly one that is suggested."""
+    program, *words = text.split(" ")
+    for count in (2, 1):
+        operation = " ".join(words[:count])
+        if program == PROGRAM and operation in _LEADING:
+            made = suggest(operation, **_given(_LEADING[operation], words[count:]))
+            return made if made == text else text
+    return text
+
+
+def _given(leading: tuple[str, ...], words: list[str]) -> dict[str, Argument]:
+    """The arguments of a command without quotes; what else it may hold is lost, and the command is not made again."""
+    flags = [place for place, word in enumerate(words) if word.startswith("--")]
+    found: dict[str, Argument] = dict(zip(leading, words[: flags[0] if flags else len(words)], strict=False))
+    for place in flags:
+        name, value = words[place][2:].replace("-", "_"), " ".join(words[place + 1 : place + 2])
+        if name == "acknowledge":
+            group, _, reason = value.partition("=")
+            known = found.get(name)
+            found[name] = {**(known if isinstance(known, dict) else {}), group: reason}
+        else:
+            found[name] = True if not value or value.startswith("--") else value
+    return found

@@ -1,0 +1,93 @@
+"""Suggestions in the words of this door: calls of tools, and resources to read.
+
+An agent here has tools alone. What no tool and no resource does is said to be a command, for whoever runs the server,
+or for a person where it needs one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.app.kernel import arguments
+from orchestrator.core import suggestions
+from orchestrator.core.suggestions import PERSON, Suggestion
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.doors.mcp.tools import SESSION, TOOLS, Tool
+
+COMMAND_LINE = "at the command line: "
+"""What stands before a command that is nothing for an agent here."""
+_FOR_A_PERSON = f"for a person, {COMMAND_LINE}"
+_NONE: Mapping[str, str] = {}
+_SERVERS_OWN = frozenset(("by", "agent_id", "human_token_file"))
+"""Who acts is fixed when the server is started."""
+
+
+class Form(NamedTuple):
+    """A tool that does for an operation which has none of its own.
+
+    renamed: the tool's arguments by the operation's parameters. fixed: what the call says besides.
+    """
+
+    tool: str
+    renamed: Mapping[str, str] = _NONE
+    fixed: Mapping[str, str] = _NONE
+
+
+FORMS = {
+    "group list": Form("get_status"),
+    "session show": Form("get_status", {"id": SESSION}),
+    "task claim": Form("update_task_status", fixed={"status": "in_progress"}),
+    "why": Form("get_group"),
+}
+"""Operations that another tool does for, by their words."""
+RESOURCES = {"audit timeline": "timeline", "workflow show": "workflow"}
+"""What is read instead of calling an operation, below a session where one is named."""
+_OWN = {tool.words: Form(tool.name) for tool in reversed(TOOLS.values())}
+
+
+def worded(suggestion: Suggestion) -> str:
+    """A suggestion in the words of this door."""
+    words, given = suggestion.operation, suggestion.arguments
+    if not words:
+        return _arguments(suggestion)
+    if words in RESOURCES and given.keys() <= {SESSION}:
+        place = f"sessions/{given[SESSION]}/" if SESSION in given else ""
+        return f"read orchestrator://{place}{RESOURCES[words]}"
+    form = _OWN.get(words) or FORMS.get(words)
+    return (_call(form, given) if form else None) or _command(suggestion)
+
+
+def _command(suggestion: Suggestion) -> str:
+    """The command itself, without the database, which the server was told and no agent is."""
+    given = {name: value for name, value in suggestion.arguments.items() if name != "db"}
+    line = suggestions.command_line(suggestion.operation, given)
+    return f"{_FOR_A_PERSON if suggestion.audience == PERSON else COMMAND_LINE}{line}"
+
+
+def _call(form: Form, given: Mapping[str, Any]) -> str | None:
+    """The call of a tool; None where the tool takes no such thing."""
+    tool = TOOLS[form.tool]
+    named = {form.renamed.get(name, name): value for name, value in given.items() if name not in _SERVERS_OWN}
+    if not named.keys() <= tool.arguments.keys():
+        return None
+    call = {**{name: _value(tool, name, value) for name, value in named.items()}, **form.fixed}
+    return f"{tool.name} {json.dumps(call, ensure_ascii=False)}" if call else tool.name
+
+
+def _value(tool: Tool, name: str, value: Any) -> Any:
+    """A value as the tool takes it; one that stands for a number stays as it is written."""
+    kinds = arguments.parameters(tool.words)[name].kinds
+    return int(value) if int in kinds and isinstance(value, str) and value.isdecimal() else value
+
+
+def _arguments(suggestion: Suggestion) -> str:
+    """Arguments of the call that is answered; what no tool takes is an option of the command line."""
+    known = {name for tool in TOOLS.values() for name in tool.arguments}
+    if not suggestion.arguments.keys() <= known:
+        return suggestion
+    return " ".join(
+        name if value is True else f"{name} {value if isinstance(value, str | int) else json.dumps(value)}"
+        for name, value in suggestion.arguments.items()
+    )
