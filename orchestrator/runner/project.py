@@ -16,7 +16,7 @@ from pathlib import Path
 
 from orchestrator.core import names
 from orchestrator.core.running import codes, config
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, Refused, UsageError
 from orchestrator.runner import durable
@@ -342,11 +342,11 @@ def _temporary() -> Project:
 def _volatile(root: str) -> str:
     """What is said of a temporary project before and after the work, with the flag that works here instead."""
     with contextlib.suppress(OSError):
-        first = "" if is_set_up(os.getcwd()) else "orchestrator init --project . once, then "
-        return (
-            f"Tasks work in a temporary project, {root}: it is volatile and may be deleted afterwards."
-            f" To work in this folder: {first}--project ."
-        )
+        first = "" if is_set_up(os.getcwd()) else sentence("{} once, then ", suggest("init", project="."))
+        return sentence(
+            "Tasks work in a temporary project, {}: it is volatile and may be deleted afterwards. To work in this"
+            " folder: {}--project .", root, first,
+        )  # fmt: skip
     return f"Tasks work in a temporary project, {root}: it is volatile and may be deleted afterwards."
 
 

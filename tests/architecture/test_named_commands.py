@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pathlib
 import re
 import shlex
@@ -87,3 +88,46 @@ def test_the_readme_s_table_has_every_command() -> None:
 )
 def test_a_command_that_does_not_exist_is_found(text: str, found: list[str]) -> None:
     assert missing(text) == found
+
+
+_FIRST = "|".join(sorted({words.partition(" ")[0] for words in catalogue.every()}))
+_WRITTEN = re.compile(rf"(?<![\w/.@-])orchestrator (?:{_FIRST})\b")
+_NO_SUGGESTIONS = {
+    "orchestrator/core/running/advice.py": "what a page finds in the texts of runs that are on record",
+    "orchestrator/core/workflow/report.py": "the name of the tool in a SARIF document",
+}
+
+
+def written(module: source.Module) -> Iterator[str]:
+    """The commands that stand in a module's texts; docstrings and the examples of declarations are for readers."""
+    skipped = {id(each) for node in ast.walk(module.tree) for each in _for_readers(node)}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            yield from _WRITTEN.findall(node.value)
+
+
+def _for_readers(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Expr):
+        yield node.value
+    if isinstance(node, ast.Assign) and [each for each in node.targets if getattr(each, "id", "") == "example"]:
+        yield node.value
+    if isinstance(node, ast.keyword) and node.arg == "example":
+        yield node.value
+
+
+LAYERS = [module for folder in ("core", "app", "store", "runner") for module in source.below(f"orchestrator/{folder}")]
+
+
+def test_below_the_doors_a_command_is_a_suggestion_and_no_text() -> None:
+    found = {module.name: [*written(module)] for module in LAYERS if module.name not in _NO_SUGGESTIONS}
+    assert {name: commands for name, commands in found.items() if commands} == {}
+    assert all(any(written(module)) for module in LAYERS if module.name in _NO_SUGGESTIONS)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("x = 'try: orchestrator status S1'", 1), ("x = f'orchestrator route {role}'", 1), ("'orchestrator status'", 0),
+     ("x = 'the orchestrator decides'", 0), ("def f():\n    '''As `orchestrator status`.'''", 0)],
+)  # fmt: skip
+def test_a_written_command_is_found(text: str, expected: int) -> None:
+    assert len([*written(source.Module("x.py", text))]) == expected

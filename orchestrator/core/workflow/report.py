@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from orchestrator.core.suggestions import suggest
 from orchestrator.core.workflow import problems
 from orchestrator.core.workflow.checks import Report
 from orchestrator.core.workflow.problems import CATALOGUE, ERROR, Problem
@@ -47,7 +46,7 @@ def to_json(report: Report) -> dict[str, Any]:
 def to_sarif(report: Report) -> dict[str, Any]:
     """The report as a SARIF 2.1.0 log with one run."""
     used = sorted({problem.id for problem in report.problems})
-    driver = {"name": suggest("workflow check"), "rules": [_rule(rule) for rule in used]}
+    driver = {"name": "orchestrator workflow check", "rules": [_rule(rule) for rule in used]}
     results = [_result(report.source, problem, used.index(problem.id)) for problem in report.problems]
     return {
         "$schema": SARIF_SCHEMA,
