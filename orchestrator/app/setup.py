@@ -7,8 +7,10 @@ from typing import Any
 
 from orchestrator import files, resources
 from orchestrator.app.agents import registry
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.workflow import workflows
+from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core import names
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.workflow import vocabulary
@@ -81,7 +83,9 @@ def initialise(context: Context, *, workflow: Path | None = None, agent_folder: 
         return {"success": True, "agents_registered": registered["agents_registered"], "loaded": False,
                 "activated": False, "version": workflows.version_row(context, version.id), "problems": []}
     content, source = read_workflow(workflow)
-    loaded = workflows.load(context, content=content, agent_texts=texts, source=source, by=INSTALLER)
+    loaded = operations.ask(
+        context, LoadWorkflow(content=content, agent_texts=texts, source=source, by=INSTALLER)
+    )
     return {**loaded, "agents_registered": registered["agents_registered"]}
 
 

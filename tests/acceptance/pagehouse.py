@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app.people import enrolment
+from orchestrator.app.kernel import operations
 from tests import persons
 from tests.acceptance.replhouse import House
 
@@ -44,7 +44,7 @@ class WebHouse(House):
         context = bootstrap.open_context(self.environment()["ORCHESTRATOR_DB"], write=True, door="cli", environment={})
         try:
             with persons.seated(context):
-                return str(enrolment.link(context, url=self.url)["url"])
+                return str(operations.call(context, "human link", url=self.url)["url"])
         finally:
             context.connection.close()
 

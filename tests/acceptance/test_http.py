@@ -146,9 +146,9 @@ class TestAChat:
     def test_in_a_session_that_ended_is_refused(self, server: Server, shared: WebHouse, project: str) -> None:
         server.until(server.chat(project, "explain it", "ended")["task_id"])
         with shared.at_terminal() as context:
-            from orchestrator.app.session import sessions
+            from orchestrator.app.kernel import operations
 
-            sessions.end(context, id="ended", by="user", reason="enough")
+            operations.call(context, "session end", id="ended", by="user", reason="enough")
         answer = server.scripts.post(f"/api/projects/{project}/chat", json={"content": "x", "session_id": "ended"})
         assert refusal(answer) == (409, "SESSION_CLOSED")
 

@@ -301,11 +301,11 @@ class TestAReply:
     def test_after_its_session_ended_is_refused(
         self, server: Server, project: str, person: Any, shared: WebHouse
     ) -> None:
-        from orchestrator.app.session import sessions
+        from orchestrator.app.kernel import operations
 
         task = asked(server, project, "to-end")
         with shared.at_terminal() as context:
-            sessions.end(context, id="to-end", by="user", reason="enough")
+            operations.call(context, "session end", id="to-end", by="user", reason="enough")
         answer = person.post(f"/api/tasks/{task['task_id']}/reply", json={"reply": "x"})
         assert answer.status_code == 409
         assert server.task(task["task_id"])["show_reply_ui"] is False

@@ -19,7 +19,7 @@ import fastapi
 import httpx
 import pytest
 
-from orchestrator.app.people import enrolment
+from orchestrator.app.kernel import operations
 from orchestrator.doors.cli.serve import LACKING
 from tests.acceptance import replhouse
 from tests.acceptance.replhouse import DEADLINE_S
@@ -172,7 +172,8 @@ def test_beyond_loopback_the_link_alone_lets_nobody_in(web: WebHouse) -> None:
     server = web.serve("--host", "0.0.0.0", "--token-file", str(token), steps=())  # noqa: S104 - reached by loopback
     assert ["beyond loopback" in said for said in server.told["warnings"]] == [True]
     with web.at_terminal() as context:
-        link = f"/open/{enrolment.link(context, url=server.url)['url'].rpartition('/')[2]}"
+        address = str(operations.call(context, "human link", url=server.url)["url"])
+    link = f"/open/{address.rpartition('/')[2]}"
     with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=DEADLINE_S) as browser:
         assert (browser.get("/").status_code, browser.get("/sessions").status_code) == (401, 401)
         assert 'type="password"' in browser.get(link).text
@@ -417,7 +418,7 @@ def test_a_link_is_never_printed_where_an_agent_reads_it(
 def test_a_link_of_human_link_opens_a_running_server_once(web: WebHouse) -> None:
     server = web.serve()
     with web.at_terminal() as context:
-        address = enrolment.link(context, url=server.url)["url"]
+        address = operations.call(context, "human link", url=server.url)["url"]
     path = address.removeprefix(server.url)
     assert [server.open.get(path).status_code for _ in range(2)] == [200, 200]
     assert server.open.post(path, data={"person": "user"}).status_code == 303

@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app.people import enrolment, verification
+from orchestrator.app.kernel import operations
+from orchestrator.app.people import verification
 from orchestrator.runner.surroundings import Surroundings
 from tests import persons
 from tests.acceptance.test_executor_is_nobody import TYPES
@@ -92,7 +93,7 @@ class Desk:
         context = bootstrap.open_context(str(self.database), write=True, door="cli", environment={})
         try:
             with persons.seated(context, secrets=[SECRET, SECRET]):
-                return enrolment.enrol(context, **kind)
+                return operations.call(context, "human enrol", **kind)
         finally:
             context.connection.close()
 

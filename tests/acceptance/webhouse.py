@@ -18,7 +18,7 @@ from typing import Any
 import httpx
 
 from orchestrator import bootstrap
-from orchestrator.app.people import enrolment
+from orchestrator.app.kernel import operations
 from tests import persons
 from tests.acceptance import replhouse
 from tests.acceptance.replhouse import DEADLINE_S
@@ -186,7 +186,7 @@ class WebHouse:
     def person(self, id: str = "user") -> str:
         """Enrol a person as at a terminal; their token."""
         with self.at_terminal() as context:
-            return str(enrolment.enrol(context, agent=id, by="user")["token"])
+            return str(operations.call(context, "human enrol", agent=id, by="user")["token"])
 
     @contextlib.contextmanager
     def at_terminal(self) -> Iterator[Any]:

@@ -24,7 +24,6 @@ class RegisterAgent(
     use_case="agents.registry:register",
     answer="shapes.OneAgent",
     writes=True,
-    step=True,
     persons=True,
 ):
     """Register an agent under its parent."""
@@ -88,7 +87,6 @@ class DeactivateAgent(
     use_case="agents.registry:deactivate",
     answer="shapes.OneAgent",
     writes=True,
-    step=True,
     persons=True,
 ):
     """Take an agent out of service; what it did stays, and it acts no more."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.app.audit.requests import ImportPeer
 from orchestrator.app.engine import changes, spawning, summary
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, perform
@@ -36,23 +37,8 @@ _CARRIED = (
 )  # fmt: skip
 
 
-def import_peer(
-    context: Context,
-    *,
-    file: str,
-    session_id: str | None = None,
-    dry_run: bool = False,
-    by: str = MANAGER,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def import_peer(context: Context, request: ImportPeer) -> Answer:
     """Import the sessions of a peer's database, which is only read.
-
-    Args:
-        file: the database.
-        session_id: the one session to import, by its id there or the one that it gets here; all where left out.
-        dry_run: show what would be imported, and record nothing.
-        by: who imports: the project manager.
 
     Returns:
         `sessions` with their groups, `tables` with the rows that were imported or left out and why, `renamed` ids, and
@@ -62,19 +48,19 @@ def import_peer(
         InvalidInput: PEER_INVALID {problems}. Refused: ALREADY_EXISTS {sessions}, UNKNOWN_SESSION {sessions},
             NOT_PERMITTED, UNKNOWN_AGENT. EnvironmentProblem: NO_WORKFLOW.
     """
-    said = {"file": file, "session_id": session_id, "by": by}
+    file, session_id, dry_run = request.file, request.session_id, request.dry_run
+    said = {"file": file, "session_id": session_id, "by": request.by}
     try:
         source = peer.read(file)
         translated = translate.translate({name: source.rows(name) for name in translate.TABLES}, session_id)
         _require_some(source, translated, file, session_id)
     except OrchestratorError as problem:
-        raise _turned_down(context, said, by, problem, dry_run=dry_run, at=at) from problem
-    calls = [_call(source, each, by, request_id, dry_run, at) for each in translated.sessions]
+        raise _turned_down(context, said, request.by, problem, dry_run=dry_run) from problem
+    calls = [_call(source, each, request) for each in translated.sessions]
     earlier = [answered(context, call) for call in calls]
     _refuse_known(context, calls, earlier)
     answers = [before or perform(context, call, import_action) for before, call in zip(earlier, calls, strict=True)]
     return _answer(source, translated, answers, dry_run=dry_run, repeated=all(earlier))
-
 
 def _require_some(source: Peer, translated: Translated, file: str, session_id: str | None) -> None:
     if translated.sessions:
@@ -91,7 +77,7 @@ def _require_some(source: Peer, translated: Translated, file: str, session_id: s
 
 
 def _turned_down(
-    context: Context, said: Answer, by: str, problem: OrchestratorError, *, dry_run: bool, at: str | None
+    context: Context, said: Answer, by: str, problem: OrchestratorError, *, dry_run: bool
 ) -> OrchestratorError:
     """Record that a file could not be imported; nobody can judge the file again, so how it was refused is kept."""
 
@@ -99,21 +85,21 @@ def _turned_down(
         raise problem
 
     try:
-        perform(context, Call(KIND, STORE_CHAIN, by, said, dry_run=dry_run, at=at, refused={}), refuse)
+        perform(context, Call(KIND, STORE_CHAIN, by, said, dry_run=dry_run, refused={}), refuse)
     except (Refused, InvalidInput) as recorded:
         return recorded
     return problem
 
 
-def _call(source: Peer, each: Imported, by: str, request_id: str | None, dry_run: bool, at: str | None) -> Call:
+def _call(source: Peer, each: Imported, request: ImportPeer) -> Call:
     given = {
-        "by": by,
+        "by": request.by,
         "content": strictjson.canonical(each.content),
         "source": source.name,
         "source_hash": source.hash,
         "peer_version": source.version,
     }
-    return Call(KIND, each.id, by, given, request_id, dry_run, at)
+    return Call(KIND, each.id, request.by, given, request.request_id, request.dry_run)
 
 
 def _refuse_known(context: Context, calls: list[Call], earlier: list[Answer | None]) -> None:

@@ -65,7 +65,7 @@ class ImportPeer(
     words="import peer",
     line="Import the sessions of a peer's database, with findings.",
     example="orchestrator import peer bazinga.db --dry-run",
-    use_case="audit.peers:import_peer",
+    prepared_by="audit.peers:import_peer",
     answer="shapes.Import",
     writes=True,
     persons=True,

@@ -184,11 +184,11 @@ def _fitting(words: str, parameter: Parameter, value: Any) -> Any:
         wanted = " or ".join(_WORDS[each] for each in parameter.kinds)
         raise UsageError("USAGE", f"{words}: {parameter.name} must be {wanted}.", suggest(words, help=True))
     for each in value if kind is list else (value,):
-        _check(parameter, each)
+        _check(parameter, each, kind)
     return tuple(value) if kind is list else value
 
 
-def _check(parameter: Parameter, value: Any) -> None:
+def _check(parameter: Parameter, value: Any, kind: type) -> None:
     """What a value of the parameter, or each in a list of them, must satisfy besides its type."""
     name, field = parameter.name, parameter.field
     if field.holds:
@@ -197,9 +197,9 @@ def _check(parameter: Parameter, value: Any) -> None:
         check_choice(name, value, field.choices)
     elif field.span is not None and int in parameter.kinds:
         _check_span(name, value, *field.span)
-    elif type(value) is dict:
+    elif kind is dict:
         _check_object(name, value, OBJECT_LIMIT)
-    elif type(value) not in (int, bool):
+    elif kind in (str, list):
         _check_text(name, value)
 
 

@@ -230,14 +230,14 @@ class Call(NamedTuple):
         return sha256.new(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def call_of(request: Request, *, at: str | None = None, **found: Any) -> Call:
+def call_of(request: Request, found: Mapping[str, Any] | None = None, *, at: str | None = None) -> Call:
     """The call that a request makes.
 
     Args:
-        at: when, where it is not now.
         found: what was found out before the step, by the parts of its input.
+        at: when, where it is not now.
     """
-    given = request.recorded() | found
+    given = request.recorded() | dict(found or {})
     if request.is_marked:
         given[RULES] = RULES_VERSION
     asked: Mapping[str, Any] = request.__dict__

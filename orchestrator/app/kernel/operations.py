@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.app.kernel.context import Action, Answer, Context, Work, call_of, perform
 from orchestrator.app.kernel.requests import DECLARED, Request
 from orchestrator.core import names
+from orchestrator.core.large import Moved
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import UsageError
 
@@ -81,7 +82,7 @@ def every() -> dict[str, type[Request]]:
 def call(context: Context, words: str, **arguments: Any) -> Answer:
     """Call an operation by its words with the parameters that it declares, which `arguments` has checked."""
     request = find(words)
-    if not request.is_step:
+    if not request.is_writing:
         answer: Answer = _loaded(request.use_case)(context, **arguments)
         return answer
     return ask(context, request(**arguments))
@@ -93,11 +94,24 @@ def ask(context: Context, request: Request) -> Answer:
     Raises:
         OrchestratorError: as the use case says.
     """
-    asked = request.checked()
+    if request.checked_by:
+        request = _loaded(request.checked_by)(request)
     if request.prepared_by:
-        answer: Answer = _loaded(request.prepared_by)(context, asked)
+        answer: Answer = _loaded(request.prepared_by)(context, request)
         return answer
-    return perform(context, call_of(asked), action(request.event))
+    return carry_out(context, request)
+
+
+def carry_out(
+    context: Context, request: Request, found: Mapping[str, Any] | None = None, files: Sequence[Moved] = ()
+) -> Answer:
+    """Carry out the step of a request that is checked and prepared.
+
+    Args:
+        found: what was found out before the step, by the parts of its input.
+        files: what of the request lies in files, as `perform` takes it.
+    """
+    return perform(context, call_of(request, found), action(request.event), files)
 
 
 @functools.cache
@@ -114,7 +128,7 @@ def action(kind: str) -> Action:
 
 
 @functools.cache
-def _loaded(place: str) -> Callable[..., Answer]:
+def _loaded(place: str) -> Callable[..., Any]:
     module, _, function = place.partition(":")
-    found: Callable[..., Answer] = getattr(importlib.import_module(f"orchestrator.app.{module}"), function)
+    found: Callable[..., Any] = getattr(importlib.import_module(f"orchestrator.app.{module}"), function)
     return found

@@ -165,6 +165,7 @@ class Request:
         answer: the shapes of what it answers, as names below `orchestrator.app.answers`.
         is_writing: whether it changes the record.
         is_for_persons: whether a person may have to prove that they act.
+        checked_by: the module and function that find what is wrong in a request itself, and give it as it is recorded.
         prepared_by: the module and function that begin it, where something is to be found out before its step.
         event: how its steps are called in the record.
         unrecorded: parameters that its event does not keep, besides what stands in columns of their own.
@@ -178,9 +179,9 @@ class Request:
     answer: ClassVar[tuple[str, ...]] = ()
     is_writing: ClassVar[bool] = False
     is_for_persons: ClassVar[bool] = False
+    checked_by: ClassVar[str] = ""
     prepared_by: ClassVar[str] = ""
     event: ClassVar[str] = ""
-    is_step: ClassVar[bool] = False
     unrecorded: ClassVar[tuple[str, ...]] = ()
     is_marked: ClassVar[bool] = False
     _parameters: ClassVar[dict[str, Parameter]]
@@ -194,15 +195,15 @@ class Request:
         answer: str | tuple[str, ...] = (),
         writes: bool = False,
         persons: bool = False,
+        checked_by: str = "",
         prepared_by: str = "",
         event: str = "",
         unrecorded: tuple[str, ...] = (),
         marked: bool = False,
-        step: bool = False,
     ) -> None:
         cls.words, cls.example = words, example
         cls.event = event or words
-        cls.is_step = step or cls.is_step
+        cls.checked_by = checked_by or cls.checked_by
         cls.prepared_by = prepared_by or cls.prepared_by
         cls.unrecorded, cls.is_marked = unrecorded or cls.unrecorded, marked or cls.is_marked
         cls.line = line
@@ -226,14 +227,6 @@ class Request:
     def replaced(self, **values: Any) -> Self:
         """The request with other values."""
         return type(self)(**{**self.__dict__, **values})
-
-    def checked(self) -> Self:
-        """The request as it is recorded, once what is wrong in itself is found.
-
-        Raises:
-            UsageError: USAGE; no refusal, so that nothing is recorded of it.
-        """
-        return self
 
     @property
     def chain(self) -> str:

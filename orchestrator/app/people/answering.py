@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.engine import changes, completing, consequences, fanning, settling, spawning
-from orchestrator.app.kernel import actors
-from orchestrator.app.kernel.context import ELSEWHERE, RULES, Answer, Call, Context, Version, Work, perform
+from orchestrator.app.kernel import actors, operations
+from orchestrator.app.kernel.context import ELSEWHERE, Answer, Context, Version, Work
+from orchestrator.app.people.requests import AnswerQuestion
 from orchestrator.app.reports import withheld_reports
 from orchestrator.core import names, questions, strictjson
 from orchestrator.core.questions import ABANDONS, CLARIFICATION, GOES_ON, REVISES
 from orchestrator.core.routing import engine
-from orchestrator.core.routing.facts import MANAGER, PERSON, RULES_VERSION, VALIDATOR, Fired, Group, Session, Target
+from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import queries
@@ -32,26 +33,8 @@ _PAUSED_BY = """SELECT cause FROM status_changes INDEXED BY ix_status_changes_en
     WHERE session_id = :session AND entity = 'session' AND entity_id = :session ORDER BY seq DESC, part DESC LIMIT 1"""
 
 
-def answer(
-    context: Context,
-    *,
-    id: str,
-    decision: str,
-    note: str = "",
-    session_id: str | None = None,
-    by: str | None = None,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def answer(context: Context, request: AnswerQuestion) -> Answer:
     """Answer a question, as a person, through a human channel.
-
-    Args:
-        id: the question, such as `S1:Q12`.
-        decision: continue, revise or abandon; yes or no where the question asks for that. Words in the note decide
-            nothing.
-        note: for whoever goes on; required to revise or abandon, and where the note is the answer.
-        session_id: the question's session, which its id names as well.
-        by: the person; the token's, or the only one there is, where left out.
 
     Returns:
         The decision that follows, as `route` answers it, with `question_id`, `answered` and `followed_by`.
@@ -60,11 +43,8 @@ def answer(
         Refused: UNKNOWN_ID {kind}, UNKNOWN_SESSION, QUESTION_CLOSED, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED,
             ACTOR_REQUIRED, UNKNOWN_AGENT. UsageError: USAGE, a decision that the question does not ask for.
     """
-    given: dict[str, Any] = {"id": id, "decision": decision, "note": note, "by": by, RULES: RULES_VERSION}
-    chain = session_id or id.rpartition(":Q")[0] or id
-    if _is_idle(context, chain):
-        given[ELSEWHERE] = {_IDLE: True}
-    return perform(context, Call("answer", chain, by or "", given, request_id, at=at), answer_action)
+    found = {ELSEWHERE: {_IDLE: True}} if _is_idle(context, request.chain) else None
+    return operations.carry_out(context, request, found)
 
 
 def _is_idle(context: Context, session_id: str) -> bool:
@@ -75,14 +55,13 @@ def _is_idle(context: Context, session_id: str) -> bool:
     return context.runs.is_idle(context, session_id)
 
 
-def answer_action(work: Work) -> Answer:
-    """Answer; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    question = _question(work, given["id"])
-    person = actors.person_named(work, given.get("by"), f"Answering question {question['id']}")
+def close(work: Work, request: AnswerQuestion) -> Answer:
+    """The step that answers a question."""
+    question = _question(work, request.id)
+    person = actors.person_named(work, request.by, f"Answering question {question['id']}")
     _refuse_closed(question)
     session = work.open_session()
-    decision, note = given["decision"], names.said(given.get("note"))
+    decision, note = request.decision, names.said(request.note)
     _check_fit(question, decision, note, before=not work.asks(4))
     decision, note = questions.recorded(question["kind"], decision, note)
     work.actor = person.id
@@ -93,10 +72,10 @@ def answer_action(work: Work) -> Answer:
 
         found = answering_tasks.decide(work, session, version, question, person, decision, note)
     else:
-        found = _decide(work, session, version, question, person)
+        found = _decide(work, request, session, version, question, person)
     if session.kind != "chat":
         settling.settle(work, "question", closed=question["group_id"] is None)
-    elif (given.get(ELSEWHERE) or {}).get(_IDLE):
+    elif (work.call.input.get(ELSEWHERE) or {}).get(_IDLE):
         work.context.runs.end_over(work)
     if len(work.decisions) > 1:
         found["followed_by"] = work.decisions[1:]
@@ -175,16 +154,18 @@ def _close(work: Work, question: Row, person: Agent, decision: str, note: str) -
         changes.update_group(work, question["group_id"], {"answered_seq": work.seq, **dict.fromkeys(COUNTERS, 0)})
 
 
-def _decide(work: Work, session: Session, version: Version, question: Row, person: Agent) -> Answer:
+def _decide(
+    work: Work, request: AnswerQuestion, session: Session, version: Version, question: Row, person: Agent
+) -> Answer:
     """What was kept back goes on, as the decision says."""
     group = work.group(question["group_id"]) if question["group_id"] else None
     stored: dict[str, Any] = strictjson.stored(question["decision"]) if question["decision"] else {}
-    decision = work.call.input["decision"]
+    decision = request.decision
     extras: Answer = {"question_id": question["id"], "answered": decision}
-    if decision in GOES_ON and (released := _release(work, stored, person)):
+    if decision in GOES_ON and (released := _release(work, request, stored, person)):
         extras["blockers_resolved"] = released
     if group is None:
-        _resume(work, session)
+        _resume(work, request, session)
     kept = stored.get(withheld_reports.REPORT)
     if kept is not None and decision in GOES_ON:
         group = work.group(kept["group_id"]) if kept["group_id"] else None
@@ -210,11 +191,11 @@ def _decide(work: Work, session: Session, version: Version, question: Row, perso
     return spawning.decide(work, work.session(), version, _spread(work, version, record))
 
 
-def _release(work: Work, stored: dict[str, Any], person: Agent) -> list[str]:
+def _release(work: Work, request: AnswerQuestion, stored: dict[str, Any], person: Agent) -> list[str]:
     """Resolve the blockers that the stored report opened, as far as nobody did so before."""
     open_ = [id_ for id_ in stored.get("blockers") or () if _is_open(work, id_)]
     for blocker in open_:
-        note = work.call.input.get("note") or ""
+        note = request.note or ""
         changes.resolve_blocker(work, blocker, by=person.id, resolution="answered", note=note)
     return open_
 
@@ -223,14 +204,14 @@ def _is_open(work: Work, blocker: str) -> bool:
     return work.reader.one("SELECT 1 FROM blockers WHERE id = :id AND resolved_seq IS NULL", id=blocker) is not None
 
 
-def _resume(work: Work, session: Session) -> None:
+def _resume(work: Work, request: AnswerQuestion, session: Session) -> None:
     """A session that a question paused goes on with its last answer; one that was paused by hand does not."""
     if session.awaited_role == PERSON:
         changes.clear_session(work)
     by_question = work.reader.one(_PAUSED_BY, session=session.id) == ("question",)
     if session.status == "paused" and by_question and work.reader.question(session.id, None) is None:
         changes.move_session(
-            work, "paused", "active", by=work.actor, reason=f"question {work.call.input['id']} is answered",
+            work, "paused", "active", by=work.actor, reason=f"question {request.id} is answered",
             cause="question",
         )
 

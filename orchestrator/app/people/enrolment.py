@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator import files
-from orchestrator.app.kernel import actors, credentials, human, moments
+from orchestrator.app.kernel import actors, credentials, human, moments, operations
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.kernel.credentials import LINK, PASSPHRASE, REMOVAL, RESET_ROW, SSH_KEY, USE
 from orchestrator.app.people import verification
+from orchestrator.app.people.requests import EnrolProof, MakeSignInLink, RemoveProof, ResetProofs
 from orchestrator.core import names
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EnvironmentProblem, Refused, UsageError
@@ -33,19 +34,10 @@ _SINCE = """SELECT t.created_at, e.channel FROM human_credentials t JOIN audit_e
     ON e.session_id = :chain AND e.seq = t.seq WHERE t.id = :id"""
 
 
-def enrol(
-    context: Context, *, agent: str | None = None, by: str | None = None, passphrase: bool = False,
-    ssh_key: str | None = None, at: str | None = None,
-) -> Answer:
+def enrol(context: Context, request: EnrolProof) -> Answer:
     """Enrol what proves a person: a token, or with `passphrase` or `ssh_key` what only they know or hold.
 
     A new token or passphrase of a person replaces their older one; they may have several keys.
-
-    Args:
-        agent: the person; the only one there is where left out.
-        by: the person who acts; the same one where left out.
-        passphrase: ask for a passphrase, twice, at the terminal.
-        ssh_key: the file of a public key; a challenge has to be signed with it at once.
 
     Returns:
         `enrolment`, `proof`, and for a token `token`, which is printed this once and kept nowhere.
@@ -54,12 +46,13 @@ def enrol(
         Refused: HUMAN_REQUIRED (also: the old proof is needed), UNKNOWN_AGENT, NOT_PERMITTED, ACTOR_REQUIRED.
         UsageError: USAGE, both kinds at once, a file without a key, passphrases that differ or are too short.
     """
-    if passphrase and ssh_key is not None:
+    ssh_key = request.ssh_key
+    if request.passphrase and ssh_key is not None:
         raise UsageError("USAGE", "Enrol a passphrase or an SSH key, one at a time.", suggest("human enrol", help=True))
-    given: Answer = {"agent": agent, "by": by}
+    given: Answer = {"agent": request.agent, "by": request.by}
     line = _public_key(ssh_key) if ssh_key is not None else None
     token = None
-    if passphrase or ssh_key is not None:
+    if request.passphrase or ssh_key is not None:
         # Nobody is asked for a new proof who has not given the old one.
         if context.credential is not None and context.credential.fault is None:
             given |= _new_key(context, line, ssh_key) if ssh_key is not None else _new_passphrase(context)
@@ -70,9 +63,8 @@ def enrol(
 
         token = human.TOKEN_MARK + secrets.token_urlsafe(TOKEN_BYTES)
         given["hash"] = credentials.hashed(token)
-    found = perform(context, Call(credentials.ENROL, STORE_CHAIN, by or agent or "", given, at=at), enrol_action)
+    found = perform(context, Call(credentials.ENROL, STORE_CHAIN, request.actor, given), enrol_action)
     return found if token is None else {**found, "token": token}
-
 
 def enrol_action(work: Work) -> Answer:
     """Enrol; a replay calls it with a recorded event's input, which holds hashes and public keys alone."""
@@ -195,12 +187,8 @@ def _new_key(context: Context, line: str | None, file: str | None) -> Answer:
     return {"kind": SSH_KEY, "ssh_key": key, "source": source}
 
 
-def remove(context: Context, *, id: str, by: str | None = None, at: str | None = None) -> Answer:
+def remove(work: Work, request: RemoveProof) -> Answer:
     """Take a proof of one's own away, or a reset that does not count yet.
-
-    Args:
-        id: of the token, passphrase, key or reset, as `human list` shows it.
-        by: the person who acts; the one who is proven where left out.
 
     Returns:
         `removed`, and `proof`.
@@ -208,20 +196,14 @@ def remove(context: Context, *, id: str, by: str | None = None, at: str | None =
     Raises:
         Refused: HUMAN_REQUIRED, UNKNOWN_ID, NOT_PERMITTED (another person's), ALREADY_RESOLVED.
     """
-    return perform(context, Call(credentials.REMOVE, STORE_CHAIN, by or "", {"id": id, "by": by}, at=at), remove_action)
-
-
-def remove_action(work: Work) -> Answer:
-    """Remove; a replay calls it with a recorded event's input."""
-    given = work.call.input
     what = "Removing a proof"
-    actor = actors.person_named(work, given.get("by"), what)
+    actor = actors.person_named(work, request.by, what)
     _require_best(work, what)
     work.actor = actor.id
-    row: Any = work.reader.one(_OF_PERSON, id=given["id"])
+    row: Any = work.reader.one(_OF_PERSON, id=request.id)
     if row is None:
         raise Refused(
-            "UNKNOWN_ID", f"There is no enrolment {names.shown(given['id'])}.", suggest("human list"),
+            "UNKNOWN_ID", f"There is no enrolment {names.shown(request.id)}.", suggest("human list"),
             kind="enrolment",
         )
     id_, whose, kind, ended = row
@@ -233,14 +215,11 @@ def remove_action(work: Work) -> Answer:
     return {"success": True, "removed": {"id": id_, "agent_id": whose, "kind": kind}, "seq": work.seq}
 
 
-def reset(context: Context, *, agent: str | None = None, at: str | None = None) -> Answer:
+def reset(context: Context, request: ResetProofs) -> Answer:
     """Start over for a person who has lost their token, passphrase or key: an hour later all of theirs have ended.
 
     It needs a code at a terminal, and that no other process has the database open. Within the hour whoever has the old
     proof may stop it with `human remove`. Every later verdict mentions it.
-
-    Args:
-        agent: the person; the only one there is where left out.
 
     Returns:
         `reset` with `id`, `agent_id`, `counts_from`; and `proof`.
@@ -252,15 +231,14 @@ def reset(context: Context, *, agent: str | None = None, at: str | None = None) 
     if context.credential is not None and context.credential.fault is None and not sqlite.is_alone(context.connection):
         what = "Another process has the database open, and a reset needs it alone."
         raise EnvironmentProblem("BUSY", what, sentence("Stop servers and agents, then: {}", suggest("human reset")))
-    return perform(context, Call(credentials.RESET, STORE_CHAIN, agent or "", {"agent": agent}, at=at), reset_action)
+    return operations.carry_out(context, request)
 
-
-def reset_action(work: Work) -> Answer:
-    """Reset; a replay calls it with a recorded event's input."""
+def start_over(work: Work, request: ResetProofs) -> Answer:
+    """The step that begins a reset."""
     from orchestrator.store import next_reader
 
     context = work.context
-    actor = actors.actor(work, work.call.input.get("agent") or next_reader.only_person(context.connection))
+    actor = actors.actor(work, request.agent or next_reader.only_person(context.connection))
     person = _person(work, actor.id)
     human.require_terminal(work, "Resetting what proves a person")
     strong, tokens = credentials.strong(context), credentials.tokens(context)
@@ -278,15 +256,8 @@ def reset_action(work: Work) -> Answer:
     return {"success": True, "reset": {"id": id_, "agent_id": person.id, "counts_from": due}, "seq": work.seq}
 
 
-def link(
-    context: Context, *, agent: str | None = None, url: str = DEFAULT_URL, by: str | None = None, at: str | None = None
-) -> Answer:
+def link(context: Context, request: MakeSignInLink) -> Answer:
     """Make a link by which one browser comes in once, to a server that has this database.
-
-    Args:
-        agent: the person who comes in; the one who acts where left out.
-        url: where the server listens, as it says when it starts.
-        by: the person who acts; the one who is proven where left out.
 
     Returns:
         `link` with `id`, `agent_id`, `expires_at`; `url`, which is printed this once; and `proof`.
@@ -296,14 +267,13 @@ def link(
     """
     import secrets
 
-    if not url.startswith(("http://", "https://")):
+    if not request.url.startswith(("http://", "https://")):
         what = "--url is the server's address, such as http://127.0.0.1:8765."
         raise UsageError("USAGE", what, suggest("human link"))
     code = secrets.token_urlsafe(TOKEN_BYTES)
-    given = {"agent": agent, "by": by, "hash": credentials.hashed(code)}
-    found = perform(context, Call(credentials.NEW_LINK, STORE_CHAIN, by or agent or "", given, at=at), link_action)
-    return {**found, "url": f"{url.rstrip('/')}/open/{code}"}
-
+    given = {"agent": request.agent, "by": request.by, "hash": credentials.hashed(code)}
+    found = perform(context, Call(credentials.NEW_LINK, STORE_CHAIN, request.actor, given), link_action)
+    return {**found, "url": f"{request.url.rstrip('/')}/open/{code}"}
 
 def link_action(work: Work) -> Answer:
     """Make a link; a replay calls it with a recorded event's input, which holds the hash alone."""

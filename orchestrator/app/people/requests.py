@@ -17,15 +17,26 @@ _PERSON = BY._replace(help="The person (default: the only one there is).")
 _PROVEN = BY._replace(help="The person who does it (default: the one who is proven).")
 
 
+class _OfPerson(Request):
+    """What is about a person, who is called `agent`."""
+
+    @property
+    def actor(self) -> str:
+        """Who acts; else the person."""
+        return super().actor or self.__dict__["agent"] or ""
+
+
 class AnswerQuestion(
     Request,
     words="answer",
     line="Answer a question, as a person.",
     example="orchestrator answer S1:Q12 --decision revise --note 'use the staging database'",
-    use_case="people.answering:answer",
+    use_case="people.answering:close",
+    prepared_by="people.answering:answer",
     answer="people.Answered",
     writes=True,
     persons=True,
+    marked=True,
 ):
     """Answer a question, as a person: at a terminal, or with what `human enrol` has enrolled. What was kept back goes
     on as the decision says; the note goes to whoever is started.
@@ -38,13 +49,18 @@ class AnswerQuestion(
     by: str | None = BY
     request_id: str | None = REQUEST
 
+    @property
+    def chain(self) -> str:
+        """The question's session."""
+        return self.session_id or self.id.rpartition(":Q")[0] or self.id
+
 
 class EnrolProof(
-    Request,
+    _OfPerson,
     words="human enrol",
     line="Enrol a passphrase, an SSH key or a token.",
     example="orchestrator human enrol --passphrase",
-    use_case="people.enrolment:enrol",
+    prepared_by="people.enrolment:enrol",
     answer="people.Enrolled",
     writes=True,
     persons=True,
@@ -75,11 +91,11 @@ class ListProofs(
 
 
 class MakeSignInLink(
-    Request,
+    _OfPerson,
     words="human link",
     line="Print a sign-in link for a running server.",
     example="orchestrator human link --url http://127.0.0.1:8765",
-    use_case="people.enrolment:link",
+    prepared_by="people.enrolment:link",
     answer="people.Linked",
     writes=True,
     persons=True,
@@ -110,11 +126,12 @@ class RemoveProof(
 
 
 class ResetProofs(
-    Request,
+    _OfPerson,
     words="human reset",
     line="Start over when a proof is lost.",
     example="orchestrator human reset",
-    use_case="people.enrolment:reset",
+    use_case="people.enrolment:start_over",
+    prepared_by="people.enrolment:reset",
     answer="people.ResetAsked",
     writes=True,
 ):

@@ -15,9 +15,9 @@ from typing import Any
 
 from orchestrator.app import setup
 from orchestrator.app.audit import replaying
-from orchestrator.app.kernel import human
+from orchestrator.app.kernel import human, operations
 from orchestrator.app.kernel.context import PERSON, Call, Context, Version, Work, perform
-from orchestrator.app.workflow import workflows
+from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core.routing.facts import Group, Session
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow.model import Rules
@@ -144,7 +144,8 @@ class World:
         self.context.reader = self.reader
         tree = setup._tree(agent_texts)
         perform(self.context, Call("init", STORE_CHAIN, setup.INSTALLER, {"agents": tree}), setup.register_action)
-        workflows.load(self.context, content=content, agent_texts=agent_texts, by=setup.INSTALLER)
+        loading = LoadWorkflow(content=content, agent_texts=agent_texts, by=setup.INSTALLER)
+        operations.ask(self.context, loading)
         self.version: Version = self.context.active_version()
         self.reader.rules = self.version.workflow.rules
         self.exact = exact

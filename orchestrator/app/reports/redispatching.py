@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from orchestrator.app.engine import settling, spawning
 from orchestrator.app.kernel import actors
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Work
+from orchestrator.app.reports.requests import Redispatch
 from orchestrator.core import handoff, names, strictjson
 from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import Refused
 
 
-def redispatch(
-    context: Context,
-    *,
-    session_id: str,
-    group_id: str | None = None,
-    reason: str = "",
-    by: str = "orchestrator",
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def redispatch(work: Work, request: Redispatch) -> Answer:
     """Order the awaited role of a group (or of the session, without one) to start anew, under a new turn.
-
-    Args:
-        group_id: the group whose agent died; None for the session's own open turn.
-        reason: why; required.
 
     Returns:
         The decision, as `route` answers it.
@@ -34,19 +22,12 @@ def redispatch(
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, SESSION_CLOSED, GROUP_CLOSED, QUESTION_OPEN, OUT_OF_TURN (nobody was
             started), REASON_REQUIRED, UNKNOWN_AGENT.
     """
-    given = {"group_id": group_id, "reason": reason, "by": by}
-    return perform(context, Call("redispatch", session_id, by, given, request_id, at=at), redispatch_action)
-
-
-def redispatch_action(work: Work) -> Answer:
-    """Redispatch; a replay calls it with a recorded event's input."""
-    given = work.call.input
     session = work.open_session()
-    actors.named_actor(work, given.get("by"), "Starting an agent again")
-    reason = names.said(given.get("reason"))
+    actors.named_actor(work, request.by, "Starting an agent again")
+    reason = names.said(request.reason)
     if not reason:
         raise Refused("REASON_REQUIRED", "A redispatch needs a reason.", again(reason="TEXT"))
-    group = _group(work, session, given.get("group_id"))
+    group = _group(work, session, request.group_id)
     waiting = group or session
     _check_waiting(work, session, group)
     version = work.context.version(session.workflow_version_id)

@@ -31,7 +31,8 @@ class Route(
     words="route",
     line="Report what an agent answered and learn who acts next.",
     example="orchestrator route developer READY_FOR_QA -s S1 -g A --summary 'login works' --json",
-    use_case="reports.routing:route",
+    use_case="reports.routing:report",
+    prepared_by="reports.routing:route",
     answer="shapes.Decision",
     writes=True,
 ):
@@ -70,6 +71,11 @@ class Route(
     dry_run: bool = flag("Decide, and record nothing.")
     request_id: str | None = REQUEST
     raw_text: str | None = hidden("The agent's whole final message, kept by its hash.", default=None)
+
+    @property
+    def actor(self) -> str:
+        """Who reports; else the role."""
+        return self.agent_id or self.current_agent
 
 
 class ShowHandoff(

@@ -6,9 +6,10 @@ from typing import Any
 
 from orchestrator.app.engine import consequences, settling, spawning
 from orchestrator.app.engine import metadata as meta
-from orchestrator.app.kernel import acting
-from orchestrator.app.kernel.context import ATTACHED, FOUND, Answer, Call, Context, Version, Work, perform
+from orchestrator.app.kernel import acting, operations
+from orchestrator.app.kernel.context import ATTACHED, FOUND, Answer, Context, Version, Work
 from orchestrator.app.reports import acceptance
+from orchestrator.app.reports.requests import Route
 from orchestrator.core import large, masking, names, strictjson
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
@@ -38,39 +39,8 @@ Json = dict[str, Any] | None
 REPORTING_ROLES = frozenset((*vocabulary.ROLES, VALIDATOR)).difference(SILENT_ROLES)
 
 
-def route(
-    context: Context,
-    *,
-    session_id: str,
-    current_agent: str,
-    status: str,
-    group_id: str | None = None,
-    agent_id: str | None = None,
-    turn: int | None = None,
-    testing_mode: str | None = None,
-    summary: str = "",
-    details: dict[str, Any] | None = None,
-    metadata: dict[str, Any] | None = None,
-    acknowledge: dict[str, str] | None = None,
-    raw_text: str | None = None,
-    interrupt: bool = False,
-    request_id: str | None = None,
-    dry_run: bool = False,
-    at: str | None = None,
-) -> Answer:
+def route(context: Context, request: Route) -> Answer:
     """Record what an agent reported and decide what follows.
-
-    Args:
-        session_id, group_id: where the report belongs; the group is optional for the project manager only.
-        current_agent, status: the reporting role and its status code, as the agent wrote them.
-        agent_id: who reports; the awaited instance where left out.
-        turn: the spawn that this answers; the open one is assumed where left out.
-        testing_mode: repeats or tightens the session's mode for this report.
-        acknowledge: group id to reason; for the project manager's reports.
-        details, metadata, raw_text: each over 1 MiB goes into a file of evidence, and the record keeps its hash.
-        raw_text: the agent's whole final message, kept by its hash.
-        interrupt: supersede the open turn of another role (project manager).
-        dry_run: decide and answer as usual, and write nothing.
 
     Returns:
         The decision, as the command prints it.
@@ -82,68 +52,49 @@ def route(
 
     Source: seed 004, Proposed Solution 1 and 2.
     """
-    details, metadata, raw_text, files = _parted(context, session_id, details, metadata, raw_text)
-    call = Call(
-        kind="route",
-        chain=session_id,
-        actor=agent_id or current_agent,
-        input={
-            "group_id": group_id,
-            "current_agent": current_agent,
-            "status": status,
-            "agent_id": agent_id,
-            "turn": turn,
-            "testing_mode": testing_mode,
-            "summary": summary,
-            "details": details,
-            "metadata": metadata,
-            "acknowledge": acknowledge,
-            "raw_text": raw_text,
-            "interrupt": interrupt,
-            FOUND: meta.found(context, metadata) if metadata is not None else None,
-            ATTACHED: [each.recorded() for each in files] or None,
-        },
-        request_id=request_id,
-        dry_run=dry_run,
-        at=at,
-    )
-    return perform(context, call, report_action, files)
+    kept, files = _parted(context, request)
+    found: dict[str, Any] = {ATTACHED: [each.recorded() for each in files] or None}
+    if request.metadata is not None:
+        found = {**found, FOUND: meta.found(context, request.metadata)}
+    return operations.carry_out(context, kept, found, files)
 
 
-def _parted(
-    context: Context, session: str, details: Json, metadata: Json, text: str | None
-) -> tuple[Json, Json, str | None, list[large.Moved]]:
-    """What the record keeps of a report's parts, and what of them goes into files."""
+def _parted(context: Context, request: Route) -> tuple[Route, list[large.Moved]]:
+    """What the record keeps of a report, and what of its parts goes into files."""
     if context.path == constants.IN_MEMORY:
         # Beside it there is no place for files.
-        return details, metadata, text, []
+        return request, []
 
     def mask(value: Any) -> Any:
         return masking.mask_keys_value(value, context.secrets)
 
-    folder = large.folder(session)
-    details, told = large.document(large.DETAILS, details, folder, mask)
-    metadata, said = large.document(large.METADATA, metadata, folder, mask)
-    message = large.message(text, folder, mask)
-    return details, metadata, None if message else text, [each for each in (told, said, message) if each]
+    folder = large.folder(request.session_id)
+    details, told = large.document(large.DETAILS, request.details, folder, mask)
+    metadata, said = large.document(large.METADATA, request.metadata, folder, mask)
+    message = large.message(request.raw_text, folder, mask)
+    files = [each for each in (told, said, message) if each]
+    if not files:
+        return request, []
+    raw_text = None if message else request.raw_text
+    return request.replaced(details=details, metadata=metadata, raw_text=raw_text), files
 
 
-def report_action(work: Work) -> Answer:
-    """The use case itself, on a step that is open; a replay calls it with a recorded event's input."""
-    report = _normalise(work)
+def report(work: Work, request: Route) -> Answer:
+    """The step that takes a report and decides what follows."""
+    said = _normalise(work, request)
     session = work.session()
     version = work.context.version(session.workflow_version_id)
-    opening = _opening(work, session, version, report)
+    opening = _opening(work, session, version, said)
     group = opening.group if opening else None
-    if report.agent_id is not None:
-        acting.require_agent(work, report.agent_id)
-    repeated = _repeated_turn(work, group, report)
+    if said.agent_id is not None:
+        acting.require_agent(work, said.agent_id)
+    repeated = _repeated_turn(work, group, said)
     if repeated is not None:
         return repeated
-    case, facts = _case(work, session, version, opening, report)
-    refusal = engine.admit(case, version.workflow, facts, report)
+    case, facts = _case(work, session, version, opening, said)
+    refusal = engine.admit(case, version.workflow, facts, said)
     if refusal is not None or case is None:
-        raise _refused(work, refusal, group or session, report)
+        raise _refused(work, refusal, group or session, said)
     case, agent = _checked(work, case, opening)
     return _accept(work, session, version, case, agent)
 
@@ -170,9 +121,8 @@ def _checked(work: Work, case: Case, opening: Opening | None) -> tuple[Case, str
         raise
 
 
-def _normalise(work: Work) -> Report:
-    given = work.call.input
-    role = names.role_name(given["current_agent"])
+def _normalise(work: Work, request: Route) -> Report:
+    role = names.role_name(request.current_agent)
     if role not in REPORTING_ROLES:
         if role.startswith("system:"):
             raise _reserved(role)
@@ -180,7 +130,7 @@ def _normalise(work: Work) -> Report:
         hint = f"; did you mean {near}?" if near else "."
         raise Refused(
             "UNKNOWN_ROLE",
-            f"No role is called {names.shown(given['current_agent'])}, or it reports nothing{hint}",
+            f"No role is called {names.shown(request.current_agent)}, or it reports nothing{hint}",
             f"One of: {', '.join(r for r in vocabulary.ROLES if r not in (*SILENT_ROLES, VALIDATOR))}",
             did_you_mean=near,
         )
@@ -188,18 +138,18 @@ def _normalise(work: Work) -> Report:
         raise _reserved(role)
     return Report(
         role=role,
-        status=names.status_name(given["status"]),
-        raw_role=given["current_agent"],
-        raw_status=given["status"],
-        group_id=given.get("group_id"),
-        agent_id=given.get("agent_id"),
-        turn=given.get("turn"),
-        summary=given.get("summary") or "",
+        status=names.status_name(request.status),
+        raw_role=request.current_agent,
+        raw_status=request.status,
+        group_id=request.group_id,
+        agent_id=request.agent_id,
+        turn=request.turn,
+        summary=request.summary or "",
         # In the order in which the event keeps them, so that a replay writes its rows in the same order.
-        details=dict(sorted((given.get("details") or {}).items())),
-        acknowledge=dict(sorted((given.get("acknowledge") or {}).items())),
-        interrupt=bool(given.get("interrupt")),
-        testing_mode=given.get("testing_mode"),
+        details=dict(sorted((request.details or {}).items())),
+        acknowledge=dict(sorted((request.acknowledge or {}).items())),
+        interrupt=bool(request.interrupt),
+        testing_mode=request.testing_mode,
     )
 
 

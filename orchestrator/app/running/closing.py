@@ -9,10 +9,11 @@ import contextlib
 from collections.abc import Iterator
 from datetime import datetime
 
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import gone, queueing, records, starting
 from orchestrator.app.running.run_session import RunSession
-from orchestrator.app.session import sessions
+from orchestrator.app.session.requests import EndSession
 from orchestrator.core import questions
 from orchestrator.core.running import codes, continuation, exits, report, states
 from orchestrator.core.running.evidence import Inspection
@@ -166,7 +167,7 @@ def _inventory(context: Context, root: str, session: str) -> Inspection:
 def _end(context: Context, session: str) -> None:
     """End the session, unless a person is asked in it, or another process runs something of it."""
     if is_over(context, session):
-        sessions.end(context, id=session, by=CLOSER, reason="the session was closed")
+        operations.ask(context, EndSession(id=session, by=CLOSER, reason="the session was closed"))
 
 
 def is_over(context: Context, session: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from orchestrator.app.kernel.context import Answer
 from orchestrator.app.people import answering
+from orchestrator.app.people.requests import AnswerQuestion
 from orchestrator.app.running import (
     adopting,
     answerable,
@@ -243,9 +244,10 @@ class Desk(RunSession):
         return answerable.continuation(self.context, adopting.find(self, id))
 
     def _answer(self, run: Run, decision: str, note: str) -> Answer:
-        answering.answer(
-            self.context, id=str(run.question_id), decision=decision, note=self.stored(note), session_id=run.session_id
+        said = AnswerQuestion(
+            id=str(run.question_id), decision=decision, note=self.stored(note), session_id=run.session_id
         )
+        answering.answer(self.context, said)
         adopting.adopt(self, run)
         newest = run_reader.of_task(self.context.connection, run.session_id, run.task_id)[-1]
         return self.take_up(newest.id)

@@ -8,8 +8,8 @@ from orchestrator.app.kernel.context import Answer
 from orchestrator.app.running import pointing, retention, writing
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.session import sessions
+from orchestrator.app.session.requests import CreateSession
 from orchestrator.core import names
-from orchestrator.core.routing.facts import MANAGER
 from orchestrator.errors import Refused
 from orchestrator.runner import evidence_files
 from orchestrator.store import run_reader
@@ -40,7 +40,7 @@ def _begun(desk: RunSession, id: str) -> Answer:
         what = f"The project keeps files of another session {names.shown(id)}, which this database does not know."
         raise Refused("NOT_PERMITTED", what, f"Give another id, or move .orchestrator/sessions/{id} away")
     evidence_files.session_folder(desk.project.root, id)
-    return sessions.create(desk.context, id=id, kind="chat", goal="", by=MANAGER)
+    return sessions.create(desk.context, CreateSession(id=id, kind="chat"))
 
 
 def _begun_anew(desk: RunSession) -> tuple[str, Answer]:

@@ -13,6 +13,7 @@ from orchestrator.app.kernel import arguments, human, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.kernel.pooling import Pool
 from orchestrator.app.people import answering
+from orchestrator.app.people.requests import AnswerQuestion
 from orchestrator.app.questions import question_views
 from orchestrator.app.running import board, failing, opening, queueing
 from orchestrator.app.running.desk import Desk
@@ -137,10 +138,11 @@ class Service:
             desk = self._open_desk(context, run.verification_root)
             with self.loop.preparing(run.session_id):
                 context.credential = caller.credential
-                answered = answering.answer(
-                    context, id=asked["id"], decision=decision, note=desk.stored(note), session_id=run.session_id,
+                said = AnswerQuestion(
+                    id=asked["id"], decision=decision, note=desk.stored(note), session_id=run.session_id,
                     by=caller.person,
                 )
+                answered = answering.answer(context, said)
                 context.credential = None
                 # Opened after the answer, which ends a session that nobody has open.
                 desk.session_id = run.session_id

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from orchestrator.app.engine import settling
 from orchestrator.app.kernel import actors, human
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Work
+from orchestrator.app.session.requests import DependGroup, UndependGroup
 from orchestrator.core import names, task_graph
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import again, suggest
@@ -15,37 +16,15 @@ _EDGES = """SELECT depends_on FROM group_dependencies
     WHERE session_id = :session AND group_id = :group AND removed_seq IS NULL"""
 
 
-def depend(
-    context: Context, *, id: str, on: str, session_id: str, by: str = MANAGER, reason: str = "",
-    request_id: str | None = None, at: str | None = None,
-) -> Answer:
+def depend(work: Work, request: DependGroup) -> Answer:
     """Let a group wait for another one of its session.
 
     Raises:
         Refused: UNKNOWN_GROUP, GROUP_CLOSED, DEPENDENCY_INVALID {why}, DEPENDENCY_CYCLE {cycle}, NOT_PERMITTED,
             ALREADY_EXISTS.
     """
-    given = {"id": id, "on": on, "by": by, "reason": reason}
-    return perform(context, Call("group depend", session_id, by, given, request_id, at=at), depend_action)
-
-
-def undepend(
-    context: Context, *, id: str, on: str, session_id: str, by: str | None = None, reason: str = "",
-    request_id: str | None = None, at: str | None = None,
-) -> Answer:
-    """Drop a dependency on a group that is cancelled or deferred, or one in a dependency cycle, with the reason.
-
-    Raises:
-        Refused: UNKNOWN_GROUP, UNKNOWN_ID, DEPENDENCY_INVALID {why}, ACTOR_REQUIRED, NOT_PERMITTED, REASON_REQUIRED.
-    """
-    given = {"id": id, "on": on, "by": by, "reason": reason}
-    return perform(context, Call("group undepend", session_id, by or "", given, request_id, at=at), undepend_action)
-
-
-def depend_action(work: Work) -> Answer:
-    """Add an edge; a replay calls it with a recorded event's input."""
-    by = _manager(work)
-    group_id, on = _ends(work)
+    by = _manager(work, request)
+    group_id, on = _ends(work, request)
     group = work.group(group_id)
     if group is None or group.status not in ("pending", "in_progress"):
         raise Refused(
@@ -77,11 +56,15 @@ def _look(work: Work, group_id: str) -> str:
     return suggest("group show", id=group_id, session_id=work.step.chain)
 
 
-def undepend_action(work: Work) -> Answer:
-    """Drop an edge; a replay calls it with a recorded event's input."""
-    by = _manager(work)
-    group_id, on = _ends(work)
-    reason = names.said(work.call.input.get("reason"))
+def undepend(work: Work, request: UndependGroup) -> Answer:
+    """Drop a dependency on a group that is cancelled or deferred, or one in a dependency cycle, with the reason.
+
+    Raises:
+        Refused: UNKNOWN_GROUP, UNKNOWN_ID, DEPENDENCY_INVALID {why}, ACTOR_REQUIRED, NOT_PERMITTED, REASON_REQUIRED.
+    """
+    by = _manager(work, request)
+    group_id, on = _ends(work, request)
+    reason = names.said(request.reason)
     if on not in _targets(work, group_id):
         raise Refused(
             "UNKNOWN_ID", f"Group {group_id} does not depend on {on}.", _look(work, group_id),
@@ -114,9 +97,9 @@ def _added(work: Work, group_id: str, on: str) -> int:
     )
 
 
-def _manager(work: Work) -> str:
+def _manager(work: Work, request: DependGroup | UndependGroup) -> str:
     work.open_session()
-    agent = actors.actor(work, work.call.input.get("by"))
+    agent = actors.actor(work, request.by)
     if agent.kind == "human":
         human.require(work, agent, f"Changing dependencies as {agent.id}")
     elif agent.role != MANAGER:
@@ -127,17 +110,16 @@ def _manager(work: Work) -> str:
     return agent.id
 
 
-def _ends(work: Work) -> tuple[str, str]:
-    given = work.call.input
-    for name in (given["id"], given["on"]):
+def _ends(work: Work, request: DependGroup | UndependGroup) -> tuple[str, str]:
+    for name in (request.id, request.on):
         if work.group(name) is None:
             raise Refused(
                 "UNKNOWN_GROUP", f"Session {work.step.chain} has no group {name}.",
                 suggest("group list", session_id=work.step.chain),
             )
-    if given["id"] == given["on"]:
-        raise Refused("DEPENDENCY_INVALID", f"Group {given['id']} cannot depend on itself.", "", why="self")
-    return given["id"], given["on"]
+    if request.id == request.on:
+        raise Refused("DEPENDENCY_INVALID", f"Group {request.id} cannot depend on itself.", "", why="self")
+    return request.id, request.on
 
 
 def _answer(work: Work, group_id: str) -> Answer:

@@ -4,40 +4,19 @@ from __future__ import annotations
 
 from orchestrator.app.engine import new_groups, settling
 from orchestrator.app.kernel import actors, human
-from orchestrator.app.kernel.context import RULES, Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Work
+from orchestrator.app.session.requests import CreateGroup
 from orchestrator.core import names
 from orchestrator.core.routing.facts import (
     MANAGER,
-    RULES_VERSION,
     Session,
 )
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.errors import Refused
 
 
-def create(
-    context: Context,
-    *,
-    id: str,
-    session_id: str,
-    name: str | None = None,
-    kind: str = "code",
-    security_sensitive: bool = False,
-    complexity: int = new_groups.DEFAULT_COMPLEXITY,
-    priority: str = "medium",
-    depends_on: tuple[str, ...] = (),
-    by: str = MANAGER,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def create(work: Work, request: CreateGroup) -> Answer:
     """Create a task group.
-
-    Args:
-        id: unique in its session.
-        complexity: 1 to 10; from 7 on the senior engineer builds it.
-        priority: urgent, high, medium or low; the order in which free slots are taken.
-        depends_on: groups of the same session that must be done first.
-        by: who creates it: the project manager or the orchestrator.
 
     Returns:
         `group`, and `warnings` where the name speaks of security but the flag is not set.
@@ -47,39 +26,27 @@ def create(
             (also where the session does without a role that the group cannot be completed without),
             DEPENDENCY_INVALID.
     """
-    names.check_id("group", id)
-    given = {
-        "id": id, "name": name, "kind": kind, "security_sensitive": security_sensitive, "complexity": complexity,
-        "priority": priority, "depends_on": list(depends_on), "by": by, RULES: RULES_VERSION,
-    }
-    call = Call("group create", session_id, by, given, request_id, at=at)
-    return perform(context, call, create_action)
-
-
-def create_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
     session = work.open_session()
-    by = given.get("by") or MANAGER
-    _require_planner(work, by)
+    by = request.by or MANAGER
+    _require_planner(work, request, by)
     if session.kind == "chat":
         raise Refused(
             "NOT_PERMITTED", f"Session {session.id} is a chat: it has one group.", suggest("session create", id="ID")
         )
-    group_id = given["id"]
+    group_id = request.id
     if work.group(group_id) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"Session {session.id} has a group {group_id} already; nothing changed.",
             suggest("group show", id=group_id, session_id=session.id),
         )
-    dependencies = list(dict.fromkeys(given.get("depends_on") or []))
+    dependencies = list(dict.fromkeys(request.depends_on or []))
     _check_dependencies(work, group_id, dependencies)
-    name = names.said(given.get("name")) or group_id
-    secure = bool(given.get("security_sensitive"))
-    _refuse_endless(work, session, group_id, given.get("kind") or "code", secure)
+    name = names.said(request.name) or group_id
+    secure = bool(request.security_sensitive)
+    _refuse_endless(work, session, group_id, request.kind or "code", secure)
     new_groups.insert(
-        work, group_id, name=name, kind=given.get("kind") or "code", by=by, security_sensitive=secure,
-        complexity=given.get("complexity") or new_groups.DEFAULT_COMPLEXITY, priority=given.get("priority") or "medium",
+        work, group_id, name=name, kind=request.kind or "code", by=by, security_sensitive=secure,
+        complexity=request.complexity or new_groups.DEFAULT_COMPLEXITY, priority=request.priority or "medium",
     )
     for dependency in dependencies:
         work.step.insert("group_dependencies", group_id=group_id, depends_on=dependency, added_by=by)
@@ -136,7 +103,7 @@ def _check_dependencies(work: Work, group_id: str, dependencies: list[str]) -> N
             )
 
 
-def _require_planner(work: Work, by: str) -> None:
+def _require_planner(work: Work, request: CreateGroup, by: str) -> None:
     agent = actors.actor(work, by)
     if agent.kind == "human":
         human.require(work, agent, f"Planning a group as {agent.id}")
@@ -146,7 +113,7 @@ def _require_planner(work: Work, by: str) -> None:
             "NOT_PERMITTED", f"{by} is {agent.role}; groups are planned by the project manager.",
             again(by="project_manager"),
         )
-    if work.call.input.get("security_sensitive") and agent.role != MANAGER:
+    if request.security_sensitive and agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{by} is {agent.role}; the security flag is the project manager's to set.",
             again(by="project_manager"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from orchestrator.app.engine import changes, completing, group_endings, settling, spawning
 from orchestrator.app.kernel import actors, human
-from orchestrator.app.kernel.context import Answer, Call, Context, Version, Work, perform
+from orchestrator.app.kernel.context import Answer, Version, Work
+from orchestrator.app.session.requests import SetGroupStatus
 from orchestrator.core import completion, lifecycle_table, names
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import (
@@ -20,23 +21,8 @@ from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent
 
 
-def set_status(
-    context: Context,
-    *,
-    id: str,
-    status: str,
-    session_id: str,
-    by: str | None = None,
-    reason: str = "",
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def set_status(work: Work, request: SetGroupStatus) -> Answer:
     """Move a group by hand, as far as the table of moves and the guards allow.
-
-    Args:
-        status: pending, in_progress, completed, deferred_external or cancelled.
-        by: the acting agent, required; the project manager for most moves.
-        reason: required for every move.
 
     Returns:
         `group`, and what the machinery did (`followed_by`).
@@ -48,28 +34,20 @@ def set_status(
 
     Source: seed 004, Proposed Solution 3 and 4.
     """
-    given = {"id": id, "status": status, "by": by, "reason": reason}
-    call = Call("group set-status", session_id, by or "", given, request_id, at=at)
-    return perform(context, call, set_status_action)
-
-
-def set_status_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
     session = work.open_session()
-    group = work.group(given["id"])
+    group = work.group(request.id)
     if group is None:
         raise Refused(
-            "UNKNOWN_GROUP", f"Session {session.id} has no group {given['id']}.",
+            "UNKNOWN_GROUP", f"Session {session.id} has no group {request.id}.",
             suggest("group list", session_id=session.id),
         )
-    agent = actors.actor(work, given.get("by"))
+    agent = actors.actor(work, request.by)
     if session.kind == "chat":
         raise Refused(
             "NOT_PERMITTED", f"Session {session.id} is a chat: closing the session closes its group.",
             suggest("session end", id=session.id, by="project_manager", reason="..."),
         )
-    to, reason = given["status"].strip().lower(), names.said(given.get("reason"))
+    to, reason = request.status.strip().lower(), names.said(request.reason)
     _check_move(work, group, to, agent, reason)
     version = work.context.version(session.workflow_version_id)
     MOVES[to](work, session, version, group, agent.id, reason)

@@ -26,6 +26,15 @@ from orchestrator.core import lifecycle_table
 TESTING_MODES = ("full", "minimal", "disabled")
 
 
+class _OfSession(Request):
+    """What changes a session, which is called `id`."""
+
+    @property
+    def chain(self) -> str:
+        """The session itself."""
+        return str(self.__dict__["id"])
+
+
 class ShowStatus(
     Request,
     words="status",
@@ -46,11 +55,12 @@ class ShowStatus(
 
 
 class CreateSession(
-    Request,
+    _OfSession,
     words="session create",
     line="Create a session, pinned to the active workflow.",
     example="orchestrator session create S1 --goal 'Ship the login page'",
-    use_case="session.sessions:create",
+    use_case="session.sessions:begin",
+    prepared_by="session.sessions:create",
     answer="shapes.OneSession",
     writes=True,
 ):
@@ -99,7 +109,7 @@ class ShowSession(
 
 
 class PauseSession(
-    Request,
+    _OfSession,
     words="session pause",
     line="Pause a session: nobody is started until it resumes.",
     example="orchestrator session pause S1 --by project_manager --reason 'waiting for the release'",
@@ -117,7 +127,7 @@ class PauseSession(
 
 
 class ResumeSession(
-    Request,
+    _OfSession,
     words="session resume",
     line="Resume a paused session.",
     example="orchestrator session resume S1 --by project_manager --reason 'released'",
@@ -135,7 +145,7 @@ class ResumeSession(
 
 
 class EndSession(
-    Request,
+    _OfSession,
     words="session end",
     line="End a session.",
     example="orchestrator session end CHAT-1 --by project_manager --reason 'answered'",
@@ -153,7 +163,7 @@ class EndSession(
 
 
 class SetTestingMode(
-    Request,
+    _OfSession,
     words="session testing-mode",
     example="orchestrator session testing-mode S1 full --by project_manager --reason 'release candidate'",
     use_case="session.sessions:set_testing_mode",
@@ -171,7 +181,7 @@ class SetTestingMode(
 
 
 class UpgradeWorkflow(
-    Request,
+    _OfSession,
     words="session upgrade-workflow",
     line="Move a session to the active workflow version.",
     example="orchestrator session upgrade-workflow S1 --by user --reason 'new review step'",
@@ -179,6 +189,7 @@ class UpgradeWorkflow(
     answer="shapes.OneSession",
     writes=True,
     persons=True,
+    marked=True,
 ):
     """Move a session to the active workflow version, unless its open state does not exist there. Only a person may do
     it where the two versions differ in more than texts, models and include_context.
@@ -199,6 +210,7 @@ class CreateGroup(
     answer="shapes.OneGroup",
     writes=True,
     persons=True,
+    marked=True,
 ):
     """Create a task group."""
 

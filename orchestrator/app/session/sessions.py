@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.engine import changes, group_endings, new_groups, settling
-from orchestrator.app.kernel import actors, human
-from orchestrator.app.kernel.context import RULES, Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import actors, human, operations
+from orchestrator.app.kernel.context import Answer, Context, Work, call_of, perform
+from orchestrator.app.session.requests import (
+    CreateSession,
+    EndSession,
+    PauseSession,
+    ResumeSession,
+    SetTestingMode,
+    UpgradeWorkflow,
+)
 from orchestrator.core import lifecycle_table, names
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.routing.facts import (
@@ -14,7 +22,6 @@ from orchestrator.core.routing.facts import (
     MANAGER,
     QA,
     ROUTER,
-    RULES_VERSION,
     SENIOR,
     TECH_LEAD,
     VALIDATOR,
@@ -24,32 +31,9 @@ from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store.reader import Agent
 
-DEFAULT_TURN_TIMEOUT_MIN = 60
 
-
-def create(
-    context: Context,
-    *,
-    id: str,
-    kind: str = "orchestration",
-    mode: str = "parallel",
-    testing_mode: str = "full",
-    goal: str = "",
-    turn_timeout: int = DEFAULT_TURN_TIMEOUT_MIN,
-    disabled_roles: tuple[str, ...] = (),
-    by: str = MANAGER,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def create(context: Context, request: CreateSession) -> Answer:
     """Create a session, pinned to the active workflow version, and call the project manager.
-
-    Args:
-        id: unique in the database.
-        kind: orchestration (many groups) or chat (one group, whose id is the session's).
-        mode: parallel, or simple: one group runs at a time.
-        testing_mode: full, minimal or disabled.
-        turn_timeout: minutes after which an open turn counts as overdue.
-        disabled_roles: roles that the session does without; never the project manager or the tech lead.
 
     Returns:
         `session`, the decision that calls the project manager (`decision`), and `workflow`: the version that it is
@@ -59,16 +43,12 @@ def create(
     Raises:
         UsageError: INVALID_ID, USAGE. Refused: ALREADY_EXISTS. EnvironmentProblem: NO_WORKFLOW.
     """
-    names.check_id("session", id)
-    disabled = _roles(disabled_roles)
-    _check_reachable(disabled, testing_mode)
-    given = {
-        "id": id, "kind": kind, "mode": mode, "testing_mode": testing_mode, "goal": goal,
-        "turn_timeout": turn_timeout, "disabled_roles": list(disabled), "by": by,
-    }
-    answer = perform(context, Call("session create", id, by, given, request_id, at=at), create_action)
+    names.check_id("session", request.id)
+    disabled = _roles(request.disabled_roles)
+    _check_reachable(disabled, request.testing_mode)
+    answer = operations.carry_out(context, request.replaced(disabled_roles=disabled))
     # Beside the step, so that what older records answered is told again as it was.
-    return answer | _told(context, id, disabled)
+    return answer | _told(context, request.id, disabled)
 
 
 def _told(context: Context, session_id: str, disabled: tuple[str, ...]) -> Answer:
@@ -82,6 +62,9 @@ def _told(context: Context, session_id: str, disabled: tuple[str, ...]) -> Answe
     rules = [f"{pinned.text()}."] if pinned.differs else []
     warnings = rules + feasible.beforehand(context.version(pinned.version).workflow, disabled)
     return {"workflow": pinned.to_json(), **({"warnings": warnings} if warnings else {})}
+
+
+_Change = PauseSession | ResumeSession | SetTestingMode | UpgradeWorkflow
 
 
 class Taken(Exception):
@@ -100,13 +83,9 @@ def begin_chat(context: Context, *, id: str) -> Answer:
     def action(work: Work) -> Answer:
         if work.reader.session(id) is not None:
             raise Taken
-        return create_action(work)
+        return operations.action(CreateSession.event)(work)
 
-    given = {
-        "id": id, "kind": "chat", "mode": "parallel", "testing_mode": "full", "goal": "",
-        "turn_timeout": DEFAULT_TURN_TIMEOUT_MIN, "disabled_roles": [], "by": MANAGER,
-    }  # fmt: skip
-    return perform(context, Call("session create", id, MANAGER, given), action)
+    return perform(context, call_of(CreateSession(id=id, kind="chat")), action)
 
 
 def _roles(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -131,28 +110,28 @@ def _check_reachable(disabled: tuple[str, ...], testing_mode: str) -> None:
         )
 
 
-def create_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given, session_id = work.call.input, work.step.chain
+def begin(work: Work, request: CreateSession) -> Answer:
+    """The step that creates a session."""
+    session_id = work.step.chain
     if work.reader.session(session_id) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"There is a session {session_id} already; nothing changed.",
             suggest("status", session_id=session_id),
         )
-    by = given.get("by") or MANAGER
+    by = request.by or MANAGER
     actors.named_actor(work, by, "Creating a session")
     version = work.context.active_version()
-    kind = given.get("kind") or "orchestration"
+    kind = request.kind or "orchestration"
     work.step.insert(
         "sessions",
         id=session_id,
         kind=kind,
-        mode=given.get("mode") or "parallel",
-        testing_mode=given.get("testing_mode") or "full",
-        goal=given.get("goal") or "",
+        mode=request.mode or "parallel",
+        testing_mode=request.testing_mode or "full",
+        goal=request.goal or "",
         workflow_version_id=version.id,
-        turn_timeout=given.get("turn_timeout") or DEFAULT_TURN_TIMEOUT_MIN,
-        disabled_roles=",".join(given.get("disabled_roles") or ()),
+        turn_timeout=request.turn_timeout,
+        disabled_roles=",".join(request.disabled_roles or ()),
         created_by=by,
         created_at=work.at,
         status="active",
@@ -181,56 +160,10 @@ def _row(work: Work) -> dict[str, Any]:
     return row
 
 
-def pause(
-    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Pause a session: reports are still accepted and decided, but nobody is started until `session resume`.
-
-    Raises:
-        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, NOT_PERMITTED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT.
-    """
-    return _move(context, "session pause", id, by, reason, request_id, at)
-
-
-def resume(
-    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Resume a paused session: what was held back is emitted now, as far as slots allow.
-
-    Raises:
-        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, QUESTION_OPEN, NOT_PERMITTED, REASON_REQUIRED, ACTOR_REQUIRED,
-            UNKNOWN_AGENT.
-    """
-    return _move(context, "session resume", id, by, reason, request_id, at)
-
-
-def end(
-    context: Context, *, id: str, by: str | None = None, reason: str = "", request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """End a session: a chat is closed; abandoning an orchestration is a person's to do.
-
-    Raises:
-        Refused: UNKNOWN_SESSION, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT,
-            ILLEGAL_MOVE {runs} (something in it runs).
-    """
-    return _move(context, "session end", id, by, reason, request_id, at)
-
-
-def _move(
-    context: Context, kind: str, id: str, by: str | None, reason: str, request_id: str | None, at: str | None
-) -> Answer:
-    given = {"id": id, "by": by, "reason": reason}
-    return perform(context, Call(kind, id, by or "", given, request_id, at=at), ACTIONS[kind])
-
-
-def _acting(work: Work, what: str) -> tuple[Agent, str]:
+def _acting(work: Work, request: _Change, what: str) -> tuple[Agent, str]:
     """The actor and the reason of a change that is the project manager's or a person's."""
-    given = work.call.input
     work.context.require_session(work.step.chain)
-    agent = actors.actor(work, given.get("by"))
+    agent = actors.actor(work, request.by)
     if agent.kind == "human":
         human.require(work, agent, f"{what[0].upper()}{what[1:]} as {agent.id}")
     elif agent.role != MANAGER:
@@ -238,23 +171,32 @@ def _acting(work: Work, what: str) -> tuple[Agent, str]:
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what} is the project manager's or a person's to do.",
             again(by="project_manager"),
         )
-    reason = names.said(given.get("reason"))
+    reason = names.said(request.reason)
     if not reason:
         raise Refused("REASON_REQUIRED", f"{what} needs a reason.", again(reason="TEXT"))
     return agent, reason
 
 
-def pause_action(work: Work) -> Answer:
-    """Pause; a replay calls it with a recorded event's input."""
-    by, reason = _acting(work, "pausing a session")
+def pause(work: Work, request: PauseSession) -> Answer:
+    """Pause a session: reports are still accepted and decided, but nobody is started until `session resume`.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, NOT_PERMITTED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT.
+    """
+    by, reason = _acting(work, request, "pausing a session")
     _refuse_session_move(work, "paused")
     changes.move_session(work, "active", "paused", by=by.id, reason=reason, cause="manual")
     return {"success": True, "session": _row(work), "seq": work.seq}
 
 
-def resume_action(work: Work) -> Answer:
-    """Resume; a replay calls it with a recorded event's input."""
-    by, reason = _acting(work, "resuming a session")
+def resume(work: Work, request: ResumeSession) -> Answer:
+    """Resume a paused session: what was held back is emitted now, as far as slots allow.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, ILLEGAL_MOVE, QUESTION_OPEN, NOT_PERMITTED, REASON_REQUIRED, ACTOR_REQUIRED,
+            UNKNOWN_AGENT.
+    """
+    by, reason = _acting(work, request, "resuming a session")
     _refuse_session_move(work, "active")
     question = work.reader.question(work.step.chain, None)
     if question is not None:
@@ -281,12 +223,16 @@ def _refuse_session_move(work: Work, to: str) -> None:
         raise lifecycle_table.illegal("session", status, to, moves)
 
 
-def end_action(work: Work) -> Answer:
-    """End; a replay calls it with a recorded event's input."""
-    given = work.call.input
+def end(work: Work, request: EndSession) -> Answer:
+    """End a session: a chat is closed; abandoning an orchestration is a person's to do.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED, UNKNOWN_AGENT,
+            ILLEGAL_MOVE {runs} (something in it runs).
+    """
     session = work.open_session()
-    agent = actors.actor(work, given.get("by"))
-    reason = names.said(given.get("reason"))
+    agent = actors.actor(work, request.by)
+    reason = names.said(request.reason)
     if not reason:
         raise Refused("REASON_REQUIRED", "Ending a session needs a reason.", again(reason="TEXT"))
     chat = session.kind == "chat"
@@ -317,24 +263,15 @@ def close(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
     return cancelled
 
 
-def set_testing_mode(
-    context: Context, *, id: str, mode: str, by: str | None = None, reason: str = "", request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def set_testing_mode(work: Work, request: SetTestingMode) -> Answer:
     """Change how much a session tests. Tightening is the project manager's; loosening needs a person.
 
     Raises:
         Refused: UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED.
     """
-    given = {"id": id, "mode": mode, "by": by, "reason": reason}
-    return perform(context, Call("session testing-mode", id, by or "", given, request_id, at=at), testing_mode_action)
-
-
-def testing_mode_action(work: Work) -> Answer:
-    """Change the testing mode; a replay calls it with a recorded event's input."""
     session = work.open_session()
-    by, reason = _acting(work, "changing the testing mode")
-    mode = work.call.input["mode"]
+    by, reason = _acting(work, request, "changing the testing mode")
+    mode = request.mode
     if mode not in STRICTNESS:
         raise UsageError("USAGE", f"There is no testing mode {names.shown(mode)}.", f"One of: {', '.join(STRICTNESS)}")
     if mode == session.testing_mode:
@@ -353,16 +290,10 @@ def testing_mode_action(work: Work) -> Answer:
     return {"success": True, "session": _row(work), "seq": work.seq}
 
 
-def upgrade_workflow(
-    context: Context, *, id: str, confirm: bool = False, by: str | None = None, reason: str = "",
-    request_id: str | None = None, at: str | None = None,
-) -> Answer:
+def upgrade_workflow(work: Work, request: UpgradeWorkflow) -> Answer:
     """Move a session to the active workflow version, unless its open state does not exist there.
 
     Where the rules of the two differ it is a person's to do.
-
-    Args:
-        confirm: move nothing; a person confirms the changes of rules that nobody confirmed so far.
 
     Returns:
         `session`, `changes` (the rules that differ, in words) or, with `confirm`, `confirmed` (what was confirmed).
@@ -371,19 +302,13 @@ def upgrade_workflow(
         Refused: UPGRADE_REFUSED {open}, HUMAN_REQUIRED {changes}, UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED,
             REASON_REQUIRED, ACTOR_REQUIRED.
     """
-    given = {"id": id, "confirm": confirm, "by": by, "reason": reason, RULES: RULES_VERSION}
-    return perform(context, Call("session upgrade-workflow", id, by or "", given, request_id, at=at), upgrade_action)
-
-
-def upgrade_action(work: Work) -> Answer:
-    """Move the session's pin; a replay calls it with a recorded event's input."""
     from orchestrator.app.session import upgrading
     from orchestrator.app.workflow import rule_changes
 
     session = work.open_session()
-    by, reason = _acting(work, "upgrading the workflow")
+    by, reason = _acting(work, request, "upgrading the workflow")
     old, new = work.context.version(session.workflow_version_id), work.context.active_version()
-    if work.call.input.get("confirm"):
+    if request.confirm:
         confirmed = rule_changes.confirm(work, by, old.workflow.hash, reason)
         made: Answer = {"seq": work.seq} if confirmed else {"unchanged": True}
         return {"success": True, "session": _row(work), "confirmed": confirmed, **made}
@@ -406,5 +331,3 @@ def upgrade_action(work: Work) -> Answer:
     # What older rules answered is told again as it was.
     return _settled(work) | ({"changes": list(differs)} if work.asks(rule_changes.ASKED_SINCE) else {})
 
-
-ACTIONS = {"session pause": pause_action, "session resume": resume_action, "session end": end_action}

@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 
 from orchestrator.app.engine import changes, task_blocks
 from orchestrator.app.kernel import acting, human
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.task import task_guards, task_status
+from orchestrator.app.task.requests import ClaimTask, HeartbeatTask, ReleaseTask
 from orchestrator.core import clock_jumps, names, permissions, tasks
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.core.tasks import Task
@@ -30,17 +31,8 @@ _LARGEST = """SELECT max(at) FROM (
     SELECT at FROM audit_events WHERE session_id = :session ORDER BY seq DESC LIMIT :most) WHERE at < :until"""
 
 
-def claim(
-    context: Context, *, session_id: str, agent_id: str, id: str | None = None, lease: int = LEASE_S,
-    claim_token: str | None = None, request_id: str | None = None, at: str | None = None,
-) -> Answer:
+def claim(work: Work, request: ClaimTask) -> Answer:
     """Pick a task and claim it, in one step; of any number of callers exactly one gets it.
-
-    Args:
-        agent_id: who claims; it becomes the assignee of a task that nobody has.
-        id: the task; the one that `next` would offer where left out.
-        lease: seconds until others may take the task over, unless a heartbeat comes.
-        claim_token: of the claim that the agent holds: the same answer again.
 
     Returns:
         `task`, `claim {token, holder, until, lease}`, `taken_over_from`; `task` null and `why` where there is nothing.
@@ -51,68 +43,21 @@ def claim(
 
     Source: seed 002, get_next_action.
     """
-    given = {"id": id, "agent_id": agent_id, "lease": lease, "claim_token": claim_token}
-    return perform(context, Call("task claim", session_id, agent_id, given, request_id, at=at), claim_action)
-
-
-def heartbeat(
-    context: Context, *, session_id: str, id: str, by: str | None = None, claim_token: str | None = None,
-    lease: int | None = None, request_id: str | None = None, at: str | None = None,
-) -> Answer:
-    """Give a sign of life: the lease begins anew, and never ends earlier than before.
-
-    Args:
-        by: who holds the claim; the token's own holder where left out.
-        claim_token: the claim's token.
-        lease: seconds from now on; those of the claim where left out.
-
-    Raises:
-        Refused: UNKNOWN_TASK, UNKNOWN_AGENT, CLAIM_LOST {holder}.
-    """
-    given = {"id": id, "by": by, "claim_token": claim_token, "lease": lease}
-    return perform(context, Call("task heartbeat", session_id, by or "", given, request_id, at=at), heartbeat_action)
-
-
-def release(
-    context: Context, *, session_id: str, id: str, by: str | None = None, claim_token: str | None = None,
-    reason: str = "", expect_version: int | None = None, request_id: str | None = None, at: str | None = None,
-) -> Answer:
-    """Give a task back, or free it of who is gone: in_progress becomes todo, nobody has it, whoever asks next may.
-
-    Args:
-        by: who has the task, or stands above who has it; the token's own holder where left out.
-        claim_token: the claim that is meant, so that nobody releases a newer one. Without it who has a task that
-            nobody claimed releases it, and one above, or a person, any: for a reason, unless the lease has ended.
-        expect_version: the version that the caller saw, which says as well which claim is meant.
-
-    Raises:
-        Refused: UNKNOWN_TASK, VERSION_CONFLICT, ILLEGAL_MOVE, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED,
-            HUMAN_REQUIRED, CLAIM_LOST {holder}, REASON_REQUIRED.
-    """
-    given = {
-        "id": id, "by": by, "claim_token": claim_token, "reason": reason, "expect_version": expect_version,
-    }  # fmt: skip
-    return perform(context, Call("task release", session_id, by or "", given, request_id, at=at), release_action)
-
-
-def claim_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
     work.open_session()
-    agent = _agent(work, given.get("agent_id"))
+    agent = _agent(work, request.agent_id)
     task_guards.by_hand(work, agent)
-    lease = given.get("lease") or LEASE_S
-    if given.get("id") is None:
+    lease = request.lease or LEASE_S
+    if request.id is None:
         from orchestrator.app.task import next_action
 
-        task = _held(work, agent, given.get("claim_token")) or next_action.pick(work, agent)
+        task = _held(work, agent, request.claim_token) or next_action.pick(work, agent)
         if task is None:
             return _nothing(work, agent)
     else:
-        task = task_guards.require_task(work, work.step.chain, given["id"])
+        task = task_guards.require_task(work, work.step.chain, request.id)
     acting.refuse_outside(work, agent, task.group_id)
     task_guards.takes_part(work, agent.id)
-    if task.claim_token is not None and given.get("claim_token") == task.claim_token and task.claim_holder == agent.id:
+    if task.claim_token is not None and request.claim_token == task.claim_token and task.claim_holder == agent.id:
         return {**_answer(work, task), "repeated": True, "unchanged": True}
     return _claimed(work, task, agent, lease)
 
@@ -226,13 +171,16 @@ def _seconds(task: Task) -> int:
     return max(1, round(waited.total_seconds()))
 
 
-def heartbeat_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    task, agent = _claim_of(work)
+def heartbeat(work: Work, request: HeartbeatTask) -> Answer:
+    """Give a sign of life: the lease begins anew, and never ends earlier than before.
+
+    Raises:
+        Refused: UNKNOWN_TASK, UNKNOWN_AGENT, CLAIM_LOST {holder}.
+    """
+    task, agent = _claim_of(work, request)
     if task.claim_holder != agent.id:
         raise task_guards.claim_lost(work, task)
-    base, lease = _base(work), given.get("lease") or _seconds(task)
+    base, lease = _base(work), request.lease or _seconds(task)
     if clock_jumps.is_far_ahead(task.claim_beat_at or "", work.at):
         until = _later(base, lease)
     else:
@@ -243,31 +191,34 @@ def heartbeat_action(work: Work) -> Answer:
     return _answer(work, task._replace(claim_beat_at=base, claim_until=until))
 
 
-def _claim_of(work: Work) -> tuple[Task, Agent]:
+def _claim_of(work: Work, request: HeartbeatTask | ReleaseTask) -> tuple[Task, Agent]:
     """The task whose claim the call's token is of, and who acts: by default who holds it."""
-    given = work.call.input
     work.open_session()
-    task = task_guards.require_task(work, work.step.chain, given["id"])
-    agent = _agent(work, given["by"]) if given.get("by") else None
-    if task.claim_token is None or task.claim_token != given.get("claim_token"):
-        raise task_guards.claim_lost(work, task, given.get("claim_token"), by_token=True)
+    task = task_guards.require_task(work, work.step.chain, request.id)
+    agent = _agent(work, request.by) if request.by else None
+    if task.claim_token is None or task.claim_token != request.claim_token:
+        raise task_guards.claim_lost(work, task, request.claim_token, by_token=True)
     agent = agent or _agent(work, task.claim_holder)
     work.actor = agent.id
     return task, agent
 
 
-def release_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    if given.get("claim_token") is not None:
-        task, agent = _claim_of(work)
+def release(work: Work, request: ReleaseTask) -> Answer:
+    """Give a task back, or free it of who is gone: in_progress becomes todo, nobody has it, whoever asks next may.
+
+    Raises:
+        Refused: UNKNOWN_TASK, VERSION_CONFLICT, ILLEGAL_MOVE, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED,
+            HUMAN_REQUIRED, CLAIM_LOST {holder}, REASON_REQUIRED.
+    """
+    if request.claim_token is not None:
+        task, agent = _claim_of(work, request)
         why = f"released by {agent.id}"
         if task.claim_holder != agent.id:
             _refuse_unrelated(work, task, agent)
     else:
-        task, agent, why = _without_token(work)
-    task_guards.expected_version(work, task, given.get("expect_version"))
-    reason = names.said(given.get("reason")) or why
+        task, agent, why = _without_token(work, request)
+    task_guards.expected_version(work, task, request.expect_version)
+    reason = names.said(request.reason) or why
     moved = task_status.change(
         work, task, tasks.TODO, by=agent, reason=reason, cause="claim_release",
         values={**task_blocks.NO_CLAIM, "assignee": None},
@@ -275,24 +226,23 @@ def release_action(work: Work) -> Answer:
     return {"success": True, "task": _task(work, moved), "claim": None, "seq": work.seq}
 
 
-def _without_token(work: Work) -> tuple[Task, Agent, str]:
+def _without_token(work: Work, request: ReleaseTask) -> tuple[Task, Agent, str]:
     """The task that is released without the token of a claim, who does it, and why where no reason is given."""
-    given = work.call.input
     work.open_session()
-    task = task_guards.require_task(work, work.step.chain, given["id"])
-    task_status.check(work, task, tasks.TODO, cause="claim_release", expect_version=given.get("expect_version"))
-    if not given.get("by"):
+    task = task_guards.require_task(work, work.step.chain, request.id)
+    task_status.check(work, task, tasks.TODO, cause="claim_release", expect_version=request.expect_version)
+    if not request.by:
         raise Refused(
             "ACTOR_REQUIRED", f"Who releases task {task.id} is not named, nor is a claim by its token.",
             sentence("Repeat with {}, or with {}", options(by="AGENT"), options(claim_token="TOKEN")),  # noqa: S106
         )
-    agent = _agent(work, given["by"])
+    agent = _agent(work, request.by)
     task_guards.by_hand(work, agent)
     acting.refuse_outside(work, agent, task.group_id)
-    return task, agent, _why_freed(work, task, agent)
+    return task, agent, _why_freed(work, request, task, agent)
 
 
-def _why_freed(work: Work, task: Task, agent: Agent) -> str:
+def _why_freed(work: Work, request: ReleaseTask, task: Task, agent: Agent) -> str:
     holder = _holder(task)
     if agent.id != holder:
         _refuse_unrelated(work, task, agent)
@@ -302,7 +252,7 @@ def _why_freed(work: Work, task: Task, agent: Agent) -> str:
         return f"the lease of {holder} ended at {task.claim_until}"
     if agent.id == holder:
         raise task_guards.claim_lost(work, task, by_token=True)
-    if not names.said(work.call.input.get("reason")):
+    if not names.said(request.reason):
         raise Refused(
             "REASON_REQUIRED", f"Taking task {task.id} from {holder} needs a reason.", again(reason="TEXT")
         )

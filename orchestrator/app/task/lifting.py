@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from orchestrator.app.engine import changes, settling
 from orchestrator.app.kernel import acting, actors, human, paging
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.reports import unblocked_groups
 from orchestrator.app.task import task_guards, task_status
+from orchestrator.app.task.requests import ResolveBlocker
 from orchestrator.core import blockers, names, permissions
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import Blocker
@@ -84,23 +85,10 @@ def _require(context: Context, session: str, id: str) -> Row:
     return found
 
 
-def resolve(
-    context: Context,
-    *,
-    id: str,
-    session_id: str,
-    by: str | None = None,
-    reason: str = "",
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def resolve(work: Work, request: ResolveBlocker) -> Answer:
     """Resolve one blocker; with the last one of a task the task goes back to its former status.
 
     With the last one of a group the group returns to who was blocked, where somebody else was to judge the block.
-
-    Args:
-        by: the acting agent, required.
-        reason: why it stands in the way no more.
 
     Returns:
         `blocker`, `task` where it is one's, and what the machinery did (`followed_by`).
@@ -111,25 +99,18 @@ def resolve(
 
     Source: seed 002, validateUnblockPermission.
     """
-    given = {"id": id, "by": by, "reason": reason}
-    return perform(context, Call("blocker resolve", session_id, by or "", given, request_id, at=at), resolve_action)
-
-
-def resolve_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
     session = work.open_session()
-    row = _require(work.context, session.id, given["id"])
+    row = _require(work.context, session.id, request.id)
     if row["resolved_seq"] is not None:
         raise Refused(
             "ALREADY_RESOLVED", f"Blocker {row['id']} was resolved by {row['resolved_by']} at {row['resolved_at']}.",
             suggest("blocker show", id=row['id'], session_id=session.id), resolved_by=row["resolved_by"],
             resolved_at=row["resolved_at"],
         )
-    agent = actors.actor(work, given.get("by"))
+    agent = actors.actor(work, request.by)
     acting.refuse_outside(work, agent, row["group_id"])
     legacy = _check(work, row, agent)
-    reason = names.said(given.get("reason"))
+    reason = names.said(request.reason)
     if not reason:
         raise Refused("REASON_REQUIRED", f"Resolving blocker {row['id']} needs a reason.", again(reason="TEXT"))
     return _write(work, row, agent, reason, "legacy" if legacy else "resolved")

@@ -50,6 +50,7 @@ class CreateTask(
     answer="tasks.OneTask",
     writes=True,
     persons=True,
+    checked_by="task.tasks:checked_new",
 ):
     """Create a task."""
 
@@ -92,6 +93,7 @@ class SetTaskStatus(
     answer="tasks.OneTask",
     writes=True,
     persons=True,
+    checked_by="task.tasks:checked_status",
 ):
     """Change the status of a task, as far as moves, permissions and guards allow."""
 
@@ -112,7 +114,12 @@ class SetTaskStatus(
     request_id: str | None = REQUEST
 
 
-class TaskStatus(SetTaskStatus, words="task status", example="orchestrator task status T1 done -s S1 --by developer"):
+class TaskStatus(
+    SetTaskStatus,
+    words="task status",
+    event="task set-status",
+    example="orchestrator task status T1 done -s S1 --by developer",
+):
     """The same as task set-status."""
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from orchestrator.app.engine import task_blocks
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.task import task_actors, task_guards, task_status, task_views
+from orchestrator.app.task.requests import DependTask, UndependTask
 from orchestrator.core import permissions, task_graph, tasks
 from orchestrator.core.routing.facts import MANAGER, ROUTER
 from orchestrator.core.suggestions import sentence, suggest
@@ -22,25 +23,8 @@ _ADDED_BY = """SELECT added_by FROM task_dependencies
     WHERE session_id = :session AND task_id = :task AND depends_on_id = :on AND removed_seq IS NULL"""
 
 
-def depend(
-    context: Context,
-    *,
-    id: str,
-    on: str,
-    session_id: str,
-    by: str | None = None,
-    reason: str = "",
-    auto_unblock: bool = False,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def depend(work: Work, request: DependTask) -> Answer:
     """Let a task wait for another one of its session.
-
-    Args:
-        id: the task that waits.
-        on: the task that must be done first.
-        by: who says so; else the awaited agent of the task's group, else project_manager.
-        auto_unblock: while dependencies are open the task is blocked, and let go when the last one is done.
 
     Returns:
         `task`, and `warnings` where the other one is cancelled.
@@ -51,40 +35,8 @@ def depend(
 
     Source: seed 002, pendingSubTasks の依存関係フィルタリング.
     """
-    given = {"id": id, "on": on, "by": by, "reason": reason, "auto_unblock": auto_unblock}
-    return perform(context, Call("task depend", session_id, by or "", given, request_id, at=at), depend_action)
-
-
-def undepend(
-    context: Context,
-    *,
-    id: str,
-    on: str,
-    session_id: str,
-    by: str | None = None,
-    reason: str = "",
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Drop a dependency of a task: whoever added it, one above, the project manager or a person.
-
-    Args:
-        by: who does; else the awaited agent of the task's group, else project_manager.
-
-    Returns:
-        `task`.
-
-    Raises:
-        Refused: UNKNOWN_TASK, UNKNOWN_ID, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED.
-    """
-    given = {"id": id, "on": on, "by": by, "reason": reason}
-    return perform(context, Call("task undepend", session_id, by or "", given, request_id, at=at), undepend_action)
-
-
-def depend_action(work: Work) -> Answer:
-    """Add an edge; a replay calls it with a recorded event's input."""
-    task, agent = _begin(work)
-    on = work.call.input["on"]
+    task, agent = _begin(work, request)
+    on = request.on
     person = agent.kind == "human"
     requester = task_guards.standing(work, agent.id)
     task_guards.may_move(work, task, task.status, requester, person=person)
@@ -93,7 +45,7 @@ def depend_action(work: Work) -> Answer:
         raise Refused("ALREADY_EXISTS", what, task_guards.show(work, task.id))
     check(work, task.id, on, task=task)
     work.step.insert("task_dependencies", task_id=task.id, depends_on_id=on, added_by=agent.id)
-    _let_wait(work, task)
+    _let_wait(work, request, task)
     return _answer(work, task) | hopeless(work, task.id, [on])
 
 
@@ -110,8 +62,8 @@ def hopeless(work: Work, id: str, on: Iterable[str]) -> Answer:
     return {"warnings": told} if told else {}
 
 
-def _let_wait(work: Work, task: Task) -> None:
-    if work.call.input.get("auto_unblock") and not task.auto_unblock and task.pending:
+def _let_wait(work: Work, request: DependTask, task: Task) -> None:
+    if request.auto_unblock and not task.auto_unblock and task.pending:
 
         task = task_blocks.update(work, task, {"auto_unblock": 1})
     router = work.reader.agent(ROUTER)
@@ -178,10 +130,17 @@ def _related(work: Work, id: str, on: str, parent: str | None) -> bool:
     return on in above or any(each.id == id for each in task_reader.ancestors(connection, session, on))
 
 
-def undepend_action(work: Work) -> Answer:
-    """Drop an edge; a replay calls it with a recorded event's input."""
-    task, agent = _begin(work)
-    on = work.call.input["on"]
+def undepend(work: Work, request: UndependTask) -> Answer:
+    """Drop a dependency of a task: whoever added it, one above, the project manager or a person.
+
+    Returns:
+        `task`.
+
+    Raises:
+        Refused: UNKNOWN_TASK, UNKNOWN_ID, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED.
+    """
+    task, agent = _begin(work, request)
+    on = request.on
     found = task_reader.dependencies(work.context.connection, work.step.chain, task.id)
     edge = next((each for each in found if each.id == on), None)
     if edge is None:
@@ -190,7 +149,7 @@ def undepend_action(work: Work) -> Answer:
     _may_drop(work, task, on, agent)
     work.step.update(
         "task_dependencies", (task.id, on, edge.seq),
-        {"removed_seq": work.seq, "removed_by": agent.id, "removed_reason": (work.call.input.get("reason") or "")},
+        {"removed_seq": work.seq, "removed_by": agent.id, "removed_reason": (request.reason or "")},
     )
     task_status.free(work, task, dropped=on)
     return _answer(work, task)
@@ -211,9 +170,9 @@ def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
     )
 
 
-def _begin(work: Work) -> tuple[Task, Agent]:
+def _begin(work: Work, request: DependTask | UndependTask) -> tuple[Task, Agent]:
     session = work.open_session()
-    task = task_guards.require_task(work, session.id, work.call.input["id"])
+    task = task_guards.require_task(work, session.id, request.id)
     return task, task_actors.actor(work, task_actors.planner(work, task.group_id), task.group_id)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from orchestrator.app.engine import new_groups, task_blocks
 from orchestrator.app.kernel import acting
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.task import task_actors, task_guards, task_links, task_status, task_views
+from orchestrator.app.task.requests import CreateTask, SetTaskStatus
 from orchestrator.core import blockers, names, task_types, tasks
 from orchestrator.core.permissions import Block
 from orchestrator.core.routing.facts import ROUTER, Session
@@ -20,68 +21,34 @@ CREATED = "created"
 """The cause of the status that a task begins with."""
 
 
-def create(
-    context: Context,
-    *,
-    id: str,
-    session_id: str,
-    title: str,
-    description: str = "",
-    group_id: str | None = None,
-    parent: str | None = None,
-    assignee: str | None = None,
-    priority: str = "medium",
-    type: str = task_types.IMPLEMENTATION,
-    status: str = tasks.TODO,
-    reason: str = "",
-    depends_on: tuple[str, ...] = (),
-    auto_unblock: bool = False,
-    by: str | None = None,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Create a task.
-
-    Args:
-        id: unique in its session.
-        title: what is to be done, in one line.
-        group_id: the group that it belongs to; its parent's where left out, a chat's only one in a chat.
-        parent: the task that it is a part of.
-        assignee: who has it; nobody where left out, until somebody starts it.
-        priority: urgent, high, medium or low.
-        type: what kind of work it is.
-        status: todo, backlog or blocked, which needs a reason.
-        depends_on: tasks of the same session that must be done first.
-        auto_unblock: while dependencies are open the task is blocked, and let go when the last one is done.
-        by: who creates it; else the awaited agent of its group, else project_manager.
-
-    Returns:
-        `task`, and `warnings` where it depends on a cancelled one.
+def checked_new(request: CreateTask) -> CreateTask:
+    """What is created, once its words are fit.
 
     Raises:
-        Refused: SESSION_CLOSED, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED, ALREADY_EXISTS,
-            UNKNOWN_GROUP, GROUP_CLOSED, UNKNOWN_TASK, REASON_REQUIRED, DEPENDENCY_INVALID {why},
-            DEPENDENCY_CYCLE {cycle}. UsageError: USAGE, a blank title, or a reason without `blocked`.
-
-    Source: seed 002, 背景 (subtasks with dependencies).
+        UsageError: USAGE, a blank title, or a reason without `blocked`.
     """
-    given = {
-        "id": id, "title": title, "description": description, "group_id": group_id, "parent": parent,
-        "assignee": assignee, "priority": priority, "type": type, "status": status, "reason": reason,
-        "depends_on": list(depends_on), "auto_unblock": auto_unblock, "by": by,
-    }
-    _check_words(title, status, reason)
-    return perform(context, Call("task create", session_id, by or "", given, request_id, at=at), create_action)
-
-
-def _check_words(title: str, status: str, reason: str) -> None:
-    if not names.said(title):
+    if not names.said(request.title):
         raise UsageError("USAGE", "A task needs a title that can be read.", again(title="TEXT"))
-    if reason and status != tasks.BLOCKED:
+    if request.reason and request.status != tasks.BLOCKED:
         raise UsageError(
-            "USAGE", f"A reason is for a task that is created blocked, and this one is {status}.",
+            "USAGE", f"A reason is for a task that is created blocked, and this one is {request.status}.",
             sentence("Repeat with {}, or without {}", options(status=tasks.BLOCKED), options(reason=True)),
         )
+    return request
+
+
+def checked_status(request: SetTaskStatus) -> SetTaskStatus:
+    """What is set, once its parts fit each other.
+
+    Raises:
+        UsageError: USAGE, a blocker's type without `blocked`.
+    """
+    if request.blocker_type is not None and request.status.strip().lower() != tasks.BLOCKED:
+        raise UsageError(
+            "USAGE", f"A blocker's type is for blocking a task, not for setting it {names.shown(request.status)}.",
+            sentence("Repeat with {}, or without {}", tasks.BLOCKED, options(blocker_type=True)),
+        )
+    return request
 
 
 class _Place(NamedTuple):
@@ -91,43 +58,51 @@ class _Place(NamedTuple):
     group: str | None
 
 
-def create_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
+def create(work: Work, request: CreateTask) -> Answer:
+    """Create a task.
+
+    Returns:
+        `task`, and `warnings` where it depends on a cancelled one.
+
+    Raises:
+        Refused: SESSION_CLOSED, ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED, ALREADY_EXISTS,
+            UNKNOWN_GROUP, GROUP_CLOSED, UNKNOWN_TASK, REASON_REQUIRED, DEPENDENCY_INVALID {why},
+            DEPENDENCY_CYCLE {cycle}.
+
+    Source: seed 002, 背景 (subtasks with dependencies).
+    """
     session = work.open_session()
-    agent = task_actors.actor(work, task_actors.planner(work, _group_asked(work, session)), None)
-    if task_reader.task(work.context.connection, session.id, given["id"]) is not None:
+    agent = task_actors.actor(work, task_actors.planner(work, _group_asked(work, request, session)), None)
+    if task_reader.task(work.context.connection, session.id, request.id) is not None:
         raise Refused(
-            "ALREADY_EXISTS", f"Session {session.id} has a task {given['id']} already; nothing changed.",
-            suggest("task show", id=given['id'], session_id=session.id),
+            "ALREADY_EXISTS", f"Session {session.id} has a task {request.id} already; nothing changed.",
+            suggest("task show", id=request.id, session_id=session.id),
         )
-    where = _place(work, session)
+    where = _place(work, request, session)
     acting.refuse_outside(work, agent, where.group)
-    _check_assignee(work, where.group)
-    blocked = (given.get("status") or tasks.TODO) == tasks.BLOCKED
-    reason = names.said(given.get("reason"))
+    _check_assignee(work, request, where.group)
+    blocked = (request.status or tasks.TODO) == tasks.BLOCKED
+    reason = names.said(request.reason)
     if blocked and not reason:
-        what = f"Creating task {given['id']} blocked needs a reason."
+        what = f"Creating task {request.id} blocked needs a reason."
         raise Refused("REASON_REQUIRED", what, again(reason="TEXT"))
-    on = list(dict.fromkeys(given.get("depends_on") or []))
+    on = list(dict.fromkeys(request.depends_on or []))
     parent = where.parent.id if where.parent else None
     for other in on:
-        task_links.check(work, given["id"], other, new=(given["id"], parent, where.group))
-    _insert(work, where, on, agent, reason if blocked else None)
-    return task_views.changed(work, given["id"]) | task_links.hopeless(work, given["id"], on)
+        task_links.check(work, request.id, other, new=(request.id, parent, where.group))
+    _insert(work, request, where, on, agent, reason if blocked else None)
+    return task_views.changed(work, request.id) | task_links.hopeless(work, request.id, on)
 
 
-def _group_asked(work: Work, session: Session) -> str | None:
+def _group_asked(work: Work, request: CreateTask, session: Session) -> str | None:
     """The group that a new task is said to belong to, whether that can be or not."""
-    given = work.call.input
-    parent = task_reader.task(work.context.connection, session.id, given["parent"]) if given.get("parent") else None
-    return given.get("group_id") or (parent.group_id if parent else session.id if session.kind == "chat" else None)
+    parent = task_reader.task(work.context.connection, session.id, request.parent) if request.parent else None
+    return request.group_id or (parent.group_id if parent else session.id if session.kind == "chat" else None)
 
 
-def _place(work: Work, session: Session) -> _Place:
-    given = work.call.input
-    parent = task_guards.require_task(work, session.id, given["parent"]) if given.get("parent") else None
-    group = _group_asked(work, session)
+def _place(work: Work, request: CreateTask, session: Session) -> _Place:
+    parent = task_guards.require_task(work, session.id, request.parent) if request.parent else None
+    group = _group_asked(work, request, session)
     if parent is not None and parent.group_id != group:
         raise Refused(
             "DEPENDENCY_INVALID", f"Task {parent.id} belongs to group {parent.group_id or '(none)'}, and its subtasks"
@@ -154,8 +129,8 @@ def _require_open_group(work: Work, session: Session, group: str) -> None:
         )
 
 
-def _check_assignee(work: Work, group: str | None) -> None:
-    assignee = work.call.input.get("assignee")
+def _check_assignee(work: Work, request: CreateTask, group: str | None) -> None:
+    assignee = request.assignee
     if assignee is None:
         return
     agent = acting.require_agent(work, assignee)
@@ -165,19 +140,18 @@ def _check_assignee(work: Work, group: str | None) -> None:
     task_guards.takes_part(work, agent.id)
 
 
-def _insert(work: Work, where: _Place, on: list[str], agent: Agent, reason: str | None) -> None:
-    given = work.call.input
-    status = given.get("status") or tasks.TODO
+def _insert(work: Work, request: CreateTask, where: _Place, on: list[str], agent: Agent, reason: str | None) -> None:
+    status = request.status or tasks.TODO
     former = tasks.TODO if status == tasks.BLOCKED else status
     task = _new(
-        work, given["id"], group=where.group, parent=where.parent.id if where.parent else None, title=given["title"],
-        type=given.get("type") or task_types.IMPLEMENTATION, by=agent, status=former, assignee=given.get("assignee"),
-        priority=new_groups.PRIORITIES[given.get("priority") or "medium"], auto_unblock=bool(given.get("auto_unblock")),
+        work, request.id, group=where.group, parent=where.parent.id if where.parent else None, title=request.title,
+        type=request.type or task_types.IMPLEMENTATION, by=agent, status=former, assignee=request.assignee,
+        priority=new_groups.PRIORITIES[request.priority or "medium"], auto_unblock=bool(request.auto_unblock),
     )
     found = _blocks(work, task, where.parent, on, agent, reason)
     if found:
         task = task._replace(status=tasks.BLOCKED, former_status=former, blocked_reason=found[-1].reason)
-    _write(work, task, given.get("description") or "", agent)
+    _write(work, task, request.description or "", agent)
     for other in on:
         work.step.insert("task_dependencies", task_id=task.id, depends_on_id=other, added_by=agent.id)
     for block in found:
@@ -233,29 +207,8 @@ def _blocks(
     return found
 
 
-def set_status(
-    context: Context,
-    *,
-    id: str,
-    status: str,
-    session_id: str,
-    by: str | None = None,
-    reason: str = "",
-    blocker_type: str | None = None,
-    expect_version: int | None = None,
-    claim_token: str | None = None,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def set_status(work: Work, request: SetTaskStatus) -> Answer:
     """Change the status of a task, as far as the table of moves, permissions and guards allow.
-
-    Args:
-        status: backlog, todo, in_progress, blocked, done or cancelled; `blocked` on a blocked task adds a blocker.
-        by: the acting agent, required.
-        reason: required for blocked and cancelled.
-        blocker_type: of the blocker that `blocked` opens; `manual` where left out.
-        expect_version: the version that the caller saw.
-        claim_token: what the claim on the task was given with.
 
     Returns:
         `task`, what the machinery did (`followed_by`), and `warnings` where others wait for a task that is cancelled.
@@ -268,29 +221,14 @@ def set_status(
 
     Source: seed 002, UpdateTaskStatusUseCase.
     """
-    if blocker_type is not None and status.strip().lower() != tasks.BLOCKED:
-        raise UsageError(
-            "USAGE", f"A blocker's type is for blocking a task, not for setting it {names.shown(status)}.",
-            sentence("Repeat with {}, or without {}", tasks.BLOCKED, options(blocker_type=True)),
-        )
-    given = {
-        "id": id, "status": status, "by": by, "reason": reason, "blocker_type": blocker_type,
-        "expect_version": expect_version, "claim_token": claim_token,
-    }
-    return perform(context, Call("task set-status", session_id, by or "", given, request_id, at=at), set_status_action)
-
-
-def set_status_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
     session = work.open_session()
-    task = task_guards.require_task(work, session.id, given["id"])
-    to = given["status"].strip().lower()
-    task_status.check(work, task, to, expect_version=given.get("expect_version"))
-    agent = task_actors.actor(work, given.get("by"), task.group_id)
-    task_guards.respects_claim(work, task, agent, given.get("claim_token"))
+    task = task_guards.require_task(work, session.id, request.id)
+    to = request.status.strip().lower()
+    task_status.check(work, task, to, expect_version=request.expect_version)
+    agent = task_actors.actor(work, request.by, task.group_id)
+    task_guards.respects_claim(work, task, agent, request.claim_token)
     task_status.change(
-        work, task, to, by=agent, reason=given.get("reason") or "", blocker_type=given.get("blocker_type")
+        work, task, to, by=agent, reason=request.reason or "", blocker_type=request.blocker_type
     )
     return task_views.changed(work, task.id) | (_waited_for(work, task) if to == tasks.CANCELLED else {})
 

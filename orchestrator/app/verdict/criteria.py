@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.kernel import actors, human
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.verdict import scope
+from orchestrator.app.verdict.requests import AddCriterion, RemoveCriterion, SetCriterion
 from orchestrator.core import names, strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import again, options, sentence, suggest
@@ -29,48 +30,39 @@ COMMAND_LIMIT = 64 * 1024
 _MEASURE = ("metric", "operator", "target")
 
 
-def add(
-    context: Context,
-    *,
-    id: str,
-    session_id: str,
-    text: str,
-    metric: str | None = None,
-    operator: str | None = None,
-    target: str | int | None = None,
-    command: tuple[str, ...] = (),
-    by: str = MANAGER,
-    reason: str = "",
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Add a success criterion.
+_Change = AddCriterion | SetCriterion | RemoveCriterion
 
-    Args:
-        id: unique in its session, removed ones included.
-        text: what must hold, in words.
-        metric, operator, target: what is measured and how it compares; all three or none. A decimal number.
-        command: a program and its arguments that the validator runs; it is met by exit status 0.
-        by: the project manager or the orchestrator; after the first plan the project manager alone.
-        reason: why; required after the first plan.
 
-    Returns:
-        `criterion`.
+def checked_addition(request: AddCriterion) -> AddCriterion:
+    """What is added, once its words, numbers and command are found to be fit.
 
     Raises:
-        UsageError: INVALID_ID, USAGE: no text, an unfit number or command. Refused: ALREADY_EXISTS, SESSION_CLOSED,
-            NOT_PERMITTED, REASON_REQUIRED, UNKNOWN_AGENT, HUMAN_REQUIRED.
+        UsageError: USAGE.
     """
-    names.check_id("criterion", id)
-    target = None if target is None else str(target).strip()
-    _check_text(text)
-    _check_measure(metric, operator, target)
-    _check_command(command)
-    given = {
-        "id": id, "text": text, "metric": metric, "operator": operator, "target": target,
-        "command": list(command) or None, "by": by, "reason": reason or None,
-    }  # fmt: skip
-    return perform(context, Call("criterion add", session_id, by, given, request_id, at=at), add_action)
+    target = None if request.target is None else str(request.target).strip()
+    _check_text(request.text)
+    _check_measure(request.metric, request.operator, target)
+    _check_command(request.command or ())
+    return request.replaced(target=target, command=request.command or None, reason=request.reason or None)
+
+
+def checked_finding(request: SetCriterion) -> SetCriterion:
+    """What is set, once there is something and it is fit.
+
+    Raises:
+        UsageError: USAGE.
+    """
+    actual = None if request.actual is None else str(request.actual).strip()
+    if request.status is None and actual is None and request.evidence is None and request.text is None:
+        raise UsageError(
+            "USAGE", "Nothing is to be set.", "Repeat with --status, --actual, --evidence or --text"
+        )
+    if actual is not None and rules.number(actual) is None:
+        message = f"The actual value must be a decimal number, not {names.shown(actual)}."
+        raise UsageError("USAGE", message, again(actual="N"))
+    if request.text is not None:
+        _check_text(request.text)
+    return request.replaced(actual=actual, reason=request.reason or None)
 
 
 def _check_text(text: str) -> None:
@@ -101,12 +93,19 @@ def _check_command(command: tuple[str, ...]) -> None:
         raise UsageError("USAGE", f"The command is longer than {COMMAND_LIMIT} characters.", "Put it into a script")
 
 
-def add_action(work: Work) -> Answer:
-    """Add; a replay calls it with a recorded event's input."""
-    given = work.call.input
+def add(work: Work, request: AddCriterion) -> Answer:
+    """Add a success criterion.
+
+    Returns:
+        `criterion`.
+
+    Raises:
+        UsageError: INVALID_ID, USAGE: no text, an unfit number or command. Refused: ALREADY_EXISTS, SESSION_CLOSED,
+            NOT_PERMITTED, REASON_REQUIRED, UNKNOWN_AGENT, HUMAN_REQUIRED.
+    """
     session = work.open_session()
-    by = _planner(work, given.get("by"), "adding a criterion")
-    id_, command = given["id"], given.get("command")
+    by = _planner(work, request, request.by, "adding a criterion")
+    id_, command = request.id, request.command
     if work.reader.one("SELECT 1 FROM criteria WHERE session_id = :s AND id = :id", s=session.id, id=id_):
         raise Refused(
             "ALREADY_EXISTS", f"Session {session.id} has, or had, a criterion {id_}; nothing changed.",
@@ -115,39 +114,20 @@ def add_action(work: Work) -> Answer:
     work.step.insert(
         "criteria",
         id=id_,
-        text=names.said(given["text"]),
-        **{name: given.get(name) for name in _MEASURE},
+        text=names.said(request.text),
+        **{name: getattr(request, name) for name in _MEASURE},
         command=strictjson.canonical(list(command)) if command else None,
         created_by=by,
         created_at=work.at,
         created_seq=work.seq,
         status="open",
     )
-    _record(work, "criterion", id_, None, "open", by, _reason(given))
+    _record(work, "criterion", id_, None, "open", by, _reason(request))
     return _answer(work, id_)
 
 
-def set_criterion(
-    context: Context,
-    *,
-    id: str,
-    session_id: str,
-    status: str | None = None,
-    actual: str | int | None = None,
-    evidence: str | None = None,
-    text: str | None = None,
-    by: str | None = None,
-    reason: str = "",
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def set_criterion(work: Work, request: SetCriterion) -> Answer:
     """Record what was found about a criterion, or reword it.
-
-    Args:
-        status: open, met or deferred; the project manager's to set, with a reason.
-        actual: the measured value of a numeric criterion; any registered agent may record it.
-        evidence: the id of evidence or of a report of this session that shows it.
-        text: another wording; after the first plan the project manager's, with a reason.
 
     Returns:
         `criterion`, and `warnings` where it is met without evidence.
@@ -156,34 +136,15 @@ def set_criterion(
         Refused: CRITERION_COMPUTED, UNKNOWN_ID {kind}, SESSION_CLOSED, NOT_PERMITTED, REASON_REQUIRED, ACTOR_REQUIRED,
             UNKNOWN_AGENT, HUMAN_REQUIRED. UsageError: USAGE.
     """
-    actual = None if actual is None else str(actual).strip()
-    if status is None and actual is None and evidence is None and text is None:
-        raise UsageError(
-            "USAGE", "Nothing is to be set.", "Repeat with --status, --actual, --evidence or --text"
-        )
-    if actual is not None and rules.number(actual) is None:
-        message = f"The actual value must be a decimal number, not {names.shown(actual)}."
-        raise UsageError("USAGE", message, again(actual="N"))
-    if text is not None:
-        _check_text(text)
-    given = {
-        "id": id, "status": status, "actual": actual, "evidence": evidence, "text": text, "by": by,
-        "reason": reason or None,
-    }  # fmt: skip
-    return perform(context, Call("criterion set", session_id, by or "", given, request_id, at=at), set_action)
-
-
-def set_action(work: Work) -> Answer:
-    """Set; a replay calls it with a recorded event's input."""
-    given = work.call.input
     work.open_session()
-    row = _require(work, given["id"])
-    agent = actors.actor(work, given.get("by"))
-    status, actual, proof = given.get("status"), given.get("actual"), given.get("evidence")
-    if given.get("text") is not None:
-        _planner(work, agent.id, "rewording a criterion")
+    row = _require(work, request.id)
+    agent = actors.actor(work, request.by)
+    status, proof = request.status, request.evidence
+    actual = None if request.actual is None else str(request.actual)
+    if request.text is not None:
+        _planner(work, request, agent.id, "rewording a criterion")
     if status is not None:
-        _check_status(work, row, status, agent, _reason(given))
+        _check_status(work, row, status, agent, _reason(request))
     if actual is not None and row["operator"] is None:
         without = sentence("Leave out {}", options(actual=True))
         raise UsageError("USAGE", f"Criterion {row['id']} measures nothing.", without)
@@ -192,7 +153,7 @@ def set_action(work: Work) -> Answer:
         raise UsageError("USAGE", f"The actual value cannot be so: {why}.", another)
     if proof is not None:
         _check_evidence(work, row, proof, agent)
-    _write(work, row, agent)
+    _write(work, request, row, agent)
     return _answer(work, row["id"])
 
 
@@ -231,47 +192,31 @@ def _check_evidence(work: Work, row: Row, proof: str, agent: Agent) -> None:
         )
 
 
-def _write(work: Work, row: Row, agent: Agent) -> None:
-    given, reason = work.call.input, _reason(work.call.input)
+def _write(work: Work, request: SetCriterion, row: Row, agent: Agent) -> None:
+    reason = _reason(request)
     sets: dict[str, Any] = {"set_by": agent.id, "set_at": work.at, "set_seq": work.seq}
     for name, entity in (("status", "criterion"), ("text", "criterion_text"), ("actual", "criterion_actual")):
-        new = given.get(name)
+        new = getattr(request, name)
         new = new.strip() if isinstance(new, str) else new
         if new is not None and new != row[name]:
             _record(work, entity, row["id"], row[name], new, agent.id, reason)
             sets[name] = new
-    if given.get("evidence") is not None:
-        sets["evidence"] = given["evidence"]
-    if given.get("status") is not None:
+    if request.evidence is not None:
+        sets["evidence"] = request.evidence
+    if request.status is not None:
         sets["reason"] = reason
     _update(work, row["id"], sets)
 
 
-def remove(
-    context: Context,
-    *,
-    id: str,
-    session_id: str,
-    by: str,
-    reason: str,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def remove(work: Work, request: RemoveCriterion) -> Answer:
     """Take a criterion out of the scope; it stays on record, and after the first plan the verdict lists it.
 
     Raises:
         Refused: UNKNOWN_ID {kind}, SESSION_CLOSED, NOT_PERMITTED, REASON_REQUIRED, UNKNOWN_AGENT, HUMAN_REQUIRED.
     """
-    given = {"id": id, "by": by, "reason": reason}
-    return perform(context, Call("criterion remove", session_id, by, given, request_id, at=at), remove_action)
-
-
-def remove_action(work: Work) -> Answer:
-    """Remove; a replay calls it with a recorded event's input."""
-    given = work.call.input
     work.open_session()
-    row = _require(work, given["id"])
-    by, reason = _planner(work, given.get("by"), "removing a criterion"), _reason(given)
+    row = _require(work, request.id)
+    by, reason = _planner(work, request, request.by, "removing a criterion"), _reason(request)
     if not reason:
         raise Refused("REASON_REQUIRED", "Removing a criterion needs a reason.", again(reason="TEXT"))
     _record(work, "criterion", row["id"], row["status"], REMOVED, by, reason)
@@ -279,7 +224,7 @@ def remove_action(work: Work) -> Answer:
     return _answer(work, row["id"])
 
 
-def _planner(work: Work, by: str | None, what: str) -> str:
+def _planner(work: Work, request: _Change, by: str | None, what: str) -> str:
     """Who may change the scope: until the first plan the planners, afterwards the project manager with a reason."""
     agent = actors.actor(work, by)
     frozen = bool(work.session().planned)
@@ -291,7 +236,7 @@ def _planner(work: Work, by: str | None, what: str) -> str:
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what}{since} is the project manager's to do.",
             again(by="project_manager"),
         )
-    if frozen and not _reason(work.call.input):
+    if frozen and not _reason(request):
         raise Refused(
             "REASON_REQUIRED", f"The scope was frozen by the first plan; {what} needs a reason.",
             again(reason="TEXT"),
@@ -299,8 +244,8 @@ def _planner(work: Work, by: str | None, what: str) -> str:
     return agent.id
 
 
-def _reason(given: Any) -> str:
-    return names.said(given.get("reason"))
+def _reason(request: _Change) -> str:
+    return names.said(request.reason)
 
 
 def _require(work: Work, id_: str) -> Row:

@@ -21,6 +21,9 @@ from orchestrator.app.kernel.requests import (
     option,
 )
 
+AGENT = "system:validator"
+"""Who gives verdicts."""
+
 
 class AddCriterion(
     Request,
@@ -31,6 +34,7 @@ class AddCriterion(
     answer="shapes.OneCriterion",
     writes=True,
     persons=True,
+    checked_by="verdict.criteria:checked_addition",
 ):
     """Add a success criterion: in words, measured against a target, or decided by a command's exit status. The first
     plan freezes them: later it is the project manager's, with a reason.
@@ -44,14 +48,14 @@ class AddCriterion(
         "How the value compares to the target.", default=None, choices=("ge", "gt", "le", "lt", "eq")
     )
     target: str | int | None = option("The target, a decimal number.", default=None, metavar="N")
-    command: tuple[str, ...] = option(
+    command: tuple[str, ...] | None = option(
         'A program and its arguments, such as ["pytest", "-q"]; the validator runs it, without a shell.',
-        default=(),
+        default=None,
         metavar="JSON-ARRAY",
         reading=ARRAY,
     )
     by: str = BY_MANAGER
-    reason: str = REASON
+    reason: str | None = REASON._replace(default=None)
     request_id: str | None = REQUEST
 
 
@@ -78,6 +82,7 @@ class SetCriterion(
     answer="shapes.OneCriterion",
     writes=True,
     persons=True,
+    checked_by="verdict.criteria:checked_finding",
 ):
     """Record what was found about a criterion. What a number or a command decides is never set as met."""
 
@@ -92,7 +97,7 @@ class SetCriterion(
     )
     text: str | None = option("Another wording.", default=None, reading=TEXT)
     by: str | None = BY
-    reason: str = REASON
+    reason: str | None = REASON._replace(default=None)
     request_id: str | None = REQUEST
 
 
@@ -120,7 +125,9 @@ class Validate(
     words="validate",
     line="Judge a session by its record: ACCEPT or REJECT.",
     example="orchestrator validate S1 --json",
-    use_case="verdict.validating:validate",
+    use_case="verdict.verdicts:record",
+    prepared_by="verdict.validating:validate",
+    unrecorded=("run_commands",),
     answer="shapes.Validation",
     writes=True,
 ):
@@ -138,3 +145,8 @@ class Validate(
     )
     by: str | None = BY
     request_id: str | None = REQUEST
+
+    @property
+    def actor(self) -> str:
+        """Who asks; else the validator, whose the verdict is."""
+        return self.by or AGENT

@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from orchestrator.app.kernel import acting, attached, human
-from orchestrator.app.kernel.context import FOUND, Answer, Call, Context, Work, answered, perform
+from orchestrator.app.kernel import acting, attached, human, operations
+from orchestrator.app.kernel.context import FOUND, Answer, Call, Context, Work, answered, call_of, perform
 from orchestrator.app.verdict import merges, verdicts
+from orchestrator.app.verdict.requests import Validate
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
@@ -42,31 +43,12 @@ class Tried(NamedTuple):
         return {**self.ran._asdict(), "output": self.output, "size": self.size}
 
 
-def validate(
-    context: Context,
-    *,
-    session_id: str,
-    dry_run: bool = False,
-    record: bool = False,
-    run_commands: bool = False,
-    command_timeout: int = COMMAND_TIMEOUT_S,
-    by: str | None = None,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
+def validate(context: Context, request: Validate) -> Answer:
     """Judge a session. ACCEPT completes what rests on the project manager's word and ends the session; REJECT calls
     the project manager with the list.
 
     A verdict is recorded where the project manager's last report is the confirmation (BAZINGA). Otherwise the session
     is judged as in a dry run, and `warnings` say so.
-
-    Args:
-        dry_run: record nothing, and run no command either, unless `run_commands` says so.
-        record: record a verdict whatever the project manager said last.
-        run_commands: in a dry run, run the criteria's commands and look up the merged commits, as is done otherwise.
-        command_timeout: seconds after which a command is killed.
-        by: who asks for the verdict, who then stands in its event; the validator itself where left out. The verdict,
-            and what it moves, is the validator's whoever asks.
 
     Returns:
         `verdict` ACCEPT or REJECT, `reason`, `checks` [{id, level, subject, message, hint}], `completes`, `imported`
@@ -79,14 +61,13 @@ def validate(
             commits, files) went on changing until the deadline;
             UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED: of `by`.
     """
-    if dry_run and record:
+    if request.dry_run and request.record:
         raise UsageError("USAGE", "A dry run records nothing, so dry_run and record exclude each other.", "Drop one")
-    given: dict[str, Any] = {"command_timeout": command_timeout, "by": by, "record": record}
-    call = Call("validate", session_id, by or verdicts.AGENT, given, request_id, dry_run, at)
+    call = call_of(request)
     before = answered(context, call)
     if before is not None:
         return before | {"recorded": True}
-    judge = functools.partial(_judge, context, call, by, run_commands, command_timeout)
+    judge = functools.partial(_judge, context, call, request)
     ends = time.monotonic() + context.deadline_s
     while True:
         try:
@@ -99,9 +80,7 @@ class _WentOnError(Exception):
     """The session changed while it was judged, and there is time to judge it anew. Nothing was written."""
 
 
-def _judge(
-    context: Context, call: Call, by: str | None, run_commands: bool, command_timeout: int, ends: float
-) -> Answer:
+def _judge(context: Context, call: Call, request: Validate, ends: float) -> Answer:
     """Judge once, and record the verdict where one is wanted.
 
     Args:
@@ -112,11 +91,11 @@ def _judge(
     """
     session_id = call.chain
     seen = snapshot.read(context.connection, session_id, context.deadline_s)
-    if seen is None or seen.snapshot.status == "ended" or not _may_ask(context, session_id, by):
-        return perform(context, call, verdicts.record_action)
-    unasked = not (call.dry_run or call.input["record"] or seen.snapshot.is_confirmed)
+    if seen is None or seen.snapshot.status == "ended" or not _may_ask(context, session_id, request.by):
+        return perform(context, call, operations.action(request.event))
+    unasked = not (call.dry_run or request.record or seen.snapshot.is_confirmed)
     trial = call.dry_run or unasked
-    outside = _outside(context, seen, command_timeout if run_commands or not trial else None)
+    outside = _outside(context, seen, request.command_timeout if request.run_commands or not trial else None)
     if trial:
         full = outside.added(seen.snapshot)
         answer = verdicts.answer(checks.validate(full).to_json(), full.head)
@@ -125,12 +104,12 @@ def _judge(
 
     def record(work: Work) -> Answer:
         if verdicts.went_on(work):
-            anew = _seen_anew(work, seen)
+            anew = _seen_anew(work, request, seen)
             if anew is not None:
                 work.call.input[FOUND] = _found(anew, outside)
             elif time.monotonic() < ends:
                 raise _WentOnError
-        return verdicts.record_action(work)
+        return operations.action(request.event)(work)
 
     # What older records answered is told again as it was, so that this stands beside the step.
     given = {**call.input, FOUND: _found(seen, outside)}
@@ -145,14 +124,14 @@ def _found(seen: snapshot.Seen, outside: Outside) -> Answer:
     return {"head": full.head, "store": seen.store, "verdict": verdict, "ran": ran}
 
 
-def _seen_anew(work: Work, before: snapshot.Seen) -> snapshot.Seen | None:
+def _seen_anew(work: Work, request: Validate, before: snapshot.Seen) -> snapshot.Seen | None:
     """The session as it is within the step; None where what was found out beside the record is not what it asks now,
     or where no verdict is wanted any more.
     """
     seen = snapshot.read(work.context.connection, work.step.chain)
     if seen is None or _asked_outside(seen) != _asked_outside(before):
         return None
-    return seen if work.call.input["record"] or seen.snapshot.is_confirmed else None
+    return seen if request.record or seen.snapshot.is_confirmed else None
 
 
 def _unasked(judged: Snapshot) -> Answer:

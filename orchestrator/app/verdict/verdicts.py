@@ -10,6 +10,8 @@ from typing import Any
 from orchestrator.app.engine import changes, settling, spawning
 from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import FOUND, Answer, Context, Version, Work
+from orchestrator.app.verdict import requests
+from orchestrator.app.verdict.requests import Validate
 from orchestrator.core import strictjson
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
@@ -30,7 +32,7 @@ from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused
 from orchestrator.store import evidence, queries
 from orchestrator.store.constants import STORE_CHAIN
 
-AGENT = "system:validator"
+AGENT = requests.AGENT
 ACCEPT, REJECT = "ACCEPT", "REJECT"
 COMMAND = "command"
 """The kind of evidence that a criterion's command leaves."""
@@ -41,16 +43,16 @@ OUTCOMES = {
 """What follows a verdict where the workflow does not say it."""
 
 
-def record_action(work: Work) -> Answer:
-    """Record what `validating.validate` found; a replay calls it with a recorded event's input and runs no command.
+def record(work: Work, request: Validate) -> Answer:
+    """Record what `validating.validate` found; a replay runs no command.
 
     Raises:
         Refused: UNKNOWN_SESSION, SESSION_CLOSED, STATE_CHANGED: the record went on since it was read; UNKNOWN_AGENT,
             NOT_PERMITTED, HUMAN_REQUIRED: of who asks.
     """
     session = work.open_session()
-    if work.call.input.get("by") or work.context.proof is not None:
-        work.actor = actors.named_actor(work, work.call.input.get("by"), "Validating").id
+    if request.by or work.context.proof is not None:
+        work.actor = actors.named_actor(work, request.by, "Validating").id
     found = work.call.input.get(FOUND) or {}
     if went_on(work):
         raise Refused(

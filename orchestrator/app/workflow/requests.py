@@ -25,6 +25,7 @@ class LoadWorkflow(
     use_case="workflow.workflows:load",
     answer="shapes.WorkflowLoad",
     writes=True,
+    marked=True,
 ):
     """Check a workflow file with its agent files, and make it the active version. While sessions are open, only a
     person may activate a version whose rules differ from the active one's in more than texts, models and

@@ -7,46 +7,16 @@ import hashlib
 from typing import Any
 
 from orchestrator.app.kernel import actors, views
-from orchestrator.app.kernel.context import RULES, Answer, Call, Context, Version, Work, perform
+from orchestrator.app.kernel.context import Answer, Context, Version, Work
 from orchestrator.app.workflow import rule_changes
+from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core import strictjson
-from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER, RULES_VERSION
+from orchestrator.core.routing.facts import MANAGER, PERSON, ROUTER
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import diff, model
 from orchestrator.errors import InvalidInput, Refused, UsageError
 from orchestrator.store import versions as loaded
-from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.reader import Agent
-
-
-def load(
-    context: Context,
-    *,
-    content: str,
-    agent_texts: dict[str, str],
-    source: str = "transitions.json",
-    by: str = MANAGER,
-    request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Check a transitions file with its agent files, store them as one version, and make that the active one.
-
-    While sessions are open a version with other rules than the active one's is a person's to make active.
-
-    Args:
-        content: the file's text.
-        agent_texts: agent files by name, without their folder.
-        source: the name that problems are reported by.
-
-    Returns:
-        `version`, `loaded` (whether the content is new), `activated`, `problems` (warnings).
-
-    Raises:
-        InvalidInput: WORKFLOW_INVALID with every problem; the active version stays.
-        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED; HUMAN_REQUIRED {changes, sessions}.
-    """
-    given = {"content": content, "agent_texts": agent_texts, "source": source, "by": by, RULES: RULES_VERSION}
-    return perform(context, Call("workflow load", STORE_CHAIN, by, given, request_id, at=at), load_action)
 
 
 def check(
@@ -88,18 +58,27 @@ def _checked(
     return report, tuple(files), tuple(found)
 
 
-def load_action(work: Work) -> Answer:
-    """Load; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    loader = _require_loader(work)
-    report, files, found = check(given["content"], given["agent_texts"], given["source"])
+def load(work: Work, request: LoadWorkflow) -> Answer:
+    """Check a transitions file with its agent files, store them as one version, and make that the active one.
+
+    While sessions are open a version with other rules than the active one's is a person's to make active.
+
+    Returns:
+        `version`, `loaded` (whether the content is new), `activated`, `problems` (warnings).
+
+    Raises:
+        InvalidInput: WORKFLOW_INVALID with every problem; the active version stays.
+        Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED; HUMAN_REQUIRED {changes, sessions}.
+    """
+    loader = _require_loader(work, request)
+    report, files, found = check(request.content, request.agent_texts, request.source)
     rows = [problem if isinstance(problem, dict) else problem._asdict() for problem in found]
     if any(row["severity"] == "error" for row in rows) or report.document is None:
         errors = sum(row["severity"] == "error" for row in rows)
         noun = "error" if errors == 1 else "errors"
         raise InvalidInput(
-            "WORKFLOW_INVALID", f"{given['source']} has {errors} {noun}; the active version stays.",
-            suggest("workflow check", file=given['source']), problems=rows,
+            "WORKFLOW_INVALID", f"{request.source} has {errors} {noun}; the active version stays.",
+            suggest("workflow check", file=request.source), problems=rows,
         )
     hash_ = version_hash(report.hash, files)
     row = work.reader.one("SELECT id FROM workflow_versions WHERE hash = :hash", hash=hash_)
@@ -111,7 +90,7 @@ def load_action(work: Work) -> Answer:
     rule_changes.require_person_to_activate(work, loader, None if active is None else int(str(active[0])), new)
     version = int(str(row[0])) if row else _store(work, report, files, hash_)
     work.step.insert(
-        "workflow_activations", workflow_version_id=version, activated_by=given["by"], activated_at=work.at
+        "workflow_activations", workflow_version_id=version, activated_by=request.by, activated_at=work.at
     )
     return {"success": True, "version": version_row(work.context, version), "loaded": row is None, "activated": True,
             "problems": rows, "seq": work.seq}
@@ -121,8 +100,8 @@ def _pinned(file: Any) -> diff.AgentFile:
     return diff.AgentFile(file.name, file.role, file.model, file.reports_to, file.hash)
 
 
-def _require_loader(work: Work) -> Agent:
-    by = work.call.input.get("by")
+def _require_loader(work: Work, request: LoadWorkflow) -> Agent:
+    by = request.by
     # The first file of a database is loaded by the program that sets it up.
     agent = actors.actor(work, by) if by == ROUTER else actors.named_actor(work, by, "Loading a workflow")
     if agent.role != MANAGER and agent.kind == "ai":

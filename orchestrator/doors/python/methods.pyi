@@ -475,9 +475,9 @@ class Methods(Caller):
         metric: str | None = None,
         operator: str | None = None,
         target: str | int | None = None,
-        command: tuple[str, ...] = (),
+        command: tuple[str, ...] | None = None,
         by: str = "project_manager",
-        reason: str = "",
+        reason: str | None = None,
         request_id: str | None = None,
     ) -> shapes.OneCriterion:
         """Add a success criterion: in words, measured against a target, or decided by a command's exit status.
@@ -503,7 +503,7 @@ class Methods(Caller):
         evidence: str | None = None,
         text: str | None = None,
         by: str | None = None,
-        reason: str = "",
+        reason: str | None = None,
         request_id: str | None = None,
     ) -> shapes.OneCriterion:
         """Record what was found about a criterion. What a number or a command decides is never set as met."""

@@ -11,10 +11,9 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.app import maintenance, setup
-from orchestrator.app.agents import registry
 from orchestrator.app.audit import exporting, intake
 from orchestrator.app.kernel import arguments, operations
-from orchestrator.app.session import sessions
+from orchestrator.app.session.requests import SetTestingMode
 from tests.integration.app.desk import Desk
 
 GROUP = {"id": "A", "session_id": "S1", "name": "n"}
@@ -153,23 +152,10 @@ def test_a_role_that_no_active_agent_stands_for_reports_nothing(desk: Desk) -> N
 # --- use cases that are called without the doors' own look at the words
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        pytest.param({"kind": "robot"}, "An agent is ai or human, not 'robot'.", id="kind"),
-        pytest.param({"max_parallel_tasks": 0}, "An agent takes at least one task at a time.", id="tasks"),
-    ],
-)
-def test_an_agent_is_registered_with_fitting_words(desk: Desk, given: dict[str, Any], said: str) -> None:
-    with pytest.raises(errors.UsageError) as problem:
-        registry.register(desk.context, id="dev-2", role="developer", by="project_manager", **given)
-    assert problem.value.message == said
-
-
 def test_a_testing_mode_is_one_of_three(desk: Desk) -> None:
     desk.session("S1")
     with pytest.raises(errors.UsageError, match="no testing mode"):
-        sessions.set_testing_mode(desk.context, id="S1", mode="some", by="project_manager", reason="r")
+        operations.ask(desk.context, SetTestingMode(id="S1", mode="some", by="project_manager", reason="r"))
 
 
 def test_an_export_has_a_known_format(desk: Desk) -> None:

@@ -16,9 +16,8 @@ import pytest
 
 from orchestrator import bootstrap
 from orchestrator.app.audit import arriving, attaching, exporting, intake, verification
-from orchestrator.app.kernel import attached
+from orchestrator.app.kernel import attached, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.verdict import validating
 from orchestrator.core import export_format, strictjson
 from orchestrator.core.export_format import Writer
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
@@ -133,7 +132,7 @@ def test_the_imported_evidence_is_found_when_that_of_the_project_is_gone(
     shutil.rmtree(worked.project)
     with opened(path) as context:
         assert verification.verify(context)["findings"] == []
-        found = validating.validate(context, session_id=worked.session, dry_run=True)
+        found = operations.call(context, "validate", session_id=worked.session, dry_run=True)
         assert [each for each in found["checks"] if each["id"] == "V15"] == []
         again = tmp_path / "again.jsonl"
         exporting.export(context, session_id=worked.session, output=str(again))
@@ -163,7 +162,7 @@ def test_what_is_not_as_recorded_is_found_and_said_to_be_absent(
     assert why in found["findings"][0]["message"]
     (check,) = (
         each
-        for each in validating.validate(worked.context, session_id=worked.session, dry_run=True)["checks"]
+        for each in operations.call(worked.context, "validate", session_id=worked.session, dry_run=True)["checks"]
         if each["id"] == "V15"
     )
     assert (check["level"], why in check["message"]) == ("error", True)

@@ -14,14 +14,15 @@ from orchestrator.app import setup
 from orchestrator.app.audit import retelling
 from orchestrator.app.kernel import human, operations
 from orchestrator.app.kernel.context import RULES, Call, perform
-from orchestrator.app.session import sessions
-from orchestrator.app.workflow import rule_changes, workflows
+from orchestrator.app.workflow import rule_changes
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import records, versions
 from tests.integration.app.table import SESSION, Answer, Table, document, load
 
 PM = "project_manager"
 WEAK = "developer.READY_FOR_QA: next_agent qa_expert -> developer, action spawn -> spawn_merge, effect submit_test ->"
+
+UPGRADE = operations.action("session upgrade-workflow")
 
 
 def easier(made: dict[str, Any]) -> None:
@@ -236,7 +237,7 @@ def unconfirmed(table: Table) -> int:
     """A change by an agent whose step was never asked for a person: by older rules, or past them."""
     by_person(table, easier)
     given = {"id": SESSION, "by": PM, "reason": "new"}
-    answer = perform(table.context, Call("session upgrade-workflow", SESSION, PM, given), sessions.upgrade_action)
+    answer = perform(table.context, Call("session upgrade-workflow", SESSION, PM, given), UPGRADE)
     return int(answer["seq"])
 
 
@@ -266,7 +267,7 @@ def test_a_confirmation_holds_for_what_came_before_it_alone() -> None:
     table.upgrade(confirm=True)
     by_person(table, kept)
     given = {"id": SESSION, "by": PM, "reason": "back"}
-    perform(table.context, Call("session upgrade-workflow", SESSION, PM, given), sessions.upgrade_action)
+    perform(table.context, Call("session upgrade-workflow", SESSION, PM, given), UPGRADE)
     assert [level for level, *_ in lines(table)] == ["info", "warning", "error"]
 
 
@@ -284,7 +285,7 @@ def test_what_older_rules_allowed_is_told_again_as_it_was() -> None:
     table = Table("A", plan=True)
     content = text_of(changed(easier))
     given = {"content": content, "agent_texts": setup.agent_texts(), "source": "x.json", "by": PM}
-    perform(table.context, Call("workflow load", "@store", PM, given), workflows.load_action)
+    perform(table.context, Call("workflow load", "@store", PM, given), operations.action("workflow load"))
     assert table.context.active_version().id == 2
     with retelling.own_database(table.context.path) as told:
         found = list(retelling.outcomes(told, records.entries(table.context.connection, SESSION)))

@@ -7,7 +7,6 @@ import pytest
 from orchestrator import errors
 from orchestrator.app.kernel import human, operations
 from orchestrator.app.running import mediating
-from orchestrator.app.session import sessions
 from orchestrator.core import questions
 from orchestrator.core.running import continuation, guard
 from tests.integration.app.track import CHAT, ROOT, WORK, Track, facts, in_state, track
@@ -166,7 +165,7 @@ def test_the_inbox_offers_yes_and_no_where_that_is_asked(track: Track) -> None:
 def test_what_a_server_takes_up_is_told_so(track: Track, by: str) -> None:
     if by == "session":
         track.context.channel = "http"
-        sessions.create(track.context, id="served", kind="chat")
+        operations.call(track.context, "session create", id="served", kind="chat")
         track.context.channel = "process"
     run = track.queue(session="served" if by == "session" else CHAT)
     track.hold(run)

@@ -9,7 +9,6 @@ import pytest
 
 from orchestrator.app.kernel import operations
 from orchestrator.app.running import queueing, starting, writing
-from orchestrator.app.session import sessions
 from orchestrator.errors import UsageError
 from tests.integration.app.track import CHAT, OTHER, OWNER, ROOT, WORK, Track, facts, in_state, track
 
@@ -227,7 +226,7 @@ def conflicts(track: Track, *runs: str, capacity: int = 4) -> list[str | None]:
 
 def chat(track: Track, id: str) -> str:
     """A further chat."""
-    sessions.create(track.context, id=id, kind="chat")
+    operations.call(track.context, "session create", id=id, kind="chat")
     return id
 
 

@@ -501,7 +501,7 @@ def test_a_verdict_of_older_rules_is_told_again_as_it_was() -> None:
     found = {name: verdict[name] for name in ("verdict", "reason", "checks", "completes")}
     given = {"command_timeout": 300, FOUND: {"head": verdict["head"], "verdict": found, "ran": []}}
     with pytest.raises(OrchestratorError) as caught:
-        perform(court.context, Call("validate", SESSION, verdicts.AGENT, given), verdicts.record_action)
+        perform(court.context, Call("validate", SESSION, verdicts.AGENT, given), operations.action("validate"))
     assert caught.value.code == "STATE_CHANGED"
     assert court.do("audit replay", session_id=SESSION)["equal"]
 
