@@ -136,7 +136,8 @@ def command_line(operation: str, arguments: Mapping[str, Argument], options: str
         options: what stands between the program and the operation, such as a `--db`; empty for nothing.
     """
     leading = list(_LEADING.get(operation, ()))
-    words = [PROGRAM, *([options] if options else []), operation] if operation else []
+    words = [PROGRAM] if operation or "help" in arguments else []
+    words.extend(word for word in (options if operation else "", operation) if word)
     for name, value in arguments.items():
         if leading and leading[0] == name and not isinstance(value, bool):
             leading.pop(0)

@@ -50,7 +50,7 @@ def upper(suggestion: Suggestion) -> str:
          "orchestrator route pm X --acknowledge A=REASON --acknowledge 'B=it'\"'\"'s so'"),
         (suggest("workflow check", help=True), "orchestrator workflow check --help"),
         (suggest("task show", id="a\nb"), r"orchestrator task show $'a\x0ab'"),
-        (suggest("", help=True), "--help"),
+        (suggest("", help=True), "orchestrator --help"),
         (options(status="open", request_id=True), "--status open --request-id"),
         (again(reason="TEXT"), "Repeat with --reason TEXT"),
     ],
