@@ -129,6 +129,16 @@ def joined(parts: list[str], between: str = "") -> Sentence:
     return made
 
 
+def split_lines(text: str) -> list[str]:
+    """The lines of a text, each with its suggestions."""
+    found: list[list[str]] = [[]]
+    for part in text.parts if isinstance(text, Sentence) else (text,):
+        first, *rest = (part,) if isinstance(part, Suggestion) else part.split("\n")
+        found[-1].append(first)
+        found.extend([each] for each in rest)
+    return [joined(parts) for parts in found]
+
+
 def command_line(operation: str, arguments: Mapping[str, Argument], options: str = "") -> str:
     """A call as it is typed into a shell.
 

@@ -136,3 +136,10 @@ def test_what_is_not_exactly_one_stays_a_text(text: str) -> None:
 def test_what_people_wrote_stays_a_text() -> None:
     assert type(recorded({"goal": "orchestrator status S1"})["goal"]) is str
     assert recorded({"command": ["pytest"], "turn": 4}) == {"command": ["pytest"], "turn": 4}
+
+
+def test_lines_keep_their_suggestions() -> None:
+    found = split_lines(sentence("a\n[NEXT] {}\n{}", STATUS, "b\nc"))
+    assert found == ["a", "[NEXT] orchestrator status S1", "b", "c"]
+    assert [each.operation for line in found for each in suggestions(line)] == ["status"]
+    assert split_lines("x\n") == ["x", ""]
