@@ -18,6 +18,7 @@ from orchestrator.core.suggestions import (
     recorded,
     reword,
     sentence,
+    split_lines,
     suggest,
     suggestions,
 )  # fmt: skip
