@@ -129,6 +129,16 @@ def joined(parts: list[str], between: str = "") -> Sentence:
     return made
 
 
+def split_lines(text: str) -> list[str]:
+    """The lines of a text, each with its suggestions."""
+    found: list[list[str]] = [[]]
+    for part in text.parts if isinstance(text, Sentence) else (text,):
+        first, *rest = (part,) if isinstance(part, Suggestion) else part.split("\n")
+        found[-1].append(first)
+        found.extend([each] for each in rest)
+    return [joined(parts) for parts in found]
+
+
 def command_line(operation: str, arguments: Mapping[str, Argument], options: str = "") -> str:
     """A call as it is typed into a shell.
 
@@ -136,7 +146,8 @@ def command_line(operation: str, arguments: Mapping[str, Argument], options: str
         options: what stands between the program and the operation, such as a `--db`; empty for nothing.
     """
     leading = list(_LEADING.get(operation, ()))
-    words = [PROGRAM, *([options] if options else []), operation] if operation else []
+    words = [PROGRAM] if operation or "help" in arguments else []
+    words.extend(word for word in (options if operation else "", operation) if word)
     for name, value in arguments.items():
         if leading and leading[0] == name and not isinstance(value, bool):
             leading.pop(0)

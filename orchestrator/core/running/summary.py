@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from orchestrator.core.running import states, words
+from orchestrator.core.suggestions import joined, sentence
 
 HEAD, FOOT = "=== TASK SUMMARY ===", "===================="
 UNKNOWN = "(unknown)"
@@ -47,16 +48,17 @@ def block(
     if word is None:
         return None
     shown = _line(task) or UNKNOWN
-    return "\n".join(
-        (
+    return joined(
+        [
             HEAD,
             f"[RESULT]  {word}",
             f"[TASK]    {shown}",
-            f"[NEXT]    {_line(following, LONGEST_COMMAND) or _NEXT[state].format(task=shown)}",
+            sentence("[NEXT]    {}", _line(following, LONGEST_COMMAND) or _NEXT[state].format(task=shown)),
             f"[WHY]     {_why(reason)}",
-            f"[HINT]    {_line(hint) or _HINT[state].format(task=shown)}",
+            sentence("[HINT]    {}", _line(hint) or _HINT[state].format(task=shown)),
             FOOT,
-        )
+        ],
+        "\n",
     )
 
 
@@ -66,6 +68,8 @@ def _why(reason: str | None) -> str:
 
 
 def _line(text: str | None, longest: int = LONGEST) -> str:
-    """A text as one line without control codes, shortened."""
+    """A text as one line without control codes, shortened; one that is so already stays what it is."""
     line = " ".join(_CONTROL.sub(" ", text or "").split())
+    if text is not None and line == text and len(line) <= longest:
+        return text
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -18,6 +18,7 @@ from typer._click import exceptions as click  # Typer's public exceptions do not
 
 from orchestrator import errors
 from orchestrator.core import names
+from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import catalogue, output, quick
 from orchestrator.doors.cli.options import COMMON, FLAG, PAIRS, WORDS, Command, Parameter
 
@@ -149,15 +150,16 @@ def _default(parameter: Parameter) -> Any:
 
 
 def _usage(problem: click.UsageError, argv: list[str]) -> errors.UsageError:
-    path = problem.ctx.command_path if problem.ctx else PROGRAM
+    called = (problem.ctx.command_path if problem.ctx else PROGRAM).removeprefix(PROGRAM).strip()
+    help_ = suggest(called, help=True)
     if isinstance(problem, click.NoArgsIsHelpError):
-        return errors.UsageError("USAGE", "No command is named.", f"{path} --help")
+        return errors.UsageError("USAGE", "No command is named.", help_)
     message = problem.format_message().rstrip(".")
-    near = _meant(problem, path.removeprefix(PROGRAM).strip(), argv)
+    near = _meant(problem, called, argv)
     if near:
         words = message.partition(". Did you mean")[0].partition(" (Possible")[0]
-        return errors.UsageError("USAGE", f"{words}; did you mean {near}?", f"{path} --help", did_you_mean=near)
-    return errors.UsageError("USAGE", f"{message}.", f"{path} --help")
+        return errors.UsageError("USAGE", f"{words}; did you mean {near}?", help_, did_you_mean=near)
+    return errors.UsageError("USAGE", f"{message}.", help_)
 
 
 def _meant(problem: click.UsageError, words: str, argv: list[str]) -> str | None:

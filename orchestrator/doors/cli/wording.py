@@ -37,6 +37,6 @@ def worded(found: Any) -> Any:
 
 
 def _command(suggestion: Suggestion) -> str:
-    if not suggestion.operation or not {"db", "help"}.isdisjoint(suggestion.arguments):
+    if not suggestion.operation or "db" in suggestion.arguments:
         return suggestion
     return suggestions.command_line(suggestion.operation, suggestion.arguments, _options)

@@ -18,6 +18,7 @@ from orchestrator.core.suggestions import (
     recorded,
     reword,
     sentence,
+    split_lines,
     suggest,
     suggestions,
 )  # fmt: skip
@@ -50,7 +51,7 @@ def upper(suggestion: Suggestion) -> str:
          "orchestrator route pm X --acknowledge A=REASON --acknowledge 'B=it'\"'\"'s so'"),
         (suggest("workflow check", help=True), "orchestrator workflow check --help"),
         (suggest("task show", id="a\nb"), r"orchestrator task show $'a\x0ab'"),
-        (suggest("", help=True), "--help"),
+        (suggest("", help=True), "orchestrator --help"),
         (options(status="open", request_id=True), "--status open --request-id"),
         (again(reason="TEXT"), "Repeat with --reason TEXT"),
     ],
@@ -136,3 +137,10 @@ def test_what_is_not_exactly_one_stays_a_text(text: str) -> None:
 def test_what_people_wrote_stays_a_text() -> None:
     assert type(recorded({"goal": "orchestrator status S1"})["goal"]) is str
     assert recorded({"command": ["pytest"], "turn": 4}) == {"command": ["pytest"], "turn": 4}
+
+
+def test_lines_keep_their_suggestions() -> None:
+    found = split_lines(sentence("a\n[NEXT] {}\n{}", STATUS, "b\nc"))
+    assert found == ["a", "[NEXT] orchestrator status S1", "b", "c"]
+    assert [each.operation for line in found for each in suggestions(line)] == ["status"]
+    assert split_lines("x\n") == ["x", ""]

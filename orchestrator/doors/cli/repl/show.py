@@ -11,6 +11,7 @@ from typing import Any
 
 from orchestrator.core import questions
 from orchestrator.core.running import states, summary, visibility
+from orchestrator.core.suggestions import split_lines
 from orchestrator.doors.cli.repl import parsing
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
@@ -56,7 +57,7 @@ def ids(run: Row) -> str:
 def ended(run: Row) -> list[str]:
     """What came of a run: files, what blocked it, and the summary; a question where one is open."""
     block = summarised(run)
-    return [*_files(run), *_type(run), *_blocked(run), *question(run), *(block.split("\n") if block else ())]
+    return [*_files(run), *_type(run), *_blocked(run), *question(run), *(split_lines(block) if block else ())]
 
 
 def summarised(run: Row) -> str | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from orchestrator.app.kernel import outcomes
 from orchestrator.core.running import states
+from orchestrator.core.suggestions import split_lines
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.repl import show
@@ -74,13 +75,12 @@ class Teller:
         if isinstance(run, dict):
             found["run"] = {**run, **{name: self._copyable(run[name]) for name in ("next", "hint") if run.get(name)}}
         if block:
-            found["summary"] = "\n".join(map(self._line, block.split("\n")))
+            found["summary"] = "\n".join(map(self._line, split_lines(block)))
         return found
 
     def _line(self, line: str) -> str:
         """A line, its command as it is to be typed; logs and lists have no lines that begin so."""
-        head = next((each for each in _TYPED if line.startswith(each)), None)
-        return line if head is None else head + self._copyable(line.removeprefix(head))
+        return self._copyable(line) if line.startswith(_TYPED) else line
 
     def problem(self, name: str, problem: OrchestratorError) -> None:
         """Write why a line was not done; the process will end with 1.
