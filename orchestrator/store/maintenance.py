@@ -150,7 +150,7 @@ def repair(path: str | Path, at: str, actor: str, channel: str = "cli") -> list[
         The names of what was created again; empty where nothing was to do, and then nothing is written.
 
     Raises:
-        EnvironmentProblem: as `sqlite.connect` for writing.
+        EnvironmentProblem: as `sqlite.connect` for writing; CORRUPT, a foreign trigger skipped what is written.
     """
     connection = _opened(path, write=True)
     try:
@@ -168,7 +168,8 @@ def repair(path: str | Path, at: str, actor: str, channel: str = "cli") -> list[
             for key in broken:
                 step.execute(wanted[key], {})
             if mark_is_wrong:
-                step.execute("DELETE FROM alembic_version", {})
+                if sqlite.revisions(connection):
+                    step.execute("DELETE FROM alembic_version", {})
                 step.execute("INSERT INTO alembic_version VALUES (:version)", {"version": _REVISION})
             if before:
                 step.seal(REPAIR_EVENT, actor, channel, {"found": before})

@@ -206,6 +206,11 @@ def corrupt(path: str, why: str) -> errors.EnvironmentProblem:
     return _problem("CORRUPT", f"The database {path} cannot be used: {why}.", "doctor", path)
 
 
+def skipped(path: str, what: str) -> errors.EnvironmentProblem:
+    """A statement succeeded and did not write the rows that it should have."""
+    return corrupt(path, f"{what} was skipped, as by a trigger that does not belong to this program")
+
+
 def from_os(error: OSError, path: str) -> errors.EnvironmentProblem:
     """Name the problem behind a failed call to the operating system."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):

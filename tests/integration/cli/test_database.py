@@ -48,6 +48,31 @@ def test_a_missing_trigger_is_found_and_repaired(used: pathlib.Path, ask: Ask, r
     assert ask("audit", "timeline", "-s", "store", "--order", "desc", "--limit", "1")["events"][0]["kind"] == "repair"
 
 
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        pytest.param("sessions", "session pause S1 --by project_manager --reason r", id="session"),
+        pytest.param("task_groups", "route tech_lead APPROVED -g A -s S1 --summary s", id="route"),
+        pytest.param("blockers", "route tech_lead APPROVED -g A -s S1 --summary s", id="blocker"),
+        pytest.param("tasks", "task set-status T1 cancelled -s S1 --by project_manager --reason r", id="task"),
+    ],
+)
+def test_a_change_that_a_foreign_trigger_skips_is_an_error_and_not_done(
+    used: pathlib.Path, ask: Ask, table: str, words: str
+) -> None:
+    created = ask("task", "create", "T1", "--title", "t", "-s", "S1", "-g", "A", "--by", "project_manager")
+    assert created["_exit"] == 0
+    connection = sqlite3.connect(used)
+    connection.execute(f"CREATE TRIGGER skips BEFORE UPDATE ON {table} BEGIN SELECT RAISE(IGNORE); END")
+    before = [*connection.iterdump()]
+    answer = ask(*words.split())
+    assert (answer["_exit"], answer["code"]) == (5, "CORRUPT")
+    assert f"a row of {table} was skipped" in answer["error"]
+    assert [*connection.iterdump()] == before
+    connection.close()
+    assert [each["subject"] for each in ask("doctor")["findings"]] == ["skips"]
+
+
 def test_what_is_only_warned_of_is_not_called_nothing(used: pathlib.Path, run: Run) -> None:
     connection = sqlite3.connect(used)
     connection.execute("CREATE VIEW easy AS SELECT 1")
