@@ -22,8 +22,8 @@ MAINTAINER = "system:router"
 
 LIMITS = (
     "Guards are triggers: a client that turns triggers off for its own connection (.dbconfig enable_trigger off in the"
-    " sqlite3 shell, the C interface), or that edits the schema and puts it back, is not stopped. `orchestrator audit"
-    " verify` finds what it wrote.",
+    " sqlite3 shell, the C interface), or that edits the schema and puts it back, is not stopped. A status that no"
+    " recorded change made is found here; `orchestrator audit verify` finds everything that such a client wrote.",
     "`orchestrator audit verify` proves without a head that every event, row and hash is as it was written, and that"
     " the rows fit each other: a report or completion that was added without its decision or path is found. A tail that"
     " was cut off, or written anew so that all of it fits, is found only against a head noted outside the database:"

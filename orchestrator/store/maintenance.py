@@ -13,7 +13,7 @@ from pathlib import Path
 from orchestrator import errors
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup as backups
-from orchestrator.store import constants, guards_tables, problems, sqlite, text_damage
+from orchestrator.store import constants, gaps, guards_tables, problems, sqlite, text_damage
 from orchestrator.store.declared import Key, compared, declared, normalised, stored
 from orchestrator.store.step import open_step
 
@@ -50,9 +50,10 @@ def backup(path: str | Path, target: str | Path, deadline: float = sqlite.DEADLI
 
 
 def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem]:
-    """Everything that is wrong inside a database: pages, references, schema texts, version, orphans.
+    """What is wrong inside a database: pages, texts, references, schema, version, orphans, states that no step made.
 
-    Reads the whole file, so the time grows with it.
+    Reads the whole file, so the time grows with it. Rows are not compared with what their events cover: that is a
+    verification.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, BUSY, SCHEMA_TOO_NEW or SCHEMA_TOO_OLD: there is nothing to check.
@@ -67,6 +68,8 @@ def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem
         found: list[Problem] = []
         for part in (_pages, text_problems, _references, schema_problems, version_problems, _orphans):
             found += _guarded(part, connection)
+        if not any(problem.severity == "error" for problem in found):
+            found += _guarded(state_problems, connection)
         return _once(found)
     finally:
         connection.close()
@@ -216,6 +219,18 @@ def text_problems(connection: sqlite.Connection) -> Iterator[Problem]:
         subject = f"{damage.table}.{damage.column}"
         message = f"A stored text is damaged: {damage.message}."
         yield Problem("TEXT_DAMAGED", "error", subject, message, _restore(connection))
+
+
+def state_problems(connection: sqlite.Connection) -> Iterator[Problem]:
+    """States of groups, tasks, sessions, blockers and questions that no step on record made, as where guards were off.
+
+    Reads by the indexes of this program's schema, so it is for a file in which nothing else is wrong.
+    """
+    for (session,) in connection.execute("SELECT id FROM sessions ORDER BY id").fetchall():
+        command = f"orchestrator audit verify {problems.quoted(session)} --db {problems.quoted(connection.path)}"
+        for each in gaps.standing(connection, session):
+            message = f"{each.table}, {each.subject} ({each.status}), in session {session}: {each.text}."
+            yield Problem("STATE_UNRECORDED", "error", each.subject, message, command)
 
 
 def _references(connection: sqlite.Connection) -> Iterator[Problem]:

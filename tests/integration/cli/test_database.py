@@ -9,6 +9,7 @@ import sqlite3
 
 import pytest
 
+from tests import forging
 from tests.integration.cli.conftest import Ask, Lines, Run
 
 REPORTS = (
@@ -73,13 +74,52 @@ def test_a_change_that_a_foreign_trigger_skips_is_an_error_and_not_done(
     assert [each["subject"] for each in ask("doctor")["findings"]] == ["skips"]
 
 
+@pytest.mark.parametrize(
+    ("statement", "subject"),
+    [
+        pytest.param("UPDATE task_groups SET status = 'completed' WHERE id = 'A'", "A", id="group completed"),
+        pytest.param("UPDATE task_groups SET status = 'in_progress' WHERE id = 'B'", "B", id="group begun"),
+        pytest.param("UPDATE tasks SET status = 'done'", "T1", id="task done"),
+        pytest.param("UPDATE sessions SET status = 'paused'", "S1", id="session paused"),
+        pytest.param("UPDATE sessions SET outcome = 'accepted'", "S1", id="session accepted"),
+        pytest.param("UPDATE blockers SET resolved_at = '2026-01-01T00:00:00.000000Z', resolved_by = 'developer',"
+                     " resolution = 'lifted', resolved_seq = 5", "S1:B6", id="blocker lifted"),
+        pytest.param("INSERT INTO questions (id, session_id, kind, text, asked_by, asked_at, opened_seq, closed_at,"
+                     " closed_by, closed_seq, answer, channel) VALUES ('Q', 'S1', 'review', '?', 'qa_expert', '', 1,"
+                     " '', 'developer', 5, 'continue', 'terminal')", "Q", id="question answered"),
+    ],
+)  # fmt: skip
+def test_a_state_that_was_written_without_guards_is_found(
+    used: pathlib.Path, ask: Ask, statement: str, subject: str
+) -> None:
+    assert ask("task", "create", "T1", "--title", "t", "-s", "S1", "-g", "A", "--by", "project_manager")["_exit"] == 0
+    assert [(ask(*words.split())["ok"]) for words in ("doctor", "db check")] == [True, True]
+    forging.tamper(used, statement)
+    for words, found in (("doctor", "findings"), ("db check", "problems")):
+        answer = ask(*words.split())
+        (problem,) = (each for each in answer[found] if each["severity"] == "error")
+        assert (answer["_exit"], problem["id"], problem["subject"]) == (1, "STATE_UNRECORDED", subject)
+        assert problem["suggestion"] == f"orchestrator audit verify S1 --db {used}"
+    assert ask("audit", "verify", "S1")["_exit"] == 1
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("db", "check")])
+def test_what_was_not_compared_is_said_and_named(used: pathlib.Path, run: Run, words: tuple[str, ...]) -> None:
+    forging.tamper(used, "UPDATE task_groups SET name = 'another'")
+    done = run(*words)
+    assert (done.returncode, done.stdout.decode().splitlines()[-1]) == (
+        0, "No problems found. Rows were not compared with the record; that is: orchestrator audit verify",
+    )  # fmt: skip
+    assert run("audit", "verify").returncode == 1
+
+
 def test_what_is_only_warned_of_is_not_called_nothing(used: pathlib.Path, run: Run) -> None:
     connection = sqlite3.connect(used)
     connection.execute("CREATE VIEW easy AS SELECT 1")
     connection.close()
     checked = run("db", "check")
     assert (checked.returncode, checked.stdout.decode().splitlines()[-1]) == (
-        0, "Nothing is wrong but what is warned of (1).",
+        0, "No errors found, 1 warning. Rows were not compared with the record; that is: orchestrator audit verify",
     )  # fmt: skip
 
 
