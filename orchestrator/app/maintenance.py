@@ -124,12 +124,14 @@ def backup(path: str, target: str) -> Answer:
     """Copy a database while it is in use.
 
     Raises:
-        UsageError: USAGE, no target. Refused: ALREADY_EXISTS. EnvironmentProblem: NO_FOLDER.
+        UsageError: USAGE, no target; INVALID_PATH, a blank one. Refused: ALREADY_EXISTS.
+        EnvironmentProblem: NO_FOLDER; DATABASE_UNSUPPORTED, the target is an address.
     """
     from orchestrator.store import maintenance
 
     if not target:
         raise UsageError("USAGE", "The copy's file name is empty.", "orchestrator db backup FILE")
+    discovery.require_path(target, "FILE")
     place = os.path.abspath(target)
     if not os.path.isdir(os.path.dirname(place)):
         raise problems.no_folder(place)

@@ -17,6 +17,13 @@ from orchestrator.store import constants, git, problems, sqlite
 
 VARIABLE = "ORCHESTRATOR_DB"
 
+_OF_SCHEMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._"
+_SERVERS = frozenset((
+    "cockroachdb", "file", "mariadb", "mongodb", "mssql", "mysql", "oracle", "postgres", "postgresql", "sqlite",
+    "sqlserver",
+))  # fmt: skip
+"""Schemes by which databases are known, so that one slash after them is enough."""
+
 # Texts, not `pathlib`: every command comes through here, and importing that costs a tenth of its start.
 Folder = str | os.PathLike[str]
 
@@ -108,31 +115,47 @@ def place(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> str:
 
 
 def _named(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found | None:
-    if explicit is not None:
-        if not explicit:
-            raise errors.UsageError("INVALID_PATH", "--db is empty.", "name the database file after --db")
-        require_path(explicit, "--db")
-        return Found(_real(os.path.join(cwd, explicit)), "named by --db")
-    value = env.get(VARIABLE)
-    if not value:
+    value, where = (explicit, "--db") if explicit is not None else (env.get(VARIABLE) or None, VARIABLE)
+    if value is None:
         return None
-    require_path(value, VARIABLE)
-    return Found(_real(os.path.join(cwd, value)), f"named by {VARIABLE}")
+    require_path(value, where)
+    return Found(_real(os.path.join(cwd, value)), f"named by {where}")
 
 
 def require_path(text: str, where: str) -> None:
-    """Require that a text names a file and is no address of a server.
+    """Require that a text names a file: it is neither blank nor the address of a server.
 
     Args:
         where: what it was given by, for people.
 
     Raises:
+        UsageError: INVALID_PATH.
         EnvironmentProblem: DATABASE_UNSUPPORTED. The address may hold a password, so only its scheme is repeated.
     """
-    scheme, separator, _ = text.lstrip().partition("://")
-    # A single letter is a drive.
-    if separator and len(scheme) > 1 and scheme[0].isalpha() and scheme.replace("+", "").replace("-", "").isalnum():
+    if not text.strip():
+        said = "has only blanks" if text else "is empty"
+        raise errors.UsageError("INVALID_PATH", f"{where} {said}.", "give the name of a file")
+    if text == constants.IN_MEMORY:
+        raise problems.in_memory(where)
+    scheme = _scheme(text.lstrip())
+    if scheme is not None:
         raise problems.address(scheme, where)
+
+
+def _scheme(text: str) -> str | None:
+    """The scheme of what is plainly meant as an address, or None for a path."""
+    before, separator, _ = text.partition("://")
+    scheme, *inner = before.split(":")
+    # A single letter is a drive.
+    if separator and len(scheme) > 1 and all(map(_is_scheme, (scheme, *inner))):
+        return scheme
+    before, separator, rest = text.partition(":")
+    name = before.lower().partition("+")[0]
+    return before if separator and (name == "jdbc" or (name in _SERVERS and rest.startswith("/"))) else None
+
+
+def _is_scheme(text: str) -> bool:
+    return text[:1].isalpha() and text.isascii() and not text.strip(_OF_SCHEMES)
 
 
 def _search(env: Mapping[str, str], cwd: Folder) -> Found | None:

@@ -38,9 +38,18 @@ def address(scheme: str, where: str) -> errors.EnvironmentProblem:
     """What was given for a file is the address of a database server, of which none is supported yet."""
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
-        f"{where} is the address of a database ({scheme}://...); only files are supported.",
+        f"{where} is the address of a database ({scheme}:...); only files are supported.",
         f"name a file: orchestrator init --db {constants.FOLDER}/{constants.FILE}",
         scheme=scheme,
+    )
+
+
+def in_memory(where: str) -> errors.EnvironmentProblem:
+    """What was given for a file is SQLite's name of a database that ends with its connection."""
+    return errors.EnvironmentProblem(
+        "DATABASE_UNSUPPORTED",
+        f"{where} is {constants.IN_MEMORY}, a database that would be gone after this call; only files are supported.",
+        f"name a file: orchestrator init --db {constants.FOLDER}/{constants.FILE}",
     )
 
 

@@ -183,7 +183,9 @@ def test_a_folder_of_a_linked_worktree_stands_for_the_same_one_of_the_main_workt
 
 
 ADDRESSES = ("postgresql://app:hunter2@host/db", "mysql://h/d", "sqlite:///x.db", "postgresql+psycopg://h/d", "https://h",
-             " postgresql://h/d", "\tmysql://h/d")
+             " postgresql://h/d", "\tmysql://h/d", "POSTGRES://h", "a.b://h", "my_sql://h", "jdbc:postgresql://h/hunter2",
+             "jdbc:sqlite:x.db", "postgresql:/h/hunter2", "postgresql+psycopg:/h", "Sqlite:/x.db", "file:/x.db",
+             " mysql:/h", ":memory:")
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -200,7 +202,21 @@ def test_an_address_is_no_path(
     assert "hunter2" not in caught.value.message + caught.value.suggestion
 
 
-@pytest.mark.parametrize("name", ["a:b", "C:x.db", "C://x.db", "postgresql:x", "1a://b", "://x", "a b://c", "x:/y"])
+@pytest.mark.parametrize("blank", [" ", "\t\n", "\u00a0"])
+@pytest.mark.parametrize("by", ["--db", discovery.VARIABLE])
+@pytest.mark.parametrize("ask", [discovery.find, discovery.place])
+def test_a_blank_is_no_path(
+    project: pathlib.Path, env: dict[str, str], blank: str, by: str, ask: Callable[..., str]
+) -> None:
+    given = (blank, env) if by == "--db" else (None, env | {by: blank})
+    with pytest.raises(errors.UsageError, match=f"{by} has only blanks") as caught:
+        ask(*given, project)
+    assert (caught.value.code, caught.value.exit_code) == ("INVALID_PATH", 64)
+
+
+@pytest.mark.parametrize("name", ["a:b", "C:x.db", "C://x.db", "postgresql:x", "1a://b", "://x", "a b://c", "x:/y",
+                                  "file:x.db", "x?mode=memory", "./sqlite:/x", "sub/a://b", "notes:/y", "é://x",
+                                  ":memory"])
 def test_a_path_with_a_colon_is_a_path(project: pathlib.Path, env: dict[str, str], name: str) -> None:
     assert discovery.place(name, env, project) == os.path.realpath(project / name)
 
