@@ -110,6 +110,17 @@ def no_file(path: str, *, folder: bool) -> errors.EnvironmentProblem:
     return errors.EnvironmentProblem("NO_DATABASE", f"{path} {what}.", way, db=path)
 
 
+def no_main_worktree(root: str, common: str) -> errors.EnvironmentProblem:
+    """A linked worktree has no database, and git does not record the main worktree, which may have one."""
+    return errors.EnvironmentProblem(
+        "NO_DATABASE",
+        f"{root} is a linked worktree of {common}, which does not record where its main worktree is: the database that"
+        " all of its worktrees share cannot be found.",
+        f"name it by --db or ORCHESTRATOR_DB, as in the main worktree:"
+        f" --db MAIN_WORKTREE/{constants.FOLDER}/{constants.FILE}",
+    )
+
+
 def no_room(folder: str) -> errors.EnvironmentProblem:
     """What is to be the folder of the database is something else."""
     return errors.EnvironmentProblem(
