@@ -282,7 +282,7 @@ def test_where_git_does_not_record_the_main_worktree_no_second_database_is_made(
         assert "--db MAIN_WORKTREE/.orchestrator/orchestrator.db" in caught.value.suggestion
     assert discovery.place(str(main / "x.db"), env, home / "other") == str(main / "x.db")
     own = database(home / "other")
-    assert discovery.find(None, env, home / "linked") == discovery.place(None, env, home / "linked") == str(own)
+    assert discovery.find(None, env, home / "other") == discovery.place(None, env, home / "other") == str(own)
 
 
 @pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])
