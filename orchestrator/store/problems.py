@@ -10,6 +10,8 @@ from orchestrator import errors
 from orchestrator.core import names
 from orchestrator.store import constants
 
+ANOTHER_BACKUP = "name another backup"
+
 
 def no_database(path: str, why: str = "does not exist") -> errors.EnvironmentProblem:
     """There is no usable file at `path`."""
@@ -83,7 +85,7 @@ def failed_step(path: str, step: str, cause: str, obstacle: str | None, copy: st
 def no_backup(path: str, why: str) -> errors.EnvironmentProblem:
     """What was named as a backup cannot be put in place."""
     return errors.EnvironmentProblem(
-        "CORRUPT", f"{path} cannot be restored: {why}.", "name another backup", db=path
+        "CORRUPT", f"{path} cannot be restored: {why}.", ANOTHER_BACKUP, db=path
     )
 
 

@@ -100,7 +100,13 @@ def restore(
 
 
 def _version(source: str, deadline: float) -> int:
-    connection = sqlite.open_file(source, write=False, deadline=deadline)
+    try:
+        connection = sqlite.open_file(source, write=False, deadline=deadline)
+    except errors.EnvironmentProblem as problem:
+        if problem.suggestion.startswith(("orchestrator init", "name a file")):
+            # Whoever wants a backup back wants no new database in its place.
+            problem.suggestion = problems.ANOTHER_BACKUP
+        raise
     try:
         version = sqlite.read_version(connection, deadline)
     finally:
