@@ -76,7 +76,7 @@ def _verdict(answer: dict[str, Any], rows: list[dict[str, Any]]) -> str:
         return "Something is wrong."
     warned = sum(row["severity"] == "warning" for row in rows)
     found = f"No errors found, {layout.counted(warned, 'warning')}." if warned else "No problems found."
-    return f"{found} Rows were not compared with the record; that is: orchestrator audit verify"
+    return f"{found} Rows were not compared with the record. To do that, run:\n  orchestrator audit verify"
 
 
 def _kind(alike: list[dict[str, Any]]) -> list[str]:

@@ -214,6 +214,19 @@ def test_a_backup_that_is_not_whole_is_refused(database: pathlib.Path, copy: pat
     assert not os.path.exists(problems.restore_folder(str(database)))
 
 
+def test_a_full_disk_is_told_of_at_the_database(
+    database: pathlib.Path, copy: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: str, target: str, deadline: float) -> None:
+        raise problems.disk_full(target)
+
+    monkeypatch.setattr(restore.backup, "copy", full)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        restore.restore(database, copy, LATER, **BY)
+    assert (caught.value.code, caught.value.data["db"]) == ("DISK_FULL", str(database))
+    assert problems.restore_folder(str(database)) not in caught.value.message + caught.value.suggestion
+
+
 def test_the_database_itself_is_no_backup_of_it(database: pathlib.Path) -> None:
     (link := database.with_name("link.db")).symlink_to(database)
     with pytest.raises(errors.UsageError, match="is the database itself"):
