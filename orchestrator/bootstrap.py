@@ -166,7 +166,7 @@ def require_path(text: str) -> None:
     """Require that a text names a database file.
 
     Raises:
-        EnvironmentProblem: DATABASE_UNSUPPORTED, it is an address.
+        UsageError: INVALID_PATH, it is blank. EnvironmentProblem: DATABASE_UNSUPPORTED, it is an address.
     """
     discovery.require_path(text, "What was given for the file")
 

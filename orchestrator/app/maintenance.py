@@ -23,8 +23,9 @@ MAINTAINER = "system:router"
 LIMITS = (
     sentence(
         "Guards are triggers: a client that turns triggers off for its own connection (.dbconfig enable_trigger off in"
-        " the sqlite3 shell, the C interface), or that edits the schema and puts it back, is not stopped. `{}` finds"
-        " what it wrote.", suggest("audit verify"),
+        " the sqlite3 shell, the C interface), or that edits the schema and puts it back, is not stopped. A status that"
+        " no recorded change made is found here; `{}` finds everything that such a client wrote.",
+        suggest("audit verify"),
     ),
     sentence(
         "`{}` proves without a head that every event, row and hash is as it was written, and that the rows fit each"
@@ -128,12 +129,14 @@ def backup(path: str, target: str) -> Answer:
     """Copy a database while it is in use.
 
     Raises:
-        UsageError: USAGE, no target. Refused: ALREADY_EXISTS. EnvironmentProblem: NO_FOLDER.
+        UsageError: USAGE, no target; INVALID_PATH, a blank one. Refused: ALREADY_EXISTS.
+        EnvironmentProblem: NO_FOLDER; DATABASE_UNSUPPORTED, the target is an address.
     """
     from orchestrator.store import maintenance
 
     if not target:
         raise UsageError("USAGE", "The copy's file name is empty.", suggest("db backup", file="FILE"))
+    discovery.require_path(target, "FILE")
     place = os.path.abspath(target)
     if not os.path.isdir(os.path.dirname(place)):
         raise problems.no_folder(place)

@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from orchestrator import worktrees
 from orchestrator.core import names
 from orchestrator.core.running import codes, config
 from orchestrator.core.suggestions import sentence, suggest
@@ -181,25 +182,11 @@ def own_settings(root: str | os.PathLike[str]) -> str:
     """
     path = os.path.abspath(root)
     top = path
-    while not os.path.lexists(os.path.join(top, ".git")) and os.path.dirname(top) != top:
+    while not worktrees.is_root(top) and os.path.dirname(top) != top:
         top = os.path.dirname(top)
-    main = _main_checkout(top)
+    main = worktrees.main_worktree(top)
     place = path if main is None else os.path.normpath(os.path.join(main, os.path.relpath(path, top)))
     return os.path.join(place, config.OWN_FILE)
-
-
-def _main_checkout(top: str) -> str | None:
-    """The main checkout of a linked worktree; None where the folder is none, or its repository is bare."""
-    try:
-        with open(os.path.join(top, ".git"), encoding="utf-8") as file:
-            kind, _, folder = file.read(4096).strip().partition(": ")
-        linked = os.path.join(top, folder)
-        with open(os.path.join(linked, "commondir"), encoding="utf-8") as file:
-            common = os.path.normpath(os.path.join(linked, file.read(4096).strip()))
-    except (OSError, ValueError):
-        return None
-    main = os.path.dirname(common)
-    return main if kind == "gitdir" and os.path.basename(common) == ".git" and os.path.isdir(main) else None
 
 
 def _read(path: str, flags: int) -> bytes:

@@ -11,12 +11,19 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-from orchestrator import errors
+from orchestrator import errors, worktrees
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import constants, git, problems, sqlite
+from orchestrator.store import constants, problems, sqlite
 
 VARIABLE = "ORCHESTRATOR_DB"
+
+_OF_SCHEMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-._"
+_SERVERS = frozenset((
+    "cockroachdb", "file", "mariadb", "mongodb", "mssql", "mysql", "oracle", "postgres", "postgresql", "sqlite",
+    "sqlserver",
+))  # fmt: skip
+"""Schemes by which databases are known, so that one slash after them is enough."""
 
 # Texts, not `pathlib`: every command comes through here, and importing that costs a tenth of its start.
 Folder = str | os.PathLike[str]
@@ -56,6 +63,9 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
     taken = os.path.join(_real(cwd), constants.FOLDER)
     if os.path.lexists(taken) and not os.path.isdir(taken):
         raise problems.no_room(taken)
+    root = next((folder for folder in _upwards(_real(cwd)) if worktrees.is_root(folder)), None)
+    if root is not None:
+        _require_shared(root)
     raise errors.EnvironmentProblem(
         "NO_DATABASE",
         f"There is no {constants.FOLDER}/{constants.FILE} in {_real(cwd)} or above it, up to the repository"
@@ -94,7 +104,12 @@ def place(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> str:
     """Where `init` creates or upgrades the database.
 
     An existing one that `find` would find stays the one. A new one goes to the root of the repository, in a linked
-    worktree to that of the main worktree, which all worktrees share and no `git worktree remove` deletes.
+    worktree to that of the main worktree (or into the bare repository), which all worktrees share and no `git worktree
+    remove` deletes.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, git does not record where the main worktree is.
+        Otherwise as `require_path`.
     """
     named = _named(explicit, env, cwd)
     if named is not None:
@@ -103,52 +118,81 @@ def place(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> str:
     if found is not None:
         return found.path
     here = _real(cwd)
-    root = next((folder for folder in _upwards(here) if git.is_repository(folder)), None)
-    base = here if root is None else git.main_worktree(root) or root
-    return _database(base)
+    root = next((folder for folder in _upwards(here) if worktrees.is_root(folder)), None)
+    if root is None:
+        return _database(here)
+    _require_shared(root)
+    return _database(worktrees.shared_folder(root) or root)
+
+
+def _require_shared(root: str) -> None:
+    """Require that all worktrees of a linked one find the same database, where a new one would be made.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, git does not record where its main worktree is.
+    """
+    common = worktrees.common_folder(root)
+    if common is not None and worktrees.shared_folder(root) is None:
+        raise problems.no_main_worktree(root, common)
 
 
 def _named(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found | None:
-    if explicit is not None:
-        if not explicit:
-            raise errors.UsageError("INVALID_PATH", "--db is empty.", "name the database file after --db")
-        require_path(explicit, "--db")
-        return Found(_real(os.path.join(cwd, explicit)), "named by --db")
-    value = env.get(VARIABLE)
-    if not value:
+    value, where = (explicit, "--db") if explicit is not None else (env.get(VARIABLE) or None, VARIABLE)
+    if value is None:
         return None
-    require_path(value, VARIABLE)
-    return Found(_real(os.path.join(cwd, value)), f"named by {VARIABLE}")
+    require_path(value, where)
+    return Found(_real(os.path.join(cwd, value)), f"named by {where}")
 
 
 def require_path(text: str, where: str) -> None:
-    """Require that a text names a file and is no address of a server.
+    """Require that a text names a file: it is neither blank nor the address of a server.
 
     Args:
         where: what it was given by, for people.
 
     Raises:
+        UsageError: INVALID_PATH.
         EnvironmentProblem: DATABASE_UNSUPPORTED. The address may hold a password, so only its scheme is repeated.
     """
-    scheme, separator, _ = text.lstrip().partition("://")
-    # A single letter is a drive.
-    if separator and len(scheme) > 1 and scheme[0].isalpha() and scheme.replace("+", "").replace("-", "").isalnum():
+    if not text.strip():
+        said = "has only blanks" if text else "is empty"
+        raise errors.UsageError("INVALID_PATH", f"{where} {said}.", "give the name of a file")
+    if text == constants.IN_MEMORY:
+        raise problems.in_memory(where)
+    scheme = _scheme(text.lstrip())
+    if scheme is not None:
         raise problems.address(scheme, where)
+
+
+def _scheme(text: str) -> str | None:
+    """The scheme of what is plainly meant as an address, or None for a path."""
+    before, separator, _ = text.partition("://")
+    scheme, *inner = before.split(":")
+    # A single letter is a drive.
+    if separator and len(scheme) > 1 and all(map(_is_scheme, (scheme, *inner))):
+        return scheme
+    before, separator, rest = text.partition(":")
+    name = before.lower().partition("+")[0]
+    return before if separator and (name == "jdbc" or (name in _SERVERS and rest.startswith("/"))) else None
+
+
+def _is_scheme(text: str) -> bool:
+    return text[:1].isalpha() and text.isascii() and not text.strip(_OF_SCHEMES)
 
 
 def _search(env: Mapping[str, str], cwd: Folder) -> Found | None:
     """The nearest database, or the place of one of which only the -wal is left.
 
     In a linked worktree each folder stands for the same one of the main worktree, whose database comes first: what a
-    commit has put into the linked one is a copy.
+    commit has put into the linked one is a copy. Of a bare repository its own folder stands for all.
     """
     folders = _folders(_real(cwd), env)
-    main = git.main_worktree(folders[-1])
+    main = worktrees.shared_folder(folders[-1])
     if main is not None:
         for folder in folders:
             candidate = _database(os.path.normpath(os.path.join(main, os.path.relpath(folder, folders[-1]))))
             if _is_there(candidate):
-                return Found(_real(candidate), f"of the main worktree {main}")
+                return Found(_real(candidate), f"of {main}, which all worktrees share")
     for folder in folders:
         candidate = _database(folder)
         if _is_there(candidate):
@@ -167,7 +211,7 @@ def _folders(here: str, env: Mapping[str, str]) -> list[str]:
     folders: list[str] = []
     for folder in _upwards(here):
         folders.append(folder)
-        if folder == top or git.is_repository(folder):
+        if folder == top or worktrees.is_root(folder):
             return folders
     return [here]
 

@@ -16,7 +16,14 @@ from orchestrator.core import clock_jumps, filemodes
 from orchestrator.core.suggestions import sentence, suggest, suggestions
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup, constants, discovery, file_safety, high_water, problems, sqlite
-from orchestrator.store.maintenance import Problem, from_error, schema_problems, text_problems, version_problems
+from orchestrator.store.maintenance import (
+    Problem,
+    from_error,
+    schema_problems,
+    state_problems,
+    text_problems,
+    version_problems,
+)
 
 DEADLINE_S = 0.3
 CHECKPOINT_S = 2.0
@@ -133,9 +140,10 @@ def _content(connection: sqlite.Connection, facts: dict[str, str | int | None]) 
     for (message,) in connection.execute("PRAGMA quick_check(5)"):
         if message != "ok":
             yield _with_cure(problems.corrupt(connection.path, message), connection.path, facts)
-    yield from schema_problems(connection)
-    yield from version_problems(connection)
-    yield from text_problems(connection)
+    found = [*schema_problems(connection), *version_problems(connection), *text_problems(connection)]
+    yield from found
+    if not any(problem.severity == "error" for problem in found):
+        yield from state_problems(connection)
     yield from _clocks(connection)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from orchestrator.core.suggestions import sentence, suggest
+from orchestrator.core.suggestions import Sentence, sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import git, high_water
 
 TRACKED = "TRACKED_BY_GIT"
 WENT_BACK = "WENT_BACK"
+REPLACED = "REPLACED"
 
 
 class Risk(NamedTuple):
@@ -35,7 +36,8 @@ def risks(connection: sqlite3.Connection, state_folder: str | None) -> list[Risk
     path: str = getattr(connection, "path", "")
     if not os.path.isabs(path):
         return []
-    return [each for each in (went_back(connection, state_folder), tracked(path)) if each is not None]
+    found = (went_back(connection, state_folder), replaced(connection, state_folder), tracked(path))
+    return [each for each in found if each is not None]
 
 
 def tracked(path: str) -> Risk | None:
@@ -52,14 +54,33 @@ def went_back(connection: sqlite3.Connection, state_folder: str | None) -> Risk 
     seen = high_water.missing(connection, state_folder)
     if seen is None:
         return None
-    path = str(getattr(connection, "path", ""))
-    chain = "the store" if seen.chain.startswith("@") else f"session {seen.chain}"
     message = (
-        f"The database went back: step {seen.seq} of {chain} ({seen.at}), which this machine has seen, is not in it."
-        " An old copy of the file was put in its place (by git, or by hand)."
+        f"The database went back: {_step(seen)}, which this machine has seen, is not in it. An old copy of the file was"
+        " put in its place (by git, or by hand)."
     )
-    suggestion = sentence(
+    return Risk(WENT_BACK, "error", message, _restoring(connection))
+
+
+def replaced(connection: sqlite3.Connection, state_folder: str | None) -> Risk | None:
+    """That an older database was put in the place of another one, of which this machine has seen later steps."""
+    seen = high_water.replaced(connection, state_folder)
+    if seen is None:
+        return None
+    message = (
+        f"Another database was here, and is lost with all of its steps: {_step(seen)} is the newest that this machine"
+        " has seen of it. This older database was put in its place (by git, or by hand)."
+    )
+    return Risk(REPLACED, "error", message, _restoring(connection))
+
+
+def _step(seen: high_water.Seen) -> str:
+    chain = "the store" if seen.chain.startswith("@") else f"session {seen.chain}"
+    return f"step {seen.seq} of {chain} ({seen.at})"
+
+
+def _restoring(connection: sqlite3.Connection) -> Sentence:
+    path = str(getattr(connection, "path", ""))
+    return sentence(
         "{} with the newest copy of it (to go on with what is there: first {})",
         suggest("db restore", file="FILE", db=path), suggest("db backup", file="FILE", db=path),
     )  # fmt: skip
-    return Risk(WENT_BACK, "error", message, suggestion)

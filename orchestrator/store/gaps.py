@@ -127,6 +127,25 @@ _OTHERS = (
         WHERE r.session_id = s.id AND r.seq = s.status_seq AND r.part = 1 AND r.role = 'validator'
         AND r.response_status = 'ACCEPT')"""),
 )  # fmt: skip
+# Where something is, against the newest change on record, or how it began: unknown for what came in from elsewhere.
+_NEWEST = """(SELECT c.to_status FROM status_changes c INDEXED BY ix_status_changes_entity
+    WHERE c.session_id = :session AND c.entity = '{0}' AND c.entity_id = s.id
+    ORDER BY c.seq DESC, c.part DESC LIMIT 1)"""
+_BORN = """CASE WHEN EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = :session AND e.seq = {0}
+    AND e.kind LIKE 'import %') THEN s.status ELSE '{1}' END"""
+_UNRECORDED = "no recorded change leads to its status"
+_STANDING = (
+    Rule(UNCAUSED, "task_groups", _UNRECORDED, f"""SELECT s.status_seq, s.id, s.id, NULL, s.status_changed_by, s.status
+        FROM task_groups s WHERE s.session_id = :session AND s.status IS NOT
+        ifnull({_NEWEST.format("group")}, {_BORN.format("s.created_seq", "pending")}) ORDER BY s.id"""),
+    Rule(UNCAUSED, "tasks", _UNRECORDED, f"""SELECT s.status_seq, s.id, s.group_id, NULL,
+        s.status_changed_by_agent_id, s.status FROM tasks s WHERE s.session_id = :session AND s.status IS NOT
+        ifnull({_NEWEST.format("task")}, {_BORN.format("s.created_seq", "")}) ORDER BY s.id"""),
+    Rule(UNCAUSED, "sessions", _UNRECORDED, f"""SELECT s.status_seq, s.id, NULL, NULL, s.status_changed_by, s.status
+        FROM sessions s WHERE s.id = :session AND s.status IS NOT
+        ifnull({_NEWEST.format("session")}, {_BORN.format("1", "active")})"""),
+    *(rule for rule in _OTHERS if rule.table in ("blockers", "questions", "sessions")),
+)  # fmt: skip
 # Two looks, since a list of two would be built anew for every row.
 _STARTED = """(EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = {0}.session_id
     AND h.group_id = ifnull({0}.group_id, '') AND h.turn = {1}) OR EXISTS (SELECT 1 FROM handoffs h
@@ -215,7 +234,7 @@ _IMPORT = "import "
 
 STATEMENTS = {
     name: sql for name, sql in list(globals().items()) if isinstance(sql, str) and sql.lstrip().startswith("SELECT")
-} | {f"{rule.kind} {rule.table}": rule.sql for rule in (*_OF_TURNS, *_OTHERS)}
+} | {f"{rule.kind} {rule.table}": rule.sql for rule in (*_OF_TURNS, *_OTHERS, *_STANDING)}
 """All statements by name; each takes the session and a step."""
 
 TURNING = frozenset(name for _, name, _ in rules.RULES) | {
@@ -331,6 +350,16 @@ def others(connection: sqlite3.Connection, session: str, since: int = 0) -> Iter
     for seq, group, by, missing in path_history.unproven(connection, session, since):
         text = f"group {group} was completed in step {seq}, where its path lacked {missing}"
         yield Break(UNPROVEN, seq, group, group, None, by, "completed", text, "status_changes")
+
+
+def standing(connection: sqlite3.Connection, session: str) -> Iterator[Break]:
+    """What groups, tasks, blockers, questions and the session are now, and no step on record made them.
+
+    A part of `breaks` that looks at each of them once and not at the record, so that it costs little beside a read of
+    the whole file.
+    """
+    for rule in _STANDING:
+        yield from _broken_rule(connection, rule, {"session": session, "since": 0})
 
 
 def _broken_rule(connection: sqlite3.Connection, rule: Rule, key: dict[str, Any]) -> Iterator[Break]:

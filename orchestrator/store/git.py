@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from orchestrator import worktrees
 from orchestrator.core import names
 
 _LOGS = ("", "-wal", "-shm")
@@ -15,23 +16,6 @@ _NAME_LENGTH = 0xFFF
 _EXTENDED = 0x40
 _NO_STAGE_ABOVE_ONE = (0x00, 0x10, 0x80)
 """The high bits of an entry's flags, its length left out; no name of a file has these bytes before a match."""
-
-
-def is_repository(folder: str) -> bool:
-    """Whether a folder is the root of a worktree."""
-    return os.path.exists(os.path.join(folder, ".git"))
-
-
-def main_worktree(root: str) -> str | None:
-    """The main worktree of the linked worktree at `root`; None for any other folder, a submodule included."""
-    for line in _lines(os.path.join(root, ".git")):
-        kind, _, target = line.partition(": ")
-        if kind == "gitdir":
-            folder = os.path.join(root, target)
-            for common in _lines(os.path.join(folder, "commondir")):
-                above, name = os.path.split(os.path.realpath(os.path.join(folder, common)))
-                return above if name == ".git" else None
-    return None
 
 
 def untrack(path: str) -> str | None:
@@ -54,7 +38,7 @@ def untrack(path: str) -> str | None:
 
 
 def _root(folder: str) -> str | None:
-    while not is_repository(folder):
+    while not worktrees.is_root(folder):
         above = os.path.dirname(folder)
         if above == folder:
             return None
@@ -62,17 +46,8 @@ def _root(folder: str) -> str | None:
     return folder
 
 
-def _folder(root: str) -> str:
-    """Where git keeps the index of a worktree."""
-    for line in _lines(os.path.join(root, ".git")):
-        kind, _, target = line.partition(": ")
-        if kind == "gitdir":
-            return os.path.join(root, target)
-    return os.path.join(root, ".git")
-
-
 def _index(root: str) -> bytes | None:
-    return _content(os.path.join(_folder(root), "index"))
+    return _content(os.path.join(worktrees.git_folder(root), "index"))
 
 
 def _content(file: str) -> bytes | None:
@@ -89,7 +64,8 @@ def _shared(index: bytes, root: str) -> bytes | None:
     place = index.rfind(b"link", 0, len(index) - size)
     if place < 0:
         return None
-    return _content(os.path.join(_folder(root), f"sharedindex.{index[place + 8 : place + 8 + size].hex()}"))
+    name = f"sharedindex.{index[place + 8 : place + 8 + size].hex()}"
+    return _content(os.path.join(worktrees.git_folder(root), name))
 
 
 def _holds(index: bytes, root: str, name: bytes) -> bool:
@@ -140,20 +116,9 @@ def _number(index: bytes, place: int) -> tuple[int, int]:
 
 
 def _hash_size(root: str) -> int:
-    folder = _folder(root)
-    common = next((os.path.join(folder, line) for line in _lines(os.path.join(folder, "commondir"))), folder)
+    common = worktrees.common_folder(root) or worktrees.git_folder(root)
     try:
         with open(os.path.join(common, "config"), "rb") as stream:
             return 32 if b"objectformat = sha256" in stream.read().lower() else 20
     except OSError:
         return 20
-
-
-def _lines(file: str) -> Iterator[str]:
-    """The first line of a small file of git's; none where there is no such file."""
-    try:
-        with open(file, "rb") as stream:
-            line = stream.readline(8192)
-    except OSError:
-        return
-    yield os.fsdecode(line.rstrip(b"\r\n"))

@@ -1,8 +1,9 @@
 """The high-water mark of a database: the newest step that this machine has seen of it, kept outside of it.
 
 A checkout, a stash or a copy can bring an old state of the file back, whose hash chain is whole. The mark lies in the
-user's state folder, one small file for each path and first event, so that a new database at an old path has none.
-It is written after each step without a sync: it may lag behind, and never runs ahead.
+user's state folder, in a folder for each path one small file for each first event, so that a new database at an old
+path has none, and an older one in the place of another is told from it. It is written after each step without a sync:
+it may lag behind, and never runs ahead.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from orchestrator.store.constants import STORE_CHAIN
 
 FOLDER = "orchestrator"
 _SIZE = 256
-_FIRST = "SELECT hash FROM audit_events WHERE session_id = ? ORDER BY seq LIMIT 1"
+_FIRST = "SELECT hash, at FROM audit_events WHERE session_id = ? ORDER BY seq LIMIT 1"
 _EVENT = "SELECT hash FROM audit_events WHERE session_id = ? AND seq = ?"
 _NEWEST = "SELECT session_id, seq, hash, at FROM audit_events ORDER BY rowid DESC LIMIT 1"
 
@@ -83,14 +84,31 @@ def missing(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
         fresh.close()
 
 
+def replaced(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
+    """The newest step that was seen of another database at the same path after this one had begun.
+
+    None where there was none, or no mark is kept. A new database in the place of an older one is no loss to tell.
+    """
+    place = _place(connection, folder)
+    if place is None:
+        return None
+    begun = connection.execute(_FIRST, (STORE_CHAIN,)).fetchone()[1]
+    others = [_read(mark) for mark in _marks(os.path.dirname(place)) if mark != place]
+    later = [seen for seen in others if seen is not None and seen.at > begun]
+    return max(later, key=lambda seen: seen.at, default=None)
+
+
 def _has(connection: sqlite3.Connection, seen: Seen) -> bool:
     row = connection.execute(_EVENT, (seen.chain, seen.seq)).fetchone()
     return row is not None and row[0] == seen.hash
 
 
 def rewrite(connection: sqlite3.Connection, folder: str | None) -> None:
-    """Take the newest step of the database for the newest that was seen, as after a restore."""
+    """Take the newest step of the database for the newest that was seen at its path, as after a restore."""
     place = _place(connection, folder)
+    for other in () if place is None else _marks(os.path.dirname(place)):
+        with contextlib.suppress(OSError):
+            os.unlink(other)
     mark = None if place is None else _open(place)
     row = connection.execute(_NEWEST).fetchone()
     if mark is not None and row is not None:
@@ -104,7 +122,29 @@ def _place(connection: sqlite3.Connection, folder: str | None) -> str | None:
     first = connection.execute(_FIRST, (STORE_CHAIN,)).fetchone()
     if first is None or type(first[0]) is not bytes:
         return None
-    return os.path.join(folder, sha256.new(first[0] + os.fsencode(path)).hexdigest()[:40])
+    place = os.path.join(folder, _name(os.fsencode(path)), _name(first[0]))
+    if not os.path.exists(place):
+        _adopt(os.path.join(folder, _name(first[0] + os.fsencode(path))), place)
+    return place
+
+
+def _marks(folder: str) -> list[str]:
+    try:
+        return [os.path.join(folder, name) for name in os.listdir(folder)]
+    except OSError:
+        return []
+
+
+def _name(content: bytes) -> str:
+    return sha256.new(content).hexdigest()[:40]
+
+
+def _adopt(former: str, place: str) -> None:
+    """Put a mark where it belongs that an earlier version kept as one file for path and first event together."""
+    with contextlib.suppress(OSError):
+        if os.path.isfile(former):
+            os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
+            os.rename(former, place)
 
 
 def _open(place: str) -> Mark | None:

@@ -14,7 +14,7 @@ from orchestrator import errors
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import backup as backups
-from orchestrator.store import constants, guards_tables, problems, sqlite, text_damage
+from orchestrator.store import constants, gaps, guards_tables, problems, sqlite, text_damage
 from orchestrator.store.declared import Key, compared, declared, normalised, stored
 from orchestrator.store.step import open_step
 
@@ -51,9 +51,10 @@ def backup(path: str | Path, target: str | Path, deadline: float = sqlite.DEADLI
 
 
 def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem]:
-    """Everything that is wrong inside a database: pages, references, schema texts, version, orphans.
+    """What is wrong inside a database: pages, texts, references, schema, version, orphans, states that no step made.
 
-    Reads the whole file, so the time grows with it.
+    Reads the whole file, so the time grows with it. Rows are not compared with what their events cover: that is a
+    verification.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, BUSY, SCHEMA_TOO_NEW or SCHEMA_TOO_OLD: there is nothing to check.
@@ -68,6 +69,8 @@ def check(path: str | Path, deadline: float = sqlite.DEADLINE_S) -> list[Problem
         found: list[Problem] = []
         for part in (_pages, text_problems, _references, schema_problems, version_problems, _orphans):
             found += _guarded(part, connection)
+        if not any(problem.severity == "error" for problem in found):
+            found += _guarded(state_problems, connection)
         return _once(found)
     finally:
         connection.close()
@@ -151,7 +154,7 @@ def repair(path: str | Path, at: str, actor: str, channel: str = "cli") -> list[
         The names of what was created again; empty where nothing was to do, and then nothing is written.
 
     Raises:
-        EnvironmentProblem: as `sqlite.connect` for writing.
+        EnvironmentProblem: as `sqlite.connect` for writing; CORRUPT, a foreign trigger skipped what is written.
     """
     connection = _opened(path, write=True)
     try:
@@ -169,7 +172,8 @@ def repair(path: str | Path, at: str, actor: str, channel: str = "cli") -> list[
             for key in broken:
                 step.execute(wanted[key], {})
             if mark_is_wrong:
-                step.execute("DELETE FROM alembic_version", {})
+                if sqlite.revisions(connection):
+                    step.execute("DELETE FROM alembic_version", {})
                 step.execute("INSERT INTO alembic_version VALUES (:version)", {"version": _REVISION})
             if before:
                 step.seal(REPAIR_EVENT, actor, channel, {"found": before})
@@ -216,6 +220,18 @@ def text_problems(connection: sqlite.Connection) -> Iterator[Problem]:
         subject = f"{damage.table}.{damage.column}"
         message = f"A stored text is damaged: {damage.message}."
         yield Problem("TEXT_DAMAGED", "error", subject, message, _restore(connection))
+
+
+def state_problems(connection: sqlite.Connection) -> Iterator[Problem]:
+    """States of groups, tasks, sessions, blockers and questions that no step on record made, as where guards were off.
+
+    Reads by the indexes of this program's schema, so it is for a file in which nothing else is wrong.
+    """
+    for (session,) in connection.execute("SELECT id FROM sessions ORDER BY id").fetchall():
+        command = suggest("audit verify", session_id=session, db=connection.path)
+        for each in gaps.standing(connection, session):
+            message = f"{each.table}, {each.subject} ({each.status}), in session {session}: {each.text}."
+            yield Problem("STATE_UNRECORDED", "error", each.subject, message, command)
 
 
 def _references(connection: sqlite.Connection) -> Iterator[Problem]:

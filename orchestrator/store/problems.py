@@ -11,6 +11,8 @@ from orchestrator.core import names
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.store import constants
 
+ANOTHER_BACKUP = "name another backup"
+
 
 def no_database(path: str, why: str = "does not exist") -> errors.EnvironmentProblem:
     """There is no usable file at `path`."""
@@ -41,9 +43,18 @@ def address(scheme: str, where: str) -> errors.EnvironmentProblem:
     """What was given for a file is the address of a database server, of which none is supported yet."""
     return errors.EnvironmentProblem(
         "DATABASE_UNSUPPORTED",
-        f"{where} is the address of a database ({scheme}://...); only files are supported.",
+        f"{where} is the address of a database ({scheme}:...); only files are supported.",
         sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
         scheme=scheme,
+    )
+
+
+def in_memory(where: str) -> errors.EnvironmentProblem:
+    """What was given for a file is SQLite's name of a database that ends with its connection."""
+    return errors.EnvironmentProblem(
+        "DATABASE_UNSUPPORTED",
+        f"{where} is {constants.IN_MEMORY}, a database that would be gone after this call; only files are supported.",
+        sentence("name a file: {}", suggest("init", db=f"{constants.FOLDER}/{constants.FILE}")),
     )
 
 
@@ -77,7 +88,7 @@ def failed_step(path: str, step: str, cause: str, obstacle: str | None, copy: st
 def no_backup(path: str, why: str) -> errors.EnvironmentProblem:
     """What was named as a backup cannot be put in place."""
     return errors.EnvironmentProblem(
-        "CORRUPT", f"{path} cannot be restored: {why}.", "name another backup", db=path
+        "CORRUPT", f"{path} cannot be restored: {why}.", ANOTHER_BACKUP, db=path
     )
 
 
@@ -102,6 +113,17 @@ def no_file(path: str, *, folder: bool) -> errors.EnvironmentProblem:
     inside = f"{path.rstrip('/')}/{constants.FILE}"
     way = suggest("init", db=inside) if folder else "name a file by --db"
     return errors.EnvironmentProblem("NO_DATABASE", f"{path} {what}.", way, db=path)
+
+
+def no_main_worktree(root: str, common: str) -> errors.EnvironmentProblem:
+    """A linked worktree has no database, and git does not record the main worktree, which may have one."""
+    return errors.EnvironmentProblem(
+        "NO_DATABASE",
+        f"{root} is a linked worktree of {common}, which does not record where its main worktree is: the database that"
+        " all of its worktrees share cannot be found.",
+        f"name it by --db or ORCHESTRATOR_DB, as in the main worktree:"
+        f" --db MAIN_WORKTREE/{constants.FOLDER}/{constants.FILE}",
+    )
 
 
 def no_room(folder: str) -> errors.EnvironmentProblem:
@@ -207,6 +229,11 @@ def disk_full(path: str) -> errors.EnvironmentProblem:
 def corrupt(path: str, why: str) -> errors.EnvironmentProblem:
     """The content cannot be trusted; the file stays as it is."""
     return _problem("CORRUPT", f"The database {path} cannot be used: {why}.", "doctor", path)
+
+
+def skipped(path: str, what: str) -> errors.EnvironmentProblem:
+    """A statement succeeded and did not write the rows that it should have."""
+    return corrupt(path, f"{what} was skipped, as by a trigger that does not belong to this program")
 
 
 def from_os(error: OSError, path: str) -> errors.EnvironmentProblem:

@@ -86,7 +86,7 @@ def restore(
     if real == source or (os.path.exists(real) and os.path.exists(source) and os.path.samefile(real, source)):
         raise errors.UsageError("USAGE", f"{source} is the database itself.", "name a backup of it")
     version = _version(source, deadline)
-    with _staging(real) as folder:
+    with _full_disk_of(real), _staging(real) as folder:
         staged = str(backup.copy(source, os.path.join(folder, "new.db"), deadline))
         migrate.upgrade(staged, at, actor=actor, channel=channel, deadline=deadline)
         _verify(staged, source)
@@ -100,7 +100,13 @@ def restore(
 
 
 def _version(source: str, deadline: float) -> int:
-    connection = sqlite.open_file(source, write=False, deadline=deadline)
+    try:
+        connection = sqlite.open_file(source, write=False, deadline=deadline)
+    except errors.EnvironmentProblem as problem:
+        if problem.suggestion.startswith(("orchestrator init", "name a file")):
+            # Whoever wants a backup back wants no new database in its place.
+            problem.suggestion = problems.ANOTHER_BACKUP
+        raise
     try:
         version = sqlite.read_version(connection, deadline)
     finally:
@@ -110,6 +116,17 @@ def _version(source: str, deadline: float) -> int:
     if version == 0:
         raise problems.no_backup(source, "it holds no schema")
     return version
+
+
+@contextlib.contextmanager
+def _full_disk_of(real: str) -> Iterator[None]:
+    """Tell of a full disk at the database: what is prepared beside it is gone by the time that somebody reads of it."""
+    try:
+        yield
+    except errors.EnvironmentProblem as problem:
+        if problem.code != "DISK_FULL":
+            raise
+        raise problems.disk_full(real) from problem
 
 
 @contextlib.contextmanager

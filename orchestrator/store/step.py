@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from orchestrator import errors
 from orchestrator.core import clock_jumps, exactjson, sha256
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import problems, sqlite
@@ -108,6 +109,7 @@ class Step:
         Raises:
             TypeError: a float, or another value that no column holds; a column that the table has not.
             IntegrityError: a guard or constraint refused the row.
+            EnvironmentProblem: CORRUPT, the row was not written: a foreign trigger skipped it.
         """
         sql, names, defaults, filled, places, _ = _TABLES.get(table) or _table(table)
         own = self._own
@@ -145,6 +147,7 @@ class Step:
 
         Raises:
             IntegrityError: a guard or constraint refused the change.
+            EnvironmentProblem: CORRUPT, the row was not changed: a foreign trigger skipped it.
         """
         if self._holds is not None:
             if self._holds == (table, key):
@@ -159,7 +162,7 @@ class Step:
         sql = _UPDATES.get(names) or _update(names)
         if not _PLAIN.issuperset(map(type, values.values())):
             values = dict(zip(values, _plain(tuple(values), list(values.values())), strict=True))
-        self._connection.execute(sql, (*values.values(), *self._key(table, key)))
+        self._require_written(self._connection.execute(sql, (*values.values(), *self._key(table, key))), table)
         self._changed.setdefault(table, {})[key] = None
         known = self._known.get(table)
         if known is not None and key in known:
@@ -200,6 +203,9 @@ class Step:
 
         Args:
             rows: a table and the columns of each; they are the first of their tables in this step.
+
+        Raises:
+            EnvironmentProblem: CORRUPT, a foreign trigger skipped a row.
         """
         self.flush()
         self._connection.execute("SAVEPOINT tried")
@@ -208,7 +214,7 @@ class Step:
                 sql, names, defaults, filled, _, _ = _TABLES.get(table) or _table(table)
                 own = {**self._own, "part": 1 if table == rows[0][0] else part - 1}
                 found = {**{name: own[name] for name in filled}, **columns}
-                self._connection.execute(sql, list(map(found.get, names, defaults)))
+                self._require_written(self._connection.execute(sql, list(map(found.get, names, defaults))), table)
             yield
         finally:
             self._connection.execute("ROLLBACK TO tried")
@@ -225,8 +231,15 @@ class Step:
         return self._counts.get(table, 0)
 
     def execute(self, sql: str, parameters: Mapping[str, Value]) -> sqlite3.Cursor:
-        """Run a statement that changes no row which an event covers: on the schema, or on the migrations' mark."""
-        return self._connection.execute(sql, parameters)
+        """Run a statement that changes no row which an event covers: on the schema, or on the migrations' mark.
+
+        Raises:
+            EnvironmentProblem: CORRUPT, a statement that writes rows wrote none: a foreign trigger skipped them.
+        """
+        cursor = self._connection.execute(sql, parameters)
+        if cursor.rowcount == 0:
+            raise self._skipped(f"what '{sql}' writes")
+        return cursor
 
     def seal(self, kind: str, actor: str, channel: str, input: Mapping[str, object]) -> bytes:
         """Write the step's event and commit.
@@ -259,14 +272,16 @@ class Step:
         return digest
 
     def _require_written(self, cursor: sqlite3.Cursor, table: str) -> None:
-        """Require that a row was added: a foreign trigger can skip it without an error.
+        """Require that one row was written: a foreign trigger can skip it without an error.
 
         Raises:
             EnvironmentProblem: CORRUPT.
         """
         if cursor.rowcount != 1:
-            why = f"a row of {table} was skipped, as by a trigger that does not belong to this program"
-            raise problems.corrupt(getattr(self._connection, "path", ""), why)
+            raise self._skipped(f"a row of {table}")
+
+    def _skipped(self, what: str) -> errors.EnvironmentProblem:
+        return problems.skipped(getattr(self._connection, "path", ""), what)
 
     def _covered(self) -> dict[str, object]:
         """The digests of the rows that this step wrote."""

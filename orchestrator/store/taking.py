@@ -133,8 +133,8 @@ def _copy(built: str, real: str, session: str) -> None:
         _refuse_used(connection, real, session)
         guards.drop_all(connection)
         for table in _tables(connection):
-            connection.execute(f'DELETE FROM main."{table}"')
-            connection.execute(_take(connection, table))
+            _require(connection, f'DELETE FROM main."{table}"', _count(connection, "main", table), table)
+            _require(connection, _take(connection, table), _count(connection, "taken", table), table)
         guards.create_all(connection)
         sqlite.retry(lambda: connection.execute("COMMIT"), real)
     except sqlite3.Error as error:
@@ -143,6 +143,20 @@ def _copy(built: str, real: str, session: str) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         connection.close()
+
+
+def _count(connection: sqlite3.Connection, schema: str, table: str) -> int:
+    return int(connection.execute(f'SELECT count(*) FROM {schema}."{table}"').fetchone()[0])
+
+
+def _require(connection: sqlite.Connection, sql: str, rows: int, table: str) -> None:
+    """Run a statement that is to write so many rows; a foreign trigger can skip some without an error.
+
+    Raises:
+        EnvironmentProblem: CORRUPT.
+    """
+    if connection.execute(sql).rowcount != rows:
+        raise problems.skipped(connection.path, f"a row of {table}")
 
 
 def _tables(connection: sqlite3.Connection) -> list[str]:

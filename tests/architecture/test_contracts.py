@@ -26,6 +26,7 @@ INNOCENT = {
     "core/lifecycle.py": "import transitions",
     "resources.py": "import pathlib",
     "files.py": "import os",
+    "worktrees.py": "import os",
     "errors.py": "",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,12 +16,14 @@ import pytest
 from typer import core
 
 from orchestrator import bootstrap
-from orchestrator.doors.cli import main
+from orchestrator.doors.cli import early_interrupts, main
 from tests.drills import field
 
 pytestmark = pytest.mark.slow
 
 STARTS = 100 if field.LONG else 6
+FIRST_MOMENTS_S = 0.15
+SENTENCE = early_interrupts.SENTENCE.encode()
 CALLS: dict[str, tuple[str, ...]] = {
     "batch": ("batch",), "status": ("status", "S1"), "verify": ("audit", "verify"), "init": ("init",),
     "help": ("--help",),
@@ -36,27 +39,71 @@ def environment(tmp_path: pathlib.Path) -> dict[str, str]:
 def test_an_interrupted_start_ends_with_130_and_says_so(
     script: pathlib.Path, environment: dict[str, str], words: tuple[str, ...]
 ) -> None:
-    """From the first module on that the entry imports: what comes before that is the interpreter's own start."""
-    begin = (
-        "import sys, os; sys.argv = ['orchestrator', *sys.argv[1:]]\n"
-        "os.write(1, b'.')\n"
-        "from orchestrator.doors.cli import early_interrupts; early_interrupts.install(); os.write(1, b'!')\n"
-        "from orchestrator.doors.cli.main import run; run()"
-    )
+    """From the command's own first statement on, which holds interrupts back; what comes before is Python's start."""
     for _ in range(STARTS):
-        argv = [sys.executable, "-c", begin, *words]
+        argv = [sys.executable, "-X", "importtime", str(script), *words]
         with subprocess.Popen(
             argv, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
-            assert process.stdout is not None
-            assert process.stdout.read(2) == b".!"
+            assert process.stderr is not None
+            # The first module of the product that is imported tells that the command runs.
+            assert any(b"orchestrator" in line for line in iter(process.stderr.readline, b""))
             time.sleep(random.uniform(0, 0.4))  # noqa: S311 - any moment will do
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=60)
+        told = [line for line in said.splitlines() if not line.startswith(b"import time:")]
         assert process.returncode == 130 or (process.returncode == 0 and words != ("batch",)), said
-        assert b"Traceback" not in said
-        assert b"Exception ignored" not in said
-        assert process.returncode == 0 or said.startswith(b"error INTERRUPTED: ")
+        assert process.returncode == 0 or told[:1] == [b"error INTERRUPTED: " + SENTENCE], said
+        assert not re.search(rb"Traceback|Exception ignored", said)
+
+
+def test_no_interrupt_of_the_first_moments_prints_a_line_of_ours(
+    script: pathlib.Path, environment: dict[str, str]
+) -> None:
+    """Python's own start prints a traceback where it is interrupted, and names no file of the product in it.
+
+    Until the statement that holds interrupts back is through, Python tells them at the lines before it.
+    """
+    lines = script.read_text("utf-8").splitlines()
+    (held_back,) = (number for number, line in enumerate(lines, start=1) if "SIG_BLOCK" in line)
+    endings = set()
+    for moment in range(STARTS):
+        with subprocess.Popen(
+            [script, "status", "S1"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        ) as process:
+            time.sleep(FIRST_MOMENTS_S * moment / STARTS)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        endings.add(process.returncode)
+        ours = re.findall(r'File ".*/orchestrator/.*", line', said)
+        late = [int(line) for line in re.findall(rf'File "{script}", line (\d+)', said) if int(line) > held_back]
+        assert (ours, late) == ([], []), said
+    assert 130 in endings
+
+
+@pytest.mark.parametrize("module", ["orchestrator", "orchestrator.doors.cli", "orchestrator.doors.cli.early_interrupts",
+                                    "orchestrator.doors.cli.main", "orchestrator.errors"])  # fmt: skip
+def test_an_interrupt_at_an_import_of_the_installed_command_is_answered(
+    script: pathlib.Path, tmp_path: pathlib.Path, module: str
+) -> None:
+    """The interpreter is told to interrupt itself where the module is about to be imported."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "def interrupt(event, given):\n"
+        f"    if event == 'import' and given[0] == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.addaudithook(interrupt)\n"
+    )
+    argv = [script, "status", "S1"]
+    done = subprocess.run(argv, capture_output=True, check=False, env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, done.stdout, done.stderr) == (
+        130, b"", b"error INTERRUPTED: " + SENTENCE + b"\ntry: Repeat the call\n"
+    )  # fmt: skip
+
+
+def test_interrupts_that_were_held_back_before_stay_so(script: pathlib.Path, environment: dict[str, str]) -> None:
+    start = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}); os.kill(os.getpid(), 2)"
+    argv = [sys.executable, "-c", f"{start}; os.execv(sys.argv[1], sys.argv[1:])", script, "status", "S1"]
+    assert subprocess.run(argv, capture_output=True, check=False, env=environment).returncode == 0
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])

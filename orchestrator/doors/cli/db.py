@@ -66,9 +66,17 @@ def _findings(answer: dict[str, Any]) -> str:
     for alike in layout.alike(rows, lambda row: (row["severity"], row["id"], row["suggestion"])):
         lines += _kind(alike)
     lines += [f"note: {shapes.visible(limit)}" for limit in answer["limits"]]
-    warnings = f" but what is warned of ({len(rows)})" if answer["ok"] and rows else ""
-    lines.append(f"Nothing is wrong{warnings}." if answer["ok"] else "Something is wrong.")
+    lines.append(_verdict(answer, rows))
     return "\n".join(lines)
+
+
+def _verdict(answer: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """The last line: what was found, and what was not looked for."""
+    if not answer["ok"]:
+        return "Something is wrong."
+    warned = sum(row["severity"] == "warning" for row in rows)
+    found = f"No errors found, {layout.counted(warned, 'warning')}." if warned else "No problems found."
+    return f"{found} Rows were not compared with the record. To do that, run:\n  orchestrator audit verify"
 
 
 def _kind(alike: list[dict[str, Any]]) -> list[str]:

@@ -6,22 +6,15 @@ else.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-
-from orchestrator.doors.cli import early_interrupts
-
-if os.path.basename(sys.argv[0]) in ("orchestrator", "orchestrator.exe"):
-    # What else is imported may be interrupted.
-    early_interrupts.install()
-
-import gc
 from typing import Any, NoReturn
 
 from orchestrator import errors
 from orchestrator.app.kernel import outcomes
 from orchestrator.core import names
-from orchestrator.doors.cli import catalogue, output, values, wording
+from orchestrator.doors.cli import catalogue, early_interrupts, output, values, wording
 from orchestrator.doors.cli.options import Command, Given, Result
 
 _LEADING = {"--json": 1, "--debug": 1, "--db": 2}

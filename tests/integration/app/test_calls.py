@@ -167,6 +167,10 @@ def test_an_export_has_a_known_format(desk: Desk) -> None:
 def test_a_copy_has_a_name(desk: Desk) -> None:
     with pytest.raises(errors.UsageError, match="file name is empty"):
         maintenance.backup(str(desk.path), "")
+    with pytest.raises(errors.UsageError, match="FILE has only blanks"):
+        maintenance.backup(str(desk.path), " ")
+    with pytest.raises(errors.EnvironmentProblem, match="FILE is the address of a database"):
+        maintenance.backup(str(desk.path), "postgresql://h/copy")
 
 
 def test_a_workflow_file_that_cannot_be_read_is_named(tmp_path: pathlib.Path) -> None:

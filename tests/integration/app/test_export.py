@@ -146,6 +146,21 @@ def test_a_database_that_only_init_has_written_to_is_empty(
     connection.close()
 
 
+@pytest.mark.parametrize("trigger", ["DELETE ON audit_events", "INSERT ON agent_reports"])
+def test_an_import_from_which_a_foreign_trigger_takes_rows_is_none(
+    tmp_path: pathlib.Path, file: Callable[[list[bytes]], str], trigger: str
+) -> None:
+    path = tmp_path / "other.db"
+    target = initialised(path)
+    target.connection.execute(f"CREATE TRIGGER skips BEFORE {trigger} BEGIN SELECT RAISE(IGNORE); END")
+    target.connection.close()
+    before = path.read_bytes()
+    problem = refused(path, file(lines(played())))
+    table = trigger.rpartition(" ")[2]
+    assert (problem.code, problem.exit_code, path.read_bytes() == before) == ("CORRUPT", 5, True)
+    assert f"a row of {table} was skipped" in problem.message
+
+
 @pytest.mark.parametrize(
     ("session", "code"), [pytest.param("S1", "ALREADY_EXISTS", id="it"), pytest.param("S3", "NOT_EMPTY", id="another")]
 )

@@ -14,7 +14,7 @@ import pytest
 
 from orchestrator.app.audit import replayed
 from orchestrator.app.kernel.context import Context
-from orchestrator.store import comparing
+from orchestrator.store import comparing, gaps
 from orchestrator.store.constants import STORE_CHAIN
 from tests import forging
 from tests.integration.app import story
@@ -67,6 +67,12 @@ def tables(connection: sqlite3.Connection, chain: str) -> list[comparing._Table]
     """The tables that are compared and have rows of a chain."""
     found = comparing._tables(connection, chain)
     return [table for table in found if connection.execute(table.sql, {"chain": chain}).fetchone() is not None]
+
+
+def test_every_state_of_a_whole_record_has_its_step(record: sqlite3.Connection) -> None:
+    sessions = [session for (session,) in record.execute("SELECT id FROM sessions")]
+    assert len(sessions) > 1
+    assert [each for session in sessions for each in gaps.standing(record, session)] == []
 
 
 def other(value: Any) -> Any:

@@ -15,6 +15,7 @@ from orchestrator.app.audit import retelling
 from orchestrator.app.kernel import human, operations
 from orchestrator.app.kernel.context import RULES, Call, perform
 from orchestrator.app.workflow import rule_changes
+from orchestrator.core.workflow import diff, model
 from orchestrator.errors import OrchestratorError
 from orchestrator.store import records, versions
 from tests.integration.app.table import SESSION, Answer, Table, document, load
@@ -228,6 +229,118 @@ def test_a_replay_and_the_record_agree_on_a_changed_session() -> None:
     assert table.do("audit replay", session_id=SESSION)["equal"]
     # A database in memory was made by no migration.
     assert set(table.do("audit verify", session_id=SESSION)["counts"]) == {"VERSION_MISMATCH"}
+
+
+# Every rule alone
+
+
+def to(role: str, status: str, **values: Any) -> Any:
+    """A change of one transition."""
+    def change(made: dict[str, Any]) -> None:
+        made[role][status] |= values
+    return change
+
+
+def ruled(rule: str, **values: Any) -> Any:
+    """A change of one special rule; without values it is taken away."""
+    def change(made: dict[str, Any]) -> None:
+        if values:
+            made["_special_rules"][rule] |= values
+        else:
+            del made["_special_rules"][rule]
+    return change
+
+
+def aliased(alias: str, status: str | None) -> Any:
+    def change(made: dict[str, Any]) -> None:
+        if status is None:
+            del made["_status_aliases"][alias]
+        else:
+            made["_status_aliases"][alias] = status
+    return change
+
+
+def dropped(role: str, status: str) -> Any:
+    def change(made: dict[str, Any]) -> None:
+        del made[role][status]
+    return change
+
+
+def added(made: dict[str, Any]) -> None:
+    made["developer"]["SHIPPED"] = made["developer"]["MERGE_SUCCESS"]
+
+
+def other_researcher(made: dict[str, Any]) -> None:
+    """Somebody else has to lead to the role, which nobody could reach otherwise."""
+    ruled("research_tasks", agent="developer")(made)
+    to("tech_lead", "ESCALATE_TO_OPUS", next_agent="requirements_engineer", action="spawn")(made)
+
+
+WEAKER: dict[str, tuple[Any, str]] = {
+    "next_agent": (to("qa_expert", "FAIL", next_agent="tech_lead"), "qa_expert.FAIL: next_agent"),
+    "action": (to("developer", "PARTIAL", action="spawn"), "developer.PARTIAL: action"),
+    "then": (to("tech_lead", "APPROVED", then=None), "tech_lead.APPROVED: then"),
+    "effect": (to("qa_expert", "BLOCKED", effect="inconclusive"), "qa_expert.BLOCKED: effect"),
+    "fallback_agent": (to("developer", "BLOCKED", fallback_agent=None), "developer.BLOCKED: fallback_agent"),
+    "escalation_check": (to("qa_expert", "FAIL", escalation_check=False), "qa_expert.FAIL: escalation_check"),
+    "iteration_budget_check": (to("investigator", "NEED_MORE_ANALYSIS", iteration_budget_check=False),
+                               "investigator.NEED_MORE_ANALYSIS: iteration_budget_check"),
+    "max_parallel": (to("project_manager", "PLANNING_COMPLETE", max_parallel=1),
+                     "project_manager.PLANNING_COMPLETE: max_parallel"),
+    "resolves": (to("tech_lead", "UNBLOCKING_GUIDANCE", resolves="all"), "tech_lead.UNBLOCKING_GUIDANCE: resolves"),
+    "mandatory_review": (to("senior_software_engineer", "ROOT_CAUSE_FOUND", mandatory_review=False),
+                         "senior_software_engineer.ROOT_CAUSE_FOUND: mandatory_review"),
+    "bypass_qa": (to("developer", "READY_FOR_REVIEW", bypass_qa=True), "developer.READY_FOR_REVIEW: bypass_qa"),
+    "a transition less": (dropped("qa_expert", "FLAKY"), "qa_expert.FLAKY removed"),
+    "a transition more": (added, "developer.SHIPPED added"),
+    "testing_modes": (ruled("testing_mode_minimal", affected_statuses=["READY_FOR_QA", "READY_FOR_REVIEW"]),
+                      "rule testing_mode_minimal: affected_statuses"),
+    "testing_modes target": (ruled("testing_mode_disabled", override_next_agent="project_manager"),
+                             "rule testing_mode_disabled: override_next_agent"),
+    "testing_modes none": (ruled("testing_mode_disabled"), "rule testing_mode_disabled removed"),
+    "escalation_threshold": (ruled("escalation_after_failures", threshold=9),
+                             "rule escalation_after_failures: threshold"),
+    "escalation_agent": (ruled("escalation_after_failures", escalation_agent="developer"),
+                         "rule escalation_after_failures: escalation_agent"),
+    "escalation none": (ruled("escalation_after_failures"), "rule escalation_after_failures removed"),
+    "security_force_agent": (ruled("security_sensitive", force_agent="developer"),
+                             "rule security_sensitive: force_agent"),
+    "security_mandatory_review": (ruled("security_sensitive", mandatory_review=False),
+                                  "rule security_sensitive: mandatory_review"),
+    "security none": (ruled("security_sensitive"), "rule security_sensitive removed"),
+    "research_agent": (other_researcher, "rule research_tasks: agent"),
+    "research_max_parallel": (ruled("research_tasks", max_parallel=4), "rule research_tasks: max_parallel"),
+    "investigation_max_iterations": (ruled("investigation_budget", max_iterations=50),
+                                     "rule investigation_budget: max_iterations"),
+    "investigation_on_exhausted": (ruled("investigation_budget", on_exhausted="project_manager"),
+                                   "rule investigation_budget: on_exhausted"),
+    "loop_max_visits": (ruled("loop_guard", max_visits=60), "rule loop_guard: max_visits"),
+    "loop_on_exhausted": (ruled("loop_guard", on_exhausted=["tech_lead", "project_manager"]),
+                          "rule loop_guard: on_exhausted"),
+    "an alias more": (aliased("DONE", "READY_FOR_REVIEW"), "alias DONE added"),
+    "an alias less": (aliased("REASSIGNING_FOR_FIXES", None), "alias REASSIGNING_FOR_FIXES removed"),
+    "another alias": (aliased("INCOMPLETE", "ROOT_CAUSE_FOUND"), "alias INCOMPLETE: status"),
+}  # fmt: skip
+"""Every rule of a workflow, changed alone: by its field of the model where it has one, with how it is told."""
+
+
+def test_no_field_of_a_rule_is_left_out() -> None:
+    fields = {*model.Transition._fields, *model.Rules._fields}
+    assert fields - {"role", "status"} - diff.FREE[diff.TRANSITION] - WEAKER.keys() == set()
+
+
+@pytest.mark.parametrize(("change", "told"), WEAKER.values(), ids=WEAKER)
+def test_each_rule_that_is_weakened_alone_is_a_persons_and_stands_in_the_verdict(change: Any, told: str) -> None:
+    table = Table("A", plan=True)
+    problem = refusal(table, change)
+    assert (problem.code, len(problem.data["changes"])) == ("HUMAN_REQUIRED", 1 + (change is other_researcher))
+    assert problem.data["changes"][-1].startswith(told)
+    assert by_person(table, change)["activated"]
+    problem = table.refusal("session upgrade-workflow", id=SESSION, by=PM, reason="new")
+    assert (problem.code, problem.data["changes"][-1].startswith(told)) == ("HUMAN_REQUIRED", True)
+    assert table.upgrade()["changes"][-1].startswith(told)
+    (_, (level, _, message)) = lines(table)
+    assert (level, told in message) == ("warning", True)
 
 
 # What nobody confirmed

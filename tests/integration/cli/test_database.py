@@ -9,6 +9,7 @@ import sqlite3
 
 import pytest
 
+from tests import forging
 from tests.integration.cli.conftest import Ask, Lines, Run
 
 REPORTS = (
@@ -48,14 +49,81 @@ def test_a_missing_trigger_is_found_and_repaired(used: pathlib.Path, ask: Ask, r
     assert ask("audit", "timeline", "-s", "store", "--order", "desc", "--limit", "1")["events"][0]["kind"] == "repair"
 
 
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        pytest.param("sessions", "session pause S1 --by project_manager --reason r", id="session"),
+        pytest.param("task_groups", "route tech_lead APPROVED -g A -s S1 --summary s", id="route"),
+        pytest.param("blockers", "route tech_lead APPROVED -g A -s S1 --summary s", id="blocker"),
+        pytest.param("tasks", "task set-status T1 cancelled -s S1 --by project_manager --reason r", id="task"),
+    ],
+)
+def test_a_change_that_a_foreign_trigger_skips_is_an_error_and_not_done(
+    used: pathlib.Path, ask: Ask, table: str, words: str
+) -> None:
+    created = ask("task", "create", "T1", "--title", "t", "-s", "S1", "-g", "A", "--by", "project_manager")
+    assert created["_exit"] == 0
+    connection = sqlite3.connect(used)
+    connection.execute(f"CREATE TRIGGER skips BEFORE UPDATE ON {table} BEGIN SELECT RAISE(IGNORE); END")
+    before = [*connection.iterdump()]
+    answer = ask(*words.split())
+    assert (answer["_exit"], answer["code"]) == (5, "CORRUPT")
+    assert f"a row of {table} was skipped" in answer["error"]
+    assert [*connection.iterdump()] == before
+    connection.close()
+    assert [each["subject"] for each in ask("doctor")["findings"]] == ["skips"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "subject"),
+    [
+        pytest.param("UPDATE task_groups SET status = 'completed' WHERE id = 'A'", "A", id="group completed"),
+        pytest.param("UPDATE task_groups SET status = 'in_progress' WHERE id = 'B'", "B", id="group begun"),
+        pytest.param("UPDATE tasks SET status = 'done'", "T1", id="task done"),
+        pytest.param("UPDATE sessions SET status = 'paused'", "S1", id="session paused"),
+        pytest.param("UPDATE sessions SET outcome = 'accepted'", "S1", id="session accepted"),
+        pytest.param("UPDATE blockers SET resolved_at = '2026-01-01T00:00:00.000000Z', resolved_by = 'developer',"
+                     " resolution = 'lifted', resolved_seq = 5", "S1:B6", id="blocker lifted"),
+        pytest.param("INSERT INTO questions (id, session_id, kind, text, asked_by, asked_at, opened_seq, closed_at,"
+                     " closed_by, closed_seq, answer, channel) VALUES ('Q', 'S1', 'review', '?', 'qa_expert', '', 1,"
+                     " '', 'developer', 5, 'continue', 'terminal')", "Q", id="question answered"),
+    ],
+)  # fmt: skip
+def test_a_state_that_was_written_without_guards_is_found(
+    used: pathlib.Path, ask: Ask, statement: str, subject: str
+) -> None:
+    assert ask("task", "create", "T1", "--title", "t", "-s", "S1", "-g", "A", "--by", "project_manager")["_exit"] == 0
+    assert [(ask(*words.split())["ok"]) for words in ("doctor", "db check")] == [True, True]
+    forging.tamper(used, statement)
+    for words, found in (("doctor", "findings"), ("db check", "problems")):
+        answer = ask(*words.split())
+        (problem,) = (each for each in answer[found] if each["severity"] == "error")
+        assert (answer["_exit"], problem["id"], problem["subject"]) == (1, "STATE_UNRECORDED", subject)
+        assert problem["suggestion"] == f"orchestrator audit verify S1 --db {used}"
+    assert ask("audit", "verify", "S1")["_exit"] == 1
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("db", "check")])
+def test_what_was_not_compared_is_said_and_named(used: pathlib.Path, run: Run, words: tuple[str, ...]) -> None:
+    forging.tamper(used, "UPDATE task_groups SET name = 'another'")
+    for named, option in ((), ""), (("--db", str(used)), f" --db {used}"):
+        done = run(*words, *named)
+        assert (done.returncode, done.stdout.decode().splitlines()[-2:]) == (0, [
+            "No problems found. Rows were not compared with the record. To do that, run:",
+            f"  orchestrator{option} audit verify",
+        ])  # fmt: skip
+    assert run("audit", "verify").returncode == 1
+
+
 def test_what_is_only_warned_of_is_not_called_nothing(used: pathlib.Path, run: Run) -> None:
     connection = sqlite3.connect(used)
     connection.execute("CREATE VIEW easy AS SELECT 1")
     connection.close()
     checked = run("db", "check")
-    assert (checked.returncode, checked.stdout.decode().splitlines()[-1]) == (
-        0, "Nothing is wrong but what is warned of (1).",
-    )  # fmt: skip
+    assert (checked.returncode, checked.stdout.decode().splitlines()[-2:]) == (0, [
+        "No errors found, 1 warning. Rows were not compared with the record. To do that, run:",
+        "  orchestrator audit verify",
+    ])  # fmt: skip
 
 
 def test_init_says_in_one_line_how_many_warnings_a_named_workflow_has(run: Run, tmp_path: pathlib.Path) -> None:

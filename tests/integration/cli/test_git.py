@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 from typing import Any
 
@@ -43,7 +45,7 @@ class Project:
 
     def codes(self) -> tuple[set[str], set[str]]:
         """What doctor finds of git and of the past, and what a verification finds."""
-        seen = {each["id"] for each in self("doctor")["findings"]} & {"WENT_BACK", "TRACKED_BY_GIT"}
+        seen = {each["id"] for each in self("doctor")["findings"]} & {"WENT_BACK", "REPLACED", "TRACKED_BY_GIT"}
         return seen, set(self("audit", "verify")["counts"])
 
 
@@ -144,6 +146,44 @@ def test_a_new_database_at_an_old_path_is_none_that_went_back(project: Project) 
     shutil.rmtree(project.root / ".orchestrator")
     assert project("init")["warnings"] == []
     assert project.codes() == (set(), set())
+
+
+def test_a_branch_that_tracks_a_database_of_its_own_takes_the_live_one_in_the_open(project: Project) -> None:
+    """The file is ignored, so that git puts the branch's over it and asks nobody."""
+    project.commit("file")
+    git(project.root, "checkout", "-q", "-b", "other")
+    project.commit("-f", str(DATABASE))
+    git(project.root, "checkout", "-q", "-")
+    assert not (project.root / DATABASE).exists()
+    # The one of the branch was there first.
+    assert project("init")["success"]
+    assert project("session", "create", "LIVE")["success"]
+    assert project.codes() == (set(), set())
+    git(project.root, "checkout", "-q", "other")
+    for words in (("init",), ("status",), ("status", "S1")):
+        warning = project(*words)["warnings"][0]
+        assert "Another database was here, and is lost with all of its steps: step 1 of session LIVE" in warning, words
+        assert f"orchestrator db restore FILE --db {project.root / DATABASE}" in warning
+    assert project.codes() == ({"REPLACED", "TRACKED_BY_GIT"}, {"REPLACED"})
+    assert project("audit", "verify")["exit"] == project("doctor")["exit"] == 1
+    # Whoever means to go on with it says so.
+    assert project("db", "backup", "kept.db")["success"]
+    assert project("db", "restore", "kept.db")["success"]
+    assert project.codes() == ({"TRACKED_BY_GIT"}, set())
+
+
+def test_a_mark_that_an_earlier_version_kept_is_used_on(project: Project) -> None:
+    (mark,) = (each for each in (project.state / "orchestrator").rglob("*") if each.is_file())
+    path = project.root / DATABASE
+    connection = sqlite3.connect(path)
+    (first,) = connection.execute("SELECT hash FROM audit_events WHERE session_id = '@store' AND seq = 1").fetchone()
+    connection.close()
+    copy = path.read_bytes()
+    project("group", "create", "A", "-s", "S1", "--by", "project_manager")
+    mark.rename(mark.parents[1] / hashlib.sha256(first + os.fsencode(path)).hexdigest()[:40])
+    path.write_bytes(copy)
+    assert project.codes() == ({"WENT_BACK"}, {"WENT_BACK"})
+    assert mark.exists()
 
 
 def test_where_nothing_can_be_kept_nothing_is_said(project: Project) -> None:

@@ -428,6 +428,13 @@ class TestOfWorktrees:
         (root / ".git").write_text(text)
         assert project.own_settings(root) == str(root / "orchestrator.json")
 
+    def test_a_linked_worktree_of_a_submodule_has_that_of_the_submodule(self, main: pathlib.Path) -> None:
+        outer = main.parent / "outer"
+        self.git(main.parent, "init", "-q", str(outer))
+        self.git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(main), "inner")
+        self.git(outer / "inner", "worktree", "add", "-q", str(main.parent / "tree"))
+        assert project.own_settings(main.parent / "tree") == str(outer / "inner/orchestrator.json")
+
     def test_a_worktree_of_a_bare_repository_has_its_own(self, main: pathlib.Path) -> None:
         self.git(main.parent, "clone", "-q", "--bare", str(main), "bare.git")
         self.git(main.parent / "bare.git", "worktree", "add", "-q", str(main.parent / "tree"))

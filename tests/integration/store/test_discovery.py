@@ -161,7 +161,7 @@ def test_a_linked_worktree_finds_that_of_the_main_worktree(
     main = database(project)
     deep = below(worktree)
     assert discovery.find(None, env, deep) == str(main)
-    assert discovery.locate(None, env, deep).why == f"of the main worktree {project}"
+    assert discovery.locate(None, env, deep).why == f"of {project}, which all worktrees share"
 
 
 def test_a_copy_in_a_linked_worktree_never_stands_before_the_main_worktrees_database(
@@ -183,7 +183,9 @@ def test_a_folder_of_a_linked_worktree_stands_for_the_same_one_of_the_main_workt
 
 
 ADDRESSES = ("postgresql://app:hunter2@host/db", "mysql://h/d", "sqlite:///x.db", "postgresql+psycopg://h/d", "https://h",
-             " postgresql://h/d", "\tmysql://h/d")
+             " postgresql://h/d", "\tmysql://h/d", "POSTGRES://h", "a.b://h", "my_sql://h", "jdbc:postgresql://h/hunter2",
+             "jdbc:sqlite:x.db", "postgresql:/h/hunter2", "postgresql+psycopg:/h", "Sqlite:/x.db", "file:/x.db",
+             " mysql:/h", ":memory:")
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -200,7 +202,21 @@ def test_an_address_is_no_path(
     assert "hunter2" not in caught.value.message + caught.value.suggestion
 
 
-@pytest.mark.parametrize("name", ["a:b", "C:x.db", "C://x.db", "postgresql:x", "1a://b", "://x", "a b://c", "x:/y"])
+@pytest.mark.parametrize("blank", [" ", "\t\n", "\u00a0"])
+@pytest.mark.parametrize("by", ["--db", discovery.VARIABLE])
+@pytest.mark.parametrize("ask", [discovery.find, discovery.place])
+def test_a_blank_is_no_path(
+    project: pathlib.Path, env: dict[str, str], blank: str, by: str, ask: Callable[..., str]
+) -> None:
+    given = (blank, env) if by == "--db" else (None, env | {by: blank})
+    with pytest.raises(errors.UsageError, match=f"{by} has only blanks") as caught:
+        ask(*given, project)
+    assert (caught.value.code, caught.value.exit_code) == ("INVALID_PATH", 64)
+
+
+@pytest.mark.parametrize("name", ["a:b", "C:x.db", "C://x.db", "postgresql:x", "1a://b", "://x", "a b://c", "x:/y",
+                                  "file:x.db", "x?mode=memory", "./sqlite:/x", "sub/a://b", "notes:/y", "é://x",
+                                  ":memory"])
 def test_a_path_with_a_colon_is_a_path(project: pathlib.Path, env: dict[str, str], name: str) -> None:
     assert discovery.place(name, env, project) == os.path.realpath(project / name)
 
@@ -217,6 +233,56 @@ def test_a_log_without_its_database_is_found_and_named(project: pathlib.Path, en
         assert f"{path}-wal" in caught.value.message
         assert f"db restore FILE --db {path}" in caught.value.suggestion
     assert discovery.place(None, env, path.parent) == str(path)
+
+
+def bare(home: pathlib.Path, project: pathlib.Path) -> pathlib.Path:
+    git(home, "clone", "--quiet", "--bare", str(project), str(home / "bare.git"))
+    return home / "bare.git"
+
+
+def submodule(home: pathlib.Path, project: pathlib.Path) -> pathlib.Path:
+    git(home, "init", "--quiet", "super")
+    added = ("submodule", "--quiet", "add", str(project), "inner")
+    git(home / "super", "-c", "protocol.file.allow=always", *added)
+    return home / "super" / "inner"
+
+
+@pytest.mark.parametrize("made", [bare, submodule], ids=lambda made: made.__name__)
+@pytest.mark.usefixtures("worktree")
+def test_all_worktrees_of_a_repository_share_one_database_whatever_the_repository(
+    home: pathlib.Path, project: pathlib.Path, env: dict[str, str], made: Callable[..., pathlib.Path]
+) -> None:
+    shared = made(home, project)
+    for name in ("a", "b"):
+        git(shared, "worktree", "add", "--quiet", "-b", name, str(home / "trees" / name))
+    path = shared / ".orchestrator" / "orchestrator.db"
+    for name in ("a", "b"):
+        assert is_missing(env, home / "trees" / name)
+        assert discovery.place(None, env, below(home / "trees" / name)) == str(path)
+    database(shared)
+    for name in ("a", "b"):
+        assert discovery.find(None, env, home / "trees" / name / "sub") == str(path)
+    assert discovery.find(None, env, shared) == str(path)
+
+
+@pytest.mark.usefixtures("worktree")
+def test_where_git_does_not_record_the_main_worktree_no_second_database_is_made(
+    home: pathlib.Path, env: dict[str, str]
+) -> None:
+    main = home / "tree"
+    git(home, "init", "--quiet", "--separate-git-dir", str(home / "apart"), str(main))
+    git(main, "commit", "--quiet", "--allow-empty", "-m", "first")
+    git(main, "worktree", "add", "--quiet", str(home / "other"))
+    assert discovery.place(None, env, main) == str(main / ".orchestrator" / "orchestrator.db")
+    deep = below(home / "other")
+    for ask in (discovery.find, discovery.place):
+        with pytest.raises(errors.EnvironmentProblem, match="does not record where its main worktree is") as caught:
+            ask(None, env, deep)
+        assert caught.value.code == "NO_DATABASE"
+        assert "--db MAIN_WORKTREE/.orchestrator/orchestrator.db" in caught.value.suggestion
+    assert discovery.place(str(main / "x.db"), env, home / "other") == str(main / "x.db")
+    own = database(home / "other")
+    assert discovery.find(None, env, home / "other") == discovery.place(None, env, home / "other") == str(own)
 
 
 @pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])

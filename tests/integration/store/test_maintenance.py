@@ -263,6 +263,17 @@ def test_a_mark_of_another_version_is_found_and_set_again(database: pathlib.Path
     assert (maintenance.check(database), report(database).findings) == ([], [])
 
 
+@pytest.mark.parametrize("verb", ["DELETE", "INSERT"])
+def test_a_repair_whose_writing_a_foreign_trigger_skips_is_none(database: pathlib.Path, verb: str) -> None:
+    tripwires = [f"DROP TRIGGER {name}" for name, _ in guards_tables.VERSION_TRIGGERS]
+    skips = f"CREATE TRIGGER skips BEFORE {verb} ON alembic_version BEGIN SELECT RAISE(IGNORE); END"
+    tamper(database, *tripwires, "UPDATE alembic_version SET version_num = '0001'", skips)
+    before = database.read_bytes()
+    with pytest.raises(errors.EnvironmentProblem, match=f"what '{verb}.*' writes was skipped"):
+        maintenance.repair(database, AT, "alice")
+    assert database.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -179,6 +179,9 @@ WRONG: dict[str, tuple[Callable[[pathlib.Path], Any], str]] = {
     "without a trigger": (lambda path: execute(path, "DROP TRIGGER audit_events_are_never_changed"), "CORRUPT"),
     "altered": (lambda path: alter(path), "CORRUPT"),
     "empty": (lambda path: path.write_bytes(b""), "CORRUPT"),
+    "a folder": (lambda path: (path.unlink(), path.mkdir()), "NO_DATABASE"),
+    "a pipe": (lambda path: (path.unlink(), os.mkfifo(path)), "NO_DATABASE"),
+    "a loop": (lambda path: (path.unlink(), path.symlink_to(path)), "NO_DATABASE"),
 }
 
 
@@ -204,9 +207,24 @@ def test_a_backup_that_is_not_whole_is_refused(database: pathlib.Path, copy: pat
     with pytest.raises(errors.EnvironmentProblem) as caught:
         restore.restore(database, copy, LATER, **BY)
     assert (caught.value.code, ".restoring" in caught.value.message) == (code, False), caught.value.message
+    # No new database is to be made where a backup was meant.
+    assert not caught.value.suggestion.startswith(("orchestrator init", "name a file by --db"))
     assert heads(database) == before
     assert not (database.parent / "backups").exists()
     assert not os.path.exists(problems.restore_folder(str(database)))
+
+
+def test_a_full_disk_is_told_of_at_the_database(
+    database: pathlib.Path, copy: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: str, target: str, deadline: float) -> None:
+        raise problems.disk_full(target)
+
+    monkeypatch.setattr(restore.backup, "copy", full)
+    with pytest.raises(errors.EnvironmentProblem) as caught:
+        restore.restore(database, copy, LATER, **BY)
+    assert (caught.value.code, caught.value.data["db"]) == ("DISK_FULL", str(database))
+    assert problems.restore_folder(str(database)) not in caught.value.message + caught.value.suggestion
 
 
 def test_the_database_itself_is_no_backup_of_it(database: pathlib.Path) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import pathlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -311,18 +311,57 @@ def test_the_line_of_a_row_is_canonical_json_without_the_nulls_at_its_end(values
     assert step.row_line(values) == f"{strictjson.canonical(line)}\n".encode()
 
 
-@pytest.mark.parametrize("table", ["audit_events", "texts"])
-def test_a_row_that_a_foreign_trigger_skips_is_no_accepted_step(connection: sqlite.Connection, table: str) -> None:
-    before = connection.execute("SELECT count(*) FROM audit_events").fetchone()
-    connection.execute(f"CREATE TRIGGER skips BEFORE INSERT ON {table} BEGIN SELECT RAISE(IGNORE); END")
+def _updated(one: step.Step) -> None:
+    one.update("agents", ("pm-1",), {"active": 0})
+    one.seal(*VIA, {})
 
-    def write() -> None:
-        with step.open_step(connection, constants.STORE_CHAIN, AT) as one:
-            one.insert("texts", hash="h", content="c")
-            one.seal(*VIA, {})
 
-    with pytest.raises(errors.EnvironmentProblem, match=f"a row of {table} was skipped") as refusal:
-        write()
+def _updated_later(one: step.Step) -> None:
+    one.update("agents", ("pm-1",), {"active": 0}, hold=True)
+    one.seal(*VIA, {})
+
+
+def _inserted(one: step.Step) -> None:
+    one.insert("texts", hash="h", content="c")
+    one.seal(*VIA, {})
+
+
+def _tried(one: step.Step) -> None:
+    with one.tried(("texts", {"hash": "h", "content": "c"})):
+        pytest.fail("what was to be tried is not there, and is read")
+
+
+def _executed(one: step.Step) -> None:
+    one.execute("UPDATE alembic_version SET version_num = version_num", {})
+    one.seal(*VIA, {})
+
+
+@pytest.mark.parametrize(
+    ("trigger", "write", "named"),
+    [
+        pytest.param("INSERT ON audit_events", _inserted, "a row of audit_events", id="event"),
+        pytest.param("INSERT ON texts", _inserted, "a row of texts", id="insert"),
+        pytest.param("UPDATE ON agents", _updated, "a row of agents", id="update"),
+        pytest.param("UPDATE ON agents", _updated_later, "a row of agents", id="held update"),
+        pytest.param("INSERT ON texts", _tried, "a row of texts", id="tried"),
+        pytest.param("UPDATE ON alembic_version", _executed, "what 'UPDATE alembic_version .*' writes", id="execute"),
+    ],
+)
+def test_a_row_that_a_foreign_trigger_skips_is_no_accepted_step(
+    connection: sqlite.Connection, trigger: str, write: Callable[[step.Step], None], named: str
+) -> None:
+    with step.open_step(connection, constants.STORE_CHAIN, AT) as one:
+        one.insert("agents", id="pm-1", role="project_manager", kind="ai", active=True, created_at=AT, created_seq=1)
+        one.seal(*VIA, {})
+    before = [*connection.iterdump()]
+    connection.execute(f"CREATE TRIGGER skips BEFORE {trigger} BEGIN SELECT RAISE(IGNORE); END")
+    with pytest.raises(errors.EnvironmentProblem, match=f"{named} was skipped") as refusal:
+        _in_a_step(connection, write)
     assert refusal.value.code == "CORRUPT"
-    assert connection.execute("SELECT count(*) FROM audit_events").fetchone() == before
-    assert connection.execute("SELECT count(*) FROM texts").fetchone() == (0,)
+    connection.execute("DROP TRIGGER skips")
+    assert [*connection.iterdump()] == before
+
+
+def _in_a_step(connection: sqlite.Connection, write: Callable[[step.Step], None]) -> None:
+    with step.open_step(connection, constants.STORE_CHAIN, AT) as one:
+        write(one)
