@@ -10,7 +10,7 @@ import tempfile
 
 from orchestrator.app import projects
 from orchestrator.app.kernel import context
-from orchestrator.app.running import finishing, queueing, starting
+from orchestrator.app.running import finish_run, run_queue, start_run
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.store import constants, step
 from tests import persons
@@ -108,10 +108,10 @@ def _runs(desk: Desk) -> None:
         desk.call("task create", id=name, title=name, session_id=WORK, group_id="A")
     given = {"task_type": "IMPLEMENTATION", "executor": "fake", "provider": "claude-code", "root": "/project"}
     first, second = (
-        queueing.queue(desk.context, session_id=WORK, prompt=f"write {task}", task=task, model="m", **given)["run"]
+        run_queue.queue(desk.context, session_id=WORK, prompt=f"write {task}", task=task, model="m", **given)["run"]
         for task in ("T3", "T4")
     )
-    starting.start(
+    start_run.start(
         desk.context, session_id=WORK, id=first, owner="host:7:1", capacity=4, locks=[("/project", "write")]
     )
     facts = Facts(
@@ -119,13 +119,13 @@ def _runs(desk: Desk) -> None:
         timeout_ms=60000, limit="executor_timeout", issued_session=WORK, verified=(File("a.md", True),),
     )  # fmt: skip
     file = {"path": "a.md", "change": "new", "present": True, "detected_at": AT, "detection_method": "diff"}
-    finishing.finish(
+    finish_run.finish(
         desk.context, session_id=WORK, id=first, facts=facts, files=[file],
         log=[{"kind": "file", "text": "new: a.md", "level": "full", "at": AT}],
         evidence=[{"subject": "execute", "outcome": "recorded", "content": {}}],
         violations=[{"type": "seconds", "limit_value": 300, "actual": 301, "at": AT}],
     )  # fmt: skip
-    starting.start(
+    start_run.start(
         desk.context, session_id=WORK, id=second, owner="host:7:1", capacity=4, locks=[("/project", "write")]
     )
 
