@@ -59,7 +59,7 @@ _OPEN = f"""SELECT {_COLUMNS} FROM runs r INDEXED BY ix_runs_open
     WHERE r.ended_at IS NULL AND r.state = :state ORDER BY r.id"""
 WAITING = "waiting"
 """The kind of the log's entry by which a process says that it waits for a queued run."""
-_WAITING = f"""SELECT {_COLUMNS}, e.text FROM runs r INDEXED BY ix_runs_open
+_WAITING = f"""SELECT {_COLUMNS}, e.text, e.at FROM runs r INDEXED BY ix_runs_open
     CROSS JOIN run_events e INDEXED BY ix_run_events_run ON e.session_id = r.session_id AND e.run_id = r.id
     WHERE r.ended_at IS NULL AND r.state = 'queued' AND e.kind = '{WAITING}' AND e.seq > r.state_seq
     ORDER BY e.at, r.id"""
@@ -77,12 +77,16 @@ _LAST_SESSION = """SELECT session_id FROM runs WHERE verification_root = :root A
     ORDER BY id DESC LIMIT 1"""
 _LAST = """SELECT log_id FROM runs INDEXED BY ix_runs_created WHERE session_id = :session
     ORDER BY created_seq DESC LIMIT 1"""
-_HELD = """SELECT session_id, run_id, path, mode FROM run_locks INDEXED BY ix_run_locks_held
-    WHERE released_seq IS NULL ORDER BY path, session_id, run_id"""
+_OF_TURNS = "FROM turn_runs INDEXED BY ix_turn_runs_open WHERE ended_at IS NULL AND state = 'running'"
+_HELD = f"""SELECT session_id, run_id, path, mode FROM run_locks INDEXED BY ix_run_locks_held
+    WHERE released_seq IS NULL
+    UNION ALL SELECT session_id, id, folder, 'write' {_OF_TURNS}
+    UNION ALL SELECT session_id, id, lock_key, 'write' {_OF_TURNS} ORDER BY 3, 1, 2"""
 _LOCKS = """SELECT path, seq FROM run_locks WHERE session_id = :session AND run_id = :id AND released_seq IS NULL
     ORDER BY path DESC, seq DESC"""
 _STARTED = "SELECT input FROM audit_events WHERE rowid > :number AND kind = 'run start' ORDER BY rowid"
-_MOVED = "SELECT input FROM audit_events WHERE rowid > :number AND kind LIKE 'run %' ORDER BY rowid"
+_MOVED = """SELECT input FROM audit_events WHERE rowid > :number
+    AND (kind LIKE 'run %' OR kind LIKE 'turn %') ORDER BY rowid"""
 _CHANNEL = "SELECT channel FROM audit_events WHERE session_id = :session AND seq = 1"
 _EVENTS = """SELECT at, kind, level, text FROM run_events INDEXED BY ix_run_events_run
     WHERE session_id = :session AND run_id = :id ORDER BY seq, part"""
@@ -139,9 +143,9 @@ def in_state(connection: sqlite3.Connection, state: str) -> list[Run]:
     return [Run(*row) for row in connection.execute(_OPEN, {"state": state})]
 
 
-def waiting(connection: sqlite3.Connection) -> list[tuple[Run, str]]:
-    """The queued runs for which processes wait, with those, first come first."""
-    return [(Run(*row[:-1]), row[-1]) for row in connection.execute(_WAITING)]
+def waiting(connection: sqlite3.Connection) -> list[tuple[Run, str, str]]:
+    """The queued runs for which processes wait, with these and since when, first come first."""
+    return [(Run(*row[:-2]), row[-2], row[-1]) for row in connection.execute(_WAITING)]
 
 
 def made_below(connection: sqlite3.Connection, run: Run) -> tuple[str, ...]:
@@ -174,7 +178,7 @@ def is_to_stop(connection: sqlite3.Connection, session: str, id: str) -> bool:
 
 
 def held(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
-    """The locks that are held: session, run, path, mode."""
+    """The locks that runs and runs of turns hold: session, run, path, mode."""
     return [(row[0], row[1], row[2], row[3]) for row in connection.execute(_HELD)]
 
 
@@ -190,7 +194,7 @@ def started_after(connection: sqlite3.Connection, number: int) -> list[tuple[str
 
 
 def moved_after(connection: sqlite3.Connection, number: int) -> list[str]:
-    """The runs that steps since the event of a number were about, but for that which queued them."""
+    """The runs, also of turns, that steps since the event of a number were about, but for that which queued them."""
     given = (strictjson.stored(row[0]) for row in connection.execute(_MOVED, {"number": number}))
     return [each["id"] for each in given if "id" in each]
 

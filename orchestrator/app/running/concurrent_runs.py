@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import start_run
+from orchestrator.app.running.start_run import Starting
 from orchestrator.core.running import locks, states
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import event_reader, run_reader
+from orchestrator.store import event_reader, run_reader, turn_reader
 from orchestrator.store.run_reader import Run
 
 
@@ -22,6 +23,11 @@ class Mark(NamedTuple):
 
     number: int
     there: tuple[str, ...]
+
+
+def moment(context: Context) -> Mark:
+    """The moment from which on others are looked for, where nobody can share the folder."""
+    return Mark(event_reader.last(context.connection), ())
 
 
 def mark(context: Context, run: Run) -> Mark:
@@ -52,17 +58,21 @@ def writers(context: Context, run: Run, since: Mark) -> tuple[str, ...]:
     return tuple(id for id, each in every.items() if start_run.folder(each) == root)
 
 
-def working(context: Context, run: Run, since: Mark) -> dict[str, tuple[str, ...]]:
+def working(context: Context, run: Starting, since: Mark) -> dict[str, tuple[str, ...]]:
     """The other runs, by session, that run, or were moved by any step since a moment: what they leave is written now.
 
     Who only has a session open says so in its folder. To be asked after the last look.
     """
     connection, found = context.connection, dict[str, tuple[str, ...]]()
-    moved = (run_reader.by_id(connection, id) for id in run_reader.moved_after(connection, since.number))
-    for each in (*moved, *run_reader.in_state(connection, states.RUNNING)):
+    moved = (_any(context, id) for id in run_reader.moved_after(connection, since.number))
+    for each in (*moved, *start_run.running_of_all(context)):
         if each is not None and each.id != run.id:
             found[each.session_id] = (*found.get(each.session_id, ()), each.id)
     return found
+
+
+def _any(context: Context, id: str) -> Starting | None:
+    return run_reader.by_id(context.connection, id) or turn_reader.by_id(context.connection, id)
 
 
 _OPEN = (states.QUEUED, states.RUNNING, states.AWAITING)

@@ -12,10 +12,18 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from orchestrator.app.kernel.context import Answer, Context, Work
-from orchestrator.app.running import evidence_and_log, orphaned_runs, run_queue, run_repository, start_run
+from orchestrator.app.running import (
+    evidence_and_log,
+    orphaned_runs,
+    run_queue,
+    run_repository,
+    start_run,
+    turn_runs,
+)
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.session import sessions
 from orchestrator.core import questions
+from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import codes, continuation, exits, report, states
 from orchestrator.core.running.evidence import Inspection
 from orchestrator.errors import OrchestratorError, Refused
@@ -215,3 +223,34 @@ def end_over(work: Work) -> None:
     work.step.flush()
     if is_over(work.context, work.step.chain):
         sessions.close(work, by=CLOSER, reason="its last question is answered", cause="question")
+
+
+def refuse_running(work: Work) -> None:
+    """Refuse to end a session in which something runs.
+
+    Raises:
+        Refused: ILLEGAL_MOVE {runs}.
+    """
+    running = [run.id for run in _open(work) if run.state == states.RUNNING]
+    running += [run.id for run in turn_runs.of_session(work) if run.state == states.RUNNING]
+    if running:
+        raise Refused(
+            "ILLEGAL_MOVE", f"Session {work.step.chain} cannot end: {', '.join(running)} runs.",
+            "Wait for its end, or stop the program that runs it", runs=running,
+        )
+
+
+def end_all(work: Work, *, by: str) -> None:
+    """End the runs of a session that is ended: nothing in it will run, or be answered, any more."""
+    for run in _open(work):
+        if run.state == states.AWAITING:
+            run_queue.end(work, run, states.UNFINISHED, by=RUNNER, reason="unanswered")
+        else:
+            run_queue.end(work, run, states.CANCELLED, by=by, reason="the session was closed before it ran")
+    for turn in turn_runs.of_session(work):
+        turn_runs.give_up(work, turn, "the session was closed before it ran")
+
+
+def _open(work: Work) -> list[Run]:
+    found = run_reader.of_session(work.context.connection, work.step.chain)
+    return [run for run in found if run.ended_at is None]

@@ -15,6 +15,7 @@ from orchestrator.app.running.execution_types import Done, Job, Seen
 from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, strictjson
 from orchestrator.core.running import judgement, limits, phases, states
+from orchestrator.core.running.evidence import Item
 from orchestrator.core.running.facts import DIFF, Facts
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import evidence_files, snapshot, task_logs
@@ -80,34 +81,59 @@ def _evidence(job: Job, seen: Seen, facts: Facts, at: str) -> tuple[list[dict[st
         execution_types.CHECK: dict(seen.checks),
     }
     known = masking.mask_keys_value(known, job.secrets)
-    names = execution_types.operations(job, seen)
-    written: list[dict[str, Any]] = []
-    for name in names:
-        changes = seen.changes if name == execution_types.VERIFY else ()
-        artifacts = snapshot.artifacts(changes, run.verification_root, job.secrets)
-        try:
-            _, checksum = evidence_files.record(
-                run.verification_root, run.session_id, execution_types.operation(job, name), name, at=at,
-                facts=known[name], artifacts=artifacts, compress=job.settings.evidence_settings.compression_enabled,
-            )
-        except OrchestratorError:
-            # It is missed below, when the evidence is read back.
-            continue
-        content = {**known[name], "artifacts": [item.path for item in artifacts], CHECKSUM: checksum}
-        written.append({"subject": execution_types.operation(job, name), "outcome": "recorded", "content": content})
-    return written, _inspected(run, [execution_types.operation(job, name) for name in names], facts, None)
+    ids = {name: execution_types.operation(job, name) for name in execution_types.operations(job, seen)}
+    written = [
+        record_operation(
+            run.verification_root, run.session_id, id, name, at=at, facts=known[name],
+            artifacts=snapshot.artifacts(
+                seen.changes if name == execution_types.VERIFY else (), run.verification_root, job.secrets
+            ),
+            compress=job.settings.evidence_settings.compression_enabled,
+        )
+        for name, id in ids.items()
+    ]  # fmt: skip
+    return [each for each in written if each is not None], _inspected(run, [*ids.values()], facts, None)
+
+
+def record_operation(
+    root: str, session: str, id: str, kind: str, *, at: str, facts: Mapping[str, Any], artifacts: Sequence[Item],
+    compress: bool,
+) -> dict[str, Any] | None:
+    """Record one operation on the disk: what the database keeps of it, or None where it could not be recorded.
+
+    What could not be is missed when the evidence is read back.
+    """
+    try:
+        _, checksum = evidence_files.record(
+            root, session, id, kind, at=at, facts=facts, artifacts=artifacts, compress=compress
+        )
+    except OrchestratorError:
+        return None
+    content = {**facts, "artifacts": [item.path for item in artifacts], CHECKSUM: checksum}
+    return {"subject": id, "outcome": "recorded", "content": content}
+
+
+def inspect_operations(
+    root: str, session: str, operations: Sequence[str], known: str | None
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Read the evidence of operations back from the disk.
+
+    Args:
+        known: the checksum of the index, where the database has it.
+
+    Returns:
+        The operations without evidence, and code and sentence of what is not sound of them or of the index itself.
+    """
+    every = list(dict.fromkeys([*evidence_files.registered(root, session), *operations]))
+    found = evidence_files.inspect(root, session, every, known=known)
+    mine = [problem for problem in found.problems if problem.operation_id in (None, *operations)]
+    missing = tuple(each for each in found.missing if each in operations)
+    return missing, tuple((problem.code, problem.message) for problem in mine)
 
 
 def _inspected(run: Run, operations: list[str], facts: Facts, known: str | None) -> Facts:
-    """The facts with what is missing of the operations, or not sound of them or of the index itself, on the disk."""
-    registered = evidence_files.registered(run.verification_root, run.session_id)
-    every = list(dict.fromkeys([*registered, *operations]))
-    found = evidence_files.inspect(run.verification_root, run.session_id, every, known=known)
-    mine = [problem for problem in found.problems if problem.operation_id in (None, *operations)]
-    return facts._replace(
-        evidence_missing=tuple(each for each in found.missing if each in operations),
-        evidence_faults=(*facts.evidence_faults, *((problem.code, problem.message) for problem in mine)),
-    )
+    missing, faults = inspect_operations(run.verification_root, run.session_id, operations, known)
+    return facts._replace(evidence_missing=missing, evidence_faults=(*facts.evidence_faults, *faults))
 
 
 def _files(seen: Seen) -> list[dict[str, Any]]:

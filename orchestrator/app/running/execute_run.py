@@ -123,13 +123,23 @@ def _execute_job(context: Context, job: Job) -> Answer:
     divided = split_task.split(context, job.run, job.settings)
     place = folder_lock.Place(job.run.verification_root, context.path, job.run.id)
     try:
-        if lock_acquisition.start_when_free(context, job, place):
+        if lock_acquisition.start_when_free(context, _waiter(context, job), place):
             with job.begun():
                 return _executed(context, job._replace(place=place), divided)
     finally:
         place.leave()
     run = job.run
     return run_queue.cancel(context, session_id=run.session_id, id=run.id, reason="cancelled before it began")
+
+
+def _waiter(context: Context, job: Job) -> lock_acquisition.Waiter:
+    run, capacity = job.run, job.settings.parallel_limits.executors
+    mine = {"session_id": run.session_id, "id": run.id, "owner": owners.mine()}
+    return lock_acquisition.Waiter(
+        run, capacity, job.settings.timeouts.deadlock_timeout_seconds,
+        start=lambda: start_run.start(context, **mine, capacity=capacity, locks=start_run.wants(context, run)),
+        note=lambda why: start_run.wait(context, **mine, reason=why), tell=job.tell, cancelled=job.cancelled,
+    )  # fmt: skip
 
 
 def _executed(context: Context, job: Job, divided: tuple[Part, ...]) -> Answer:
@@ -236,21 +246,26 @@ def _call(job: Job, raw: Path, *, writes: bool) -> port.ExecutorResult:
         project=run.verification_root, model=run.model, limits=job.limits, raw=raw, secrets=job.secrets,
         attempt=job.attempt, told=len(job.settled), tag=lost.tag(owners.mine(), run.id), writes=writes,
     )  # fmt: skip
-    try:
-        result = job.executor.execute(task, watch=job.watch, cancelled=job.cancelled)
-    except KeyboardInterrupt:
-        return port.ExecutorResult(states.INCOMPLETE, None, "", error=INTERRUPTED)
-    except reading.EvidenceLost as lost_:
-        said = masking.mask_keys(f"{lost_.kind}: {lost_}", job.secrets)
-        return port.ExecutorResult(states.ERROR, run.session_id, "", error=said)
-    except Exception as fault:
-        # Whatever an adapter raises, the run ends and says so.
-        said = f"{words.ADAPTER}{job.executor.name} failed: {type(fault).__name__}: {fault}"
-        return port.ExecutorResult(states.ERROR, run.session_id, "", error=masking.mask_keys(said, job.secrets))
-    return result
+    return called(job.executor, task, job.watch, job.cancelled)
 
 
 INTERRUPTED = "interrupted"
+
+
+def called(
+    executor: port.Executor, task: port.ExecutorTask, watch: port.Watch | None, cancelled: port.Cancelled | None
+) -> port.ExecutorResult:
+    """What an executor tells of a task; whatever its adapter raises, the run ends and says so."""
+    try:
+        return executor.execute(task, watch=watch, cancelled=cancelled)
+    except KeyboardInterrupt:
+        return port.ExecutorResult(states.INCOMPLETE, None, "", error=INTERRUPTED)
+    except reading.EvidenceLost as lost_:
+        said = masking.mask_keys(f"{lost_.kind}: {lost_}", task.secrets)
+        return port.ExecutorResult(states.ERROR, task.session_id, "", error=said)
+    except Exception as fault:
+        said = f"{words.ADAPTER}{executor.name} failed: {type(fault).__name__}: {fault}"
+        return port.ExecutorResult(states.ERROR, task.session_id, "", error=masking.mask_keys(said, task.secrets))
 
 
 def _check(

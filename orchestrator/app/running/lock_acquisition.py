@@ -5,22 +5,41 @@ Source: seed 001, Properties 5, 6, 9 and 12.
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.running import evidence_and_log, orphaned_runs, start_run
-from orchestrator.app.running.execution_types import Job
+from orchestrator.app.running import evidence_and_log, orphaned_runs, start_run, turn_runs
+from orchestrator.app.running.start_run import Starting
 from orchestrator.core.running import codes, locks, occupants
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import folder_lock, lost, opened, owners
-from orchestrator.store.run_reader import Run
+from orchestrator.store import turn_reader
 
 POLL_S = 0.05
 
 
-def start_when_free(context: Context, job: Job, place: folder_lock.Place) -> bool:
-    """Start the run once a place is free and nobody holds its project, waiting for as long as the settings say.
+class Waiter(NamedTuple):
+    """A queued run and the process that starts it.
+
+    capacity: how many runs may run at once. patience_s: seconds that it may wait.
+    start: the step that starts it; it refuses with E401 or E404 what may pass.
+    note: keeps once on record why it waits. tell: takes, for a person, each new reason.
+    """
+
+    run: Starting
+    capacity: int
+    patience_s: float
+    start: Callable[[], object]
+    note: Callable[[str], object] | None = None
+    tell: Callable[[str], None] | None = None
+    cancelled: Callable[[], bool] | None = None
+
+
+def start_when_free(context: Context, waiter: Waiter, place: folder_lock.Place) -> bool:
+    """Start a run once a place is free and nobody holds what it needs, waiting for as long as it may.
 
     Args:
         place: what is taken against runs of other databases, before the locks that are rows.
@@ -30,57 +49,52 @@ def start_when_free(context: Context, job: Job, place: folder_lock.Place) -> boo
 
     Raises:
         Refused: E403, it waited as long as it may, or would wait for itself; E405, what is in the way cannot be ended.
-            And what `starting.start` refuses otherwise.
+            And what its start refuses otherwise.
     """
-    run, capacity = job.run, job.settings.parallel_limits.executors
-    until = time.monotonic() + job.settings.timeouts.deadlock_timeout_seconds
+    run, until = waiter.run, time.monotonic() + waiter.patience_s
     noted: set[str] = set()
-    while not (job.cancelled and job.cancelled()):
+    while not (waiter.cancelled and waiter.cancelled()):
         left = free_abandoned(context)
         late = time.monotonic() >= until
-        code = start_run.conflict(context, run, capacity)
+        code = start_run.conflict(context, run, waiter.capacity)
         problem = None
         if late or code is None:
-            problem = _started(context, run, capacity, place)
+            problem = _started(waiter, place)
             if problem is None:
                 return True
             if late:
                 refuse_held(context, run, left)
                 raise locks.deadlock(f"It waited as long as it may: {problem.message}", (run.id,)) from problem
         refuse_own(context, run)
-        _note(context, job, _why(context, run, code, problem), noted)
+        _note(waiter, _why(context, run, code, problem), noted)
         time.sleep(POLL_S)
     return False
 
 
-def _note(context: Context, job: Job, why: str, noted: set[str]) -> None:
+def _note(waiter: Waiter, why: str, noted: set[str]) -> None:
     """Say once on record that the run waits, and once to whoever looks on what it waits for."""
-    run = job.run
-    if not noted:
-        start_run.wait(context, session_id=run.session_id, id=run.id, owner=owners.mine(), reason=why)
-    if why not in noted and job.tell is not None:
-        job.tell(f"{run.id} waits: {why}")
+    if not noted and waiter.note is not None:
+        waiter.note(why)
+    if why not in noted and waiter.tell is not None:
+        waiter.tell(f"{waiter.run.id} waits: {why}")
     noted.add(why)
 
 
-def _why(context: Context, run: Run, code: str | None, problem: OrchestratorError | None) -> str:
+def _why(context: Context, run: Starting, code: str | None, problem: OrchestratorError | None) -> str:
     if problem is not None:
         return problem.message
-    running = start_run.holders(context, run) if code == "E401" else start_run.running(context)
+    running = start_run.holders(context, run) if code == "E401" else start_run.running_of_all(context)
     what = "its project or session is held" if code == "E401" else "no place is free"
     return f"{what}: {', '.join(each.id for each in running) or 'others came first'}."
 
 
-def _started(context: Context, run: Run, capacity: int, place: folder_lock.Place) -> OrchestratorError | None:
+def _started(waiter: Waiter, place: folder_lock.Place) -> OrchestratorError | None:
     """Start a run; what is in its way, where that may pass."""
-    problem = _taken(run, place)
+    problem = _taken(waiter.run, place)
     if problem is not None:
         return problem
     try:
-        start_run.start(
-            context, session_id=run.session_id, id=run.id, owner=owners.mine(), capacity=capacity,
-            locks=start_run.wants(context, run),
-        )  # fmt: skip
+        waiter.start()
     except OrchestratorError as found:
         if found.code not in ("E401", "E404"):
             raise
@@ -90,7 +104,7 @@ def _started(context: Context, run: Run, capacity: int, place: folder_lock.Place
     return None
 
 
-def _taken(run: Run, place: folder_lock.Place) -> OrchestratorError | None:
+def _taken(run: Starting, place: folder_lock.Place) -> OrchestratorError | None:
     """Take the project against runs of other databases; what is in the way.
 
     Raises:
@@ -143,6 +157,23 @@ def free_abandoned(context: Context) -> dict[str, tuple[str, ...]]:
         except OrchestratorError:
             # Somebody else was faster, its session is closed, or its project is gone.
             continue
+    return left | _free_abandoned_turns(context)
+
+
+def _free_abandoned_turns(context: Context) -> dict[str, tuple[str, ...]]:
+    """End the runs of turns whose process is gone, as those of tasks."""
+    left: dict[str, tuple[str, ...]] = {}
+    for run in turn_reader.open_runs(context.connection):
+        tag = lost.tag(str(run.owner), run.id)
+        if not owners.is_gone(str(run.owner)) or lost.is_within(tag):
+            continue
+        found = lost.end(tag)
+        if found.left:
+            left[run.id] = found.left
+            continue
+        # Somebody else may have been faster.
+        with contextlib.suppress(OrchestratorError):
+            turn_runs.abandon(context, run, reason=orphaned_runs.LOST, log=_about_lost(found), gone=True)
     return left
 
 
@@ -153,7 +184,7 @@ def _about_lost(found: lost.Lost) -> list[dict[str, str]]:
     return [{"kind": "processes", "text": f"still ran, and was ended: {each}"} for each in found.ended]
 
 
-def refuse_own(context: Context, run: Run) -> None:
+def refuse_own(context: Context, run: Starting) -> None:
     """Refuse to wait for a run whose executor has started this process.
 
     Raises:
@@ -171,7 +202,7 @@ def refuse_own(context: Context, run: Run) -> None:
         raise locks.deadlock(why, (run.id, each.id))
 
 
-def refuse_held(context: Context, run: Run, left: Mapping[str, tuple[str, ...]]) -> None:
+def refuse_held(context: Context, run: Starting, left: Mapping[str, tuple[str, ...]]) -> None:
     """Refuse to go on where what is waited for is held by what could not be ended of a run that is gone.
 
     Args:

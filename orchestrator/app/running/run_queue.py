@@ -261,39 +261,11 @@ def end(work: Work, run: Run, state: str, *, by: str, reason: str, code: str | N
     run_repository.end_task(work, ended, state, reason, None)
 
 
-def refuse_running(work: Work) -> None:
-    """Refuse to end a session in which something runs.
-
-    Raises:
-        Refused: ILLEGAL_MOVE {runs}.
-    """
-    running = [run.id for run in _open(work) if run.state == states.RUNNING]
-    if running:
-        raise Refused(
-            "ILLEGAL_MOVE", f"Session {work.step.chain} cannot end: {', '.join(running)} runs.",
-            "Wait for its end, or stop the program that runs it", runs=running,
-        )
-
-
 def end_of_task(work: Work, task: Task, *, by: str, reason: str) -> None:
     """End the runs of a task that was cancelled, as far as no executor works on them; what they asked is moot."""
     for run in run_reader.of_task(work.context.connection, work.step.chain, task.id):
         if run.state in (states.QUEUED, states.AWAITING):
             end(work, run, states.CANCELLED, by=by, reason=reason)
-
-
-def end_all(work: Work, *, by: str) -> None:
-    """End the runs of a session that is ended: nothing in it will run, or be answered, any more."""
-    for run in _open(work):
-        if run.state == states.AWAITING:
-            end(work, run, states.UNFINISHED, by=RUNNER, reason="unanswered")
-        else:
-            end(work, run, states.CANCELLED, by=by, reason="the session was closed before it ran")
-
-
-def _open(work: Work) -> list[Run]:
-    found = run_reader.of_session(work.context.connection, work.step.chain)
-    return [run for run in found if run.ended_at is None]
 
 
 def unanswered_action(work: Work) -> Answer:

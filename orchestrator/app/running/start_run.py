@@ -1,4 +1,4 @@
-"""Starting runs, and ending those whose process is gone.
+"""Starting runs, of tasks and of turns, and ending those of tasks whose process is gone.
 
 A run that runs has a place among the executors and locks on what it may write, both as rows: they outlive the process
 and are taken from nobody who lives.
@@ -22,8 +22,12 @@ from orchestrator.core.running.locks import Lock, Table
 from orchestrator.core.running.pools import Pool
 from orchestrator.errors import Refused
 from orchestrator.runner import owners
-from orchestrator.store import run_reader
+from orchestrator.store import run_reader, turn_reader
 from orchestrator.store.run_reader import Run
+from orchestrator.store.turn_reader import TurnRun
+
+Starting = Run | TurnRun
+"""What can be started: the run of a task, or of an agent's turn."""
 
 
 def start(
@@ -54,8 +58,8 @@ def start_action(work: Work) -> Answer:
     work.open_session()
     run = _queued(work, given["id"])
     wanted = [(path, mode) for path, mode in given["locks"]]
-    _refuse_full(work, run, given["capacity"], writes=any(mode == locks.WRITE for _, mode in wanted))
-    _refuse_locked(work, run, wanted)
+    refuse_full(work, run.id, given["capacity"], writes=any(mode == locks.WRITE for _, mode in wanted))
+    refuse_locked(work, run.id, wanted)
     run_repository.begin_task(work, run)
     for path, mode in wanted:
         work.step.insert("run_locks", run_id=run.id, path=path, mode=mode, acquired_at=work.at)
@@ -65,16 +69,25 @@ def start_action(work: Work) -> Answer:
     return {"success": True, "run": run.id, "seq": work.seq}
 
 
-def _refuse_full(work: Work, run: Run, capacity: int, *, writes: bool) -> None:
-    """Refuse a run for which no place is free now; who waits is asked before, where processes live."""
-    running = run_reader.in_state(work.context.connection, states.RUNNING)
+def refuse_full(work: Work, id: str, capacity: int, *, writes: bool) -> None:
+    """Refuse a run for which no place is free now; who waits is asked before, where processes live.
+
+    Raises:
+        Refused: E404 {running}.
+    """
+    running = running_of_all(work.context)
     here = [each.id for each in running if each.session_id == work.step.chain]
     there = [each.id for each in running if each.session_id != work.step.chain]
     busy = (*here, *(work.elsewhere("running", there) or ()))
-    pools.ask(Pool(pools.EXECUTOR, capacity, busy), run.id, writes=writes, wait=False)
+    pools.ask(Pool(pools.EXECUTOR, capacity, busy), id, writes=writes, wait=False)
 
 
-def _refuse_locked(work: Work, run: Run, wanted: Sequence[tuple[str, str]]) -> None:
+def refuse_locked(work: Work, id: str, wanted: Sequence[tuple[str, str]]) -> None:
+    """Refuse a run that needs what others hold.
+
+    Raises:
+        Refused: E401 {paths, holders}; E402, a path twice, or an unknown mode.
+    """
     if len({path for path, _ in wanted}) < len(wanted):
         raise codes.refused("E402", "Each path is locked once, to read or to write.", wants=list(map(list, wanted)))
     held = run_reader.held(work.context.connection)
@@ -82,7 +95,7 @@ def _refuse_locked(work: Work, run: Run, wanted: Sequence[tuple[str, str]]) -> N
     there = [[run, path, mode] for session, run, path, mode in held if session != work.step.chain]
     every = (Lock(path, mode, owner) for owner, path, mode in (*here, *(work.elsewhere("locks", there) or ())))
     if wanted:
-        locks.acquire(Table(tuple(every)), run.id, dict(wanted))
+        locks.acquire(Table(tuple(every)), id, dict(wanted))
 
 
 def wait(
@@ -120,7 +133,7 @@ def _queued(work: Work, id: str) -> Run:
     return run
 
 
-def conflict(context: Context, run: Run, capacity: int) -> str | None:
+def conflict(context: Context, run: Starting, capacity: int) -> str | None:
     """What would stop a start now, as a code, without trying it: what runs, and what waited before.
 
     Raises:
@@ -128,7 +141,7 @@ def conflict(context: Context, run: Run, capacity: int) -> str | None:
     """
     held = run_reader.held(context.connection)
     table = Table(tuple(Lock(path, mode, owner) for _, owner, path, mode in held))
-    running = tuple(each.id for each in run_reader.in_state(context.connection, states.RUNNING))
+    running = tuple(each.id for each in running_of_all(context))
     if run.id in running:
         # Another process was faster; the start itself says so.
         return None
@@ -142,23 +155,26 @@ def conflict(context: Context, run: Run, capacity: int) -> str | None:
     return None if run.id in places.active else "E404"
 
 
-def holders(context: Context, run: Run) -> list[Run]:
+def holders(context: Context, run: Starting) -> list[Starting]:
     """The runs whose locks keep a run from being started."""
     wanted = wants(context, run)
     against = {
         owner for _, owner, path, mode in run_reader.held(context.connection) for asked, how in wanted
         if owner != run.id and locks.WRITE in (mode, how) and locks.overlap(path, asked)
     }  # fmt: skip
-    return [each for each in running(context) if each.id in against]
+    return [each for each in running_of_all(context) if each.id in against]
 
 
-def wants(context: Context, run: Run) -> list[tuple[str, str]]:
-    """What a run locks: its project, where what only asks may run beside others of its kind, and its session.
+def wants(context: Context, run: Starting) -> list[tuple[str, str]]:
+    """What a run locks: the folder in which it works, and its key.
 
-    The evidence of a session is one index, and its log one story: of a session one run is executed at a time.
+    The key of a run is its session, of which one run is executed at a time; that of a turn is its group within the
+    session. What only asks may run beside others of its kind.
     """
+    if isinstance(run, TurnRun):
+        return [(run.folder, locks.WRITE), (run.lock_key, locks.WRITE)]
     mode = locks.WRITE if writes(context, run) else locks.READ
-    return [(folder(run), mode), (f"session:{run.session_id}", locks.WRITE)]
+    return [(folder(run), mode), (locks.session_key(run.session_id), locks.WRITE)]
 
 
 def folder(run: Run) -> str:
@@ -171,10 +187,15 @@ def writes(context: Context, run: Run) -> bool:
     return run.task_type not in task_types.ANSWERS or requested_files.writes(context, run)
 
 
-def _before(context: Context, run: Run) -> list[Run]:
+def _before(context: Context, run: Starting) -> list[Starting]:
     """The runs whose living processes wait and came before."""
-    found: dict[str, Run] = {}
-    for each, owner in run_reader.waiting(context.connection):
+    waiting: list[tuple[str, str, Starting, str]] = [
+        (at, each.id, each, owner) for each, owner, at in run_reader.waiting(context.connection)
+    ]
+    turns = (each for each in turn_reader.open_runs(context.connection) if each.state == states.QUEUED)
+    waiting += [(each.queued_at, each.id, each, str(each.owner)) for each in turns]
+    found: dict[str, Starting] = {}
+    for _, _, each, owner in sorted(waiting, key=lambda row: row[:2]):
         if each.id == run.id:
             break
         # Two servers that wait for the same run are one that waits.
@@ -183,8 +204,13 @@ def _before(context: Context, run: Run) -> list[Run]:
     return list(found.values())
 
 
+def running_of_all(context: Context) -> list[Starting]:
+    """The runs of all sessions that run, of tasks and of turns."""
+    return [*running(context), *turn_reader.running(context.connection)]
+
+
 def running(context: Context) -> list[Run]:
-    """The runs of all sessions that run, with their owners."""
+    """The runs of tasks of all sessions that run, with their owners."""
     return run_reader.in_state(context.connection, states.RUNNING)
 
 
