@@ -10,9 +10,10 @@ import tempfile
 
 from orchestrator.app import projects
 from orchestrator.app.kernel import context
-from orchestrator.app.running import finish_run, run_queue, start_run
+from orchestrator.app.running import finish_run, run_queue, start_run, turn_runs
 from orchestrator.core.running.facts import Facts, File
-from orchestrator.store import constants, step
+from orchestrator.core.running.turn_verdict import TurnFacts
+from orchestrator.store import constants, step, turn_reader
 from tests import persons
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
@@ -57,6 +58,7 @@ def _folder() -> pathlib.Path:
     _evidence(desk, folder)
     _tasks(desk)
     _runs(desk)
+    _turns(desk)
     desk.context.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     desk.context.connection.close()
     return folder
@@ -128,6 +130,24 @@ def _runs(desk: Desk) -> None:
     start_run.start(
         desk.context, session_id=WORK, id=second, owner="host:7:1", capacity=4, locks=[("/project", "write")]
     )
+
+
+def _turns(desk: Desk) -> None:
+    """Two turns of an agent: one that was answered, and one that runs."""
+    for ends in (True, False):
+        queued = turn_runs.queue(
+            desk.context, session_id=WORK, group_id="A", turn=1, role="developer", prompt="hand-off", executor="fake",
+            model="m", folder="/project/tree", root="/project", owner="host:7:1",
+        )  # fmt: skip
+        run = turn_reader.by_id(desk.context.connection, queued["run"])
+        assert run is not None
+        turn_runs.start(desk.context, run, capacity=4)
+        if ends:
+            turn_runs.finish(
+                desk.context, run, facts=TurnFacts("COMPLETE", "the answer", session=WORK, issued_session=WORK),
+                log=[{"kind": "file", "text": "new: a.md", "at": AT}], files=[{"path": "a.md", "change": "new"}],
+                evidence=[{"subject": f"{run.id}-execute", "outcome": "recorded", "content": {}}], usage={"tokens": 7},
+            )  # fmt: skip
 
 
 def written(folder: pathlib.Path) -> pathlib.Path:

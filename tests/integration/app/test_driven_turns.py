@@ -19,10 +19,10 @@ from orchestrator.app.running import start_run, turn_runs
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult, run_turn
 from orchestrator.core.running import locks
 from orchestrator.errors import OrchestratorError, Refused, UsageError
-from orchestrator.runner import evidence_files, owners, process
+from orchestrator.runner import evidence_files, evidence_kept, owners, process
 from orchestrator.runner.executors import catalogue
 from orchestrator.runner.executors.scripted import Scripted
-from orchestrator.store import sqlite, turn_reader
+from orchestrator.store import evidence, sqlite, turn_reader
 from tests import persons
 from tests.integration.app.desk import Desk
 
@@ -86,6 +86,16 @@ def test_an_answer_comes_back_with_what_changed_its_evidence_and_its_log(desk: D
     log = log_of(desk, result)
     assert (log["status"], log["group_id"], log["files"]) == ("answered", "A", [{"path": "src.py", "change": "new"}])
     assert desk.call("audit verify")["findings"] == []
+
+
+def test_what_a_turn_leaves_on_the_disk_is_found_by_the_record(desk: Desk) -> None:
+    """P21: as an export and a verdict look for it."""
+    result = run_turn(desk.context, order(desk, folder=tree(desk, "A")))
+    (found,) = evidence.inventories(desk.context.connection, "S1")
+    assert (found.root, found.expired) == (row(desk, result).root, False)
+    kept, why = evidence_kept.find([pathlib.Path(found.root)], "S1", found.checksum)
+    assert kept is not None, why
+    assert (kept.problems, len(kept.raw)) == ({}, 0)
 
 
 BAD: list[Any] = [

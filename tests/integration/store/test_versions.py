@@ -224,7 +224,8 @@ TRIGGER, INDEX = "CREATE TRIGGER {} AFTER INSERT ON texts BEGIN SELECT 1; END", 
         (7, "projects", TABLE),
         (8, "sessions_insert_needs_orchestrator_and_new_key", TRIGGER),
         (10, "human_credentials", TABLE),
-        (11, constants.SCHEMA_MARKS[0], INDEX),
+        (11, "ix_agent_reports_by_manager", INDEX),
+        (13, "turn_runs", TABLE),
     ],
 )
 def test_a_step_that_meets_a_users_object_says_which_and_changes_nothing(
