@@ -77,11 +77,8 @@ _LAST_SESSION = """SELECT session_id FROM runs WHERE verification_root = :root A
     ORDER BY id DESC LIMIT 1"""
 _LAST = """SELECT log_id FROM runs INDEXED BY ix_runs_created WHERE session_id = :session
     ORDER BY created_seq DESC LIMIT 1"""
-_OF_TURNS = "FROM turn_runs INDEXED BY ix_turn_runs_open WHERE ended_at IS NULL AND state = 'running'"
-_HELD = f"""SELECT session_id, run_id, path, mode FROM run_locks INDEXED BY ix_run_locks_held
-    WHERE released_seq IS NULL
-    UNION ALL SELECT session_id, id, folder, 'write' {_OF_TURNS}
-    UNION ALL SELECT session_id, id, lock_key, 'write' {_OF_TURNS} ORDER BY 3, 1, 2"""
+_HELD = """SELECT session_id, run_id, path, mode FROM run_locks INDEXED BY ix_run_locks_held
+    WHERE released_seq IS NULL ORDER BY path, session_id, run_id"""
 _LOCKS = """SELECT path, seq FROM run_locks WHERE session_id = :session AND run_id = :id AND released_seq IS NULL
     ORDER BY path DESC, seq DESC"""
 _STARTED = "SELECT input FROM audit_events WHERE rowid > :number AND kind = 'run start' ORDER BY rowid"
@@ -178,7 +175,7 @@ def is_to_stop(connection: sqlite3.Connection, session: str, id: str) -> bool:
 
 
 def held(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
-    """The locks that runs and runs of turns hold: session, run, path, mode."""
+    """The locks that runs of tasks hold: session, run, path, mode."""
     return [(row[0], row[1], row[2], row[3]) for row in connection.execute(_HELD)]
 
 

@@ -65,6 +65,14 @@ def running(connection: sqlite3.Connection) -> list[TurnRun]:
     return [each for each in open_runs(connection) if each.state == "running"]
 
 
+def held(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
+    """What those that run hold, as locks of runs: session, run, path, mode. Each holds its folder and its key."""
+    return [
+        (each.session_id, each.id, path, "write") for each in running(connection)
+        for path in (each.folder, each.lock_key)
+    ]  # fmt: skip
+
+
 def of_turn(connection: sqlite3.Connection, session: str, group: str | None, turn: int) -> list[TurnRun]:
     """Those of one turn of a group, the oldest first."""
     asked = {"session": session, "group": group, "turn": turn}

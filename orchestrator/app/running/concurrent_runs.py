@@ -34,7 +34,7 @@ def mark(context: Context, run: Run) -> Mark:
     """The moment from which on others are looked for; taken before the first look at the tree."""
     # The number is read first, so that who comes between the two is found twice and not never.
     number = event_reader.last(context.connection)
-    held = [(other, path) for _, other, path, _ in run_reader.held(context.connection)]
+    held = [(other, path) for _, other, path, _ in start_run.held_by_all(context)]
     return Mark(number, _others(run, held))
 
 

@@ -10,6 +10,7 @@ Source: seed 001, Properties 1, 6, 7, 9, 12, 18, 20, 21, 26, 31, 33, 34 and 35.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -133,6 +134,11 @@ def run_turn(
             return _run(context, order, run, place, watch, cancelled, tell)
     except OrchestratorError as problem:
         return _given_up(context, run, problem)
+    except BaseException:
+        # Whoever breaks it off goes on living, so that nobody would take it for abandoned.
+        with contextlib.suppress(Exception):
+            _ended(context, run, "It was broken off.", None)
+        raise
     finally:
         place.leave()
 

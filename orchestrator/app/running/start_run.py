@@ -90,7 +90,7 @@ def refuse_locked(work: Work, id: str, wanted: Sequence[tuple[str, str]]) -> Non
     """
     if len({path for path, _ in wanted}) < len(wanted):
         raise codes.refused("E402", "Each path is locked once, to read or to write.", wants=list(map(list, wanted)))
-    held = run_reader.held(work.context.connection)
+    held = held_by_all(work.context)
     here = [[run, path, mode] for session, run, path, mode in held if session == work.step.chain]
     there = [[run, path, mode] for session, run, path, mode in held if session != work.step.chain]
     every = (Lock(path, mode, owner) for owner, path, mode in (*here, *(work.elsewhere("locks", there) or ())))
@@ -139,7 +139,7 @@ def conflict(context: Context, run: Starting, capacity: int) -> str | None:
     Raises:
         Refused: E403, to wait would close a circle.
     """
-    held = run_reader.held(context.connection)
+    held = held_by_all(context)
     table = Table(tuple(Lock(path, mode, owner) for _, owner, path, mode in held))
     running = tuple(each.id for each in running_of_all(context))
     if run.id in running:
@@ -159,7 +159,7 @@ def holders(context: Context, run: Starting) -> list[Starting]:
     """The runs whose locks keep a run from being started."""
     wanted = wants(context, run)
     against = {
-        owner for _, owner, path, mode in run_reader.held(context.connection) for asked, how in wanted
+        owner for _, owner, path, mode in held_by_all(context) for asked, how in wanted
         if owner != run.id and locks.WRITE in (mode, how) and locks.overlap(path, asked)
     }  # fmt: skip
     return [each for each in running_of_all(context) if each.id in against]
@@ -207,6 +207,11 @@ def _before(context: Context, run: Starting) -> list[Starting]:
 def running_of_all(context: Context) -> list[Starting]:
     """The runs of all sessions that run, of tasks and of turns."""
     return [*running(context), *turn_reader.running(context.connection)]
+
+
+def held_by_all(context: Context) -> list[tuple[str, str, str, str]]:
+    """The locks that runs hold, of tasks and of turns: session, run, path, mode."""
+    return [*run_reader.held(context.connection), *turn_reader.held(context.connection)]
 
 
 def running(context: Context) -> list[Run]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import threading
 import time
@@ -15,11 +16,11 @@ import pytest
 
 from orchestrator.app.audit import replaying
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.running import start_run, turn_runs
+from orchestrator.app.running import driven_turn, start_run, turn_runs
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult, run_turn
 from orchestrator.core.running import locks
-from orchestrator.errors import OrchestratorError, Refused, UsageError
-from orchestrator.runner import evidence_files, evidence_kept, owners, process
+from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused, UsageError
+from orchestrator.runner import evidence_files, evidence_kept, owners, process, turn_logs
 from orchestrator.runner.executors import catalogue
 from orchestrator.runner.executors.scripted import Scripted
 from orchestrator.store import evidence, sqlite, turn_reader
@@ -273,6 +274,69 @@ def test_a_dead_driver_is_freed_by_the_next_turn(desk: Desk) -> None:
     result = run_turn(desk.context, order(desk, folder=tree(desk, "A")))
     assert (result.state, row(desk, TurnResult(lost.id, "")).state) == ("answered", "failed")
     assert "the process that ran it is gone" in str(row(desk, TurnResult(lost.id, "")).reason)
+
+
+DRIVER = """
+import sys
+from orchestrator import bootstrap
+from orchestrator.app.running.driven_turn import LIMITS, TurnOrder, run_turn
+from orchestrator.runner.executors import catalogue
+database, root, folder, program = sys.argv[1:]
+context = bootstrap.open_context(database, write=True, door="test")
+executor = catalogue.chosen(f"command:{program}", None, {"PATH": "/usr/bin:/bin"})
+run_turn(context, TurnOrder("S1", "A", 2, "developer", "Build it.", executor, folder, root))
+"""
+
+
+def lives(number: int) -> bool:
+    try:
+        return pathlib.Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_what_a_killed_driver_has_started_is_ended_before_the_turn_runs_again(desk: Desk) -> None:
+    """P35: its executor lives on and writes; the next driver ends it, and only then takes the group."""
+    folder, root = pathlib.Path(tree(desk, "A")), desk.path.parent / "project"
+    program = desk.path.parent / "slow.py"
+    program.write_text(
+        f"#!{sys.executable}\nimport os, pathlib, time\npathlib.Path('pid').write_text(str(os.getpid()))\n"
+        "time.sleep(600)\n"
+    )
+    program.chmod(0o755)
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, desk.path, root, folder, program])
+    until = time.monotonic() + 30
+    while not (folder / "pid").exists() or not (folder / "pid").read_text():
+        assert (driver.poll(), time.monotonic() < until) == (None, True)
+        time.sleep(0.05)
+    executor = int((folder / "pid").read_text())
+    driver.kill()
+    driver.wait()
+    assert lives(executor)
+    result = run_turn(desk.context, order(desk, folder=str(folder)))
+    assert (result.state, lives(executor)) == ("answered", False)
+    runs = turn_reader.of_turn(desk.context.connection, "S1", "A", 2)
+    assert [(run.state, run.error_code) for run in runs] == [("failed", "E503"), ("answered", None)]
+
+
+def test_a_turn_that_is_broken_off_holds_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(driven_turn.snapshot, "take", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            run_turn(desk.context, order(desk))
+    assert run_turn(desk.context, order(desk)).state == "answered"
+
+
+def test_where_the_project_cannot_be_written_the_turn_has_failed_and_says_so(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = EnvironmentProblem("OUTPUT_FAILED", "No room.", "")
+    monkeypatch.setattr(turn_logs, "save", lambda *_: (_ for _ in ()).throw(problem))
+    result = run_turn(desk.context, order(desk))
+    assert (result.state, result.reason) == ("failed", "The log could not be written: No room.")
+    monkeypatch.setattr(evidence_files, "raw_file", lambda *_: (_ for _ in ()).throw(problem))
+    result = run_turn(desk.context, order(desk))
+    assert (result.state, result.code, result.reason) == ("failed", "OUTPUT_FAILED", "No room.")
 
 
 # --- what is refused
