@@ -41,6 +41,7 @@ from orchestrator.runner import (
     reserve,
     snapshot,
     turn_logs,
+    verified,
 )
 from orchestrator.runner.snapshot import Change
 from orchestrator.store import sqlite, turn_reader
@@ -101,8 +102,11 @@ class TurnResult(NamedTuple):
 
 
 class _Seen(NamedTuple):
+    """What was seen: the result, the files that changed, all files that were looked for, and what may not change."""
+
     result: port.ExecutorResult
     changes: Sequence[Change]
+    files: Sequence[dict[str, Any]]
     tampered: tuple[str, ...]
 
 
@@ -159,6 +163,7 @@ def _run(
     )  # fmt: skip
     if not lock_acquisition.start_when_free(context, waiter, place):
         return _ended(context, run, "It was cancelled before it began.", None)
+    run = _now(context, run.id)
     seen = _watched(context, order, run, place, watch, cancelled)
     # Others of the session record theirs before or after: the index on the disk is as the database has it.
     with evidence_files.recording(run.root, run.session_id):
@@ -197,19 +202,22 @@ def _watched(
     )  # fmt: skip
     with reserve.held(raw.parent):
         result = execute_run.called(order.executor, task, watch, cancelled)
-    changes = snapshot.changed(before, snapshot.take(run.folder, contents=False))
+    now = snapshot.take(run.folder, contents=False)
+    changes = snapshot.changed(before, now)
+    found = verified.verify(before, now, changes, result.claimed_files, context.clock(), alone=True)
     sqlite.require_place(context.connection, log)
     after = guarded.look(run.root)
     # Asked after the look, so that whoever has written by then is on record; in its session others record theirs too.
     working = concurrent_runs.working(context, run, since)
     tampered = guarded.differences(guard, after, guarded.SHARED, 0.0, (), working, run.id)
-    return _Seen(result, changes, (*tampered, *place.tampered()))
+    kinds = {snapshot.told(each.path): each.kind for each in changes}
+    files = [{**each._asdict(), "change": kinds.get(each.path)} for each in found.files]
+    return _Seen(result, changes, files, (*tampered, *place.tampered()))
 
 
 def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> TurnResult:
     result, secrets, at = seen.result, tuple(context.secrets), context.clock()
-    files = [{"path": snapshot.told(each.path), "change": each.kind} for each in seen.changes]
-    evidence, missing, faults = _evidence(context, order, run, seen, files, at)
+    evidence, missing, faults = _evidence(context, order, run, seen, at)
     answer = result.output if result.output.strip() else ""
     facts = TurnFacts(
         status=result.status, answer=answer[-turn_runs.MAX_OUTPUT :], error=result.error, session=result.session_id,
@@ -220,9 +228,9 @@ def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> 
         evidence_faults=faults,
     )  # fmt: skip
     log = [{**entry, "text": masking.mask_keys(entry["text"], secrets), "at": at} for entry in _entries(seen)]
-    facts = _write_log(run, facts, log, files, at, secrets)
+    facts = _write_log(run, facts, log, seen.files, at, secrets)
     ended = turn_runs.finish(
-        context, run, facts=facts, log=log, files=files, evidence=evidence, usage=result.usage, at=at
+        context, run, facts=facts, log=log, files=seen.files, evidence=evidence, usage=result.usage, at=at
     )
     return TurnResult(
         run.id, ended["state"], answer, ended["reason"], ended["error_code"], result.denied_tools,
@@ -232,7 +240,7 @@ def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> 
 
 
 def _evidence(
-    context: Context, order: TurnOrder, run: TurnRun, seen: _Seen, files: list[dict[str, Any]], at: str
+    context: Context, order: TurnOrder, run: TurnRun, seen: _Seen, at: str
 ) -> tuple[list[dict[str, Any]], tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Record what was done, and read it back; before that the index has to be the one that the database knows."""
     secrets = tuple(context.secrets)
@@ -240,7 +248,7 @@ def _evidence(
     _, before = evidence_and_log.inspect_operations(run.root, run.session_id, (), known) if known else ((), ())
     facts = {
         execution_types.EXECUTE: execution_types.shape(seen.result),
-        execution_types.VERIFY: {"folder": run.folder, "files": files},
+        execution_types.VERIFY: {"folder": run.folder, "files": list(seen.files)},
     }
     written = [
         evidence_and_log.record_operation(
@@ -279,7 +287,7 @@ def _write_log(
         "run": run.id, "session_id": run.session_id, "group_id": run.group_id, "turn": run.turn, "role": run.role,
         "status": verdict.state, "reason": verdict.reason, "error_code": verdict.code, "executor": run.executor,
         "started_at": run.started_at, "ended_at": at, "folder": run.folder, "verification_root": run.folder,
-        "files": list(files), "blocked_reason": facts.blocked_reason, "timeout_ms": facts.timeout_ms,
+        "verified_files": list(files), "blocked_reason": facts.blocked_reason, "timeout_ms": facts.timeout_ms,
         "limit": facts.limit, "events": [*log, {"kind": verdict.state, "text": verdict.reason or "answered", "at": at}],
     }  # fmt: skip
     try:

@@ -137,7 +137,7 @@ def _turns(desk: Desk) -> None:
     for ends in (True, False):
         queued = turn_runs.queue(
             desk.context, session_id=WORK, group_id="A", turn=1, role="developer", prompt="hand-off", executor="fake",
-            model="m", folder="/project/tree", root="/project", owner="host:7:1",
+            model="m", folder="/tree", root="/project", owner="host:7:1",
         )  # fmt: skip
         run = turn_reader.by_id(desk.context.connection, queued["run"])
         assert run is not None

@@ -85,7 +85,10 @@ def test_an_answer_comes_back_with_what_changed_its_evidence_and_its_log(desk: D
     found = evidence_files.inspect(kept.root, "S1", subjects[1:])
     assert (found.problems, found.missing) == ((), ())
     log = log_of(desk, result)
-    assert (log["status"], log["group_id"], log["files"]) == ("answered", "A", [{"path": "src.py", "change": "new"}])
+    assert (log["status"], log["group_id"], log["verification_root"]) == ("answered", "A", kept.folder)
+    (file,) = log["verified_files"]
+    assert (file["path"], file["exists"], file["detection_method"], file["change"]) == ("src.py", True, "diff", "new")
+    assert log["started_at"] == kept.started_at is not None
     assert desk.call("audit verify")["findings"] == []
 
 
