@@ -20,7 +20,7 @@ from orchestrator.app.running import driven_turn, start_run, turn_runs
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult, run_turn
 from orchestrator.core.running import locks
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused, UsageError
-from orchestrator.runner import evidence_files, evidence_kept, owners, process, turn_logs
+from orchestrator.runner import evidence_files, evidence_kept, lost, owners, process, turn_logs
 from orchestrator.runner.executors import catalogue
 from orchestrator.runner.executors.scripted import Scripted
 from orchestrator.store import evidence, sqlite, turn_reader
@@ -320,6 +320,28 @@ def test_what_a_killed_driver_has_started_is_ended_before_the_turn_runs_again(de
     assert (result.state, lives(executor)) == ("answered", False)
     runs = turn_reader.of_turn(desk.context.connection, "S1", "A", 2)
     assert [(run.state, run.error_code) for run in runs] == [("failed", "E503"), ("answered", None)]
+
+
+def test_a_turn_does_not_wait_for_one_whose_executor_started_this_process(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P12: such waiting would never end."""
+    first = held(desk, "A", tree(desk, "A"))
+    monkeypatch.setattr(lost, "is_within", lambda tag: tag == lost.tag(owners.mine(), first.id))
+    result = run_turn(desk.context, order(desk, folder=tree(desk, "A"), patience_s=60.0))
+    assert (result.state, result.code) == ("failed", "E403")
+    assert "whose executor started this process" in str(result.reason)
+
+
+def test_what_cannot_be_ended_of_a_lost_turn_keeps_its_group(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """P6, P35."""
+    first = held(desk, "A", tree(desk, "A"))
+    monkeypatch.setattr(owners, "is_gone", lambda owner: owner == first.owner)
+    monkeypatch.setattr(owners, "mine", lambda: "other:1:2")
+    monkeypatch.setattr(lost, "end", lambda _: lost.Lost(left=("sleep (42)",)))
+    result = run_turn(desk.context, order(desk, folder=tree(desk, "A"), patience_s=0.2))
+    assert (result.state, result.code, "sleep (42)" in str(result.reason)) == ("failed", "E405", True)
+    assert row(desk, TurnResult(first.id, "")).state == "running"
 
 
 def test_a_turn_that_is_broken_off_holds_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
