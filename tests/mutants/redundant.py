@@ -50,7 +50,7 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "nothing but code has a merge that stands",
     ),
     (
-        r"guard:app\.running\.answerable:\d+ Refused in continuation",
+        r"guard:app\.running\.run_answers:\d+ Refused in _may_continue",
         "what a run asks is closed with its session, so that it may not be continued anyhow; here it is said better",
     ),
     (

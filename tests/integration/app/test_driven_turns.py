@@ -20,7 +20,7 @@ from orchestrator.app.running import driven_turn, start_run, turn_runs
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult, run_turn
 from orchestrator.core.running import locks
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused, UsageError
-from orchestrator.runner import evidence_files, evidence_kept, lost, owners, process, turn_logs
+from orchestrator.runner import evidence_files, evidence_kept, lost, owners, port, process, turn_logs
 from orchestrator.runner.executors import catalogue
 from orchestrator.runner.executors.scripted import Scripted
 from orchestrator.store import evidence, sqlite, turn_reader
@@ -401,6 +401,10 @@ def test_nothing_runs_in_a_session_that_has_ended_and_none_ends_while_something_
 
 
 MOVES: list[Any] = [
+    (
+        "one that is not there",
+        lambda desk, run: turn_runs.start(desk.context, run._replace(id="turn-1"), capacity=4), "UNKNOWN_ID",
+    ),
     ("started twice", lambda desk, run: turn_runs.start(desk.context, run, capacity=4), "ILLEGAL_MOVE"),
     (
         "abandoned by another owner",
@@ -434,6 +438,22 @@ def test_a_cancelled_turn_has_failed_and_says_so(desk: Desk) -> None:
         desk.context, order(desk, {**ANSWERS, "delay_ms": 5_000}), cancelled=lambda: next(asked, True)
     )  # fmt: skip
     assert (during.state, during.reason) == ("failed", "The turn was cancelled.")
+
+
+def test_what_was_ended_by_others_meanwhile_is_not_ended_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    executor = Scripted([ANSWERS])
+
+    def ends(task: port.ExecutorTask, **_: Any) -> port.ExecutorResult:
+        run = turn_reader.by_id(desk.context.connection, task.run_id)
+        assert run is not None
+        turn_runs.abandon(desk.context, run, reason="somebody was faster")
+        return Scripted([ANSWERS]).execute(task)
+
+    monkeypatch.setattr(executor, "execute", ends)
+    with pytest.raises(Refused) as refused:
+        run_turn(desk.context, order(desk, executor=executor))
+    assert refused.value.code == "ILLEGAL_MOVE"
+    assert turn_reader.of_turn(desk.context.connection, "S1", "A", 2)[-1].reason == "somebody was faster"
 
 
 def test_a_fault_of_an_adapter_is_a_failed_turn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
