@@ -122,7 +122,8 @@ def run_turn(
         tell: takes what a person should know meanwhile.
 
     Raises:
-        Refused: SESSION_CLOSED, UNKNOWN_GROUP, UNKNOWN_SESSION; nothing was queued. UsageError: a blank hand-off.
+        Refused: SESSION_CLOSED, UNKNOWN_GROUP, UNKNOWN_SESSION; nothing was queued. ILLEGAL_MOVE, somebody else ended it
+            meanwhile. UsageError: a blank hand-off.
         EnvironmentProblem: the database cannot be written.
     """
     order = order._replace(folder=os.path.realpath(order.folder), root=os.path.realpath(order.root))
@@ -137,7 +138,7 @@ def run_turn(
         with opened.held(run.root, run.session_id):
             return _run(context, order, run, place, watch, cancelled, tell)
     except OrchestratorError as problem:
-        return _given_up(context, run, problem)
+        return _ended(context, run, problem.message, problem.code)
     except BaseException:
         # Whoever breaks it off goes on living, so that nobody would take it for abandoned.
         with contextlib.suppress(Exception):
@@ -170,18 +171,12 @@ def _run(
         return _finished(context, order, run, seen)
 
 
-def _given_up(context: Context, run: TurnRun, problem: OrchestratorError) -> TurnResult:
+def _ended(context: Context, run: TurnRun, reason: str, code: str | None) -> TurnResult:
     """End a run that could not be started, or not be recorded.
 
     Raises:
-        OrchestratorError: the problem itself, where it was ended otherwise meanwhile.
+        Refused: ILLEGAL_MOVE, somebody else has ended it meanwhile.
     """
-    if _now(context, run.id).ended_at is not None:
-        raise problem
-    return _ended(context, run, problem.message, problem.code)
-
-
-def _ended(context: Context, run: TurnRun, reason: str, code: str | None) -> TurnResult:
     turn_runs.abandon(context, _now(context, run.id), reason=reason, code=code)
     return TurnResult(run.id, turn_verdict.FAILED, reason=reason, code=code)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.core.running import turn_verdict
-from orchestrator.store import guards_running, memory, tables_running
+from orchestrator.store import guards_running, memory, schema, tables_running, turn_reader
 from tests.cases import every
 from tests.integration.store import ledger
 from tests.integration.store.ledger import SESSION, Ledger, T
@@ -232,3 +232,16 @@ def test_an_end_has_its_answer_or_its_reason(turns: Turns, state: str, columns: 
 def test_what_is_asked_at_every_move_is_found_by_an_index(sql: str) -> None:
     plan = memory.connect().execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
     assert all(str(row[3]).startswith("SEARCH") for row in plan), plan
+
+
+def test_a_run_of_a_turn_has_the_columns_of_its_table() -> None:
+    assert turn_reader.TurnRun._fields == tuple(schema.turn_runs.columns.keys())
+
+
+@every("name", [name for name, value in vars(turn_reader).items() if isinstance(value, str) and "SELECT" in value])
+def test_what_is_read_of_turns_is_bounded_by_an_index(name: str) -> None:
+    sql = getattr(turn_reader, name)
+    parameters = dict.fromkeys(re.findall(r":(\w+)", sql), "x")
+    found = [str(row[3]) for row in memory.connect().execute(f"EXPLAIN QUERY PLAN {sql}", parameters)]
+    first = "SCAN turn_runs USING" if name == "_NEWEST" else "SEARCH turn_runs USING"
+    assert found[0].startswith(first), found
