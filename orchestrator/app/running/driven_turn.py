@@ -122,8 +122,8 @@ def run_turn(
         tell: takes what a person should know meanwhile.
 
     Raises:
-        Refused: SESSION_CLOSED, UNKNOWN_GROUP, UNKNOWN_SESSION; nothing was queued. ILLEGAL_MOVE, somebody else ended it
-            meanwhile. UsageError: a blank hand-off.
+        Refused: SESSION_CLOSED, UNKNOWN_GROUP, UNKNOWN_SESSION; nothing was queued. ILLEGAL_MOVE, somebody else has
+            ended it meanwhile. UsageError: a blank hand-off.
         EnvironmentProblem: the database cannot be written.
     """
     order = order._replace(folder=os.path.realpath(order.folder), root=os.path.realpath(order.root))
