@@ -211,7 +211,7 @@ def lost_runs(context: Context) -> list[Any]:
     """The runs that are said to run, and whose process is gone."""
     from orchestrator.store import run_reader
 
-    if not run_reader.in_state(context.connection, "running"):
+    if not run_reader.owners(context.connection):
         return []
     from orchestrator.app.running import orphaned_runs
 

@@ -210,7 +210,7 @@ def _of_runs(path: str) -> list[Problem]:
     return [
         Problem("RUN_ABANDONED", "warning", run.id,
                 f"Run {run.id} is no longer executed. {orphaned_runs.sentence(run)}",
-                f"orchestrator repl --project {names.word(run.verification_root)}")
+                f"orchestrator repl --project {names.word(orphaned_runs.root(run))}")
         for run in lost
     ]  # fmt: skip
 

@@ -57,6 +57,9 @@ _OF_TASK = f"""SELECT {_COLUMNS} FROM runs r INDEXED BY ix_runs_task
     WHERE r.session_id = :session AND r.task_id = :task ORDER BY r.created_seq, r.id"""
 _OPEN = f"""SELECT {_COLUMNS} FROM runs r INDEXED BY ix_runs_open
     WHERE r.ended_at IS NULL AND r.state = :state ORDER BY r.id"""
+_OWNERS = "SELECT owner FROM runs INDEXED BY ix_runs_open WHERE ended_at IS NULL AND state = 'running'"
+_OWNERS_OF_TURNS = """SELECT owner FROM turn_runs INDEXED BY ix_turn_runs_open
+    WHERE ended_at IS NULL AND state IN ('queued', 'running')"""
 WAITING = "waiting"
 """The kind of the log's entry by which a process says that it waits for a queued run."""
 _WAITING = f"""SELECT {_COLUMNS}, e.text, e.at FROM runs r INDEXED BY ix_runs_open
@@ -138,6 +141,11 @@ def of_task(connection: sqlite3.Connection, session: str, task: str) -> list[Run
 def in_state(connection: sqlite3.Connection, state: str) -> list[Run]:
     """The runs of all sessions that are queued, running or awaiting a response, in the order of their ids."""
     return [Run(*row) for row in connection.execute(_OPEN, {"state": state})]
+
+
+def owners(connection: sqlite3.Connection) -> list[str]:
+    """The processes that execute runs, of tasks and of turns, or wait to execute those of turns."""
+    return [row[0] for sql in (_OWNERS, _OWNERS_OF_TURNS) for row in connection.execute(sql)]
 
 
 def waiting(connection: sqlite3.Connection) -> list[tuple[Run, str, str]]:

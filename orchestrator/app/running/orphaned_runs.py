@@ -6,12 +6,13 @@ import datetime
 import os
 from typing import TYPE_CHECKING
 
-from orchestrator.core import masking
+from orchestrator.core import masking, names
 from orchestrator.core.running import advice, states
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import owners
-from orchestrator.store import run_reader
+from orchestrator.store import run_reader, turn_reader
 from orchestrator.store.run_reader import Run
+from orchestrator.store.turn_reader import TurnRun
 
 if TYPE_CHECKING:
     from orchestrator.store.sqlite import Connection
@@ -25,37 +26,55 @@ _LONGEST = 500
 """Characters of a task that are shown to be entered again."""
 
 
-def is_gone(run: Run) -> bool:
+def is_gone(run: Run | TurnRun) -> bool:
     """Whether a run is said to run, and its process is gone."""
-    return run.state == states.RUNNING and run.owner is not None and owners.is_gone(run.owner)
+    return run.state in (states.QUEUED, states.RUNNING) and run.owner is not None and owners.is_gone(run.owner)
 
 
-def list_orphaned(connection: Connection) -> list[Run]:
-    """The runs that nobody executes any more, though they are said to run."""
-    return [run for run in run_reader.in_state(connection, states.RUNNING) if is_gone(run)]
+def list_orphaned(connection: Connection) -> list[Run | TurnRun]:
+    """The runs, of tasks and of turns, that nobody executes any more, though they are said to run."""
+    running: list[Run | TurnRun] = [*run_reader.in_state(connection, states.RUNNING), *turn_reader.open_runs(connection)]
+    return [run for run in running if is_gone(run)]
 
 
-def sentence(run: Run) -> str:
+def sentence(run: Run | TurnRun) -> str:
     """What is said of such a run until somebody ends it."""
+    if isinstance(run, TurnRun):
+        return f"Its process is gone: {remedy(run)} ends it, and its group can go on."
     return f"Its process is gone: {remedy(run)} ends it and says what changed."
 
 
-def describe(connection: Connection, run: Run, left: tuple[str, ...] = ()) -> str:
+def describe(connection: Connection, run: Run | TurnRun, left: tuple[str, ...] = ()) -> str:
     """What has become of such a run by a call that may write.
 
     Args:
         left: processes of it that live on.
     """
-    now, where = run_reader.run(connection, run.session_id, run.id) or run, f"{run.id} in {run.verification_root}"
-    if now.state == states.RUNNING:
+    if isinstance(run, TurnRun):
+        turn = turn_reader.by_id(connection, run.id) or run
+        return _described(f"{run.id} in {run.folder}", turn.reason, left, runs=turn.ended_at is None)
+    now = run_reader.run(connection, run.session_id, run.id) or run
+    where = f"{run.id} in {run.verification_root}"
+    return _described(where, now.error_reason, left, runs=now.state == states.RUNNING)
+
+
+def _described(where: str, reason: str | None, left: tuple[str, ...], *, runs: bool) -> str:
+    if runs:
         if left:
             return f"{where} runs no more, and of it lives on what could not be ended: {', '.join(left)}."
         return f"{where} runs no more, and its end could not be recorded yet: see whether there is room on the disk."
-    return f"{where} was left by a runner that was killed, and is ended: {masking.mask(now.error_reason or LOST)}."
+    return f"{where} was left by a runner that was killed, and is ended: {masking.mask(reason or LOST)}."
 
 
-def remedy(run: Run) -> str:
+def root(run: Run | TurnRun) -> str:
+    """The project of a run."""
+    return run.root if isinstance(run, TurnRun) else run.verification_root
+
+
+def remedy(run: Run | TurnRun) -> str:
     """The command that ends such a run."""
+    if isinstance(run, TurnRun):
+        return f"orchestrator repl --project {names.word(root(run))}"
     return advice.look(run.verification_root, run.id)
 
 

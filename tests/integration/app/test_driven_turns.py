@@ -14,16 +14,18 @@ from typing import Any
 
 import pytest
 
+from orchestrator import bootstrap
 from orchestrator.app.audit import replaying
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.running import driven_turn, start_run, turn_runs
+from orchestrator.app.running import driven_turn, orphaned_runs, start_run, turn_runs
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult, run_turn
+from orchestrator.app.running.orphaned_runs import LOST
 from orchestrator.core.running import locks
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused, UsageError
 from orchestrator.runner import evidence_files, evidence_kept, lost, owners, port, process, turn_logs
 from orchestrator.runner.executors import catalogue
 from orchestrator.runner.executors.scripted import Scripted
-from orchestrator.store import evidence, sqlite, turn_reader
+from orchestrator.store import evidence, run_reader, sqlite, turn_reader
 from tests import persons
 from tests.integration.app.desk import Desk
 
@@ -362,6 +364,38 @@ def test_where_the_project_cannot_be_written_the_turn_has_failed_and_says_so(
     monkeypatch.setattr(evidence_files, "raw_file", lambda *_: (_ for _ in ()).throw(problem))
     result = run_turn(desk.context, order(desk))
     assert (result.state, result.code, result.reason) == ("failed", "OUTPUT_FAILED", "No room.")
+
+
+def test_a_turn_whose_process_is_gone_is_told_and_ended_by_a_repl_of_its_project(desk: Desk) -> None:
+    """P35: so that its session can end though nobody drives it any more."""
+    gone = owners.mine().rpartition(":")[0] + ":1"
+    found = turn_runs.queue(
+        desk.context, session_id="S1", group_id="A", turn=2, role="developer", prompt="x", executor="scripted",
+        model=None, folder=tree(desk, "A"), root=str(desk.path.parent / "project"), owner=gone,
+    )  # fmt: skip
+    (lost_run,) = bootstrap.lost_runs(desk.context)
+    assert orphaned_runs.sentence(lost_run) == (
+        f"Its process is gone: orchestrator repl --project {lost_run.root} ends it, and its group can go on."
+    )
+    session = bootstrap.open_run_session(
+        project_mode="fixed", project_root=lost_run.root, database=str(desk.path), environment={},
+        executor=f"scripted:{script(desk)}",
+    )  # fmt: skip
+    told = f"{found['run']} in {lost_run.folder} was left by a runner that was killed, and is ended: {LOST}."
+    assert bootstrap.end_lost_runs(session) == [told]
+    assert bootstrap.lost_runs(desk.context) == []
+
+
+def script(desk: Desk) -> pathlib.Path:
+    path = desk.path.parent / "script.json"
+    path.write_text("[]")
+    return path
+
+
+def test_who_was_started_for_a_turn_is_no_person(desk: Desk) -> None:
+    """The processes that run turns are known to the proof of a person, as those that run tasks."""
+    held(desk, "A", tree(desk, "A"))
+    assert run_reader.owners(desk.context.connection) == [owners.mine()]
 
 
 # --- what is refused
