@@ -33,7 +33,8 @@ def is_gone(run: Run | TurnRun) -> bool:
 
 def list_orphaned(connection: Connection) -> list[Run | TurnRun]:
     """The runs, of tasks and of turns, that nobody executes any more, though they are said to run."""
-    running: list[Run | TurnRun] = [*run_reader.in_state(connection, states.RUNNING), *turn_reader.open_runs(connection)]
+    running: list[Run | TurnRun] = [*run_reader.in_state(connection, states.RUNNING)]
+    running += turn_reader.open_runs(connection)
     return [run for run in running if is_gone(run)]
 
 
