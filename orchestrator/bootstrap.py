@@ -16,8 +16,7 @@ from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageErro
 from orchestrator.store import constants, discovery, high_water, sqlite
 
 if TYPE_CHECKING:
-    from orchestrator.app.running import desk as desks
-    from orchestrator.app.running import hooks, run_session, serving
+    from orchestrator.app.running import hooks, run_session, web_run_service
 
 DEFAULT_DEADLINE_S = 10.0
 has_process = False
@@ -212,23 +211,23 @@ def lost_runs(context: Context) -> list[Any]:
     """The runs that are said to run, and whose process is gone."""
     from orchestrator.store import run_reader
 
-    if not run_reader.in_state(context.connection, "running"):
+    if not run_reader.owners(context.connection):
         return []
-    from orchestrator.app.running import gone
+    from orchestrator.app.running import orphaned_runs
 
-    return list(gone.found(context.connection))
+    return list(orphaned_runs.list_orphaned(context.connection))
 
 
-def end_lost_runs(desk: Any) -> list[str]:
-    """End what a killed runner has left in the database of a desk, where that is there already.
+def end_lost_runs(session: Any) -> list[str]:
+    """End what a killed runner has left in the database of a session of runs, where that is there already.
 
     Returns:
         A sentence for each run. What cannot be done now is told by the first call that needs it.
     """
-    path = desk.find()
+    path = session.find()
     if path is None:
         return []
-    from orchestrator.app.running import gone, waiting
+    from orchestrator.app.running import lock_acquisition, orphaned_runs
 
     try:
         reading = open_context(path, write=False, door="repl")
@@ -236,19 +235,19 @@ def end_lost_runs(desk: Any) -> list[str]:
             lost = lost_runs(reading)
         finally:
             reading.connection.close()
-        left = waiting.free_abandoned(desk.context) if lost else {}
-        return [gone.told(desk.context.connection, run, left.get(run.id, ())) for run in lost]
+        left = lock_acquisition.free_abandoned(session.context) if lost else {}
+        return [orphaned_runs.describe(session.context.connection, run, left.get(run.id, ())) for run in lost]
     except OrchestratorError:
         return []
 
 
-def open_desk(
+def open_run_session(
     *, project: str | None = None, project_mode: str | None = None, project_root: str | None = None,
     executor: str | None = None, executor_timeout_ms: int | None = None, progress_timeout_ms: int | None = None,
     provider: str | None = None, model: str | None = None, interactive: bool = False, database: str | None = None,
     environment: Mapping[str, str] | None = None,
-) -> desks.Desk:
-    """A desk for the runs of one session, in the project that the flags name; its database is made where there is none.
+) -> run_session.RunSession:
+    """A session of runs in the project that the flags name, not begun yet; its database is made where there is none.
 
     Its folder is made as well where nobody named another place than the project's own.
 
@@ -264,7 +263,7 @@ def open_desk(
         Refused: E102, E104. InvalidInput: an unknown executor. UsageError: flags that contradict each other.
         EnvironmentProblem: READ_ONLY, CORRUPT, SCHEMA_TOO_NEW, and others of the store.
     """
-    from orchestrator.app.running import desk
+    from orchestrator.app.running import run_session
     from orchestrator.runner import project as projects
 
     _take_orphans()
@@ -273,7 +272,7 @@ def open_desk(
     flags = _flags(executor, executor_timeout_ms, progress_timeout_ms, provider, model, interactive=interactive)
     executors = _executors(variables)
     executors(executor, provider)
-    return desk.Desk(
+    return run_session.RunSession(
         lambda: _working_context(database, variables, place.root), place, flags, executors, variables=variables,
         find=lambda: _found(database, variables, place.root),
     )  # fmt: skip
@@ -303,18 +302,18 @@ def open_service(
     *, executor: str | None = None, executor_timeout_ms: int | None = None, progress_timeout_ms: int | None = None,
     provider: str | None = None, model: str | None = None, database: str | None = None,
     environment: Mapping[str, str] | None = None, tell: Callable[[Exception], None],
-) -> serving.Service:
+) -> web_run_service.Service:
     """What a server does with runs, on the database that is found from the working folder.
 
     Args:
-        executor, executor_timeout_ms, progress_timeout_ms, provider, model, database: as `open_desk` takes them.
+        executor, executor_timeout_ms, progress_timeout_ms, provider, model, database: as `open_run_session` takes them.
         tell: takes faults that concern no call and no run.
 
     Raises:
         InvalidInput: an unknown executor. Refused: E104, one that is forbidden. EnvironmentProblem: as `open_context`.
     """
     from orchestrator.app.kernel.pooling import Pool
-    from orchestrator.app.running import desk, serving
+    from orchestrator.app.running import run_session, web_run_service
     from orchestrator.runner import project as projects
 
     _take_orphans()
@@ -325,16 +324,16 @@ def open_service(
 
     def opened(write: bool) -> Context:
         return open_context(
-            database, write=write, door="http", channel=serving.CHANNEL, environment=variables, shared=True,
+            database, write=write, door="http", channel=web_run_service.CHANNEL, environment=variables, shared=True,
             stays=True,
         )  # fmt: skip
 
-    def desk_on(context: Context, root: str) -> desks.Desk:
+    def session_on(context: Context, root: str) -> run_session.RunSession:
         place = projects.Project(root, projects.CWD)
-        return desk.Desk(lambda: context, place, flags, executors, variables=variables)
+        return run_session.RunSession(lambda: context, place, flags, executors, variables=variables)
 
     opened(True).connection.close()
-    return serving.Service(Pool(opened), desk_on, tell, lacking)
+    return web_run_service.Service(Pool(opened), session_on, tell, lacking)
 
 
 def _lacking(executors: Callable[..., Any], flags: run_session.Flags, variables: Mapping[str, str]) -> str | None:

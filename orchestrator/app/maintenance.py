@@ -206,17 +206,18 @@ def _of_the_system() -> list[Problem]:
 
 def _of_runs(path: str) -> list[Problem]:
     """The runs of a sound database that are said to run, and whose process is gone."""
-    from orchestrator.app.running import gone
+    from orchestrator.app.running import orphaned_runs
     from orchestrator.store.maintenance import Problem
 
     connection = sqlite.open_file(path, write=False)
     try:
-        lost = gone.found(connection)
+        lost = orphaned_runs.list_orphaned(connection)
     finally:
         connection.close()
     return [
-        Problem("RUN_ABANDONED", "warning", run.id, f"Run {run.id} is no longer executed. {gone.sentence(run)}",
-                suggest("repl", project=run.verification_root))
+        Problem("RUN_ABANDONED", "warning", run.id,
+                f"Run {run.id} is no longer executed. {orphaned_runs.sentence(run)}",
+                suggest("repl", project=orphaned_runs.root(run)))
         for run in lost
     ]  # fmt: skip
 

@@ -13,7 +13,7 @@ import contextlib
 import gzip
 import os
 import shutil
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -133,6 +133,17 @@ def record(
             # It would spoil the index for all others.
             raise _refusal(problems)
         return made, _write(folder, index._replace(records=(*index.records, made)))
+
+
+@contextlib.contextmanager
+def recording(project: str | os.PathLike[str], session_id: str) -> Iterator[None]:
+    """Be the only one who records something of a session meanwhile, among all that ask so: threads and processes.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED.
+    """
+    with durable.locked(session_folder(project, session_id)):
+        yield
 
 
 def registered(project: str | os.PathLike[str], session_id: str) -> tuple[str, ...]:

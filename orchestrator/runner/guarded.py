@@ -22,6 +22,8 @@ FILES = ("CLAUDE.md", "settings.json", "settings.local.json")
 FOLDERS = ("agents", "commands", "hooks", "rules", "skills")
 """Likewise, all that lies below these."""
 
+SHARED = ""
+"""In place of a session: there is none in which one run works alone."""
 _NOBODY: Mapping[str, Collection[str]] = {}
 _PASSING = (".partial", ".next")
 """How the names end of files that are there only while another one is written."""
@@ -93,16 +95,20 @@ class _Writers(NamedTuple):
     """Who may write into sessions meanwhile.
 
     session: the one in which one run works, and nobody else. working: other runs by session. opened: sessions.
+    own: the run itself, where others work in its session.
     """
 
     session: str
     working: Mapping[str, Collection[str]]
     opened: Collection[str]
+    own: str | None = None
 
     def may_write(self, path: str) -> bool:
         """Whether somebody may make, change or pack this file of the runner's records."""
         other, _, inner = path.removeprefix(_SESSIONS).partition("/")
         runs = self.working.get(other, ())
+        if self.own is not None and inner.startswith(f"{_RAW}{self.own}-"):
+            return True
         if inner.startswith(_RAW):
             return other != self.session and any(inner.startswith(f"{_RAW}{run}-") for run in runs)
         if inner.startswith(_EVIDENCE):
@@ -112,7 +118,7 @@ class _Writers(NamedTuple):
 
 def differences(
     before: Look, after: Look, session: str, expired: float, others: Collection[str] = (),
-    working: Mapping[str, Collection[str]] = _NOBODY,
+    working: Mapping[str, Collection[str]] = _NOBODY, own: str | None = None,
 ) -> tuple[str, ...]:
     """What was done to settings and records between two looks, in words, in order of paths.
 
@@ -120,10 +126,11 @@ def differences(
     which nothing runs, and which nobody has open, stays as it is.
 
     Args:
-        session: the one in which nobody else works.
+        session: the one in which nobody else works; `SHARED` where others work in every one.
         expired: seconds since the epoch; the evidence of others that was recorded before that may be deleted.
         others: runs of other processes in the project, which write down that they began or ended.
         working: by session, the other runs that were under way, or were ended, at any time in between.
+        own: the run whose executor ran, where `session` does not tell it.
     """
     gone = before.sessions - after.sessions
     found = [f"{evidence_files.OWN_FOLDER} (replaced)"] if before.folder not in (None, after.folder) else []
@@ -133,7 +140,7 @@ def differences(
     ]
     found += _of_settings(before.settings, after.settings)
     found += _of_pointers(before.pointers, after.pointers, others)
-    writers = _Writers(session, working, before.opened | after.opened)
+    writers = _Writers(session, working, before.opened | after.opened, own)
     for path, known in sorted(before.records.items()):
         now = after.records.get(path)
         if _session(path) in gone:
@@ -184,7 +191,7 @@ def _session(path: str) -> str:
 
 def _is_log(path: str) -> bool:
     """Whether it is the log of a run that has ended, which nobody writes again."""
-    return path.removeprefix(_SESSIONS).partition("/")[2].startswith(f"{_LOGS}task-")
+    return path.removeprefix(_SESSIONS).partition("/")[2].startswith((f"{_LOGS}task-", f"{_LOGS}turn-"))
 
 
 def _is_kept(path: str) -> bool:

@@ -1,24 +1,265 @@
 """Running a program under supervision: it gets no answers, no time beyond its limits, and leaves nobody behind.
 
-Nothing here judges what a program printed. How it ended is told: by itself, at a prompt that nobody answers, by the
-clock that ran out first, or because it was cancelled.
+It is followed from its start until nothing of it is left. Nothing here judges what it printed. How it ended is told: by
+itself, at a prompt that nobody answers, by the clock that ran out first, or because it was cancelled.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import selectors
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from orchestrator.core.running import prompts
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import clocks, following, orphans, reading
-from orchestrator.runner.clocks import Limits as Limits
-from orchestrator.runner.following import Progress as Progress
+from orchestrator.runner import orphans, processes, reading
+
+
+class Limits(NamedTuple):
+    """The clocks of a run, in milliseconds.
+
+    executor_timeout_ms: for the whole run.
+    progress_timeout_ms: without a byte of output.
+    prompt_ms: for which an unfinished prompt has to stay the last line.
+    finished_prompt_ms: for which a finished one has to.
+    grace_ms: for ending when asked to, before being killed.
+    task_deadline: a moment of `time.monotonic()`, in seconds, at which the task's own time is up.
+    task_limit_ms: the task's own time, to be told.
+    """
+
+    executor_timeout_ms: int = 60_000
+    progress_timeout_ms: int = 30_000
+    prompt_ms: int = 2_000
+    finished_prompt_ms: int = 10_000
+    grace_ms: int = 3_000
+    task_deadline: float | None = None
+    task_limit_ms: int | None = None
+
+
+class Cause(NamedTuple):
+    """What ends a run.
+
+    moment: the second from which on it does.
+    limit, timeout_ms: the name of the clock that ran out, and what it was set to.
+    prompt: the line at which the program waits; not masked.
+    """
+
+    moment: float
+    limit: str | None = None
+    timeout_ms: int | None = None
+    prompt: str | None = None
+
+
+BY_ITSELF = Cause(0.0)
+CANCELLED = Cause(0.0)
+
+
+def task_time(limits: Limits, begun: float) -> list[Cause]:
+    """The task's own clock, if there is one, for a run that began at that second."""
+    if limits.task_deadline is None:
+        return []
+    left_ms = round((limits.task_deadline - begun) * 1000)
+    return [Cause(limits.task_deadline, "task_limits.seconds", limits.task_limit_ms or max(left_ms, 0))]
+
+
+def first_cause(limits: Limits, begun: float, heard: float, prompt: prompts.Prompt | None) -> Cause:
+    """What will end a run first, if nothing else happens.
+
+    Args:
+        limits: all clocks.
+        begun: the second in which the run began.
+        heard: the second in which it last wrote something.
+        prompt: what it waits at.
+    """
+    causes = [
+        Cause(begun + limits.executor_timeout_ms / 1000, "executor_timeout_ms", limits.executor_timeout_ms),
+        Cause(heard + limits.progress_timeout_ms / 1000, "progress_timeout_ms", limits.progress_timeout_ms),
+        *task_time(limits, begun),
+    ]
+    if prompt is not None:
+        causes.append(Cause(prompt.due, prompt=prompt.text))
+    return min(causes, key=lambda cause: cause.moment)
+
+
+LINGER_S = 0.2
+"""Seconds that others have to end by themselves when the program itself has ended."""
+BACKGROUND_GRACE_S = 0.5
+"""Seconds that they then have to end when they are asked to."""
+WATCH_S = 0.5
+"""Seconds between two reports of progress."""
+_LOOK_S = 0.2
+_TICK_S = 0.05
+_SHORT_TICK_S = 0.01
+_CHUNK = 65_536
+_AT_ONCE = 8
+
+
+class Progress(NamedTuple):
+    """How a run is going, for a person who waits.
+
+    line: the last line, masked and without codes.
+    """
+
+    elapsed_ms: int
+    silent_ms: int
+    bytes_out: int
+    line: str
+
+
+Watch = Callable[[Progress], None]
+Cancelled = Callable[[], bool]
+
+
+class Run:
+    """A program that was started."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], family: orphans.Family, limits: Limits, output: reading.Output
+    ) -> None:
+        """Take over a program with its pipes, which was started with that family."""
+        assert process.stdout is not None  # noqa: S101 - both were opened as pipes
+        assert process.stderr is not None  # noqa: S101
+        self.process = process
+        self.output = output
+        self.leftovers: tuple[str, ...] = ()
+        self.background: tuple[str, ...] = ()
+        self._limits = limits
+        self._prompts = prompts.Watch(limits.prompt_ms / 1000, limits.finished_prompt_ms / 1000)
+        self._pipes = {process.stdout.fileno(): "stdout", process.stderr.fileno(): "stderr"}
+        self._family = family
+        self._begun = self._heard = self._looked = self._reported = time.monotonic()
+        self._is_over = self._is_alone = False
+        self._selector = selectors.DefaultSelector()
+        for descriptor in self._pipes:
+            os.set_blocking(descriptor, False)
+            self._selector.register(descriptor, selectors.EVENT_READ)
+        self._pidfd = processes.pidfd(process.pid)
+        if self._pidfd is not None:
+            self._selector.register(self._pidfd, selectors.EVENT_READ)
+
+    def follow(self, watch: Watch | None, cancelled: Cancelled | None) -> Cause:
+        """Read until the program has ended or a cause to end it has come."""
+        pause = 0.0
+        while True:
+            is_all_read = self._read(pause)
+            now = time.monotonic()
+            if self._has_ended():
+                self._linger()
+                return BY_ITSELF
+            if cancelled is not None and cancelled():
+                return CANCELLED
+            # A prompt is judged only when everything that was written has been read.
+            prompt = self._prompts.look() if is_all_read else None
+            cause = first_cause(self._limits, self._begun, self._heard, prompt)
+            if cause.moment <= now:
+                return cause
+            self._keep_track(now)
+            self._report(watch, now)
+            pause = min(_TICK_S, cause.moment - now)
+
+    def end(self) -> None:
+        """End all that is left of it, read what it has written, and close its pipes."""
+        try:
+            self._forget_pidfd()
+            grace_s = BACKGROUND_GRACE_S if self._is_over else self._limits.grace_ms / 1000
+            if not self._is_alone:
+                self.leftovers = orphans.end(self._family, grace_s, self._wait)
+                self._read_rest()
+            orphans.reap(self._family)
+        finally:
+            orphans.forget(self._family)
+            self._forget_pidfd()
+            self._selector.close()
+            for pipe in (self.process.stdout, self.process.stderr):
+                if pipe is not None:
+                    pipe.close()
+            # One that cannot be killed is not waited for.
+            self.process.poll() if self.leftovers else self.process.wait()
+
+    def was_cut(self, cause: Cause) -> bool:
+        """Whether somebody was ended who may have been writing: known once all of it has ended."""
+        by_itself = cause is BY_ITSELF and self.process.returncode is not None and self.process.returncode >= 0
+        return not by_itself or bool(self.background or self.leftovers)
+
+    def _has_ended(self) -> bool:
+        """Whether the program has ended. It is not reaped yet, so that its number names its group and nobody else."""
+        try:
+            flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            self._is_over = os.waitid(os.P_PID, self.process.pid, flags) is not None
+        except ChildProcessError:
+            # Who ignores SIGCHLD has no children to reap.
+            self._is_over = True
+        return self._is_over
+
+    def _linger(self) -> None:
+        """Give those in the background a moment to end, and note who does not."""
+        self._forget_pidfd()
+        until = time.monotonic() + LINGER_S
+        while True:
+            living = orphans.look(self._family)
+            self._is_alone = not living and not self._pipes
+            if self._is_alone or time.monotonic() >= until:
+                self.background = tuple(sorted(map(orphans.told, living)))
+                return
+            self._wait(_SHORT_TICK_S)
+            orphans.reap(self._family)
+
+    def _wait(self, seconds: float) -> None:
+        self._read(seconds)
+
+    def _read(self, seconds: float) -> bool:
+        """Read what there is, after waiting so long for it; whether it was all, or very much more goes on coming."""
+        for _ in range(_AT_ONCE):
+            ready = [key.fd for key, _ in self._selector.select(seconds) if key.fd in self._pipes]
+            if not ready:
+                return True
+            for descriptor in ready:
+                self._take(descriptor)
+            seconds = 0
+        return False
+
+    def _take(self, descriptor: int) -> None:
+        stream = self._pipes[descriptor]
+        data = os.read(descriptor, _CHUNK)
+        if data:
+            self._heard = time.monotonic()
+            self._prompts.feed(stream, self.output.add(stream, data), self._heard)
+        else:
+            self._selector.unregister(descriptor)
+            del self._pipes[descriptor]
+
+    def _read_rest(self) -> None:
+        until = time.monotonic() + orphans.CLOSING_S
+        while self._pipes and time.monotonic() < until:
+            self._read(_TICK_S)
+        if self._pipes and not self.leftovers:
+            self.leftovers = ("an unknown process that holds the output open",)
+
+    def _keep_track(self, now: float) -> None:
+        """Look at the family from time to time, so that those who leave it are known."""
+        if now - self._looked >= _LOOK_S:
+            self._looked = now
+            orphans.look(self._family)
+            orphans.reap(self._family)
+
+    def _report(self, watch: Watch | None, now: float) -> None:
+        if watch is not None and now - self._reported >= WATCH_S:
+            self._reported = now
+            elapsed, silent = round((now - self._begun) * 1000), round((now - self._heard) * 1000)
+            watch(Progress(elapsed, silent, self.output.size, self.output.last_line()))
+
+    def _forget_pidfd(self) -> None:
+        if self._pidfd is not None:
+            self._selector.unregister(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = None
+
 
 INTERACTIVE_PROMPT = "INTERACTIVE_PROMPT"
 TIMEOUT = "TIMEOUT"
@@ -66,8 +307,8 @@ def supervise(
     limits: Limits = Limits(),  # noqa: B008 - a frozen value
     raw: Path | None = None,
     secrets: Sequence[str] = (),
-    watch: following.Watch | None = None,
-    cancelled: following.Cancelled | None = None,
+    watch: Watch | None = None,
+    cancelled: Cancelled | None = None,
     tag: str | None = None,
     text: str = "",
 ) -> Ended:
@@ -98,7 +339,7 @@ def supervise(
     Source: seed 001, Properties 34 and 35.
     """
     begun = time.monotonic()
-    for spent in clocks.task_time(limits, begun):
+    for spent in task_time(limits, begun):
         if spent.moment <= begun:
             return Ended(None, None, "not started: the task's time is up", TIMEOUT, spent.timeout_ms, spent.limit)
     _occupy_standard_streams()
@@ -147,7 +388,7 @@ def _start(
     output: reading.Output,
     tag: str | None,
     source: int,
-) -> following.Run:
+) -> Run:
     token = orphans.token(tag)
     process, family = orphans.start(
         lambda: subprocess.Popen(  # noqa: S603 - an argument list; there is no shell
@@ -164,7 +405,7 @@ def _start(
         token,
     )
     try:
-        return following.Run(process, family, limits, output)
+        return Run(process, family, limits, output)
     except BaseException:
         orphans.forget(family)
         with process:
@@ -172,7 +413,7 @@ def _start(
         raise
 
 
-def _told(run: following.Run, cause: clocks.Cause, duration_ms: int) -> Ended:
+def _told(run: Run, cause: Cause, duration_ms: int) -> Ended:
     code, output = run.process.returncode, run.output
     exit_code, number = (code, None) if code is None or code >= 0 else (None, -code)
     prompt = None if cause.prompt is None else output.masked(cause.prompt)
@@ -192,13 +433,13 @@ def _told(run: following.Run, cause: clocks.Cause, duration_ms: int) -> Ended:
         duration_ms,
         run.leftovers,
         run.background,
-        cause is clocks.CANCELLED,
+        cause is CANCELLED,
         output.no_text,
     )
 
 
-def _why(cause: clocks.Cause, prompt: str | None, by_itself: str) -> str:
-    if cause is clocks.CANCELLED:
+def _why(cause: Cause, prompt: str | None, by_itself: str) -> str:
+    if cause is CANCELLED:
         return "cancelled"
     if prompt is not None:
         return f"waits for an answer: {prompt}"

@@ -96,6 +96,7 @@ CHANGING = {
     "task_dependencies": Changing(created="t.seq"),
     "task_groups": Changing(),
     "tasks": Changing(),
+    "turn_runs": Changing(),
 }
 """Compared, row by row, with the state that the last step left which wrote the row."""
 

@@ -18,9 +18,11 @@ _CHANGES = """SELECT c.entity, c.entity_id, c.from_status, c.to_status, CASE c.e
         WHEN 'group' THEN c.entity_id
         WHEN 'task' THEN (SELECT t.group_id FROM tasks t WHERE t.session_id = c.session_id AND t.id = c.entity_id)
         WHEN 'run' THEN (SELECT t.group_id FROM runs r JOIN tasks t ON t.session_id = r.session_id AND t.id = r.task_id
-            WHERE r.session_id = c.session_id AND r.id = c.entity_id) END
+            WHERE r.session_id = c.session_id AND r.id = c.entity_id)
+        WHEN 'turn' THEN (SELECT r.group_id FROM turn_runs r WHERE r.session_id = c.session_id AND r.id = c.entity_id)
+        END
     FROM status_changes c WHERE c.session_id = :session AND c.seq = :seq
-    AND c.entity IN ('session', 'group', 'task', 'run') ORDER BY c.part"""
+    AND c.entity IN ('session', 'group', 'task', 'run', 'turn') ORDER BY c.part"""
 _NAMES = ("number", "session_id", "seq", "kind", "actor", "at")
 _OF_CHANGE = ("entity", "id", "from", "to")
 _OF_DECISION = ("group_id", "current_agent", "response_status", "next_agent", "action")
@@ -35,8 +37,8 @@ def after(connection: sqlite3.Connection, number: int, limit: int) -> list[dict[
     """The events behind a number.
 
     Returns:
-        Of each number, session_id, seq, kind, actor, at; `decisions`; `changes`, what of session, groups, tasks and
-        runs moved, as entity, id, from, to; `group_ids`, the groups that any of this is about.
+        Of each number, session_id, seq, kind, actor, at; `decisions`; `changes`, what of session, groups, tasks,
+        runs and turns moved, as entity, id, from, to; `group_ids`, the groups that any of this is about.
     """
     rows = connection.execute(_AFTER, {"after": number, "limit": limit}).fetchall()
     found = [dict(zip(_NAMES, row, strict=True)) for row in rows]

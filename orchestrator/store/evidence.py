@@ -22,9 +22,11 @@ _HANDOFFS = "SELECT turn, group_id, hash, document FROM handoffs WHERE session_i
 
 _WITH_OPERATIONS = "SELECT DISTINCT session_id FROM evidence WHERE kind = 'operation' ORDER BY session_id"
 # An operation is named after its run.
-_OPERATION = """SELECT e.id, e.seq, e.content, (SELECT r.verification_root FROM runs r
+_OPERATION = """SELECT e.id, e.seq, e.content, coalesce((SELECT r.verification_root FROM runs r
         WHERE r.session_id = e.session_id AND substr(e.subject, 1, length(r.id) + 1) = r.id || '-'
-        ORDER BY length(r.id) DESC LIMIT 1)
+        ORDER BY length(r.id) DESC LIMIT 1), (SELECT t.root FROM turn_runs t
+        WHERE t.session_id = e.session_id AND substr(e.subject, 1, length(t.id) + 1) = t.id || '-'
+        ORDER BY length(t.id) DESC LIMIT 1))
     FROM evidence e WHERE e.session_id = :session AND e.kind = 'operation' ORDER BY e.seq DESC, e.part DESC LIMIT 1"""
 _EXPIRIES = "SELECT content FROM evidence WHERE kind = 'expiry' AND subject = :root"
 CHECKSUM = "index"

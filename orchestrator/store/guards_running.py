@@ -54,8 +54,39 @@ _HOLDS = (
     " AND l.released_seq IS NULL)"
 )
 _TAKEN = (
-    "EXISTS (SELECT 1 FROM run_locks l INDEXED BY ix_run_locks_held WHERE l.path = NEW.path AND l.released_seq IS NULL"
+    "(EXISTS (SELECT 1 FROM run_locks l INDEXED BY ix_run_locks_held WHERE l.path = NEW.path AND l.released_seq IS NULL"
     " AND 'write' IN (l.mode, NEW.mode))"
+    " OR EXISTS (SELECT 1 FROM turn_runs t INDEXED BY ix_turn_runs_open WHERE t.ended_at IS NULL"
+    " AND t.state = 'running' AND NEW.path IN (t.folder, t.lock_key)))"
+)
+
+LEGAL_TURN_MOVES = (
+    ("queued", "running"),
+    ("queued", "failed"),
+    ("running", "answered"),
+    ("running", "no_answer"),
+    ("running", "failed"),
+    ("running", "limited"),
+)
+"""From which state the run of a turn may go to which."""
+
+_ON_TURN = "BEFORE UPDATE OF state ON turn_runs"
+_LEGAL_TURN = "(" + " OR ".join(f"(OLD.state = '{a}' AND NEW.state = '{b}')" for a, b in LEGAL_TURN_MOVES) + ")"
+_TURN_RECORDED = _RECORDED.replace("c.entity = 'run'", "c.entity = 'turn'")
+_TURN_MOVED = f"{_MOVES} AND {_LEGAL_TURN} AND {_TURN_RECORDED}"
+_TURN_JUDGED = (
+    "EXISTS (SELECT 1 FROM evidence e WHERE e.session_id = NEW.session_id AND e.seq = NEW.state_seq"
+    " AND e.kind = 'turn' AND e.subject = NEW.id)"
+)
+_TURN_PROVEN = (
+    "EXISTS (SELECT 1 FROM evidence e WHERE e.session_id = NEW.session_id AND e.seq = NEW.state_seq"
+    " AND e.kind = 'operation' AND e.subject = NEW.id || '-execute')"
+)
+_TURN_TAKEN = (
+    "(EXISTS (SELECT 1 FROM turn_runs t INDEXED BY ix_turn_runs_open WHERE t.ended_at IS NULL"
+    " AND t.state = 'running' AND t.id <> NEW.id AND (t.lock_key = NEW.lock_key OR t.folder = NEW.folder))"
+    " OR EXISTS (SELECT 1 FROM run_locks l INDEXED BY ix_run_locks_held WHERE l.path IN (NEW.folder, NEW.lock_key)"
+    " AND l.released_seq IS NULL))"
 )
 
 TRIGGERS: tuple[Statement, ...] = (
@@ -127,5 +158,59 @@ TRIGGERS: tuple[Statement, ...] = (
     ),
     fixed("run_locks", "a lock keeps what it holds", "session_id", "run_id", "path", "mode", "seq", "acquired_at"),
     *closed_once("run_locks", "a lock is released once", "released_seq", "released_at"),
+    refuse(
+        "turn_runs_begin_queued",
+        "BEFORE INSERT ON turn_runs",
+        "ILLEGAL_MOVE: the run of a turn begins as queued",
+        when="NEW.state IS NOT 'queued'",
+    ),
+    refuse(
+        "turn_runs_moves_are_legal",
+        _ON_TURN,
+        "ILLEGAL_MOVE: the run of a turn does not go from its state to this one",
+        when=f"{_MOVES} AND NOT {_LEGAL_TURN} AND OLD.ended_at IS NULL",
+    ),
+    refuse(
+        "turn_runs_moves_are_recorded",
+        _ON_TURN,
+        "STATUS_CHANGE_MISSING: a move needs the status_changes row of its step",
+        when=f"{_MOVES} AND {_LEGAL_TURN} AND NOT {_TURN_RECORDED}",
+    ),
+    refuse(
+        "turn_runs_exclude_each_other",
+        _ON_TURN,
+        "LOCK_HELD: one turn at a time works on a group, and in a folder",
+        when=f"{_TURN_MOVED} AND NEW.state = 'running' AND {_TURN_TAKEN}",
+    ),
+    refuse(
+        "turn_runs_end_with_their_log",
+        _ON_TURN,
+        "LOG_MISSING: the run of a turn ends with what was seen and how it was judged, written in the same step",
+        when=f"{_TURN_MOVED} AND NEW.ended_at IS NOT NULL AND NOT {_TURN_JUDGED}",
+    ),
+    refuse(
+        "turn_runs_answered_needs_proof",
+        _ON_TURN,
+        "EVIDENCE_MISSING: a turn is answered by what an executor said, with the evidence that it was called",
+        when=f"{_TURN_MOVED} AND NEW.state = 'answered' AND {_TURN_JUDGED} AND NOT {_TURN_PROVEN}",
+    ),
+    refuse(
+        "turn_runs_never_change_when_ended",
+        "BEFORE UPDATE ON turn_runs",
+        "NEVER_CHANGED: the run of a turn that has ended stays as it is",
+        when="OLD.ended_at IS NOT NULL",
+    ),
+    refuse(
+        "turn_runs_change_columns_follow_the_state",
+        f"BEFORE UPDATE OF {', '.join(_CHANGE_COLUMNS)} ON turn_runs",
+        "STATUS_CHANGE_MISSING: who changed a state, when, and who runs it is written with the change alone",
+        when=f"NEW.state IS OLD.state AND OLD.ended_at IS NULL AND {differs(*_CHANGE_COLUMNS)}",
+    ),
+    fixed(
+        "turn_runs",
+        "the run of a turn keeps what it was queued with",
+        *("session_id", "id", "group_id", "turn", "role", "prompt", "executor", "model", "folder", "root", "lock_key"),
+        *("queued_by", "queued_at", "created_seq"),
+    ),
 )
-"""The triggers on runs and their locks, as (name, statement)."""
+"""The triggers on runs, their locks, and the runs of turns, as (name, statement)."""

@@ -82,8 +82,9 @@ CRITERION = "SELECT * FROM criteria WHERE session_id = :session AND id = :id"
 CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE session_id = :session
     AND created_seq > :since AND (:all = 1 OR removed_seq IS NULL) ORDER BY created_seq, id LIMIT :limit"""
 UNJUDGED = (
-    "refusal", "task claim", "task heartbeat", "task release", "run start", "run wait", "init", "project add",
-    "workflow load", "human enrol", "human remove", "human reset", "human link", "human open", "human verify",
+    "refusal", "task claim", "task heartbeat", "task release", "run start", "run wait", "turn queue", "turn start",
+    "init", "project add", "workflow load", "human enrol", "human remove", "human reset", "human link", "human open",
+    "human verify",
 )  # fmt: skip
 """Kinds of events that change nothing of what a verdict rests on. Every other kind does, also one added later."""
 

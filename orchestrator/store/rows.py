@@ -64,6 +64,9 @@ COLUMNS = {
     " created_at created_seq status status_changed_by_agent_id status_changed_at status_seq former_status"
     " blocked_reason version=1 claim_holder claim_token claim_until claim_beat_at",
     "texts": "hash content",
+    "turn_runs": "session_id id group_id turn role prompt executor model folder root lock_key queued_by queued_at"
+    " created_seq state state_changed_by state_changed_at state_seq owner started_at ended_at reason error_code"
+    " blocked_reason timeout_ms limit_name output usage",
     "workflow_activations": "seq workflow_version_id activated_by activated_at",
     "workflow_transitions": "workflow_version_id current_agent response_status next_agent action include_context"
     " escalation_check=0 model_override fallback_agent bypass_qa=0 max_parallel then_action effect",
@@ -86,10 +89,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "task_dependencies": ("task_id", "depends_on_id", "seq"),
     "task_groups": ("id",),
     "tasks": ("id",),
+    "turn_runs": ("id",),
 }
 """Tables whose rows may change, with their keys: where a session is part of the key, within that session."""
 
 OF_SESSION = frozenset(
-    ("criteria", "group_dependencies", "run_locks", "runs", "task_dependencies", "task_groups", "tasks")
+    ("criteria", "group_dependencies", "run_locks", "runs", "task_dependencies", "task_groups", "tasks", "turn_runs")
 )
 """Those of them that have the session in their key."""

@@ -57,9 +57,12 @@ _OF_TASK = f"""SELECT {_COLUMNS} FROM runs r INDEXED BY ix_runs_task
     WHERE r.session_id = :session AND r.task_id = :task ORDER BY r.created_seq, r.id"""
 _OPEN = f"""SELECT {_COLUMNS} FROM runs r INDEXED BY ix_runs_open
     WHERE r.ended_at IS NULL AND r.state = :state ORDER BY r.id"""
+_OWNERS = "SELECT owner FROM runs INDEXED BY ix_runs_open WHERE ended_at IS NULL AND state = 'running'"
+_OWNERS_OF_TURNS = """SELECT owner FROM turn_runs INDEXED BY ix_turn_runs_open
+    WHERE ended_at IS NULL AND state IN ('queued', 'running')"""
 WAITING = "waiting"
 """The kind of the log's entry by which a process says that it waits for a queued run."""
-_WAITING = f"""SELECT {_COLUMNS}, e.text FROM runs r INDEXED BY ix_runs_open
+_WAITING = f"""SELECT {_COLUMNS}, e.text, e.at FROM runs r INDEXED BY ix_runs_open
     CROSS JOIN run_events e INDEXED BY ix_run_events_run ON e.session_id = r.session_id AND e.run_id = r.id
     WHERE r.ended_at IS NULL AND r.state = 'queued' AND e.kind = '{WAITING}' AND e.seq > r.state_seq
     ORDER BY e.at, r.id"""
@@ -82,7 +85,8 @@ _HELD = """SELECT session_id, run_id, path, mode FROM run_locks INDEXED BY ix_ru
 _LOCKS = """SELECT path, seq FROM run_locks WHERE session_id = :session AND run_id = :id AND released_seq IS NULL
     ORDER BY path DESC, seq DESC"""
 _STARTED = "SELECT input FROM audit_events WHERE rowid > :number AND kind = 'run start' ORDER BY rowid"
-_MOVED = "SELECT input FROM audit_events WHERE rowid > :number AND kind LIKE 'run %' ORDER BY rowid"
+_MOVED = """SELECT input FROM audit_events WHERE rowid > :number
+    AND (kind LIKE 'run %' OR kind LIKE 'turn %') ORDER BY rowid"""
 _CHANNEL = "SELECT channel FROM audit_events WHERE session_id = :session AND seq = 1"
 _EVENTS = """SELECT at, kind, level, text FROM run_events INDEXED BY ix_run_events_run
     WHERE session_id = :session AND run_id = :id ORDER BY seq, part"""
@@ -139,9 +143,14 @@ def in_state(connection: sqlite3.Connection, state: str) -> list[Run]:
     return [Run(*row) for row in connection.execute(_OPEN, {"state": state})]
 
 
-def waiting(connection: sqlite3.Connection) -> list[tuple[Run, str]]:
-    """The queued runs for which processes wait, with those, first come first."""
-    return [(Run(*row[:-1]), row[-1]) for row in connection.execute(_WAITING)]
+def owners(connection: sqlite3.Connection) -> list[str]:
+    """The processes that execute runs, of tasks and of turns, or wait to execute those of turns."""
+    return [row[0] for sql in (_OWNERS, _OWNERS_OF_TURNS) for row in connection.execute(sql)]
+
+
+def waiting(connection: sqlite3.Connection) -> list[tuple[Run, str, str]]:
+    """The queued runs for which processes wait, with these and since when, first come first."""
+    return [(Run(*row[:-2]), row[-2], row[-1]) for row in connection.execute(_WAITING)]
 
 
 def made_below(connection: sqlite3.Connection, run: Run) -> tuple[str, ...]:
@@ -174,7 +183,7 @@ def is_to_stop(connection: sqlite3.Connection, session: str, id: str) -> bool:
 
 
 def held(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
-    """The locks that are held: session, run, path, mode."""
+    """The locks that runs of tasks hold: session, run, path, mode."""
     return [(row[0], row[1], row[2], row[3]) for row in connection.execute(_HELD)]
 
 
@@ -190,7 +199,7 @@ def started_after(connection: sqlite3.Connection, number: int) -> list[tuple[str
 
 
 def moved_after(connection: sqlite3.Connection, number: int) -> list[str]:
-    """The runs that steps since the event of a number were about, but for that which queued them."""
+    """The runs, also of turns, that steps since the event of a number were about, but for that which queued them."""
     given = (strictjson.stored(row[0]) for row in connection.execute(_MOVED, {"number": number}))
     return [each["id"] for each in given if "id" in each]
 

@@ -44,6 +44,7 @@ from orchestrator.store.tables_running import (
     run_locks,
     run_violations,
     runs,
+    turn_runs,
 )
 from orchestrator.store.tables_tasks import (
     notices,
@@ -107,6 +108,7 @@ __all__ = [
     "task_groups",
     "tasks",
     "texts",
+    "turn_runs",
     "workflow_activations",
     "workflow_transitions",
     "workflow_versions",

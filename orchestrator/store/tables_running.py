@@ -76,6 +76,57 @@ runs = sa.Table(
 )
 """One execution of a task; the REPL and HTTP call it a task, by its `id` outside and its `log_id` in the log."""
 
+TURN_STATES = ("queued", "running", "answered", "no_answer", "failed", "limited")
+TURN_ENDED = "('answered', 'no_answer', 'failed', 'limited')"
+
+turn_runs = sa.Table(
+    "turn_runs",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.text("id"),
+    columns.text("group_id", null=True),
+    columns.integer("turn"),
+    columns.text("role"),
+    columns.text("prompt"),
+    columns.text("executor"),
+    columns.text("model", null=True),
+    columns.text("folder"),
+    columns.text("root"),
+    columns.text("lock_key"),
+    sa.Column("queued_by", sa.Text, sa.ForeignKey("agents.id"), nullable=False),
+    columns.text("queued_at"),
+    columns.integer("created_seq"),
+    columns.text("state"),
+    columns.text("state_changed_by"),
+    columns.text("state_changed_at"),
+    columns.integer("state_seq"),
+    columns.text("owner", null=True),
+    columns.text("started_at", null=True),
+    columns.text("ended_at", null=True),
+    columns.text("reason", null=True),
+    columns.text("error_code", null=True),
+    columns.text("blocked_reason", null=True),
+    columns.integer("timeout_ms", null=True),
+    columns.text("limit_name", null=True),
+    columns.text("output", null=True),
+    columns.text("usage", null=True),
+    sa.PrimaryKeyConstraint("session_id", "id"),
+    sa.UniqueConstraint("id"),
+    sa.ForeignKeyConstraint(["session_id", "group_id"], ["task_groups.session_id", "task_groups.id"]),
+    columns.one_of("state", TURN_STATES),
+    sa.CheckConstraint(f"(state IN {TURN_ENDED}) = (ended_at IS NOT NULL)", name="ended"),
+    sa.CheckConstraint("(ended_at IS NULL) = (owner IS NOT NULL)", name="owner"),
+    sa.CheckConstraint("state <> 'answered' OR (output IS NOT NULL AND output <> '')", name="answer"),
+    sa.CheckConstraint(
+        "state NOT IN ('no_answer', 'failed', 'limited') OR (reason IS NOT NULL AND reason <> '')", name="reason"
+    ),
+    sa.Index("ix_turn_runs_turn", "session_id", "group_id", "turn"),
+    sa.Index("ix_turn_runs_open", "state", "id", sqlite_where=sa.text("ended_at IS NULL")),
+    sqlite_with_rowid=False,
+)
+"""One execution of an agent's turn: its product is a report, and it belongs to no task. The row is its lock as well:
+while it runs it holds its folder and its key."""
+
 projects = sa.Table(
     "projects",
     columns.metadata,

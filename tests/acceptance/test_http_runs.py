@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap, errors
-from orchestrator.app.running import holding
+from orchestrator.app.running import begin_session, execute_run, preflight, submission
 from orchestrator.core.running import guard
 from tests import persons
 from tests.acceptance import replhouse
@@ -130,7 +130,7 @@ class TestINV5:
 
     def test_what_no_executor_may_see_is_not_executed_when_it_was_only_queued(self, web: WebHouse) -> None:
         """A kill between the queueing of a destructive task and the look at it; a restart must not run it."""
-        from orchestrator.app.running import queueing
+        from orchestrator.app.running import run_queue
 
         first = web.serve(steps=STEPS)
         folder = web.folder()
@@ -139,7 +139,7 @@ class TestINV5:
         first.stop()
         with web.at_terminal() as context:
             context.credential = None
-            queued = queueing.queue(
+            queued = run_queue.queue(
                 context, session_id="kept", prompt="rm -rf everything", task_type="DANGEROUS_OP", executor="scripted",
                 provider="claude-code", root=str(folder),
             )["run"]
@@ -173,18 +173,18 @@ class TestINV6:
             assert server.scripts.post(f"/api/tasks/{id}/cancel").json()["new_status"] == "CANCELLED"
 
     def test_no_run_awaits_a_response_to_nothing(self, server: Server, shared: WebHouse, project: str) -> None:
-        from orchestrator.app.running import queueing
+        from orchestrator.app.running import run_queue
 
         server.chat(project, "explain it", "to-hold")
         with shared.at_terminal() as context:
             context.credential = None
             shared_root = str(shared.folder("held"))
-            id = queueing.queue(
+            id = run_queue.queue(
                 context, session_id="to-hold", prompt="x", task_type="READ_INFO", executor="scripted",
                 provider="claude-code", root=shared_root,
             )["run"]
             with pytest.raises(errors.OrchestratorError) as caught:
-                holding.hold(context, session_id="to-hold", id=id, state="awaiting_response", reason="r",
+                preflight.hold(context, session_id="to-hold", id=id, state="awaiting_response", reason="r",
                              executor_status="INCOMPLETE", question=" ")  # fmt: skip
         assert caught.value.code == "ILLEGAL_MOVE"
 
@@ -529,20 +529,20 @@ def test_retry_and_cancel_give_the_rows_that_the_desk_of_the_repl_gives(
     house = tmp_path / "desk"
     house.mkdir()
     database = pathlib.Path(shutil.copy(initialised, house / "orchestrator.db"))
-    desk = bootstrap.open_desk(
+    desk = bootstrap.open_run_session(
         project=str(replhouse.set_up(house / "project")), executor=web.scripted(*STEPS), database=str(database),
         interactive=True, environment={},
     )  # fmt: skip
     try:
-        desk.start()
+        begin_session.start(desk)
         persons.sit(desk.context)
         by = {"by": "user"}
-        failed = desk.work(desk.submit(STORY[2])["id"])["id"]
-        desk.work(desk.retry(failed, **by)["id"])
-        waits = desk.work(desk.submit(STORY[1])["id"])["id"]
-        desk.cancel(waits, **by)
+        failed = execute_run.execute(desk, submission.submit(desk, STORY[2])["id"])["id"]
+        execute_run.execute(desk, submission.retry(desk, failed, **by)["id"])
+        waits = execute_run.execute(desk, submission.submit(desk, STORY[1])["id"])["id"]
+        submission.cancel(desk, waits, **by)
         with pytest.raises(errors.Refused) as caught:
-            desk.retry(waits, **by)
+            submission.retry(desk, waits, **by)
         assert refused == caught.value.code
         assert told(database) == told(web.database)
     finally:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.runner import occupied
+from orchestrator.runner import folder_lock
 from tests.acceptance.replhouse import DEADLINE_S, House, set_up
 from tests.acceptance.webhouse import STEPS, WebHouse
 from tests.integration.runner import supervised
@@ -144,7 +144,7 @@ def test_p6_a_server_leaves_queued_what_has_to_wait_for_another_database(web: We
     project = server.project(folder)
     other = tmp_path / "other.db"
     other.touch()
-    place = occupied.Place(str(folder), str(other), "task-7")
+    place = folder_lock.Place(str(folder), str(other), "task-7")
     assert place.take().taken
     first, second = (server.chat(project, text)["task_id"] for text in ("hello", "create notes.md"))
     time.sleep(1.5)

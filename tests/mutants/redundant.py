@@ -16,7 +16,7 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "rows that never change are refused to whoever asks, a stranger too",
     ),
     (
-        r"trigger:runs_insert_needs_orchestrator_and_new_key:2 .*",
+        r"trigger:(turn_)?runs_insert_needs_orchestrator_and_new_key:2 .*",
         "the id of a run is taken once in all sessions, so that it is in its own",
     ),
     (
@@ -50,7 +50,7 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "nothing but code has a merge that stands",
     ),
     (
-        r"guard:app\.running\.answerable:\d+ Refused in continuation",
+        r"guard:app\.running\.run_answers:\d+ Refused in _may_continue",
         "what a run asks is closed with its session, so that it may not be continued anyhow; here it is said better",
     ),
     (

@@ -110,7 +110,7 @@ def unfit(context: Context) -> str | None:
         return "no_terminal"
     from orchestrator.store import run_reader
 
-    running = [run.owner for run in run_reader.in_state(context.connection, "running") if run.owner]
+    running = run_reader.owners(context.connection)
     return "executor" if around.is_within_run(running) else None
 
 

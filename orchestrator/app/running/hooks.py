@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.app.running.holding import decide
-from orchestrator.app.running.idle import end_over, is_idle, queued
-from orchestrator.app.running.queueing import end_all, end_of_task, refuse_running
+from orchestrator.app.running.end_session import end_all, end_over, is_idle, queued, refuse_running
+from orchestrator.app.running.preflight import decide
+from orchestrator.app.running.run_queue import end_of_task
 
 __all__ = ["decide", "end_all", "end_of_task", "end_over", "is_idle", "queued", "refuse_running"]

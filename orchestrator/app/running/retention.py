@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
-from orchestrator.app.running import choosing
+from orchestrator.app.running import run_repository
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running.config import Settings
 from orchestrator.runner import evidence_files
@@ -42,5 +42,7 @@ def expire_action(work: Work) -> Answer:
     given = work.call.input
     work.open_session()
     content = {"days": given["days"], "sessions": given["sessions"]}
-    id_ = choosing.write_evidence(work, kind="expiry", subject=given["root"], outcome="deleted", content=content)
+    id_ = run_repository.write_evidence(
+        work, kind="expiry", subject=given["root"], outcome="deleted", content=content
+    )
     return {"success": True, "evidence": id_, "seq": work.seq}

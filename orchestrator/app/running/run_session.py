@@ -1,7 +1,7 @@
 """A session of runs as one process serves it: its project, its database, who executes, and what was asked for.
 
-State alone. What is done with it stands beside: `opening`, `closing`, `adopting` and others take it, and the desk
-offers them as one.
+State alone. What is done with it are functions that take it: of `begin_session`, `submission`, `execute_run`,
+`run_answers`, `session_status` and `end_session`.
 
 Source: seed 001, Properties 19, 23, 24 and 38.
 """
@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.running import choosing
+from orchestrator.app.running import provider_selection
 from orchestrator.core import masking
 from orchestrator.core.running import config, production, program_variables, providers
 from orchestrator.core.tuples import NamedTuple
@@ -110,6 +110,10 @@ class RunSession:
         """Who is on record as executing a run, whoever has queued it."""
         return self.executors(run.executor if run.executor != run.provider else None, run.provider)
 
+    def without_keys(self, text: str) -> str:
+        """A text as it may be kept: without a key in it."""
+        return masking.mask_keys(text, self.secrets)
+
     def keys(self) -> dict[str, str]:
         """SET or NOT SET for every key that a provider may need."""
         return providers.key_states(self.variables)
@@ -134,5 +138,5 @@ class RunSession:
         """What is chosen from now on, or (None) what is."""
         self.selection = selection or self.selection
         if selection is not None and self.session_id is not None:
-            choosing.choose(self.context, session_id=self.session_id, **selection._asdict())
+            provider_selection.choose(self.context, session_id=self.session_id, **selection._asdict())
         return {"success": True, **self.selection._asdict()}

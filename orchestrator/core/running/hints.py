@@ -5,47 +5,16 @@ Source: seed 001, Properties 34, 35 and 39.
 
 from __future__ import annotations
 
-from orchestrator.core.running import codes, guard, states
+from orchestrator.core.running import codes, guard, judgement, states
 from orchestrator.core.suggestions import sentence, suggest
 
 TYPE_GUESSED = sentence(
     "If a change was wanted, give the type: {}; {} lists the types",
     suggest("run", prompt="TASK", type="IMPLEMENTATION"), suggest("run", help=True),
 )  # fmt: skip
-_READ = "/logs {id} --full shows all that the executor wrote"
-_EVIDENCE = "The evidence in .orchestrator is not whole: look who changed it, then enter the task again"
 BY_RULE: dict[str, str] = {
-    "session_other": "The executor's result has to name the session that ORCHESTRATOR_SESSION_ID holds",
-    "foreign_artifact": "Look at what is named, remove it, and enter the task again",
-    "tampered": "If you edited it yourself, enter the task again; else put it back, and trust no such executor",
-    "unapproved_task": "An executor may propose subtasks, and make none: remove them, then enter the task again",
-    "executor_invalid": _READ,
-    "session_missing": "The executor's result has to name the session that ORCHESTRATOR_SESSION_ID holds",
-    "cancelled": "/logs {id} shows how far it came",
-    "unknown_facts": "The executor's result is of no known form; " + _READ,
-    "log_failed": "See that the project's folder can be written and has room, then enter the task again",
-    "exit_code": _READ,
-    "denied_tools": "Allow these tools in the executor's own settings, or ask for what needs none of them",
-    "executor_error": _READ,
-    "limit_broken": "Make the task smaller, or raise task_limits in orchestrator.json",
-    "unknown_type": sentence("{} lists the types", suggest("run", help=True)),
-    "claimed_missing": "The executor says that it made a file which is not there; " + _READ,
-    "unverifiable_claim": "Only files that the task itself made or changed within the project count; " + _READ,
-    "evidence_missing": _EVIDENCE,
-    "evidence_faulty": _EVIDENCE,
-    "guessed_claim": "The executor is not sure of its work: look at it yourself, then enter the task again",
-    "blocked": "Enter the task again with the answer in it",
-    "executor_no_evidence": "The executor says itself that it has nothing to show; " + _READ,
-    "question": "Enter the task again with the answer in it",
-    "executor_incomplete": "The executor says itself that it did not finish; " + _READ,
-    "target_unmet": "Of the files and folders that a task mentions, what it orders has to be done; " + _READ,
-    "stray_deletion": "Check what is gone, and put back what was not meant; " + _READ,
-    "tests_failed": "Have the tests mended, then enter the task again",
-    "checks_failed": "Have what the checks say mended, then enter the task again",
-    "tests_unproven": "Have tests written and run for what was changed, then enter the task again",
-    "leftovers": "End these processes, then enter the task again",
-    "put_off": "Say in the task to wait for what is started, or to run it in the foreground; then enter it again",
-    "nothing_verified": (
+    **{rule.name: rule.helps for rule in judgement.RULES if rule.helps is not None},
+    judgement.NOTHING_VERIFIED: (
         "Permissions, times and the same bytes are no change. If an answer is all that is wanted, add --type READ_INFO"
     ),
 }

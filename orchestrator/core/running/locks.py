@@ -18,6 +18,19 @@ from orchestrator.errors import Refused
 READ, WRITE = "read", "write"
 
 
+def session_key(session_id: str) -> str:
+    """What the runs of a session exclude each other by: its evidence is one index, and its log one story."""
+    return f"session:{session_id}"
+
+
+def turn_key(session_id: str, group_id: str | None) -> str:
+    """What the turns of a group exclude each other by, or (None) those of no group; those of others run beside them.
+
+    Like a folder within the session's own key, so that a run of the session and its turns exclude each other.
+    """
+    return f"{session_key(session_id)}/{'turns' if group_id is None else f'group:{group_id}'}"
+
+
 class Lock(NamedTuple):
     """A held lock."""
 

@@ -8,10 +8,11 @@ where no list knows a word of the task, the type is a guess, and what was change
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
-from orchestrator.core.running import destructive, mentions
+from orchestrator.core.running import mentions, vocabulary
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
@@ -94,9 +95,9 @@ def detect(text: str) -> str:
 
 
 def _told(text: str) -> Settled:
-    if destructive.is_destructive(text):
+    if is_destructive(text):
         return Settled(task_types.DANGEROUS_OP)
-    plain = destructive.plain(text)
+    plain = collapsed(text)
     parts = [part for each in mentions.sentences(text) for part in _SENTENCE.split(each) if part.strip(" .!?")]
     sentences = [kind for part in parts if (kind := _kind(part))]
     if _REPORT.search(plain) and not _NO_REPORT.search(plain):
@@ -160,3 +161,25 @@ def _edit(text: str) -> str:
     if _CONFIG.search(text):
         return task_types.CONFIG_CI_CHANGE
     return task_types.LIGHT_EDIT if _LIGHT.search(text) else task_types.IMPLEMENTATION
+
+
+_DESTRUCTIVE = re.compile(
+    rf"(?<![\w.-])(?:{'|'.join(vocabulary.DESTRUCTIVE_COMMANDS)})(?![\w-])"
+    rf"|(?<![\w.-])(?:{'|'.join(vocabulary.DESTRUCTIVE_PHRASES)})|{'|'.join(vocabulary.DESTRUCTIVE_JA)}",
+    re.IGNORECASE,
+)
+_PRECIOUS = re.compile(vocabulary.PRECIOUS, re.IGNORECASE | re.ASCII)
+# Whether a branch is deleted by force is a matter of case.
+_BRANCH = re.compile(rf"(?<![\w.-]){vocabulary.GIT}branch\s+(?:\S+\s+){{0,3}}?-[a-zA-Z]*D")
+
+
+def collapsed(text: str) -> str:
+    """Full-width letters made plain and runs of whitespace one space, so that they hide nothing."""
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def is_destructive(text: str) -> bool:
+    """Whether a text names a destructive operation, or a file or path that only a person may have touched."""
+    # A line's end ends a phrase, and is a mere blank within a command.
+    forms = dict.fromkeys((collapsed(text), collapsed(" ; ".join(text.splitlines()))))
+    return any(pattern.search(form) for form in forms for pattern in (_DESTRUCTIVE, _PRECIOUS, _BRANCH))

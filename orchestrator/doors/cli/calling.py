@@ -67,15 +67,15 @@ def _free_or_tell(context: Any, *, writes: bool) -> None:
     """End the runs whose process is gone, where this call may write; else say on stderr that it is."""
     lost = bootstrap.lost_runs(context)
     if lost and writes:
-        from orchestrator.app.running import waiting
+        from orchestrator.app.running import lock_acquisition
 
-        waiting.free_abandoned(context)
+        lock_acquisition.free_abandoned(context)
     elif lost:
-        from orchestrator.app.running import gone
+        from orchestrator.app.running import orphaned_runs
         from orchestrator.doors.cli.text.layout import visible
 
         for run in lost:
-            output.complain(visible(f"warning: {run.id} runs no more. {gone.sentence(run)}"))
+            output.complain(visible(f"warning: {run.id} runs no more. {orphaned_runs.sentence(run)}"))
 
 
 def _spelt(words: str, problem: UsageError) -> UsageError:

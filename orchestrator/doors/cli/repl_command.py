@@ -37,23 +37,25 @@ def _repl(given: Given) -> Result:
 
 
 def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
-    desk = flags.opened(given, interrupts, interactive=interactive)
-    teller = Teller(json=given.json, copyable=flags.copyable(given, desk))
-    worker = Worker(desk, teller, interrupts)
+    session = flags.opened(given, interrupts, interactive=interactive)
+    teller = Teller(json=given.json, copyable=flags.copyable(given, session))
+    worker = Worker(session, teller, interrupts)
 
     def lines() -> bool:
-        is_project = flags.is_project(desk, interactive=interactive)
-        ending.greet(desk, teller, given)
+        is_project = flags.is_project(session, interactive=interactive)
+        ending.greet(session, teller, given)
         if interactive:
             output.complain(WELCOME if is_project else NO_PROJECT)
         speaker = Speaker(given.arguments.get("human_token_file"), interactive=interactive)
         source = _source(interactive=interactive)
-        loop = Loop(desk, source, teller, interrupts, worker, speaker, interactive=interactive, is_project=is_project)
+        loop = Loop(
+            session, source, teller, interrupts, worker, speaker, interactive=interactive, is_project=is_project
+        )
         return loop.run()
 
-    closed = ending.ended(desk, teller, worker, interrupts, lines, debug=given.debug)
+    closed = ending.ended(session, teller, worker, interrupts, lines, debug=given.debug)
     teller.answer("end", Answer(closed, ending.reported(closed)))
-    ending.remind(desk, teller)
+    ending.remind(session, teller)
     return int(closed["exit_code"])
 
 

@@ -47,28 +47,28 @@ class _Quiet(Teller):
 
 def _done(given: Given, interrupts: Interrupts) -> Result:
     wanted = given.arguments
-    desk = flags.opened(given, interrupts, interactive=False)
-    on_database = flags.copyable(given, desk)
+    session = flags.opened(given, interrupts, interactive=False)
+    on_database = flags.copyable(given, session)
 
     def copyable(text: str) -> str:
-        return advice.in_a_shell(on_database(text), on_database(suggest("repl", project=desk.project.root)))
+        return advice.in_a_shell(on_database(text), on_database(suggest("repl", project=session.project.root)))
 
     teller = _Quiet(copyable) if given.json else Teller(copyable=copyable)
-    worker = Worker(desk, teller, interrupts)
+    worker = Worker(session, teller, interrupts)
 
     def work() -> bool:
-        flags.is_project(desk, interactive=False)
-        ending.greet(desk, teller, given)
-        worker.take_up("run", commands.task(desk, wanted["prompt"].strip(), wanted.get("type")))
+        flags.is_project(session, interactive=False)
+        ending.greet(session, teller, given)
+        worker.take_up("run", commands.task(session, wanted["prompt"].strip(), wanted.get("type")))
         return interrupts.leaving
 
-    closed = ending.ended(desk, teller, worker, interrupts, work, debug=given.debug)
+    closed = ending.ended(session, teller, worker, interrupts, work, debug=given.debug)
     code = int(closed.pop("exit_code"))
     if not isinstance(teller, _Quiet):
         teller.lines(ending.reported(closed))
-        ending.remind(desk, teller)
+        ending.remind(session, teller)
         return Result({}, exit_code=code, printed=True)
-    return Result({"db": desk.context.path, **closed, **teller.kept}, exit_code=code)
+    return Result({"db": session.context.path, **closed, **teller.kept}, exit_code=code)
 
 
 COMMANDS = {

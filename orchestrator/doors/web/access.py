@@ -16,7 +16,7 @@ import time
 
 from orchestrator.app.kernel import human
 from orchestrator.app.people import verification
-from orchestrator.app.running.serving import SERVER_TOKEN, Caller
+from orchestrator.app.running.web_run_service import SERVER_TOKEN, Caller
 from orchestrator.core import ways
 from orchestrator.core.tuples import NamedTuple
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from orchestrator.app import projects
-from orchestrator.app.running import board
+from orchestrator.app.running import run_list_views
 from orchestrator.doors.web import bodies, cancelling
 from orchestrator.doors.web.callers import Reading, Serving, Writing
 from orchestrator.doors.web.failures import told_as
@@ -61,26 +61,26 @@ def chat(project: str, body: bodies.Chat, serving: Serving, caller: Writing) -> 
 
 @router.get("/task-groups", response_model=bodies.Groups, responses=failures(400, 401, 503))
 def list_groups(
-    serving: Serving, caller: Reading, limit: Annotated[int, Query(ge=1, le=board.MOST)] = 50,
+    serving: Serving, caller: Reading, limit: Annotated[int, Query(ge=1, le=run_list_views.MOST)] = 50,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0, status: bodies.Status | None = None,
 ) -> Answer:
     """Chats that hold tasks, the one that changed last first; those in a status by their newest task."""
     with serving.pool.lent() as context:
-        return board.groups(context, limit=limit, offset=offset, status=status)
+        return run_list_views.groups(context, limit=limit, offset=offset, status=status)
 
 
 @router.get("/task-groups/{group}/tasks", response_model=bodies.Tasks, responses=failures(400, 401, 404, 503))
 def list_tasks(group: str, serving: Serving, caller: Reading) -> Answer:
     """The tasks of a chat."""
     with serving.pool.lent() as context:
-        return board.tasks(context, group)
+        return run_list_views.tasks(context, group)
 
 
 @router.get("/tasks/{id}", response_model=bodies.TaskDetail, responses=failures(400, 401, 404, 503))
 def show_task(id: str, serving: Serving, caller: Reading) -> Answer:
     """A task with what it asks."""
     with serving.pool.lent() as context:
-        return board.detail(context, board.require(context, id))
+        return run_list_views.detail(context, run_list_views.require(context, id))
 
 
 @router.post(

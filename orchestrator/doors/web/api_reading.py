@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.app.running import board
+from orchestrator.app.running import run_list_views
 from orchestrator.core import masking
 from orchestrator.doors.web import bodies
 from orchestrator.doors.web.api import failures
@@ -37,7 +37,7 @@ def ask(context: Context, words: str, **given: Any) -> Answer:
     found = operations.call(context, words, **bound)
     found.pop("exit_code", None)
     if words in _OF_RUNS:
-        found = board.without_places(context, bound.get("session_id"), found)
+        found = run_list_views.without_places(context, bound.get("session_id"), found)
     shown: Answer = found if masking.is_plain(found) else masking.mask_value(found)
     return shown
 

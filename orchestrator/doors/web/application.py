@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from orchestrator.app.running.serving import Service
+from orchestrator.app.running.web_run_service import Service
 from orchestrator.doors.web import acts, api, api_reading, assets, entering, events, failures, pages
 from orchestrator.doors.web.access import Access
 from orchestrator.doors.web.once import Once

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestrator.app.running.board import FIRST_PROMPT
+from orchestrator.app.running.run_list_views import FIRST_PROMPT
 
 Status = Literal[
     "QUEUED", "RUNNING", "AWAITING_RESPONSE", "COMPLETE", "INCOMPLETE", "ERROR", "CANCELLED"

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from orchestrator.app.running.serving import Caller, Service
+from orchestrator.app.running.web_run_service import Caller, Service
 from orchestrator.core import names, ways
 from orchestrator.doors.web.access import Access, Visit, credential, is_form_token
 from orchestrator.doors.web.bodies import MAX_TEXT

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from orchestrator.app.running.serving import Caller, Service
+from orchestrator.app.running.web_run_service import Caller, Service
 
 WAIT_S = 5.0
 """Seconds that an answer waits for the end of a run; what takes longer is answered as RUNNING, and ends later."""

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from orchestrator.app import projects
 from orchestrator.app.questions import inbox, question_views
-from orchestrator.app.running import board
+from orchestrator.app.running import run_list_views
 from orchestrator.app.verdict import verdicts
 from orchestrator.core import masking, questions, visible
 from orchestrator.core.running import states
@@ -81,7 +81,7 @@ def question(request: Request, id: str, status: int = 200, **more: Any) -> Respo
     """
     with looking(request) as look:
         found = question_views.question(look.context, id=id)["question"]
-        found = board.without_places(look.context, found["session_id"], found)
+        found = run_list_views.without_places(look.context, found["session_id"], found)
         needs = {each["decision"]: questions.needs_note(found["kind"], each["decision"]) for each in found["answers"]}
         note = {"always": all(needs.values()), "for": [name for name in needs if needs[name]]}
         return look.page("question.html", status, title=f"Question {id}", question=found, note=note, **more)
@@ -118,7 +118,7 @@ def show_session(request: Request, session: str, caller: Reading, until: Step = 
 
 def _chat(look: Look, session: str) -> dict[str, Any]:
     """The tasks of a chat, and the project in which something more may be said."""
-    tasks, root = board.listed(look.context, session)
+    tasks, root = run_list_views.listed(look.context, session)
     place = [each._asdict() for each in projects.listed(look.context) if each.path == root]
     under_way = [each for each in tasks if each["status"] in (states.RUNNING.upper(), states.QUEUED.upper())]
     return {"tasks": tasks, "under_way": under_way, "project": place[0] if place else None}
@@ -171,8 +171,8 @@ def show_task(request: Request, id: str, caller: Reading) -> Response:
 def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
     """The page of a run; `more` as for a question."""
     with looking(request) as look:
-        run = board.require(look.context, id)
-        found = board.detail(look.context, run)
+        run = run_list_views.require(look.context, id)
+        found = run_list_views.detail(look.context, run)
         ended = run.ended_at is not None
         about = look.ask("task show", id=run.task_id, session_id=run.session_id)["task"]
         closed = about["status"] in ("done", "cancelled")
@@ -180,7 +180,7 @@ def task(request: Request, id: str, status: int = 200, **more: Any) -> Response:
         data = {
             **_shortened(found),
             "asked": [each for each in asked if each["task_id"] == run.task_id],
-            "next_try": board.next_try(look.context, run),
+            "next_try": run_list_views.next_try(look.context, run),
             "may_retry": ended and run.state != states.DONE and not closed,
             "may_cancel": not ended,
         }
@@ -208,6 +208,6 @@ def projects_page(request: Request, status: int = 200, **more: Any) -> Response:
     """The page of all projects; `more` as for a question, and `at`, the project that it is about."""
     with looking(request) as look:
         known = [each._asdict() for each in projects.listed(look.context)]
-        chats = board.groups(look.context, limit=CHATS)
+        chats = run_list_views.groups(look.context, limit=CHATS)
         data = {"projects": masking.mask_value(known), "chats": chats, "at": None, **more}
         return look.page("projects.html", status, title="Projects", **data)

@@ -11,7 +11,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orchestrator.core.running import grounds, program_variables, providers
+from orchestrator.core import task_types
+from orchestrator.core.running import program_variables, providers
 from orchestrator.runner import environment, port, process
 from orchestrator.runner.executors import claude_stream, command, failures, reading, service_errors
 
@@ -94,7 +95,7 @@ class ClaudeCode:
         model = () if task.model is None else ("--model", task.model)
         given = self._arguments
         if given is None:
-            given = ANSWERING if task.task_type in grounds.ANSWERS and not task.writes else WRITING
+            given = ANSWERING if task.task_type in task_types.ANSWERS and not task.writes else WRITING
         return [self._program, "-p", "--output-format", *shape, "--session-id", issued, *model, *given]
 
 

@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from orchestrator.core.running import grounds, program_variables, providers
+from orchestrator.core import task_types
+from orchestrator.core.running import program_variables, providers
 from orchestrator.runner import environment, port, process
 from orchestrator.runner.executors import codex_stream, command, failures, reading, service_errors
 
@@ -71,7 +72,7 @@ class Codex:
     def argv(self, task: port.ExecutorTask) -> list[str]:
         """The program and its arguments; the prompt is none of them."""
         model = () if task.model is None else ("--model", task.model)
-        mode = ANSWERING if task.task_type in grounds.ANSWERS and not task.writes else WRITING
+        mode = ANSWERING if task.task_type in task_types.ANSWERS and not task.writes else WRITING
         return [self._program, "exec", "--json", "--skip-git-repo-check", *mode, *model, "-"]
 
 

@@ -10,9 +10,10 @@ import tempfile
 
 from orchestrator.app import projects
 from orchestrator.app.kernel import context
-from orchestrator.app.running import finishing, queueing, starting
+from orchestrator.app.running import finish_run, run_queue, start_run, turn_runs
 from orchestrator.core.running.facts import Facts, File
-from orchestrator.store import constants, step
+from orchestrator.core.running.turn_verdict import TurnFacts
+from orchestrator.store import constants, step, turn_reader
 from tests import persons
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
@@ -57,6 +58,7 @@ def _folder() -> pathlib.Path:
     _evidence(desk, folder)
     _tasks(desk)
     _runs(desk)
+    _turns(desk)
     desk.context.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     desk.context.connection.close()
     return folder
@@ -108,10 +110,10 @@ def _runs(desk: Desk) -> None:
         desk.call("task create", id=name, title=name, session_id=WORK, group_id="A")
     given = {"task_type": "IMPLEMENTATION", "executor": "fake", "provider": "claude-code", "root": "/project"}
     first, second = (
-        queueing.queue(desk.context, session_id=WORK, prompt=f"write {task}", task=task, model="m", **given)["run"]
+        run_queue.queue(desk.context, session_id=WORK, prompt=f"write {task}", task=task, model="m", **given)["run"]
         for task in ("T3", "T4")
     )
-    starting.start(
+    start_run.start(
         desk.context, session_id=WORK, id=first, owner="host:7:1", capacity=4, locks=[("/project", "write")]
     )
     facts = Facts(
@@ -119,15 +121,33 @@ def _runs(desk: Desk) -> None:
         timeout_ms=60000, limit="executor_timeout", issued_session=WORK, verified=(File("a.md", True),),
     )  # fmt: skip
     file = {"path": "a.md", "change": "new", "present": True, "detected_at": AT, "detection_method": "diff"}
-    finishing.finish(
+    finish_run.finish(
         desk.context, session_id=WORK, id=first, facts=facts, files=[file],
         log=[{"kind": "file", "text": "new: a.md", "level": "full", "at": AT}],
         evidence=[{"subject": "execute", "outcome": "recorded", "content": {}}],
         violations=[{"type": "seconds", "limit_value": 300, "actual": 301, "at": AT}],
     )  # fmt: skip
-    starting.start(
+    start_run.start(
         desk.context, session_id=WORK, id=second, owner="host:7:1", capacity=4, locks=[("/project", "write")]
     )
+
+
+def _turns(desk: Desk) -> None:
+    """Two turns of an agent: one that was answered, and one that runs."""
+    for ends in (True, False):
+        queued = turn_runs.queue(
+            desk.context, session_id=WORK, group_id="A", turn=1, role="developer", prompt="hand-off", executor="fake",
+            model="m", folder="/tree", root="/project", owner="host:7:1",
+        )  # fmt: skip
+        run = turn_reader.by_id(desk.context.connection, queued["run"])
+        assert run is not None
+        turn_runs.start(desk.context, run, capacity=4)
+        if ends:
+            turn_runs.finish(
+                desk.context, run, facts=TurnFacts("COMPLETE", "the answer", session=WORK, issued_session=WORK),
+                log=[{"kind": "file", "text": "new: a.md", "at": AT}], files=[{"path": "a.md", "change": "new"}],
+                evidence=[{"subject": f"{run.id}-execute", "outcome": "recorded", "content": {}}], usage={"tokens": 7},
+            )  # fmt: skip
 
 
 def written(folder: pathlib.Path) -> pathlib.Path:

@@ -13,7 +13,7 @@ from orchestrator.core.running import (
     config,
     continuation,
     evidence_index,
-    judging,
+    judgement,
     limits,
     locks,
     phases,
@@ -38,7 +38,7 @@ AT = "2026-01-02T03:04:05.000006Z"
 
 def judged(**more: object) -> str | None:
     known = {"status": "COMPLETE", "session": "S1", "issued_session": "S1", "exit_code": 0, **more}
-    return judging.judge(Facts("LIGHT_EDIT", **known)).code  # type: ignore[arg-type]
+    return judgement.judge(Facts("LIGHT_EDIT", **known)).code  # type: ignore[arg-type]
 
 
 def recorded(root: pathlib.Path, change: Callable[[pathlib.Path], object] = lambda folder: None) -> list[Problem]:
@@ -63,12 +63,12 @@ def settings(root: pathlib.Path, text: str | None) -> None:
 
 def released(root: pathlib.Path) -> None:
     """An owner of another machine, of whom nothing is known, is not known to be gone."""
-    from orchestrator.app.running import starting
+    from orchestrator.app.running import start_run
 
     track = Track()
     run = track.queue()
     track.start(run, owner="elsewhere:7:1")
-    starting.abandon(track.context, session_id="C1", id=run, owner="elsewhere:7:1")
+    start_run.abandon(track.context, session_id="C1", id=run, owner="elsewhere:7:1")
 
 
 def waiting_in_a_circle(root: pathlib.Path) -> None:

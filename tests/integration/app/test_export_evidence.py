@@ -23,8 +23,8 @@ from orchestrator.core.export_format import Writer
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
 from orchestrator.store import constants, evidence, sqlite
 from tests.integration.app import story
-from tests.integration.app.test_desk import desk, done
 from tests.integration.app.test_replayed import played
+from tests.integration.app.test_run_session import desk, done
 
 AT = "2026-03-01T00:00:00.000000Z"
 Document = list[dict[str, Any]]

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.running import orders
-from orchestrator.app.running.desk import Desk
+from orchestrator.app.running import execute_run, requested_files, run_answers, submission
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.errors import Refused
 from orchestrator.runner import port
 from orchestrator.store import run_reader
 from tests import persons
-from tests.integration.app.test_desk import desk, done
+from tests.integration.app.test_run_session import desk, done
 
 JUNK = {"status": "COMPLETE", "output": "done", "writes": {"junk.txt": "x"}}
 
 
-def as_person(at: Desk) -> None:
+def as_person(at: RunSession) -> None:
     persons.sit(at.context)
 
 
@@ -31,8 +31,8 @@ def test_p31_what_an_earlier_run_of_the_task_changed_counts(tmp_path: pathlib.Pa
     run = done(at, "Create a.md and b.md")
     assert (run["state"], run["error_reason"]) == ("incomplete", "b.md was not created.")
     as_person(at)
-    run = at.approve()
-    assert at.work(run["id"])["state"] == "complete"
+    run = run_answers.approve(at)
+    assert execute_run.execute(at, run["id"])["state"] == "complete"
 
 
 def test_p31_what_is_there_and_was_not_changed_is_named(tmp_path: pathlib.Path) -> None:
@@ -47,7 +47,7 @@ def test_p31_a_task_that_goes_on_without_its_file_is_not_complete(tmp_path: path
     at = desk(tmp_path, JUNK, {**JUNK, "writes": {"junk.txt": "y"}})
     done(at, "Create docs/x.md")
     as_person(at)
-    assert at.work(at.approve()["id"])["executor_status"] == "INCOMPLETE"
+    assert execute_run.execute(at, run_answers.approve(at)["id"])["executor_status"] == "INCOMPLETE"
 
 
 def test_a_file_that_a_person_names_since_may_be_meant_instead(tmp_path: pathlib.Path) -> None:
@@ -55,8 +55,8 @@ def test_a_file_that_a_person_names_since_may_be_meant_instead(tmp_path: pathlib
     at = desk(tmp_path, asks, {"status": "COMPLETE", "output": "done", "writes": {"y.md": "x"}}, interactive=True)
     run = done(at, "Create docs/x.md")
     as_person(at)
-    at.respond("y.md")
-    assert at.work(run["id"])["state"] == "complete"
+    run_answers.respond(at, "y.md")
+    assert execute_run.execute(at, run["id"])["state"] == "complete"
 
 
 def test_a_file_may_be_named_by_its_whole_path(tmp_path: pathlib.Path) -> None:
@@ -77,7 +77,7 @@ def test_p16_what_lost_its_evidence_is_not_continued(tmp_path: pathlib.Path) -> 
     for index in pathlib.Path(at.project.root, ".orchestrator").rglob("evidence_index.json"):
         index.unlink()
     with pytest.raises(Refused, match="evidence is not valid") as refused:
-        at.approve()
+        run_answers.approve(at)
     assert refused.value.code == "E207"
 
 
@@ -86,7 +86,7 @@ def test_p16_what_lost_its_evidence_is_not_continued(tmp_path: pathlib.Path) -> 
 )
 def test_a_question_is_answered_and_orders_nothing(tmp_path: pathlib.Path, task_type: str, status: str) -> None:
     at = desk(tmp_path, JUNK)
-    run = at.work(at.submit("Write docs/x.md", task_type)["id"])
+    run = execute_run.execute(at, submission.submit(at, "Write docs/x.md", task_type)["id"])
     assert run["executor_status"] == status
 
 
@@ -115,11 +115,11 @@ def acted(folder: pathlib.Path, text: str, act: Callable[[pathlib.Path], object]
         (root / name).write_text(name)
     (root / "empty").mkdir()
     at.executors = lambda *_: Acting(act, **told)
-    run = at.submit(text)
+    run = submission.submit(at, text)
     as_person(at)
     if run["question"]:
-        at.respond("yes", run["id"])
-    return at.work(run["id"])
+        run_answers.respond(at, "yes", run["id"])
+    return execute_run.execute(at, run["id"])
 
 
 def gone(*names: str) -> Callable[[pathlib.Path], object]:
@@ -211,7 +211,7 @@ def test_what_is_mentioned_or_touched_alone_is_told_as_data(tmp_path: pathlib.Pa
     ],
 )  # fmt: skip
 def test_p11_only_source_needs_tests_beforehand(tmp_path: pathlib.Path, text: str, code: str | None) -> None:
-    run = desk(tmp_path, JUNK).submit(text)
+    run = submission.submit(desk(tmp_path, JUNK), text)
     assert run["error_code"] == code, run["error_reason"]
 
 
@@ -219,5 +219,6 @@ def test_p11_only_source_needs_tests_beforehand(tmp_path: pathlib.Path, text: st
 def test_a_report_may_write_only_where_it_is_to_make_a_file(tmp_path: pathlib.Path, text: str, writes: bool) -> None:
     at = desk(tmp_path, JUNK)
     pathlib.Path(at.project.root, "README.md").write_text("x")
-    run = at.submit(text, "REPORT")
-    assert orders.writes(at.context, run_reader.run(at.context.connection, run["session_id"], run["id"])) is writes
+    run = submission.submit(at, text, "REPORT")
+    found = run_reader.run(at.context.connection, run["session_id"], run["id"])
+    assert requested_files.writes(at.context, found) is writes

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.app.kernel import operations
-from orchestrator.app.running import parts
-from orchestrator.app.running.desk import Desk
+from orchestrator.app.running import end_session, execute_run, run_answers, session_status, split_task
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import config, limits, mentions
 from orchestrator.core.running.facts import CLAIM, DIFF, Facts, File, joined
 from orchestrator.runner import evidence_files, port
 from tests import persons
-from tests.integration.app.test_desk import desk, done
+from tests.integration.app.test_run_session import desk, done
 
 TASK = "Create a.md, b.md, c.md"
 
@@ -26,15 +26,15 @@ def made(*names: str, **more: Any) -> dict[str, Any]:
     return {"status": "COMPLETE", "output": f"made {' '.join(names)}", "writes": dict.fromkeys(names, "x"), **more}
 
 
-def small(folder: pathlib.Path, *steps: dict[str, Any], files: int = 2, **more: Any) -> Desk:
+def small(folder: pathlib.Path, *steps: dict[str, Any], files: int = 2, **more: Any) -> RunSession:
     at = desk(folder, *steps, **more)
     settings = {"orchestrator": {"task_limits": {"files": files}}}
     pathlib.Path(at.project.root, ".claude", "settings.json").write_text(json.dumps(settings))
     return at
 
 
-def told(at: Desk, run: dict[str, Any], kind: str) -> list[str]:
-    return [event["text"] for event in at.log(run["id"], "full")["events"] if event["kind"] == kind]
+def told(at: RunSession, run: dict[str, Any], kind: str) -> list[str]:
+    return [event["text"] for event in session_status.log(at, run["id"], "full")["events"] if event["kind"] == kind]
 
 
 def test_p14_a_larger_task_is_executed_in_parts_that_fit(tmp_path: pathlib.Path) -> None:
@@ -55,7 +55,7 @@ def test_p13_the_division_and_each_part_have_their_evidence(tmp_path: pathlib.Pa
     rows = at.context.connection.execute("SELECT subject FROM evidence WHERE kind = 'operation' ORDER BY rowid")
     assert sorted(row[0] for row in rows) == sorted(names)
     assert sorted(evidence_files.registered(at.project.root, str(at.session_id))) == sorted(names)
-    inventory = at.close()["report"]["evidence_inventory"]
+    inventory = end_session.close(at)["report"]["evidence_inventory"]
     assert (inventory["missing_operations"], inventory["integrity_failures"]) == ([], [])
 
 
@@ -85,7 +85,7 @@ def test_p16_what_goes_on_does_only_what_is_left(tmp_path: pathlib.Path) -> None
     at = small(tmp_path, *steps)
     assert done(at, TASK)["state"] == "incomplete"
     persons.sit(at.context)
-    run = at.work(at.approve()["id"])
+    run = execute_run.execute(at, run_answers.approve(at)["id"])
     assert (run["state"], told(at, run, "part")) == ("complete", ["part 1 of 1: c.md"])
 
 
@@ -113,7 +113,7 @@ class Dividing:
 
     name, production = "dividing", False
 
-    def __init__(self, at: Desk, by: str) -> None:
+    def __init__(self, at: RunSession, by: str) -> None:
         self._at, self._by = at, by
 
     def is_available(self) -> port.Availability:
@@ -161,7 +161,7 @@ def test_p14_parts_keep_the_limits_and_every_file_in_order(most: int, files: int
     names = [*(f"f{number}.md" for number in range(files)), *(f"test_{number}.py" for number in range(tests))]
     orders = mentions.find("\n".join(f"- Create {name}" for name in names))
     settings = config.Settings(task_limits=config.TaskLimits(files=most, tests=1))
-    divided = limits.split(settings.task_limits, parts._pieces(orders, settings), "now")
+    divided = limits.split(settings.task_limits, split_task._pieces(orders, settings), "now")
     counts = [sum(piece.files for piece in part) for part in divided]
     assert (max(counts, default=0) <= most, [name for part in divided for piece in part for name in piece.names]) == (
         True, names,

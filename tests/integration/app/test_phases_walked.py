@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.app.running import lifecycle
+from orchestrator.core import lifecycle
 from orchestrator.core.lifecycle_table import PHASES
 from orchestrator.core.running import phases
 
 AT = "2026-01-02T03:04:05.000006Z"
-MADE = lifecycle.evidence_of(
+MADE = phases.evidence_of(
     prompt="create a.md", tasks={"task-1": "complete"}, plan={"executor": "x"}, checks={}, verified=True, report="made"
 )
 
 
 def texts(**more: object) -> list[str]:
-    return [entry["text"] for entry in lifecycle.walk({**MADE, **more}, AT)]  # type: ignore[dict-item]
+    return [entry["text"] for entry in phases.walk({**MADE, **more}, AT)]  # type: ignore[dict-item]
 
 
 def test_p4_all_seven_are_passed_in_order() -> None:
@@ -37,8 +37,8 @@ def test_p4_a_phase_without_its_evidence_is_the_last_one(phase: str) -> None:
 def test_p4_a_move_out_of_order_is_told_and_ends_the_walk(
     monkeypatch: pytest.MonkeyPatch, following: str, expected: str
 ) -> None:
-    told = phases.lifecycle.next_phase  # type: ignore[attr-defined]
-    monkeypatch.setattr(lifecycle, "lifecycle", type("Table", (), {"next_phase": staticmethod(lambda _: following)}))
+    told, wrong = lifecycle.next_phase, iter([following])
+    monkeypatch.setattr(lifecycle, "next_phase", lambda phase: next(wrong, None) or told(phase))
     found = texts()
     assert (len(found), found[0]) == (2, "REQUIREMENT_ANALYSIS: passed")
     assert found[1].startswith(f"REQUIREMENT_ANALYSIS: {expected}")

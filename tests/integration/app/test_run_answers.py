@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.app.kernel import human, operations
-from orchestrator.app.running import mediating
+from orchestrator.app.running import clarification
 from orchestrator.core import questions
 from orchestrator.core.running import continuation, guard
 from tests.integration.app.track import CHAT, ROOT, WORK, Track, facts, in_state, track
@@ -135,7 +135,7 @@ def test_a_yes_no_question_of_an_executor_is_answered_by_the_decision(
     answer = track.answer(str(track.run(run).question_id), decision, note)
     assert (answer["answered"], answer["response_status"]) == (decision, decision.upper())
     assert (track.questions(run), track.state(run)) == ([("reply", "continue")], ["queued"])
-    assert mediating.prompt(track.context, track.run(run)).endswith(f"Question: {text}\nAnswer: {kept}")
+    assert clarification.prompt(track.context, track.run(run)).endswith(f"Question: {text}\nAnswer: {kept}")
 
 
 def test_a_run_that_ended_asking_yes_or_no_goes_on_with_a_no(track: Track) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator import errors
 from orchestrator.app.kernel import operations
-from orchestrator.app.running import queueing
+from orchestrator.app.running import run_queue
 from orchestrator.core import questions, task_types
 from orchestrator.core.running.facts import File
 from tests import persons
@@ -233,7 +233,7 @@ def test_what_is_open_or_complete_is_not_tried_again(track: Track, state: str) -
 def test_what_does_not_run_is_not_stopped(track: Track, state: str) -> None:
     run = in_state(track, state)
     problem = track.refused(
-        lambda: queueing.stop(track.context, session_id=CHAT, id=run, reason="enough"), "ILLEGAL_MOVE"
+        lambda: run_queue.stop(track.context, session_id=CHAT, id=run, reason="enough"), "ILLEGAL_MOVE"
     )
     assert problem.message == f"Run {run} is {state}."
 

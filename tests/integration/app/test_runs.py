@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app.kernel import operations
-from orchestrator.app.running import queueing, starting, writing
+from orchestrator.app.running import run_queue, run_repository, start_run
 from orchestrator.errors import UsageError
 from tests.integration.app.track import CHAT, OTHER, OWNER, ROOT, WORK, Track, facts, in_state, track
 
@@ -32,7 +32,7 @@ def test_a_run_is_queued_with_a_task_of_its_own(track: Track) -> None:
 
 def test_a_title_is_short(track: Track) -> None:
     track.queue("x" * 500)
-    assert track.one("SELECT length(title) FROM tasks") == queueing.TITLE
+    assert track.one("SELECT length(title) FROM tasks") == run_queue.TITLE
 
 
 def test_a_run_of_a_task_that_exists_makes_no_other(track: Track) -> None:
@@ -102,8 +102,8 @@ def test_nothing_is_queued_in_a_session_that_has_ended(track: Track) -> None:
 
 def test_a_request_is_answered_once(track: Track) -> None:
     given = {"prompt": "create a.md", "task_type": "IMPLEMENTATION", "executor": "e", "provider": "p", "root": ROOT}
-    first = queueing.queue(track.context, session_id=CHAT, request_id="r1", **given)
-    again = queueing.queue(track.context, session_id=CHAT, request_id="r1", **given)
+    first = run_queue.queue(track.context, session_id=CHAT, request_id="r1", **given)
+    again = run_queue.queue(track.context, session_id=CHAT, request_id="r1", **given)
     assert again == {**first, "repeated": True}
     assert track.one("SELECT count(*) FROM runs") == 1
 
@@ -145,14 +145,14 @@ def test_the_thousandth_run_follows_the_one_before(track: Track) -> None:
     track.queue()
     last = track.one("SELECT log_id FROM runs")
     assert last == "task-001"
-    assert [f"task-{writing._number(each) + 1:03d}" for each in (last, "task-999", "task-1000")] == [
+    assert [f"task-{run_repository._number(each) + 1:03d}" for each in (last, "task-999", "task-1000")] == [
         "task-002", "task-1000", "task-1001",
     ]  # fmt: skip
 
 
 def test_either_id_names_a_run(track: Track) -> None:
     run = track.queue()
-    queueing.cancel(track.context, session_id=CHAT, id="task-001", reason="no need")
+    run_queue.cancel(track.context, session_id=CHAT, id="task-001", reason="no need")
     assert track.state(run) == ["cancelled"]
 
 
@@ -160,12 +160,12 @@ def test_an_unknown_id_is_refused_with_the_nearest(track: Track) -> None:
     run = track.queue()
     wrong = f"{run[:-1]}x"
     calls = (
-        lambda: queueing.cancel(track.context, session_id=CHAT, id=wrong, reason="r"),
-        lambda: queueing.again(track.context, session_id=CHAT, id=wrong),
-        lambda: queueing.unanswered(track.context, session_id=CHAT, id=wrong),
-        lambda: queueing.cancel(track.context, session_id=OTHER, id=run, reason="of another session"),
-        lambda: starting.abandon(track.context, session_id=CHAT, id=wrong, owner=OWNER),
-        lambda: starting.start(track.context, session_id=CHAT, id=wrong, owner=OWNER, capacity=1, locks=()),
+        lambda: run_queue.cancel(track.context, session_id=CHAT, id=wrong, reason="r"),
+        lambda: run_queue.again(track.context, session_id=CHAT, id=wrong),
+        lambda: run_queue.unanswered(track.context, session_id=CHAT, id=wrong),
+        lambda: run_queue.cancel(track.context, session_id=OTHER, id=run, reason="of another session"),
+        lambda: start_run.abandon(track.context, session_id=CHAT, id=wrong, owner=OWNER),
+        lambda: start_run.start(track.context, session_id=CHAT, id=wrong, owner=OWNER, capacity=1, locks=()),
     )
     found = [track.refused(call, "UNKNOWN_ID") for call in calls]
     assert (found[0].data["kind"], found[0].data["did_you_mean"]) == ("run", run)
@@ -182,7 +182,7 @@ def test_a_started_run_has_an_owner_and_its_task_is_in_progress(track: Track) ->
         "running", OWNER, known.state_changed_at, "in_progress",
     )  # fmt: skip
     assert track.held() == [(CHAT, run, f"{ROOT}/a", "write"), (CHAT, run, f"{ROOT}/b", "read")]
-    assert [each.id for each in starting.running(track.context)] == [run]
+    assert [each.id for each in start_run.running(track.context)] == [run]
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 4])
@@ -190,11 +190,11 @@ def test_no_more_run_than_there_are_places_in_all_sessions(track: Track, capacit
     made = [track.queue("read", "READ_INFO", session=(CHAT, OTHER)[number % 2]) for number in range(capacity + 1)]
     for run in made[:-1]:
         track.start(run, capacity=capacity, locks=((ROOT, "read"),))
-    assert starting.conflict(track.context, track.run(made[-1]), capacity) == "E404"
+    assert start_run.conflict(track.context, track.run(made[-1]), capacity) == "E404"
     problem = track.refused(lambda: track.start(made[-1], capacity=capacity, locks=()), "E404")
     assert sorted(problem.data["running"]) == made[:-1]
     track.finish(made[0], facts("READ_INFO", output="An answer."))
-    assert starting.conflict(track.context, track.run(made[-1]), capacity) is None
+    assert start_run.conflict(track.context, track.run(made[-1]), capacity) is None
     track.start(made[-1], capacity=capacity, locks=())
 
 
@@ -217,11 +217,11 @@ def test_a_file_has_many_readers_or_one_writer(track: Track, session: str, held:
 
 
 def wait(track: Track, run: str, owner: str) -> None:
-    starting.wait(track.context, session_id=track.run(run).session_id, id=run, owner=owner)
+    start_run.wait(track.context, session_id=track.run(run).session_id, id=run, owner=owner)
 
 
 def conflicts(track: Track, *runs: str, capacity: int = 4) -> list[str | None]:
-    return [starting.conflict(track.context, track.run(run), capacity) for run in runs]
+    return [start_run.conflict(track.context, track.run(run), capacity) for run in runs]
 
 
 def chat(track: Track, id: str) -> str:
@@ -234,7 +234,7 @@ def test_p21_of_a_session_one_run_is_executed_at_a_time_also_where_all_only_read
     """Its evidence is one index."""
     first, second = (track.queue("what is it?", "READ_INFO") for _ in range(2))
     elsewhere = track.queue("what is it?", "READ_INFO", session=OTHER)
-    track.start(first, locks=starting.wants(track.context, track.run(first)))
+    track.start(first, locks=start_run.wants(track.context, track.run(first)))
     assert conflicts(track, second, elsewhere) == ["E401", None]
 
 

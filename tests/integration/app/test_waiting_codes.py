@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.running import starting, stuck, waiting
+from orchestrator.app.running import lock_acquisition, start_run
 from orchestrator.errors import Refused
 from orchestrator.runner import lost, owners
 
@@ -25,13 +25,13 @@ RUN: Any = SimpleNamespace(id="R2")
 def test_a_run_does_not_wait_for_whose_executor_started_it(
     within: bool, gone: bool, code: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(starting, "holders", lambda *_: [SimpleNamespace(id="R1", owner="somebody")])
+    monkeypatch.setattr(start_run, "holders", lambda *_: [SimpleNamespace(id="R1", owner="somebody")])
     monkeypatch.setattr(lost, "is_within", lambda _: within)
     monkeypatch.setattr(owners, "is_gone", lambda _: gone)
     context: Any = None
     found = None
     try:
-        stuck.refuse_own(context, RUN)
+        lock_acquisition.refuse_own(context, RUN)
     except Refused as problem:
         found = problem
     assert (found and found.code, found is None or "R1" in found.message) == (code, True)
@@ -48,5 +48,5 @@ def test_a_run_does_not_wait_in_vain_for_another_database(own: Any, left: Any, c
     found = SimpleNamespace(taken=False, own=own, left=left, against=())
     place: Any = SimpleNamespace(root="/project", take=lambda: found)
     with pytest.raises(Refused) as problem:
-        waiting._taken(RUN, place)
+        lock_acquisition._taken(RUN, place)
     assert (problem.value.code, "R9" in problem.value.message) == (code, True)

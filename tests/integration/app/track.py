@@ -11,7 +11,7 @@ import pytest
 from orchestrator import errors
 from orchestrator.app.audit import replayed, replaying
 from orchestrator.app.kernel import operations
-from orchestrator.app.running import choosing, finishing, holding, queueing, starting
+from orchestrator.app.running import finish_run, preflight, provider_selection, run_queue, start_run
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.store import run_reader, schema
 from orchestrator.store.run_reader import Run
@@ -78,12 +78,12 @@ class Track:
         self, prompt: str = "create a.md", type: str = "IMPLEMENTATION", session: str = CHAT, **more: Any
     ) -> str:
         given = {"executor": "fake", "provider": "claude-code", "root": ROOT, **more}
-        answer = queueing.queue(self.context, session_id=session, prompt=prompt, task_type=type, **given)
+        answer = run_queue.queue(self.context, session_id=session, prompt=prompt, task_type=type, **given)
         return str(answer["run"])
 
     def start(self, run: str, *, capacity: int = 4, locks: Any = ((ROOT, "write"),), owner: str = OWNER) -> None:
         session = self.run(run).session_id
-        starting.start(self.context, session_id=session, id=run, owner=owner, capacity=capacity, locks=locks)
+        start_run.start(self.context, session_id=session, id=run, owner=owner, capacity=capacity, locks=locks)
 
     def begun(self, *args: Any, **given: Any) -> str:
         """A run that runs."""
@@ -102,7 +102,7 @@ class Track:
             for each in found.verified
         ]  # fmt: skip
         given: dict[str, Any] = {"log": [], "files": files, "evidence": [], **more}
-        return finishing.finish(self.context, session_id=known.session_id, id=run, facts=found, **given)
+        return finish_run.finish(self.context, session_id=known.session_id, id=run, facts=found, **given)
 
     def ended(self, seen: str | Facts = "complete", *args: Any, **given: Any) -> str:
         """A run that was queued, started and finished."""
@@ -114,25 +114,25 @@ class Track:
         given = {"reason": "it is not clear", "executor_status": "INCOMPLETE", **more}
         if state == "awaiting_response":
             given.setdefault("question", "Which file?")
-        return holding.hold(self.context, session_id=self.run(run).session_id, id=run, state=state, **given)
+        return preflight.hold(self.context, session_id=self.run(run).session_id, id=run, state=state, **given)
 
     def cancel(self, run: str, reason: str = "no need", **more: Any) -> dict[str, Any]:
-        return queueing.cancel(
+        return run_queue.cancel(
             self.context, session_id=self.run(run).session_id, id=run, **{"reason": reason, **more}
         )
 
     def again(self, run: str, **more: Any) -> str:
-        answer = queueing.again(self.context, session_id=self.run(run).session_id, id=run, **more)
+        answer = run_queue.again(self.context, session_id=self.run(run).session_id, id=run, **more)
         return str(answer["run"])
 
     def unanswered(self, run: str) -> dict[str, Any]:
-        return queueing.unanswered(self.context, session_id=self.run(run).session_id, id=run)
+        return run_queue.unanswered(self.context, session_id=self.run(run).session_id, id=run)
 
     def abandon(self, run: str, owner: str = OWNER) -> dict[str, Any]:
-        return starting.abandon(self.context, session_id=self.run(run).session_id, id=run, owner=owner, gone=True)
+        return start_run.abandon(self.context, session_id=self.run(run).session_id, id=run, owner=owner, gone=True)
 
     def choose(self, provider: str, model: str | None, session: str = CHAT) -> dict[str, Any]:
-        return choosing.choose(self.context, session_id=session, provider=provider, model=model)
+        return provider_selection.choose(self.context, session_id=session, provider=provider, model=model)
 
     # People
 

@@ -14,7 +14,7 @@ from unittest import mock
 
 import pytest
 
-from orchestrator.app.running import gone
+from orchestrator.app.running import orphaned_runs
 from orchestrator.core.running import facts, states
 from orchestrator.runner import reading, reserve
 from orchestrator.store import run_reader
@@ -124,4 +124,4 @@ def test_P9_that_something_lives_on_is_claimed_only_where_it_does(
 ) -> None:
     run = mock.Mock(id="task-7", verification_root="/p", state=states.RUNNING)
     monkeypatch.setattr(run_reader, "run", lambda *_: run)
-    assert gone.told(mock.Mock(), run, left) == f"task-7 in /p {said}"
+    assert orphaned_runs.describe(mock.Mock(), run, left) == f"task-7 in /p {said}"

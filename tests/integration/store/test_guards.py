@@ -18,7 +18,7 @@ from tests.integration.store.ledger import refused
 TABLES = [table.name for table in schema.metadata.sorted_tables]
 MUTABLE = {
     "agents", "blockers", "criteria", "group_dependencies", "questions", "run_locks", "runs", "sessions",
-    "task_dependencies", "task_groups", "tasks",
+    "task_dependencies", "task_groups", "tasks", "turn_runs",
 }  # fmt: skip
 
 
@@ -116,6 +116,7 @@ PARTICULAR: dict[str, dict[str, Any]] = {
     "run_locks": {"mode": "read"},
     "runs": {"state": "queued", "task_type": "IMPLEMENTATION", "executor_status": None, "owner": None},
     "task_dependencies": {"depends_on_id": "y"},
+    "turn_runs": {"state": "queued", "ended_at": None},
     "tasks": {"status": "todo", "version": 1, "parent_id": None, "former_status": None, "blocked_reason": None}
     | UNCLAIMED,
     "sessions": {

@@ -19,6 +19,8 @@ BOUNDED = {
     "_OF_SESSION": r"SEARCH r USING .*ix_runs_created \(session_id=\?\)",
     "_OF_TASK": r"SEARCH r USING .*ix_runs_task \(session_id=\? AND task_id=\?\)",
     "_OPEN": r"SEARCH r USING .*ix_runs_open \(state=\?\)",
+    "_OWNERS": r"SEARCH runs USING .*ix_runs_open \(state=\?\)",
+    "_OWNERS_OF_TURNS": r"SEARCH turn_runs USING .*ix_turn_runs_open \(state=\?\)",
     "_NEWEST": r"SCAN runs USING (COVERING )?INDEX sqlite_autoindex_runs_\d",
     "_LAST": r"SEARCH runs USING .*ix_runs_created \(session_id=\?\)",
     "_HELD": r"SCAN run_locks USING .*ix_run_locks_held",

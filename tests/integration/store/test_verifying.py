@@ -195,6 +195,7 @@ KEYS: dict[str, dict[str, Any]] = {
     "task_groups": {"id": "forged"},
     "tasks": {"id": "forged"},
     "texts": {"hash": "forged"},
+    "turn_runs": {"id": "forged"},
     "workflow_activations": {"seq": 999},
     "workflow_transitions": {"response_status": "FORGED"},
     "workflow_versions": {"id": 999, "hash": "forged", "seq": 999},

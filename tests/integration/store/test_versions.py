@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from orchestrator import errors
+from orchestrator import errors, resources
 from orchestrator.store import constants, declared, migrate, sqlite
 from tests.integration.app import peer
 from tests.integration.app.desk import Desk
 from tests.integration.store.conftest import AT
 
 NEWEST = constants.SCHEMA_VERSION
-OLDER = [f"{number:04}" for number in range(1, NEWEST)]
+OLDER = sorted(path.name[:4] for path in (resources.path("migrations") / "versions").glob("*.py"))[:-1]
 
 
 def contents(path: pathlib.Path) -> dict[str, list[Any]]:
@@ -224,13 +224,14 @@ TRIGGER, INDEX = "CREATE TRIGGER {} AFTER INSERT ON texts BEGIN SELECT 1; END", 
         (7, "projects", TABLE),
         (8, "sessions_insert_needs_orchestrator_and_new_key", TRIGGER),
         (10, "human_credentials", TABLE),
-        (11, constants.SCHEMA_MARKS[0], INDEX),
+        (11, "ix_agent_reports_by_manager", INDEX),
+        (13, "turn_runs", TABLE),
     ],
 )
 def test_a_step_that_meets_a_users_object_says_which_and_changes_nothing(
     used: pathlib.Path, version: int, name: str, made: str
 ) -> None:
-    older(used, f"{version - 1:04}")
+    older(used, max(each for each in OLDER if each < f"{version:04}"))
     raw = sqlite3.connect(used, isolation_level=None)
     raw.execute(made.format(name))
     raw.close()

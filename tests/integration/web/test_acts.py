@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
-from orchestrator.app.running.serving import Caller
+from orchestrator.app.running.web_run_service import Caller
 from orchestrator.core import questions
 from orchestrator.doors.web import acts, entering, pages
 from orchestrator.doors.web.application import MAX_BODY

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the interface needs the extra `web`")
 
-from orchestrator.app.running.serving import Caller
+from orchestrator.app.running.web_run_service import Caller
 from orchestrator.errors import UsageError
 from tests.integration.web import story
 from tests.integration.web.asgi import TOKEN, Page, Web

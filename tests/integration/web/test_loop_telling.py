@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the application needs the extra `web`")
 
 from orchestrator import errors
-from orchestrator.app.running import loop
+from orchestrator.app.running import worker
 from tests.integration.web.asgi import Web
 
 
@@ -23,12 +23,12 @@ def wait_for(holds: Callable[[], bool]) -> None:
 
 
 def test_a_fault_is_told_once_then_what_changes_then_its_end(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "LOOK_S", 0.01)
+    monkeypatch.setattr(worker, "LOOK_S", 0.01)
     looks = 0
-    look = loop.Loop._look
+    look = worker.Loop._look
     between_looks = threading.Lock()
 
-    def counted(self: loop.Loop) -> None:
+    def counted(self: worker.Loop) -> None:
         nonlocal looks
         with between_looks:
             looks += 1
@@ -38,7 +38,7 @@ def test_a_fault_is_told_once_then_what_changes_then_its_end(web: Web, monkeypat
         goal = looks + more
         wait_for(lambda: looks >= goal)
 
-    monkeypatch.setattr(loop.Loop, "_look", counted)
+    monkeypatch.setattr(worker.Loop, "_look", counted)
     web.serve_runs()
     kept = web.database.with_name("kept")
     steps = []
@@ -68,12 +68,12 @@ def test_a_fault_that_is_told_in_other_words_is_no_other_fault(web: Web, monkeyp
     faults = [busy, errors.EnvironmentProblem("BUSY", "Still."), broken, ValueError("a"), ValueError("b"), busy]
     waiting = iter(faults)
 
-    def failing(_: loop.Loop) -> None:
+    def failing(_: worker.Loop) -> None:
         for fault in waiting:
             raise fault
 
-    monkeypatch.setattr(loop, "LOOK_S", 0.01)
-    monkeypatch.setattr(loop.Loop, "_look", failing)
+    monkeypatch.setattr(worker, "LOOK_S", 0.01)
+    monkeypatch.setattr(worker.Loop, "_look", failing)
     web.serve_runs()
-    wait_for(lambda: any(isinstance(fault, loop.Over) for fault in web.faults))
+    wait_for(lambda: any(isinstance(fault, worker.Over) for fault in web.faults))
     assert web.faults[:-1] == [faults[0], *faults[2:]]

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the application needs the extra `web`")
 
-from orchestrator.app.running import loop
+from orchestrator.app.running import worker
 from orchestrator.core.running import pools
 from orchestrator.store import run_board
 from orchestrator.store.run_reader import Run
@@ -34,7 +34,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         counts.append(len(found))
         return found
 
-    monkeypatch.setattr(loop, "QUEUED", 4)
+    monkeypatch.setattr(worker, "QUEUED", 4)
     monkeypatch.setattr(run_board, "queued", counted)
     return counts
 

@@ -1,4 +1,4 @@
-"""The loop on a desk that executes nothing: order, answers, exit codes, and what interrupts do."""
+"""The loop on a session that executes nothing: order, answers, exit codes, and what interrupts do."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.app.running import desk as app_desk
 from orchestrator.core.running import states
-from orchestrator.doors.cli.repl import desk as port
 from orchestrator.doors.cli.repl import ending, loop, show, sources, speaking, telling
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
 from tests.cases import every
-from tests.unit.doors.fake_desk import FakeDesk, outcome
+from tests.unit.doors.fake_session import FUNCTIONS, FakeSession, answered_by_the_fake, outcome
 
 BLOCKED = outcome(
     states.FAILED, why="it asked", executor_blocked=True, blocked_reason="INTERACTIVE_PROMPT", timeout_ms=60000
@@ -48,33 +46,40 @@ def _heard() -> Iterator[None]:
         signal.signal(number, handler)
 
 
+@pytest.fixture(autouse=True)
+def _faked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for function in FUNCTIONS:
+        monkeypatch.setattr(f"{function.__module__}.{function.__name__}", answered_by_the_fake(function))
+
+
 @pytest.fixture
 def play(capfd: pytest.CaptureFixture[str]) -> Play:
-    """Play a script of lines on a desk; the exit code and what was written to stdout."""
+    """Play a script of lines on a session; the exit code and what was written to stdout."""
 
-    def run(desk: FakeDesk, *lines: str | bytes, **flags: Any) -> tuple[int, str]:
+    def run(session: FakeSession, *lines: str | bytes, **flags: Any) -> tuple[int, str]:
         data = b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines)
-        code = played(desk, sources.Stream(io.BytesIO(data)), **flags)
+        code = played(session, sources.Stream(io.BytesIO(data)), **flags)
         return code, capfd.readouterr().out
 
     return run
 
 
 def played(
-    desk: FakeDesk, source: sources.Source, *, interactive: bool = False, is_project: bool = True, as_json: bool = False
+    session: FakeSession, source: sources.Source, *, interactive: bool = False, is_project: bool = True,
+    as_json: bool = False,
 ) -> int:
     teller = telling.Teller(json=as_json)
     with Interrupts(forgives=interactive) as interrupts:
-        worker = loop.Worker(desk, teller, interrupts)
+        worker = loop.Worker(session, teller, interrupts)
         speaker = speaking.Speaker(None, interactive=False)
         lines = loop.Loop(
-            desk, source, teller, interrupts, worker, speaker, interactive=interactive, is_project=is_project
+            session, source, teller, interrupts, worker, speaker, interactive=interactive, is_project=is_project
         )
-        return int(ending.ended(desk, teller, worker, interrupts, lines.run, debug=False)["exit_code"])
+        return int(ending.ended(session, teller, worker, interrupts, lines.run, debug=False)["exit_code"])
 
 
 def test_a_task_is_taken_up_and_its_summary_printed_before_the_next_line(play: Play) -> None:
-    code, out = play(FakeDesk([outcome(why="a.md was made")]), "/start", "create a.md", "/exit")
+    code, out = play(FakeSession([outcome(why="a.md was made")]), "/start", "create a.md", "/exit")
     head = "Session chat-1 is started.\nTask task-1768282936521 [log: task-001]: READ_INFO, executor fake\n"
     summary = SUMMARY.format(
         result="COMPLETE", next="Enter the next task", why="a.md was made",
@@ -98,7 +103,7 @@ def test_every_end_has_its_summary_and_exit_code(
     found: dict[str, Any], result: str, exit_code: int, interactive: bool, play: Play
 ) -> None:
     """Source: seed 001, Properties 29 and 39."""
-    code, out = play(FakeDesk([found]), "do it", "/exit", interactive=interactive)
+    code, out = play(FakeSession([found]), "do it", "/exit", interactive=interactive)
     assert code == exit_code
     lines = out.splitlines()[1:]
     assert (lines[0], lines[-1], lines[1]) == ("=== TASK SUMMARY ===", "====================", f"[RESULT]  {result}")
@@ -124,26 +129,26 @@ def test_every_end_has_its_summary_and_exit_code(
 def test_what_is_written_alone_decides_the_exit_code(
     lines: tuple[str | bytes, ...], exit_code: int, play: Play
 ) -> None:
-    assert play(FakeDesk(), *lines)[0] == exit_code
+    assert play(FakeSession(), *lines)[0] == exit_code
 
 
 @given(st.lists(st.sampled_from([states.DONE, states.UNFINISHED, states.FAILED, states.CANCELLED]), max_size=6))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_exit_code_is_that_of_the_worst_end_whatever_the_order(play: Play, ends: list[str]) -> None:
     """Source: seed 001, Property 29."""
-    code, _ = play(FakeDesk([outcome(end) for end in ends]), *("do it" for _ in ends))
+    code, _ = play(FakeSession([outcome(end) for end in ends]), *("do it" for _ in ends))
     assert code == (1 if states.FAILED in ends else 2 if set(ends) - {states.DONE} else 0)
 
 
 def test_a_slip_gives_two_lines_and_calls_nobody(play: Play) -> None:
-    desk = FakeDesk()
-    assert play(desk, "exit") == (1, "ERROR: Did you mean /exit?\nHINT: /exit\n")
-    assert desk.calls == ["close"]
+    session = FakeSession()
+    assert play(session, "exit") == (1, "ERROR: Did you mean /exit?\nHINT: /exit\n")
+    assert session.calls == ["close"]
 
 
 def test_lines_after_a_block_are_done_in_order_and_show_it(play: Play) -> None:
     """Source: seed 001, Property 36."""
-    code, out = play(FakeDesk([BLOCKED]), "/start", "ask me", "/tasks", "/logs", "/status", "/exit")
+    code, out = play(FakeSession([BLOCKED]), "/start", "ask me", "/tasks", "/logs", "/status", "/exit")
     assert code == 1
     marks = (
         "Session chat-1", "Blocked: blocked_reason=INTERACTIVE_PROMPT timeout_ms=60000", "[RESULT]  ERROR",
@@ -157,43 +162,43 @@ def test_lines_after_a_block_are_done_in_order_and_show_it(play: Play) -> None:
 
 def test_either_id_shows_the_same_log(play: Play) -> None:
     """Source: seed 001, Property 30."""
-    desk = FakeDesk()
-    play(desk, "do it")
-    _, by_log = play(desk, "/logs task-001")
-    _, by_task = play(desk, "/logs task-1768282936521")
+    session = FakeSession()
+    play(session, "do it")
+    _, by_log = play(session, "/logs task-001")
+    _, by_task = play(session, "/logs task-1768282936521")
     assert by_log == by_task
     assert "T queued: do it" in by_log
 
 
 def test_raw_output_is_shown_on_request_alone(play: Play) -> None:
     """Source: seed 001, Property 25."""
-    desk = FakeDesk([outcome(output="raw\nwords")])
-    _, out = play(desk, "do it", "/tasks", "/logs", "/logs task-001", "/logs --tree", "/logs --json")
+    session = FakeSession([outcome(output="raw\nwords")])
+    _, out = play(session, "do it", "/tasks", "/logs", "/logs task-001", "/logs --tree", "/logs --json")
     assert "raw" not in out
-    assert "Output\n  raw\n  words\n" in play(desk, "/logs task-001 --full")[1]
+    assert "Output\n  raw\n  words\n" in play(session, "/logs task-001 --full")[1]
 
 
 def test_a_tree_shows_session_work_and_task(play: Play) -> None:
-    desk = FakeDesk()
-    play(desk, "do it")
-    assert play(desk, "/logs --tree")[1] == (
+    session = FakeSession()
+    play(session, "do it")
+    assert play(session, "/logs --tree")[1] == (
         "thread chat-1\n└─ run T1\n   └─ task task-1768282936521 [COMPLETE] [log: task-001] do it\n"
     )
 
 
 def test_a_task_that_no_executor_is_called_for_has_its_summary_at_once(play: Play) -> None:
     """Source: seed 001, Property 19."""
-    desk = FakeDesk(held={"fix it": outcome(states.UNFINISHED, error_reason="target_action_ambiguous")})
-    code, out = play(desk, "fix it")
-    assert (code, out.count("[WHY]     target_action_ambiguous"), desk.calls) == (2, 1, ["close"])
+    session = FakeSession(held={"fix it": outcome(states.UNFINISHED, error_reason="target_action_ambiguous")})
+    code, out = play(session, "fix it")
+    assert (code, out.count("[WHY]     target_action_ambiguous"), session.calls) == (2, 1, ["close"])
 
 
 def test_a_question_is_shown_with_how_it_is_answered(play: Play) -> None:
-    desk = FakeDesk([ASKS, outcome(why="done")])
-    code, out = play(desk, "do it", "/respond a.md", interactive=True)
+    session = FakeSession([ASKS, outcome(why="done")])
+    code, out = play(session, "do it", "/respond a.md", interactive=True)
     asked = "Task task-1768282936521 asks:\n  Which file?\n  Name it.\nAnswer: /respond TEXT\n"
     assert (code, asked in out, "SUMMARY" in out[: out.index("Answer:")]) == (0, True, False)
-    assert desk.calls == ["work task-001", "respond None: a.md", "work task-001", "close"]
+    assert session.calls == ["work task-001", "respond None: a.md", "work task-001", "close"]
 
 
 @pytest.mark.parametrize(
@@ -211,12 +216,12 @@ def test_a_question_says_by_which_words_it_is_answered(kind: str, text: str, how
 
 @pytest.mark.parametrize("line", ["/tasks", "/logs"])
 def test_a_list_says_of_a_cancelled_task_that_it_is(line: str, play: Play) -> None:
-    _, out = play(FakeDesk([outcome(states.CANCELLED, error_reason="cancelled")]), "do it", line)
+    _, out = play(FakeSession([outcome(states.CANCELLED, error_reason="cancelled")]), "do it", line)
     assert "] INCOMPLETE (cancelled)  " in out
 
 
 def test_nothing_that_is_stored_moves_the_cursor(play: Play) -> None:
-    _, out = play(FakeDesk([outcome(why="a\x1b[2Jb")]), "clear\x1b[2J it", "/tasks", "/logs task-001")
+    _, out = play(FakeSession([outcome(why="a\x1b[2Jb")]), "clear\x1b[2J it", "/tasks", "/logs task-001")
     assert "\x1b" not in out
 
 
@@ -236,16 +241,16 @@ def test_nothing_that_is_stored_moves_the_cursor(play: Play) -> None:
     ],
 )
 def test_a_command_answers(line: str, shown: str, play: Play) -> None:
-    assert play(FakeDesk(), line)[1] == shown
+    assert play(FakeSession(), line)[1] == shown
 
 
 def test_without_a_project_there_is_help_init_and_exit(play: Play) -> None:
     """Source: seed 001, Property 2."""
-    desk = FakeDesk()
+    session = FakeSession()
     lines = ("do it", "/tasks", "/help", "/init", "/tasks", "/exit")
-    code, out = play(desk, *lines, interactive=True, is_project=False)
+    code, out = play(session, *lines, interactive=True, is_project=False)
     refused = "ERROR: E101 This folder is no project yet, or not a whole one.\nHINT: /init sets it up\n"
-    assert (code, out.startswith(refused * 2), desk.calls) == (1, True, ["init", "close"])
+    assert (code, out.startswith(refused * 2), session.calls) == (1, True, ["init", "close"])
     listed = [line.split()[0] for line in out.splitlines() if line.startswith("/")]
     assert listed == ["/help", "/init", "/exit"]
     assert ("There is no task before /init" in out, "Any other text is a task" in out) == (True, False)
@@ -253,7 +258,7 @@ def test_without_a_project_there_is_help_init_and_exit(play: Play) -> None:
 
 
 def test_an_answer_is_one_object_where_json_is_asked_for(play: Play) -> None:
-    _, out = play(FakeDesk(), "/start", "do it", "/tasks", "/foo", "exit", as_json=True)
+    _, out = play(FakeSession(), "/start", "do it", "/tasks", "/foo", "exit", as_json=True)
     found = [json.loads(line) for line in out.splitlines()]
     assert [(each["op"], each["success"]) for each in found] == [
         ("/start", True), ("task", True), ("summary", True), ("/tasks", True), ("line", False), ("exit", False),
@@ -279,7 +284,7 @@ class Handed(sources.Source):
 def test_an_answer_is_written_before_the_next_line_is_read(capfd: pytest.CaptureFixture[str]) -> None:
     """Source: seed 001, Property 28."""
     source = Handed([b"/keys\n", b"do it\n", b"/tasks\n"], lambda: capfd.readouterr().out)
-    played(FakeDesk(), source)
+    played(FakeSession(), source)
     first, keys, task, tasks = source.before
     assert (first, keys.startswith("OPENAI"), task.endswith("====\n"), tasks.startswith("task-")) == ("", *[True] * 3)
 
@@ -293,9 +298,9 @@ def interrupt(times: int, number: int = signal.SIGINT) -> Callable[[], None]:
 
 
 def test_an_interrupt_stops_the_run_and_the_next_line_is_done(play: Play) -> None:
-    desk = FakeDesk()
-    desk.meanwhile = interrupt(1)
-    code, out = play(desk, "long work", "/tasks")
+    session = FakeSession()
+    session.meanwhile = interrupt(1)
+    code, out = play(session, "long work", "/tasks")
     assert (code, "[WHY]     cancelled" in out, "CANCELLED" not in out, "[log: task-001] INCOMPLETE" in out) == (
         2, True, True, True,
     )  # fmt: skip
@@ -312,26 +317,26 @@ def test_an_interrupt_stops_the_run_and_the_next_line_is_done(play: Play) -> Non
     ],
 )
 def test_what_ends_the_loop_stops_the_run_first(send: Callable[[], None], interactive: bool, play: Play) -> None:
-    desk = FakeDesk()
-    desk.meanwhile = send
-    code, out = play(desk, "long work", "/tasks", interactive=interactive)
-    assert (code, "[log: task-001] I" in out, desk.tasks()[0]["state"], desk.calls[-1]) == (
+    session = FakeSession()
+    session.meanwhile = send
+    code, out = play(session, "long work", "/tasks", interactive=interactive)
+    assert (code, "[log: task-001] I" in out, session.tasks()[0]["state"], session.calls[-1]) == (
         2, False, "cancelled", "close",
     )  # fmt: skip
 
 
 def test_a_second_interrupt_of_a_script_ends_it_also_in_a_later_run(play: Play) -> None:
-    desk = FakeDesk()
-    desk.meanwhile = interrupt(1)
-    play(desk, "one", "two", "three")
-    assert desk.calls == ["work task-001", "work task-002", "close"]
+    session = FakeSession()
+    session.meanwhile = interrupt(1)
+    play(session, "one", "two", "three")
+    assert session.calls == ["work task-001", "work task-002", "close"]
 
 
 def test_a_person_may_stop_one_run_after_the_other(play: Play) -> None:
-    desk = FakeDesk()
-    desk.meanwhile = interrupt(1)
-    code, _ = play(desk, "one", "two", "/tasks", interactive=True)
-    assert (code, [run["state"] for run in desk.tasks()]) == (2, ["cancelled", "cancelled"])
+    session = FakeSession()
+    session.meanwhile = interrupt(1)
+    code, _ = play(session, "one", "two", "/tasks", interactive=True)
+    assert (code, [run["state"] for run in session.tasks()]) == (2, ["cancelled", "cancelled"])
 
 
 @pytest.mark.parametrize(
@@ -346,15 +351,15 @@ def test_a_person_may_stop_one_run_after_the_other(play: Play) -> None:
 def test_an_interrupt_while_a_line_is_awaited(
     given_lines: list[bytes | BaseException], interactive: bool, done: int, exit_code: int
 ) -> None:
-    desk = FakeDesk()
-    code = played(desk, Handed(given_lines, str), interactive=interactive)
-    assert (code, len(desk.tasks())) == (exit_code, done)
+    session = FakeSession()
+    code = played(session, Handed(given_lines, str), interactive=interactive)
+    assert (code, len(session.tasks())) == (exit_code, done)
 
 
 def test_a_run_that_was_broken_off_in_its_queue_is_cancelled(play: Play) -> None:
-    desk = FakeDesk([KeyboardInterrupt()])
-    code, out = play(desk, "do it")
-    assert (code, desk.tasks()[0]["state"], "[RESULT]  INCOMPLETE" in out) == (2, "cancelled", True)
+    session = FakeSession([KeyboardInterrupt()])
+    code, out = play(session, "do it")
+    assert (code, session.tasks()[0]["state"], "[RESULT]  INCOMPLETE" in out) == (2, "cancelled", True)
 
 
 @pytest.mark.parametrize(
@@ -368,24 +373,20 @@ def test_what_cannot_go_on_ends_with_1_and_leaves_nothing_open(
     problem: Exception, code: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Source: seed 001, Property 9."""
-    desk = FakeDesk([problem])
+    session = FakeSession([problem])
     with pytest.raises(OrchestratorError) as stopped:
-        played(desk, sources.Stream(io.BytesIO(b"do it\n/tasks\n")))
-    assert (stopped.value.code, stopped.value.data["_exit_code"], desk.calls[-1]) == (code, 1, "close")
+        played(session, sources.Stream(io.BytesIO(b"do it\n/tasks\n")))
+    assert (stopped.value.code, stopped.value.data["_exit_code"], session.calls[-1]) == (code, 1, "close")
     assert "[log: task-001] QUEUED" not in capfd.readouterr().out
 
 
 def test_a_refusal_of_the_desk_is_an_error_of_the_line_alone(play: Play) -> None:
-    code, out = play(FakeDesk([Refused("E207", "Not now.", "/approve")]), "do it", "/keys")
+    code, out = play(FakeSession([Refused("E207", "Not now.", "/approve")]), "do it", "/keys")
     assert (code, "ERROR: E207 Not now.\nHINT: /approve\nOPENAI_API_KEY" in out) == (1, True)
 
 
-METHODS = [name for name, part in vars(port.Desk).items() if inspect.isfunction(part) and not name.startswith("_")]
-
-
-@every("name", METHODS)
-@every("other", [app_desk.Desk, FakeDesk], ids=["the desk", "the fake"])
-def test_what_the_loop_calls_is_there(name: str, other: type) -> None:
-    wanted, found = (inspect.signature(getattr(each, name)).parameters for each in (port.Desk, other))
-    assert [*found][: len(wanted)] == [*wanted]
-    assert [each.name for each in [*found.values()][len(wanted) :] if each.default is each.empty] == []
+@every("function", FUNCTIONS)
+def test_what_the_loop_calls_is_what_the_fake_answers(function: Callable[..., Any]) -> None:
+    fake = inspect.signature(getattr(FakeSession, function.__name__)).parameters
+    wanted = [*inspect.signature(function).parameters][1:]
+    assert [*fake][1:] == wanted[: len(fake) - 1]

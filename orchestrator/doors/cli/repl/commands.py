@@ -1,18 +1,20 @@
-"""One function for each command: what it asks the desk, and how the answer is shown."""
+"""One function for each command: what it asks of the session of runs, and how the answer is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from orchestrator.app.running import begin_session, run_answers, session_status, submission
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import states
 from orchestrator.core.running.visibility import FULL, SUMMARY
 from orchestrator.doors.cli.repl import parsing, show
-from orchestrator.doors.cli.repl.desk import Desk, Row
 from orchestrator.doors.cli.repl.telling import Answer
 from orchestrator.doors.cli.text.layout import visible
 
-Command = Callable[[Desk, str], Answer]
+Row = dict[str, Any]
+Command = Callable[[RunSession, str], Answer]
 _OF_A_PERSON: dict[str, Callable[[str], object]] = {
     "/approve": lambda rest: parsing.nothing("/approve", rest),
     "/respond": parsing.response,
@@ -20,13 +22,13 @@ _OF_A_PERSON: dict[str, Callable[[str], object]] = {
 }
 
 
-def called(desk: Desk, name: str, rest: str) -> Answer:
+def called(session: RunSession, name: str, rest: str) -> Answer:
     """The answer of a command.
 
     Raises:
-        OrchestratorError: what the desk refuses. UsageError: wrong arguments.
+        OrchestratorError: what is refused. UsageError: wrong arguments.
     """
-    return _COMMANDS[name](desk, rest)
+    return _COMMANDS[name](session, rest)
 
 
 def is_of_a_person(name: str, rest: str) -> bool:
@@ -41,26 +43,27 @@ def is_of_a_person(name: str, rest: str) -> bool:
     return check is not None
 
 
-def look(desk: Desk, name: str, rest: str) -> str | None:
+def look(session: RunSession, name: str, rest: str) -> str | None:
     """See whether there is anything to do for a command of a person, before anybody is asked to prove to be one.
 
     Returns:
         The id of the run that goes on, where that is what it is about.
 
     Raises:
-        OrchestratorError: what the desk refuses, whoever asks.
+        OrchestratorError: what is refused, whoever asks.
     """
     if name == "/respond":
         id, text = parsing.response(rest)
-        desk.answerable(text, id)
+        run_answers.answerable(session, text, id)
         return None
-    found = desk.approvable() if name == "/approve" else desk.continuable(parsing.one_id(name, rest))
-    return str(found.id)
+    if name == "/approve":
+        return run_answers.approvable(session).id
+    return run_answers.continuable(session, parsing.one_id(name, rest)).id
 
 
-def task(desk: Desk, text: str, task_type: str | None = None) -> Answer:
+def task(session: RunSession, text: str, task_type: str | None = None) -> Answer:
     """Hand a task in: what it became, and its id where it is to be executed."""
-    return taken_up(desk.submit(text, task_type))
+    return taken_up(submission.submit(session, text, task_type))
 
 
 def taken_up(run: Row) -> Answer:
@@ -83,56 +86,58 @@ def set_up(made: Row) -> Answer:
     return Answer(made, [visible(f"The project {made['project']} is set up: {what}")])
 
 
-def _help(desk: Desk, rest: str) -> Answer:
+def _help(session: RunSession, rest: str) -> Answer:
     parsing.nothing("/help", rest)
     return helped(tuple(parsing.COMMANDS))
 
 
-def _init(desk: Desk, rest: str) -> Answer:
+def _init(session: RunSession, rest: str) -> Answer:
     parsing.nothing("/init", rest)
-    return set_up(desk.init())
+    return set_up(begin_session.set_up_project(session))
 
 
-def _start(desk: Desk, rest: str) -> Answer:
+def _start(session: RunSession, rest: str) -> Answer:
     parsing.nothing("/start", rest)
-    found = desk.start()
-    return Answer(found, [visible(f"Session {desk.session_id} is started.")])
+    found = begin_session.start(session)
+    return Answer(found, [visible(f"Session {session.session_id} is started.")])
 
 
-def _status(desk: Desk, rest: str) -> Answer:
+def _status(session: RunSession, rest: str) -> Answer:
     parsing.nothing("/status", rest)
-    found = desk.status()
+    found = session_status.status(session)
     return Answer(found, show.status(found))
 
 
-def _tasks(desk: Desk, rest: str) -> Answer:
+def _tasks(session: RunSession, rest: str) -> Answer:
     parsing.nothing("/tasks", rest)
-    return _listed("tasks", [show.brief(run) for run in desk.tasks()], desk, show.tasks)
+    return _listed("tasks", [show.brief(run) for run in session_status.tasks(session)], session, show.tasks)
 
 
-def _listed(name: str, found: list[Row], desk: Desk, shown: Callable[[Sequence[show.Row]], list[str]]) -> Answer:
+def _listed(
+    name: str, found: list[Row], session: RunSession, shown: Callable[[Sequence[show.Row]], list[str]]
+) -> Answer:
     """The runs of the session; where it has none, also those of the last one before it in the project."""
-    before = [] if found else [show.brief(run) for run in desk.earlier()]
+    before = [] if found else [show.brief(run) for run in session_status.earlier_runs(session)]
     document = {name: found, "earlier": before} if before else {name: found}
     return Answer(document, [*shown(found), *show.earlier(before, shown)])
 
 
-def _logs(desk: Desk, rest: str) -> Answer:
+def _logs(session: RunSession, rest: str) -> Answer:
     wanted = parsing.logs(rest)
     if wanted.tree:
         found: Any = [
-            {**thread, "runs": [show.brief(run) for run in thread["runs"]]} for thread in desk.tree()
+            {**thread, "runs": [show.brief(run) for run in thread["runs"]]} for thread in session_status.tree(session)
         ]
         answer = Answer({"threads": found}, show.tree(found))
     elif wanted.id is not None:
-        found = desk.log(wanted.id, FULL if wanted.full else SUMMARY)
+        found = session_status.log(session, wanted.id, FULL if wanted.full else SUMMARY)
         answer = Answer({"log": found}, show.log(found))
     elif wanted.full:
-        found = [desk.log(run["id"], FULL) for run in desk.logs()]
+        found = [session_status.log(session, run["id"], FULL) for run in session_status.tasks(session)]
         answer = Answer({"logs": found}, _separated([show.log(each) for each in found]))
     else:
-        found = [show.brief(run) for run in desk.logs()]
-        answer = _listed("logs", found, desk, show.logs)
+        found = [show.brief(run) for run in session_status.tasks(session)]
+        answer = _listed("logs", found, session, show.logs)
     return answer._replace(lines=show.as_json(found)) if wanted.json else answer
 
 
@@ -141,18 +146,18 @@ def _separated(logs: list[list[str]]) -> list[str]:
     return lines[:-1] or [show.NO_TASK]
 
 
-def _approve(desk: Desk, rest: str) -> Answer:
+def _approve(session: RunSession, rest: str) -> Answer:
     parsing.nothing("/approve", rest)
-    return _went_on(desk.approve(), "It is approved.")
+    return _went_on(run_answers.approve(session), "It is approved.")
 
 
-def _respond(desk: Desk, rest: str) -> Answer:
+def _respond(session: RunSession, rest: str) -> Answer:
     id, text = parsing.response(rest)
-    return taken_up(desk.respond(text, id))
+    return taken_up(run_answers.respond(session, text, id))
 
 
-def _continue(desk: Desk, rest: str) -> Answer:
-    return _went_on(desk.proceed(parsing.one_id("/continue", rest)), "It goes on.")
+def _continue(session: RunSession, rest: str) -> Answer:
+    return _went_on(run_answers.proceed(session, parsing.one_id("/continue", rest)), "It goes on.")
 
 
 def _went_on(found: Row, words: str) -> Answer:
@@ -162,27 +167,27 @@ def _went_on(found: Row, words: str) -> Answer:
     return Answer(found, [words, *show.status(found)])
 
 
-def _provider(desk: Desk, rest: str) -> Answer:
-    return _chosen(desk.provider(parsing.optional_word("/provider", rest)))
+def _provider(session: RunSession, rest: str) -> Answer:
+    return _chosen(session.provider(parsing.optional_word("/provider", rest)))
 
 
-def _models(desk: Desk, rest: str) -> Answer:
+def _models(session: RunSession, rest: str) -> Answer:
     parsing.nothing("/models", rest)
-    found = desk.model(None)
+    found = session.model(None)
     return Answer(found, [*show.status(found), "Any name is passed on to the provider: /model NAME"])
 
 
-def _model(desk: Desk, rest: str) -> Answer:
-    return _chosen(desk.model(parsing.named(parsing.required("/model", rest))))
+def _model(session: RunSession, rest: str) -> Answer:
+    return _chosen(session.model(parsing.named(parsing.required("/model", rest))))
 
 
 def _chosen(found: Row) -> Answer:
     return Answer(found, show.status(found))
 
 
-def _keys(desk: Desk, rest: str) -> Answer:
+def _keys(session: RunSession, rest: str) -> Answer:
     parsing.nothing("/keys", rest)
-    found = desk.keys()
+    found = session.keys()
     return Answer({"keys": found}, [visible(f"{name}: {value}") for name, value in found.items()])
 
 

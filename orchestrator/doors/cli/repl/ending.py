@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator import bootstrap
+from orchestrator.app.running import end_session
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import exits, report
 from orchestrator.doors.cli import calling, output
 from orchestrator.doors.cli.options import Given
 from orchestrator.doors.cli.repl import flags
-from orchestrator.doors.cli.repl.desk import Desk
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.loop import Worker
 from orchestrator.doors.cli.repl.telling import Answer, Teller
@@ -27,14 +28,14 @@ TEMP = "temp"
 _SEVERITY = (exits.OK, exits.UNFINISHED, exits.FAILED)
 
 
-def greet(desk: Desk, teller: Teller, given: Given) -> None:
+def greet(session: RunSession, teller: Teller, given: Given) -> None:
     """Say where work is done and what is special about it, before anything else is said.
 
     Source: seed 001, Properties 32 and 40.
     """
     notices = flags.notices()
-    warnings = [*desk.project.warnings, *desk.warnings, *given.warnings, *bootstrap.end_lost_runs(desk)]
-    root = desk.project.root
+    warnings = [*session.project.warnings, *session.warnings, *given.warnings, *bootstrap.end_lost_runs(session)]
+    root = session.project.root
     first = [f"PROJECT_PATH={root}"] if given.arguments.get("print_project_path") else []
     document = {"project": root, "notices": notices, "warnings": warnings}
     teller.answer("begin", Answer(document, [*first, *notices]))
@@ -43,18 +44,19 @@ def greet(desk: Desk, teller: Teller, given: Given) -> None:
             output.complain(visible(f"warning: {warning}"))
 
 
-def remind(desk: Desk, teller: Teller) -> None:
+def remind(session: RunSession, teller: Teller) -> None:
     """Say last what was said first of a temporary project.
 
     Source: seed 001, Property 32.
     """
-    if desk.project.mode == TEMP and not teller.json:
-        for warning in desk.project.warnings:
+    if session.project.mode == TEMP and not teller.json:
+        for warning in session.project.warnings:
             output.complain(visible(f"warning: {warning}"))
 
 
 def ended(
-    desk: Desk, teller: Teller, worker: Worker, interrupts: Interrupts, body: Callable[[], bool], *, debug: bool
+    session: RunSession, teller: Teller, worker: Worker, interrupts: Interrupts, body: Callable[[], bool], *,
+    debug: bool,
 ) -> dict[str, Any]:
     """Do the work and end what is open, whatever happens meanwhile.
 
@@ -79,18 +81,18 @@ def ended(
         if debug and not isinstance(problem, OrchestratorError):
             output.complain("".join(traceback.format_exception(problem)))
         with interrupts.shielded(), contextlib.suppress(Exception):
-            desk.close()
-        raise _explained(problem, desk) from None
+            end_session.close(session)
+        raise _explained(problem, session) from None
     with interrupts.shielded():
-        closed = desk.close()
+        closed = end_session.close(session)
     own = exits.exit_code(worker.outcomes.values(), command_failed=teller.failed, interrupted=interrupted)
     return {**closed, "exit_code": max(own, closed["exit_code"], key=_SEVERITY.index)}
 
 
-def _explained(problem: Exception, desk: Desk) -> OrchestratorError:
+def _explained(problem: Exception, session: RunSession) -> OrchestratorError:
     """An error of any kind as one that ends the process with 1."""
     if not isinstance(problem, OrchestratorError):
-        known = bootstrap.environment_problem(problem, desk.context.path)
+        known = bootstrap.environment_problem(problem, session.context.path)
         advice = "Repeat the call with --debug"
         problem = known or OrchestratorError("INTERNAL", calling.unexpected(problem), advice)
     return flags.as_negative(problem)

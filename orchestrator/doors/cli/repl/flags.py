@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator import bootstrap
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import production
 from orchestrator.doors.cli import output, wording
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option
-from orchestrator.doors.cli.repl.desk import Desk
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.sources import Stream, is_terminal
 from orchestrator.doors.cli.text.layout import visible
@@ -101,14 +101,14 @@ def named_project(given: Given, interrupts: Interrupts) -> str | None:
     return "." if answer.strip().lower() in (b"y", b"yes") else None
 
 
-def opened(given: Given, interrupts: Interrupts, *, interactive: bool) -> Desk:
-    """The desk that the flags describe. Whether its folder is a project is not looked at: see `is_project`.
+def opened(given: Given, interrupts: Interrupts, *, interactive: bool) -> RunSession:
+    """The session of runs that the flags describe. Whether its folder is a project is not looked at: see `is_project`.
 
     Raises:
         OrchestratorError: the folder, the configuration, the executor or the database is not fit.
     """
     wanted = given.arguments
-    desk = bootstrap.open_desk(
+    session = bootstrap.open_run_session(
         project=named_project(given, interrupts),
         project_mode=wanted.get("project_mode"),
         project_root=wanted.get("project_root"),
@@ -120,11 +120,11 @@ def opened(given: Given, interrupts: Interrupts, *, interactive: bool) -> Desk:
         interactive=interactive,
         database=given.db,
     )
-    desk.tell = lambda text: output.complain(visible(text))
-    return desk
+    session.tell = lambda text: output.complain(visible(text))
+    return session
 
 
-def copyable(given: Given, desk: Desk) -> Callable[[str], str]:
+def copyable(given: Given, session: RunSession) -> Callable[[str], str]:
     """What makes a printed command one that works on the same database where it is copied to a shell.
 
     It names the database where this call did, and where no other call from here would find it.
@@ -134,8 +134,8 @@ def copyable(given: Given, desk: Desk) -> Callable[[str], str]:
 
     def told(text: str) -> str:
         nonlocal named
-        if named is None and desk.session_id is not None and not bootstrap.is_found_here(desk.context.path):
-            named = desk.context.path
+        if named is None and session.session_id is not None and not bootstrap.is_found_here(session.context.path):
+            named = session.context.path
         wording.name_database(named)
         said: str = wording.worded(text)
         return said
@@ -143,9 +143,11 @@ def copyable(given: Given, desk: Desk) -> Callable[[str], str]:
     return told
 
 
-def is_project(desk: Desk, *, interactive: bool) -> bool:
-    """Whether the desk's folder is set up. A person may set it up, so that for them it may not be, as long as `/init`
-    can do it: where something is in its way, the error says what to do.
+def is_project(session: RunSession, *, interactive: bool) -> bool:
+    """Whether the project's folder is set up.
+
+    A person may set it up, so that for them it may be missing, as long as `/init` can do it: where something is in its
+    way, the error says what to do.
 
     Raises:
         OrchestratorError: E101 to E105.
@@ -153,7 +155,7 @@ def is_project(desk: Desk, *, interactive: bool) -> bool:
     Source: seed 001, Property 2.
     """
     try:
-        _ = desk.settings
+        _ = session.settings
     except OrchestratorError as problem:
         if interactive and problem.code in NO_PROJECT and not problem.data.get("in_the_way"):
             return False

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.kernel import human
+from orchestrator.app.running import execute_run, session_status, submission
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import states
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.repl import commands, parsing
-from orchestrator.doors.cli.repl.desk import Desk
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.progress import Line
 from orchestrator.doors.cli.repl.sources import Source
@@ -33,9 +34,9 @@ class Worker:
         outcomes: the state of the newest run of each task, by session and task.
     """
 
-    def __init__(self, desk: Desk, teller: Teller, interrupts: Interrupts) -> None:
+    def __init__(self, session: RunSession, teller: Teller, interrupts: Interrupts) -> None:
         self.outcomes: dict[tuple[str, str], str] = {}
-        self._desk, self._teller, self._interrupts = desk, teller, interrupts
+        self._session, self._teller, self._interrupts = session, teller, interrupts
         self._progress = Line()
 
     def take_up(self, name: str, found: Answer) -> None:
@@ -53,7 +54,7 @@ class Worker:
 
     def _executed(self, id: str) -> dict[str, Any]:
         try:
-            found = self._desk.work(id, self._progress.watch, self._interrupts.came)
+            found = execute_run.execute(self._session, id, self._progress.watch, self._interrupts.came)
         except KeyboardInterrupt:
             found = self._stopped(id)
         finally:
@@ -65,8 +66,8 @@ class Worker:
 
     def _stopped(self, id: str) -> dict[str, Any]:
         """A run that was broken off where nobody could end it: what is queued still is cancelled now."""
-        run = self._desk.log(id)
-        return self._desk.cancel(id) if run["state"] == states.QUEUED else run
+        run = session_status.log(self._session, id)
+        return submission.cancel(self._session, id) if run["state"] == states.QUEUED else run
 
 
 class Loop:
@@ -78,10 +79,10 @@ class Loop:
     """
 
     def __init__(
-        self, desk: Desk, source: Source, teller: Teller, interrupts: Interrupts, worker: Worker, speaker: Speaker, *,
-        interactive: bool, is_project: bool,
+        self, session: RunSession, source: Source, teller: Teller, interrupts: Interrupts, worker: Worker,
+        speaker: Speaker, *, interactive: bool, is_project: bool,
     ) -> None:
-        self._desk, self._source, self._teller = desk, source, teller
+        self._session, self._source, self._teller = session, source, teller
         self._interrupts, self._worker, self._speaker = interrupts, worker, speaker
         self._interactive, self._is_project = interactive, is_project
         self._number = 0
@@ -140,31 +141,31 @@ class Loop:
         elif not self._is_project:
             self._prepare(name, order)
         elif order.kind == parsing.TASK:
-            self._worker.take_up(name, commands.task(self._desk, order.rest))
+            self._worker.take_up(name, commands.task(self._session, order.rest))
         elif commands.is_of_a_person(name, order.rest):
             self._obey_person(name, order.rest)
         else:
-            self._worker.take_up(name, commands.called(self._desk, name, order.rest))
+            self._worker.take_up(name, commands.called(self._session, name, order.rest))
         return True
 
     def _obey_person(self, name: str, rest: str) -> None:
         """Do what only a person may do, with the proof that one speaks."""
-        run = commands.look(self._desk, name, rest)
+        run = commands.look(self._session, name, rest)
         try:
             with self._interrupts.breaking_in():
-                proof = self._speaker.proof(self._desk.context, visible(f"{name} {rest}"))
+                proof = self._speaker.proof(self._session.context, visible(f"{name} {rest}"))
         except KeyboardInterrupt:
             self._broken_off()
             return
         try:
-            with speaking(self._desk, proof):
-                found = commands.called(self._desk, name, rest)
+            with speaking(self._session, proof):
+                found = commands.called(self._session, name, rest)
         except Refused as problem:
             if problem.code == "HUMAN_REQUIRED":
                 self._speaker.forget()
-                problem.suggestion = advice(proof, name, rest, run, self._desk.project.root)
+                problem.suggestion = advice(proof, name, rest, run, self._session.project.root)
             raise
-        level = human.found(self._desk.context, proof).get("proof")
+        level = human.found(self._session.context, proof).get("proof")
         if level is not None:
             found = found._replace(document={**found.document, "proof": level}, lines=[*found.lines, f"proof: {level}"])
         self._worker.take_up(name, found)
@@ -180,5 +181,5 @@ class Loop:
         if name == HELP:
             self._worker.take_up(name, commands.helped(parsing.WITHOUT_PROJECT))
         else:
-            self._worker.take_up(name, commands.called(self._desk, name, order.rest))
+            self._worker.take_up(name, commands.called(self._session, name, order.rest))
             self._is_project = True

@@ -202,7 +202,7 @@ def tree(threads: Sequence[Row]) -> list[str]:
         for thread in threads
         for run in thread["runs"]
     ]  # fmt: skip
-    # What a desk shows is masked already.
+    # What is shown is masked already.
     return [visible(line) for line in visibility.lines(visibility.tree(logged), str)] or [NO_TASK]
 
 

@@ -12,8 +12,8 @@ from orchestrator.app.kernel import human
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.human import TERMINAL, TOKEN, Credential
 from orchestrator.app.people import verification
+from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.suggestions import sentence, suggest
-from orchestrator.doors.cli.repl.desk import Desk
 
 _AGAIN = ("code", "passphrase", "signature", "unsigned", "paused")
 """Faults of somebody at a terminal who may try again."""
@@ -80,10 +80,10 @@ def advice(proof: Credential, name: str, rest: str, run: str | None, root: str) 
 
 
 @contextlib.contextmanager
-def speaking(desk: Desk, proof: Credential) -> Iterator[None]:
-    """While this is entered, what the desk does is done by the person that the proof proves."""
-    desk.context.credential = proof
+def speaking(session: RunSession, proof: Credential) -> Iterator[None]:
+    """While this is entered, what the session does is done by the person that the proof proves."""
+    session.context.credential = proof
     try:
         yield
     finally:
-        desk.context.credential = None
+        session.context.credential = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.core.running import codes, guard, hints, objections, states, summary, words
+from orchestrator.core.running import codes, guard, hints, judgement, states, summary, words
 from tests.cases import every
 
-RULES = [rule.__name__.strip("_") for rule in objections.OBJECTIONS]
+RULES = [rule.name for rule in judgement.RULES]
 FITS = [
     ("exit_code", "E503", "--full"), ("executor_error", "E503", "--full"), ("claimed_missing", None, "not there"),
     ("unverifiable_claim", None, "within the project"), ("target_unmet", None, "that a task mentions"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core import task_types
-from orchestrator.core.running import destructive, types
+from orchestrator.core.running import types
 from orchestrator.errors import UsageError
 from tests.cases import every
 from tests.unit.core import growth
@@ -148,12 +148,12 @@ def test_what_no_word_tells_is_a_question_by_guess(text: str) -> None:
 
 @every("text", DESTRUCTIVE)
 def test_inv2_destructive_words_come_first(text: str) -> None:
-    assert (types.detect(text), destructive.is_destructive(text)) == ("DANGEROUS_OP", True)
+    assert (types.detect(text), types.is_destructive(text)) == ("DANGEROUS_OP", True)
 
 
 @every("text", HARMLESS)
 def test_inv2_words_that_only_look_destructive_are_not(text: str) -> None:
-    assert not destructive.is_destructive(text)
+    assert not types.is_destructive(text)
 
 
 @pytest.mark.parametrize(("text", "expected"), OTHERS)
@@ -206,7 +206,7 @@ def test_inv2_every_verb_that_destroys_with_every_mass_is_destructive(
 
 @given(st.sampled_from((*VERBS, "remove", "format", "drop")), st.sampled_from(SMALL), st.sampled_from(ENDS[:6]))
 def test_inv2_the_same_verbs_with_small_things_are_not(verb: str, small: str, end: str) -> None:
-    assert not destructive.is_destructive(f"{verb} the {small}{end}")
+    assert not types.is_destructive(f"{verb} the {small}{end}")
 
 
 @given(st.text())

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from orchestrator.core import task_types
-from orchestrator.core.running import judging, mentions, types
-from orchestrator.core.running.facts import Facts, File
+from orchestrator.core.running import judgement, mentions, types
+from orchestrator.core.running.facts import Facts, File, Verdict
 from orchestrator.core.running.file_names import Tree
-from orchestrator.core.running.judging import Verdict
 from tests.cases import every
 from tests.unit.core.running import wordings
 
@@ -48,7 +47,7 @@ def verdict(text: str, done: str) -> Verdict:
         "untouched": came.untouched, "unmentioned": came.unmentioned if found else (), "folders": came.folders,
     }  # fmt: skip
     files = tuple(File(path, True) for path, change in sorted(touched.items()) if change != "deleted")
-    return judging.judge(Facts(
+    return judgement.judge(Facts(
         settled.type, "COMPLETE", "done", session="s", issued_session="s", verified=files, guessed=settled.guessed,
         tests_required=False, **known,
     ))  # fmt: skip

@@ -1,0 +1,106 @@
+"""Runs whose process is gone: who only reads says so, and who may write ends them."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from typing import TYPE_CHECKING
+
+from orchestrator.core import masking
+from orchestrator.core.running import advice, states
+from orchestrator.core.suggestions import suggest
+from orchestrator.errors import OrchestratorError
+from orchestrator.runner import owners
+from orchestrator.store import run_reader, turn_reader
+from orchestrator.store.run_reader import Run
+from orchestrator.store.turn_reader import TurnRun
+
+if TYPE_CHECKING:
+    from orchestrator.store.sqlite import Connection
+
+
+LOST = "the process that ran it is gone"
+"""How the reason of a run begins that was ended because of that."""
+_MOST = 20
+"""Files that are named at most."""
+_LONGEST = 500
+"""Characters of a task that are shown to be entered again."""
+
+
+def is_gone(run: Run | TurnRun) -> bool:
+    """Whether a run is said to run, and its process is gone."""
+    return run.state in (states.QUEUED, states.RUNNING) and run.owner is not None and owners.is_gone(run.owner)
+
+
+def list_orphaned(connection: Connection) -> list[Run | TurnRun]:
+    """The runs, of tasks and of turns, that nobody executes any more, though they are said to run."""
+    running: list[Run | TurnRun] = [*run_reader.in_state(connection, states.RUNNING)]
+    running += turn_reader.open_runs(connection)
+    return [run for run in running if is_gone(run)]
+
+
+def sentence(run: Run | TurnRun) -> str:
+    """What is said of such a run until somebody ends it."""
+    if isinstance(run, TurnRun):
+        return f"Its process is gone: {remedy(run)} ends it, and its group can go on."
+    return f"Its process is gone: {remedy(run)} ends it and says what changed."
+
+
+def describe(connection: Connection, run: Run | TurnRun, left: tuple[str, ...] = ()) -> str:
+    """What has become of such a run by a call that may write.
+
+    Args:
+        left: processes of it that live on.
+    """
+    if isinstance(run, TurnRun):
+        turn = turn_reader.by_id(connection, run.id) or run
+        return _described(f"{run.id} in {run.folder}", turn.reason, left, runs=turn.ended_at is None)
+    now = run_reader.run(connection, run.session_id, run.id) or run
+    where = f"{run.id} in {run.verification_root}"
+    return _described(where, now.error_reason, left, runs=now.state == states.RUNNING)
+
+
+def _described(where: str, reason: str | None, left: tuple[str, ...], *, runs: bool) -> str:
+    if runs:
+        if left:
+            return f"{where} runs no more, and of it lives on what could not be ended: {', '.join(left)}."
+        return f"{where} runs no more, and its end could not be recorded yet: see whether there is room on the disk."
+    return f"{where} was left by a runner that was killed, and is ended: {masking.mask(reason or LOST)}."
+
+
+def root(run: Run | TurnRun) -> str:
+    """The project of a run."""
+    return run.root if isinstance(run, TurnRun) else run.verification_root
+
+
+def remedy(run: Run | TurnRun) -> str:
+    """The command that ends such a run."""
+    if isinstance(run, TurnRun):
+        return suggest("repl", project=root(run))
+    return advice.look(run.verification_root, run.id)
+
+
+def reason(run: Run) -> str:
+    """Why such a run is ended, with the files that were written since it began, if these can be told."""
+    names = _changed(run)
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    what = f"; written since it began, and not verified: {', '.join(names[:_MOST])}{more}" if names else ""
+    return f"{LOST}{what}"
+
+
+def again(run: Run) -> str:
+    """What to enter for a new try of a run that has ended."""
+    text = " ".join(run.prompt.split())
+    return f"Enter the task again: {masking.mask(text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…')}"
+
+
+def _changed(run: Run) -> list[str]:
+    from orchestrator.runner import snapshot
+
+    try:
+        begun = datetime.datetime.fromisoformat(str(run.started_at)).timestamp() * 1e9
+        files = snapshot.take(os.path.realpath(run.verification_root), contents=False).files
+    except (ValueError, OSError, OrchestratorError):
+        return []
+    return [snapshot.told(path) for path, (_, modified, changed, _) in sorted(files.items())
+            if max(modified, changed) >= begun]  # fmt: skip

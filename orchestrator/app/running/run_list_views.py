@@ -1,0 +1,208 @@
+"""Runs as a server shows them: by session, and one by one, in the words that HTTP has for them.
+
+There a run is a "task" and its chat a "task group"; states are written in upper case. Secrets are masked, and where
+things lie on the disk is not said.
+
+Source: seed 000, INV-3, INV-4 and INV-6.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+from orchestrator.app.kernel import hiding
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.running import run_views
+from orchestrator.core import masking
+from orchestrator.core.running import states
+from orchestrator.errors import Refused, UsageError
+from orchestrator.store import run_board, run_reader
+from orchestrator.store.run_reader import Run
+
+STATUSES = tuple(state.upper() for state in states.STATES)
+MOST = 200
+"""Groups on one page at most."""
+FIRST_PROMPT = 500
+"""Characters of a chat's first prompt that a list of chats shows."""
+
+_COPIED = (
+    "session_id", "prompt", "task_type", "provider", "model", "retry_of", "error_code", "error_reason",
+    "blocked_reason", "files_modified_count", "started_at", "ended_at",
+)  # fmt: skip
+_HIDDEN = "…"
+_REASONS = ("error_reason", "blocked_reason")
+_FILE = ("path", "change", "exists")
+
+
+def groups(context: Context, *, limit: int = 50, offset: int = 0, status: str | None = None) -> Answer:
+    """The chats that hold runs, the one that changed last first.
+
+    Args:
+        limit: how many at most, 1 to 200.
+        offset: how many are left out before.
+        status: only those whose newest run is in this state, in upper case.
+
+    Returns:
+        `task_groups`, `total_count`, `has_more`.
+
+    Raises:
+        UsageError: a number out of range, an unknown state.
+    """
+    if not 1 <= limit <= MOST or offset < 0:
+        raise UsageError("USAGE", f"limit is 1 to {MOST}, and offset 0 or more.", "Leave them out")
+    if status is not None and status not in STATUSES:
+        raise UsageError("USAGE", "There is no such status.", f"One of: {', '.join(STATUSES)}")
+    total = run_board.count(context.connection, status and status.lower())
+    rows = run_board.page(context.connection, status and status.lower(), limit, offset)
+    shown = [_group(context, row) for row in rows]
+    return {"task_groups": shown, "total_count": total, "has_more": offset + len(rows) < total}
+
+
+def _group(context: Context, row: dict[str, Any]) -> Answer:
+    counts = run_board.states(context.connection, row["session_id"])
+    found = {
+        "task_group_id": row["session_id"],
+        "task_count": sum(counts.values()),
+        "status_counts": {state.upper(): number for state, number in counts.items()},
+        "latest_status": row["state"].upper(),
+        "first_prompt": row["first_prompt"],
+        "created_at": row["created_at"],
+        "latest_updated_at": row["updated_at"],
+    }
+    shown = run_views.masked(found)
+    # Masked before it is cut: half a secret looks like none.
+    return {**shown, "first_prompt": _cut(shown["first_prompt"])}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= FIRST_PROMPT else f"{text[: FIRST_PROMPT - 1]}…"
+
+
+def tasks(context: Context, group: str) -> Answer:
+    """The runs of a chat in the order in which they were queued.
+
+    Raises:
+        Refused: UNKNOWN_SESSION, there is no chat of this id.
+    """
+    session = context.require_session(group)
+    if session.kind != "chat":
+        raise Refused("UNKNOWN_SESSION", f"Session {group} is no chat.", "GET /api/task-groups lists them")
+    runs = run_reader.of_session(context.connection, group)
+    return {"task_group_id": group, "tasks": [row(context, run) for run in runs]}
+
+
+def listed(context: Context, session: str) -> tuple[list[Answer], str | None]:
+    """The runs of a session without their files, and where the newest one works."""
+    runs = run_reader.of_session(context.connection, session)
+    shown = [_row(run, run_views.run_row(context, run, files=False)) for run in runs]
+    return shown, runs[-1].verification_root if runs else None
+
+
+def require(context: Context, id: str) -> Run:
+    """The run of an id outside.
+
+    Raises:
+        Refused: UNKNOWN_ID {kind}.
+    """
+    found = run_reader.by_id(context.connection, id)
+    if found is None:
+        raise Refused("UNKNOWN_ID", "There is no task of this id.", "GET /api/task-groups lists them", kind="task")
+    return found
+
+
+def row(context: Context, run: Run) -> Answer:
+    """A run without its output and log."""
+    return _row(run, run_views.run_row(context, run))
+
+
+def _row(run: Run, shown: Answer) -> Answer:
+    asked = shown["question"] if run.state == states.AWAITING else None
+    return {
+        "task_id": run.id,
+        "task_group_id": run.session_id,
+        "status": run.state.upper(),
+        **{name: shown[name] for name in _COPIED},
+        **{name: _without_places(run, shown[name]) for name in _REASONS},
+        # Behind the kind stand paths.
+        "executor": shown["executor"].partition(":")[0],
+        "created_at": run.queued_at,
+        "updated_at": run.state_changed_at,
+        "show_reply_ui": asked is not None,
+        "question": asked,
+        "files": [{name: file[name] for name in _FILE} for file in shown["verified_files"]],
+    }
+
+
+def _without_places(run: Run, text: str | None) -> str | None:
+    """What is said of a run without where its project and the program of its executor lie."""
+    return text if text is None else hiding.without_places(text, _places(run.executor, run.verification_root), None)
+
+
+def _places(executor: str, root: str) -> dict[str, str]:
+    template = executor.partition(":")[2]
+    try:
+        program = (shlex.split(template) or [""])[0]
+    except ValueError:
+        program = template.partition(" ")[0]
+    # Which program it is helps who reads it; where it lies does not.
+    own = {program: f"{_HIDDEN}/{os.path.basename(program)}"} if os.path.isabs(program) else {}
+    return {root: _HIDDEN, **own}
+
+
+def without_places(context: Context, session: str | None, found: Any) -> Any:
+    """What is told of a session, without where its projects and the programs of executors lie.
+
+    Of an executor the kind alone is told: behind it stands a path.
+
+    Args:
+        session: the session; None where each part of what is told names its own.
+        found: an answer, or a part of one.
+    """
+    if session is None:
+        parts = {name: value for name, value in found.items() if isinstance(value, list)}
+        return {**found, **{name: [_own(context, each) for each in value] for name, value in parts.items()}}
+    executed = run_board.executors(context.connection, session)
+    known = [name for name, _ in executed if ":" in name]
+    # A secret in it may have been masked where it was written down.
+    forms = sorted({form for each in known for form in (each, masking.mask(each))}, key=len, reverse=True)
+    places = {place: word for each in executed for place, word in _places(*each).items()}
+
+    def told(text: str) -> str:
+        for name in forms:
+            text = text.replace(name, name.partition(":")[0])
+        return hiding.without_places(text, places, None)
+
+    return _each(found, told) if executed else found
+
+
+def _own(context: Context, part: Any) -> Any:
+    session = part.get("session_id") if isinstance(part, dict) else None
+    return part if session is None else without_places(context, session, part)
+
+
+def _each(found: Any, told: Callable[[str], str]) -> Any:
+    """An answer with each text in it told."""
+    if isinstance(found, str):
+        return told(found)
+    if isinstance(found, dict):
+        return {name: _each(value, told) for name, value in found.items()}
+    return [_each(value, told) for value in found] if isinstance(found, list | tuple) else found
+
+
+def next_try(context: Context, run: Run) -> str | None:
+    """The id of the run that tried a run's task again right after it, or None."""
+    runs = run_reader.of_task(context.connection, run.session_id, run.task_id)
+    return next((each.id for each in runs if each.retry_of == run.id), None)
+
+
+def detail(context: Context, run: Run) -> Answer:
+    """A run with its output, why it stands where it stands, and its log."""
+    shown = run_views.run_row(context, run)
+    events = run_views.run_log(context, run.session_id, run.id, known=shown)["events"]
+    told = run_views.describe(context, run, shown)
+    why = _without_places(run, told["why"])
+    events = [{**each, "text": _without_places(run, each["text"])} for each in events]
+    return {**_row(run, shown), "output": told["output"], "why": why, "events": events}

@@ -1,0 +1,118 @@
+"""Taking tasks: what was said is queued, tried again or cancelled, and stopped where no executor is to see it.
+
+Source: seed 001, Properties 1, 16, 19, 24 and 38.
+"""
+
+from __future__ import annotations
+
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.running import (
+    begin_session,
+    clarification,
+    evidence_and_log,
+    execute_run,
+    preflight,
+    run_queue,
+    run_repository,
+    session_status,
+)
+from orchestrator.app.running.run_session import RunSession
+from orchestrator.core import questions
+from orchestrator.core.routing.facts import RUNNER
+from orchestrator.core.running import advice, providers, states, types
+from orchestrator.errors import OrchestratorError, Refused
+from orchestrator.store.run_reader import Run
+
+
+def submit(session: RunSession, text: str, task_type: str | None = None) -> Answer:
+    """Take a task: queued, or ended at once where no executor is to be called.
+
+    Raises:
+        UsageError: a blank text, a type that does not exist. Refused: SESSION_CLOSED.
+    """
+    kind = types.settle(task_type, text)
+    selection = session.selection
+    found = run_queue.queue(
+        session.context, session_id=begin_session.ensure(session), prompt=session.without_keys(text),
+        task_type=kind.type, guessed=kind.guessed, told=task_type is None and not kind.guessed,
+        executor=session.executor, provider=selection.provider, model=selection.model, root=session.project.root,
+    )  # fmt: skip
+    run = session_status.require_run(session, found["run"])
+    _hold_back(session, run)
+    return session_status.shown(session, run.id)
+
+
+def _hold_back(session: RunSession, run: Run) -> None:
+    """Stop a run that no executor is to see: not confirmed, not clear, or without what it needs."""
+    doubt = clarification.doubt(session.context, run)
+    if doubt is not None:
+        _ask(session, run, doubt)
+        return
+    try:
+        _refuse_unready(session, run)
+    except OrchestratorError as problem:
+        said = advice.said(problem.suggestion)
+        why = f"{problem.message} {said}".strip()
+        _hold(session.context, run, states.FAILED, why, states.ERROR, problem.code, helps=said)
+
+
+def _refuse_unready(session: RunSession, run: Run) -> None:
+    if run.executor == run.provider:
+        providers.check(providers.Selection(run.provider, run.model), session.variables)
+    found = session.executor_of(run).is_available()
+    if not found.available:
+        raise Refused("E503", found.reason or "The executor is not available.", found.suggestion or "")
+    execute_run.require_tests(session.context, run, session.settings)
+
+
+def _ask(session: RunSession, run: Run, doubt: clarification.Doubt) -> None:
+    state = states.AWAITING if session.flags.interactive else states.UNFINISHED
+    status = states.BLOCKED if doubt.kind == questions.CONFIRMATION else states.INCOMPLETE
+    _hold(session.context, run, state, doubt.reason, status, None, doubt.question, doubt.kind)
+
+
+def take_up(session: RunSession, id: str) -> Answer:
+    """Look at a run that an answer queued: what no executor is to see is stopped."""
+    run = session_status.require_run(session, id)
+    if run.state == states.QUEUED:
+        _hold_back(session, run)
+    return session_status.shown(session, run.id)
+
+
+def retry(session: RunSession, id: str, *, by: str = RUNNER) -> Answer:
+    """Try a run again that ended without being complete."""
+    session_status.free_abandoned(session)
+    run = session_status.require_run(session, id)
+    found = run_queue.again(session.context, session_id=run.session_id, id=run.id, by=by)
+    _hold_back(session, session_status.require_run(session, found["run"]))
+    return session_status.shown(session, found["run"])
+
+
+def cancel(session: RunSession, id: str, reason: str = "cancelled", *, by: str = RUNNER) -> Answer:
+    """Cancel a run that is queued or awaits a response.
+
+    Raises:
+        Refused: UNKNOWN_ID, ILLEGAL_MOVE.
+    """
+    run = session_status.require_run(session, id)
+    run_queue.cancel(session.context, session_id=run.session_id, id=run.id, reason=reason, by=by)
+    evidence_and_log.save_log(session.context, run.session_id, run.id)
+    return session_status.shown(session, run.id)
+
+
+def _hold(
+    context: Context, run: Run, state: str, reason: str, status: str, code: str | None, question: str | None = None,
+    kind: str = questions.REPLY, *, helps: str = "",
+) -> None:
+    """Stop a queued run that no executor is to see, with its log.
+
+    Args:
+        state, reason, status, code, question, kind: as `holding.hold` takes them.
+        helps: what helps, for the hint.
+    """
+    preflight.hold(
+        context, session_id=run.session_id, id=run.id, state=state, reason=reason, executor_status=status, code=code,
+        question=question, kind=kind,
+        log=[{"kind": run_repository.ADVICE, "level": run_repository.FULL, "text": helps}] if helps else (),
+    )
+    evidence_and_log.save_log(context, run.session_id, run.id)

@@ -1,0 +1,340 @@
+"""What a server does with runs, over the same use cases as the REPL: chats, replies, retries, cancellations.
+
+Source: seed 000, INV-3 to INV-6.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from orchestrator.app import projects
+from orchestrator.app.kernel import arguments, human, operations
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.kernel.pooling import Pool
+from orchestrator.app.people import answering
+from orchestrator.app.people.requests import AnswerQuestion
+from orchestrator.app.questions import question_views
+from orchestrator.app.running import begin_session, execute_run, run_list_views, run_queue, submission
+from orchestrator.app.running.run_session import RunSession
+from orchestrator.app.running.worker import CHANNEL, PAGE, Loop, Tell
+from orchestrator.core import names, questions
+from orchestrator.core.routing.facts import RUNNER
+from orchestrator.core.running import states
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.ways import SERVER_TOKEN
+from orchestrator.errors import OrchestratorError, Refused, UsageError
+from orchestrator.store import run_reader
+from orchestrator.store.run_reader import Run
+
+__all__ = ["CHANNEL", "PAGE", "SERVER_TOKEN", "Caller", "Service"]
+_CANCELLED = "cancelled"
+
+
+class Caller(NamedTuple):
+    """Who calls.
+
+    person: the person's id, where one stands behind the call; their token, or the page that they opened, proves it.
+    way: by what they were let in, in words; it stands in the events of what they do.
+    """
+
+    person: str | None = None
+    credential: human.Credential | None = None
+    way: str | None = None
+
+
+NOBODY = Caller()
+"""Who is known by nothing: the server itself."""
+OpenSession = Callable[[Context, str], RunSession]
+"""A session on a context, for the project at a path."""
+
+
+class Service:
+    """Takes what is said over HTTP, and has it executed.
+
+    Attributes:
+        pool: lends contexts.
+        loop: executes what is queued.
+        lacking: why no new task could be executed when it was opened, and what helps; None where one could.
+    """
+
+    def __init__(self, pool: Pool, open_session: OpenSession, tell: Tell, lacking: str | None = None) -> None:
+        self.pool = pool
+        self.lacking = lacking
+        self._open_session = open_session
+        self._tell = tell
+        self.loop = Loop(pool, self._session_of, tell)
+
+    def _session_of(self, context: Context, run: Run) -> RunSession:
+        session = self._open_session(context, run.verification_root)
+        session.session_id = run.session_id
+        return session
+
+    @contextlib.contextmanager
+    def _called(self, caller: Caller) -> Iterator[Context]:
+        """A context for what somebody has done; its events say by what they were let in."""
+        with self.pool.lent(write=True) as context:
+            context.via = caller.way
+            yield context
+
+    def add_project(self, path: str, alias: str | None = None, caller: Caller = NOBODY) -> Answer:
+        """Register a project, as `projects.add`."""
+        with self._called(caller) as context:
+            return projects.add(context, path=path, alias=alias)
+
+    def chat(self, project: str, content: str, session_id: str | None = None, caller: Caller = NOBODY) -> Answer:
+        """Queue what was said as a run of its chat; one without a session begins one.
+
+        Args:
+            project: its id or alias.
+            session_id: the chat; one of this id is begun where there is none.
+
+        Returns:
+            `task_id`, `task_group_id`, `session_id`, `status`.
+
+        Raises:
+            UsageError: USAGE, a blank text; INVALID_ID. Refused: UNKNOWN_ID, the project; SESSION_CLOSED,
+                NOT_PERMITTED, E101, E102, E103. InvalidInput: E104, E105.
+        """
+        if not names.said(content):
+            raise UsageError("USAGE", "A chat needs something to say.", "Send a content that is not blank")
+        if session_id is not None:
+            names.check_id("session", session_id)
+        with self._called(caller) as context:
+            session = self._open_session(context, projects.require(context, project).path)
+            if session_id is None:
+                begin_session.begin(session)
+            else:
+                begin_session.join(session, session_id)
+            with self.loop.preparing(begin_session.ensure(session)):
+                run = run_list_views.require(context, submission.submit(session, content)["id"])
+        return {**_told(run), "status": run.state.upper()}
+
+    def reply(
+        self, id: str, caller: Caller, *, reply: str | None = None, choice: str | None = None,
+        question_id: str | None = None,
+    ) -> Answer:
+        """Answer what a run asks, as a person; it is queued again.
+
+        Args:
+            reply: the answer in words.
+            choice: yes or no; where the question asks for that, it alone decides, and words are a note.
+            question_id: what is answered; a question that is not open any more is not answered. It may be left out only
+                for the first question of a task, so that a reply sent twice never answers the next one.
+
+        Returns:
+            `task_id`, `old_status`, `new_status`; `proof`, how much the caller's channel proves.
+
+        Raises:
+            UsageError: USAGE, a blank reply, or words where yes or no is asked. Refused: UNKNOWN_ID; ILLEGAL_MOVE,
+                nothing is asked; QUESTION_CLOSED, another question is; HUMAN_REQUIRED.
+        """
+        with self._called(caller) as context:
+            run = run_list_views.require(context, id)
+            asked = _asked(context, run, question_id)
+            if question_id is None:
+                _refuse_unnamed(context, run, asked["id"])
+            decision, note = _decided(asked, reply, choice)
+            session = self._open_session(context, run.verification_root)
+            with self.loop.preparing(run.session_id):
+                context.credential = caller.credential
+                said = AnswerQuestion(
+                    id=asked["id"], decision=decision, note=session.without_keys(note), session_id=run.session_id,
+                    by=caller.person,
+                )
+                answered = answering.answer(context, said)
+                context.credential = None
+                # Opened after the answer, which ends a session that nobody has open.
+                session.session_id = run.session_id
+                self._after_step(lambda: submission.take_up(session, run.id))
+            self.loop.adopt(run.id)
+            now = run_list_views.require(context, id)
+        told = {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
+        return {**told, "proof": answered["proof"]}
+
+    def answer(self, id: str, caller: Caller, *, decision: str, note: str = "") -> Answer:
+        """Answer any question, as a person; a run that it queues is taken up.
+
+        Args:
+            id: the question.
+            decision: one of those that its kind is answered by.
+            note: for whoever goes on.
+
+        Returns:
+            As `answering.answer`.
+
+        Raises:
+            As `answering.answer`, and UsageError: INVALID_TEXT.
+        """
+        given = arguments.bind("answer", {"id": id, "decision": decision, "note": note, "by": caller.person})
+        with self._called(caller) as context:
+            asked = question_views.question(context, id=id)["question"]
+            with self.loop.preparing(asked["session_id"]):
+                context.credential = caller.credential
+                found: Answer = operations.call(context, "answer", **given)
+                context.credential = None
+                if asked["run"]:
+                    session = self._session_of(context, run_list_views.require(context, asked["run"]))
+                    # A continuation is another run than the one that asked.
+                    runs = run_reader.of_task(context.connection, asked["session_id"], asked["task_id"])
+                    self._after_step(lambda: submission.take_up(session, runs[-1].id))
+        return found
+
+    def retry(self, id: str, caller: Caller) -> Answer:
+        """Queue another run of the task of one that ended without being complete.
+
+        Raises:
+            Refused: UNKNOWN_ID, ILLEGAL_MOVE, UNBLOCK_NOT_PERMITTED.
+        """
+        with self._called(caller) as context:
+            run = run_list_views.require(context, id)
+            session = self._session_of(context, run)
+            context.credential = caller.credential
+            with self.loop.preparing(run.session_id):
+                new = run_list_views.require(context, self._tried_again(session, id, caller)["id"])
+            self.loop.adopt(new.id)
+        return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": new.state.upper()}
+
+    def _tried_again(self, session: RunSession, id: str, caller: Caller) -> Answer:
+        try:
+            return submission.retry(session, id, by=caller.person or RUNNER)
+        except Refused as problem:
+            if problem.code == "UNBLOCK_NOT_PERMITTED" and caller.person is None:
+                problem.message += " A person may try it again: on its page, or with a token of their own."
+            raise
+
+    def cancel(self, id: str, caller: Caller) -> Answer:
+        """Cancel a run: one that waits at once; one that runs begins to be stopped, whichever process executes it.
+
+        Returns:
+            `task_id`, `old_status`, `new_status`; RUNNING while it is being stopped, see `cancelled`.
+
+        Raises:
+            Refused: UNKNOWN_ID; ILLEGAL_MOVE, it has ended.
+        """
+        # Where no person is named, the log of the run says who it was.
+        reason = _CANCELLED if caller.person or not caller.way else f"{_CANCELLED} with {caller.way}"
+        with self._called(caller) as context:
+            run = run_list_views.require(context, id)
+            context.credential = caller.credential
+            if run.state == states.RUNNING:
+                self._stop(context, run, caller, reason)
+            else:
+                self._cancel(context, run, caller, reason)
+            now = run_list_views.require(context, id)
+        return _cancelled(now, run.state.upper())
+
+    def cancelled(self, id: str, old_status: str) -> Answer:
+        """What became of a run that was being stopped; RUNNING where it still is.
+
+        Raises:
+            Refused: ILLEGAL_MOVE, it ended otherwise meanwhile.
+        """
+        with self.pool.lent() as context:
+            return _cancelled(run_list_views.require(context, id), old_status)
+
+    def _stop(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
+        by = caller.person or RUNNER
+        # Another process that executes it finds that in the database.
+        run_queue.stop(context, session_id=run.session_id, id=run.id, by=by, reason=reason)
+        self.loop.cancel(run.id)
+
+    def runs(self, id: str) -> bool:
+        """Whether a run is still executed, here or by another process."""
+        if self.loop.executes(id):
+            return True
+        with self.pool.lent() as context:
+            return run_list_views.require(context, id).state == states.RUNNING
+
+    def _cancel(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
+        session = self._session_of(context, run)
+        try:
+            self._after_step(lambda: submission.cancel(session, run.id, reason, by=caller.person or RUNNER))
+        except OrchestratorError as problem:
+            # It was started between the look and the step.
+            if problem.code != "ILLEGAL_MOVE" or run_list_views.require(context, run.id).state != states.RUNNING:
+                raise
+            self._stop(context, run, caller, reason)
+
+    def _after_step(self, act: Callable[[], object]) -> None:
+        """Do what ends with writing a run's log; where the project has no place for that, the step stands all the same.
+
+        Raises:
+            OrchestratorError: what the act raises otherwise.
+        """
+        try:
+            act()
+        except OrchestratorError as problem:
+            if problem.code != execute_run.OF_THE_PROJECT:
+                raise
+            self._tell(problem)
+
+    def person(self, credential: human.Credential) -> str | None:
+        """The person whose token it is, while that is in force. Nothing is recorded."""
+        with self.pool.lent() as context:
+            context.proof = human.found(context, credential)
+            return human.speaker(context)
+
+
+def _cancelled(now: Run, old_status: str) -> Answer:
+    """What is answered to a cancellation.
+
+    Raises:
+        Refused: ILLEGAL_MOVE.
+    """
+    if now.state not in (states.CANCELLED, states.RUNNING):
+        what = f"Task {now.id} is {now.state.upper()}; it could not be cancelled any more."
+        raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
+    return {"task_id": now.id, "old_status": old_status, "new_status": now.state.upper()}
+
+
+def _told(run: Run) -> Answer:
+    return {"task_id": run.id, "task_group_id": run.session_id, "session_id": run.session_id}
+
+
+def _asked(context: Context, run: Run, question_id: str | None) -> run_reader.Row:
+    """The question that a run waits for.
+
+    Raises:
+        Refused: ILLEGAL_MOVE, QUESTION_CLOSED.
+    """
+    asked = run_reader.question(context.connection, run.question_id) if run.question_id else None
+    if run.state != states.AWAITING or asked is None or asked["closed_at"] is not None:
+        what = f"Task {run.id} is {run.state.upper()} and awaits no response."
+        raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
+    if question_id is not None and question_id != asked["id"]:
+        what = "The question that this answers is not open any more; nothing changed."
+        raise Refused("QUESTION_CLOSED", what, "Look at the task anew", question_id=asked["id"])
+    return asked
+
+
+def _refuse_unnamed(context: Context, run: Run, question: str) -> None:
+    """Refuse an answer that does not say to what, where it may have been sent for an earlier question.
+
+    Raises:
+        UsageError: USAGE.
+    """
+    if run_reader.has_asked_before(context.connection, run.session_id, run.task_id, question):
+        what = "This task has asked before, so that a reply has to name the question which it answers."
+        raise UsageError("USAGE", what, "Send the question_id that the task shows")
+
+
+def _decided(asked: run_reader.Row, reply: str | None, choice: str | None) -> tuple[str, str]:
+    """The decision and the note that a reply stands for.
+
+    Raises:
+        UsageError: USAGE.
+    """
+    if choice is not None and choice not in (questions.YES, questions.NO):
+        raise UsageError("USAGE", "A choice is yes or no.", "Send one of these")
+    said = names.said(reply)
+    if asked["kind"] == questions.CONFIRMATION:
+        word = choice or said.lower()
+        if word not in (questions.YES, questions.NO):
+            raise UsageError("USAGE", "This is answered by yes or no alone.", "Send the choice yes or no")
+        return word, said if choice else ""
+    if choice in questions.decisions(asked["kind"], asked["text"]):
+        return str(choice), said
+    if not (said or choice):
+        raise UsageError("USAGE", "A reply needs words.", "Send a reply that is not blank")
+    return questions.CONTINUE, said or str(choice)

@@ -1,0 +1,85 @@
+"""What the runs of turns are told by: named statements, each bounded by an index."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from orchestrator.core.tuples import NamedTuple
+
+
+class TurnRun(NamedTuple):
+    """One execution of an agent's turn, as the database has it."""
+
+    session_id: str
+    id: str
+    group_id: str | None
+    turn: int
+    role: str
+    prompt: str
+    executor: str
+    model: str | None
+    folder: str
+    root: str
+    lock_key: str
+    queued_by: str
+    queued_at: str
+    created_seq: int
+    state: str
+    state_changed_by: str
+    state_changed_at: str
+    state_seq: int
+    owner: str | None
+    started_at: str | None
+    ended_at: str | None
+    reason: str | None
+    error_code: str | None
+    blocked_reason: str | None
+    timeout_ms: int | None
+    limit_name: str | None
+    output: str | None
+    usage: str | None
+
+
+_COLUMNS = ", ".join(TurnRun._fields)
+_BY_ID = f"SELECT {_COLUMNS} FROM turn_runs WHERE id = :id"
+_OPEN = f"""SELECT {_COLUMNS} FROM turn_runs INDEXED BY ix_turn_runs_open
+    WHERE ended_at IS NULL AND state IN ('queued', 'running') ORDER BY id"""
+_OF_TURN = f"""SELECT {_COLUMNS} FROM turn_runs INDEXED BY ix_turn_runs_turn
+    WHERE session_id = :session AND group_id IS :group AND turn = :turn ORDER BY created_seq, id"""
+_NEWEST = "SELECT id, session_id FROM turn_runs ORDER BY id DESC LIMIT 1"
+
+
+def by_id(connection: sqlite3.Connection, id: str) -> TurnRun | None:
+    """The run of an id, of any session, or None."""
+    row = connection.execute(_BY_ID, {"id": id}).fetchone()
+    return None if row is None else TurnRun(*row)
+
+
+def open_runs(connection: sqlite3.Connection) -> list[TurnRun]:
+    """Those of all sessions that are queued or running, in the order of their ids."""
+    return [TurnRun(*row) for row in connection.execute(_OPEN)]
+
+
+def running(connection: sqlite3.Connection) -> list[TurnRun]:
+    """Those of all sessions that are running, in the order of their ids."""
+    return [each for each in open_runs(connection) if each.state == "running"]
+
+
+def held(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
+    """What those that run hold, as locks of runs: session, run, path, mode. Each holds its folder and its key."""
+    return [
+        (each.session_id, each.id, path, "write") for each in running(connection)
+        for path in (each.folder, each.lock_key)
+    ]  # fmt: skip
+
+
+def of_turn(connection: sqlite3.Connection, session: str, group: str | None, turn: int) -> list[TurnRun]:
+    """Those of one turn of a group, the oldest first."""
+    asked = {"session": session, "group": group, "turn": turn}
+    return [TurnRun(*row) for row in connection.execute(_OF_TURN, asked)]
+
+
+def newest(connection: sqlite3.Connection) -> tuple[str, str] | None:
+    """The largest id of any, with its session, or None; ids are numbers of one length behind one word."""
+    row = connection.execute(_NEWEST).fetchone()
+    return None if row is None else (row[0], row[1])
