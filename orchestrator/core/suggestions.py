@@ -11,7 +11,7 @@ call at the command line. Nothing looks for commands in finished sentences. A te
 an f-string, loses its parts; a test walks every answer of the MCP door and finds such a loss.
 
 Whoever a suggestion is for follows from its operation (`Suggestion.audience`): the caller, a person who proves to be
-one, or who writes a file.
+one, who writes a file, or who has another database.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from typing import Any
 
 from orchestrator.core import names
 
-CALLER, PERSON, AUTHOR = "caller", "person", "author"
-"""Who acts on a suggestion: whoever is told it; a person, who proves to be one; who writes the file it names."""
+CALLER, PERSON, AUTHOR, ELSEWHERE = "caller", "person", "author", "elsewhere"
+"""Who acts on a suggestion: whoever is told it; a person, who proves to be one; who writes the file it names; who has
+the database that an export comes from."""
 PROGRAM = "orchestrator"
 _AUDIENCES = {
     "answer": PERSON, "human enrol": PERSON, "human link": PERSON, "human remove": PERSON, "human reset": PERSON,
-    "metadata check": AUTHOR, "workflow check": AUTHOR,
+    "metadata check": AUTHOR, "workflow check": AUTHOR, "audit export": ELSEWHERE,
 }  # fmt: skip
 _ID, _SESSION, _FILE = ("id",), ("session_id",), ("file",)
 _LEADING = {
@@ -75,7 +76,7 @@ class Suggestion(_Whole):
 
     @property
     def audience(self) -> str:
-        """Who acts on it: CALLER, PERSON or AUTHOR."""
+        """Who acts on it: CALLER, PERSON, AUTHOR or ELSEWHERE."""
         return _AUDIENCES.get(self.operation, CALLER)
 
 

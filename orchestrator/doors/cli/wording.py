@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from orchestrator.core import names, suggestions
-from orchestrator.core.suggestions import Suggestion
+from orchestrator.core.suggestions import ELSEWHERE, Suggestion
 
 _options = ""
 """What the commands of this call's answer have between program and operation."""
@@ -37,6 +37,7 @@ def worded(found: Any) -> Any:
 
 
 def _command(suggestion: Suggestion) -> str:
-    if not suggestion.operation or "db" in suggestion.arguments:
+    named = "db" in suggestion.arguments or suggestion.audience == ELSEWHERE
+    if named or not suggestion.operation:
         return suggestion
     return suggestions.command_line(suggestion.operation, suggestion.arguments, _options)

@@ -108,5 +108,7 @@ def test_every_form_is_a_command_and_what_it_names_is_here() -> None:
 
 
 def test_who_acts_on_it_is_known() -> None:
-    found = [suggest("answer", id="Q").audience, suggest("workflow check").audience, suggest("status").audience]
-    assert found == [suggestions.PERSON, suggestions.AUTHOR, suggestions.CALLER]
+    operations = ("answer", "workflow check", "audit export", "status")
+    assert [suggest(words).audience for words in operations] == [
+        suggestions.PERSON, suggestions.AUTHOR, suggestions.ELSEWHERE, suggestions.CALLER
+    ]
