@@ -14,9 +14,9 @@ deletion was ordered; a folder counts by what lies below it. Besides, a file tha
 end, and what is the object of a verb of deleting or moving has to be gone; a deletion does not stand for a change that
 was ordered. All else that was not touched is only named.
 
-**Renamed or replaced.** Where a file gets the name of another, or another takes its place, the old one has to be gone and
-the new one there (`replacements`). If both were there, the old one may have been overwritten instead. Names that are
-replaced in a text ("replace a.md with b.md in index.html") decide nothing; the file that holds them does.
+**Renamed or replaced.** Where a file gets the name of another, or another takes its place, the old one has to be gone
+and the new one there (`replacements`). If both were there, the old one may have been overwritten instead. Names that
+are replaced in a text ("replace a.md with b.md in index.html") decide nothing; the file that holds them does.
 
 **What decides nothing.** Sources ("using data.csv", "described in notes.txt"), whose change alone is none of what was
 ordered, and what must not be touched ("do not touch a.md", "except a.md"), which forbids COMPLETE where it was. Where
