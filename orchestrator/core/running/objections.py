@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from orchestrator.core import task_types
 from orchestrator.core.names import normal_path, shown
-from orchestrator.core.running import grounds, guard, states, tests_exist, words
+from orchestrator.core.running import grounds, guard, limits, states, tests_exist, words
 from orchestrator.core.running.facts import (
     DIFF,
     EXIT_STATUS,
@@ -77,7 +77,8 @@ def _executor_blocked(facts: Facts) -> Objection | None:
         return None
     hint = guard.fallback(facts.task_type, facts.blocked_reason)
     if facts.blocked_reason == states.TIMEOUT:
-        clock = f"{facts.limit or 'its time limit'} of {facts.timeout_ms} ms"
+        value, unit = limits.setting(facts.limit, facts.timeout_ms or 0)
+        clock = f"{facts.limit or 'its time limit'} of {value} {unit}"
         return Objection(states.ERROR, f"The executor was ended by {clock}.", "E503", hint=hint, cause="timeout")
     return Objection(states.ERROR, "The executor asked for input, and nobody can give it.", "E503", hint=hint)
 

@@ -39,7 +39,7 @@ def test_p39_there_is_no_hint_of_a_rule_that_does_not_exist() -> None:
 CLOCKS = [
     ("executor_timeout_ms", "Raise --executor-timeout MS (now 2000)"),
     ("progress_timeout_ms", "Raise --progress-timeout MS (now 2000)"),
-    ("task_limits.seconds", "Raise task_limits.seconds in orchestrator.json (now 2000)"),
+    ("task_limits.seconds", "Raise task_limits.seconds in orchestrator.json (now 2)"),
 ]
 
 

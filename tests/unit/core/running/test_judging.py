@@ -277,6 +277,11 @@ def test_a_question_within_an_answer_is_part_of_it() -> None:
     assert judged(task_type="READ_INFO", verified=(), output=output).executor_status == "COMPLETE"
 
 
+def test_p35_a_clock_is_told_in_the_unit_of_its_setting() -> None:
+    verdict = judged(executor_blocked=True, blocked_reason="TIMEOUT", timeout_ms=30_000, limit="task_limits.seconds")
+    assert verdict.why == "The executor was ended by task_limits.seconds of 30 s."
+
+
 @pytest.mark.parametrize(
     ("reason", "name", "why", "cause"),
     [
