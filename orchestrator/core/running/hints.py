@@ -36,6 +36,7 @@ BY_RULE: dict[str, str] = {
     "blocked": "Enter the task again with the answer in it",
     "executor_no_evidence": "The executor says itself that it has nothing to show; " + _READ,
     "question": "Enter the task again with the answer in it",
+    "reported_unfinished": "The executor says itself that its work is not done; " + _READ,
     "executor_incomplete": "The executor says itself that it did not finish; " + _READ,
     "target_unmet": "Of the files and folders that a task mentions, what it orders has to be done; " + _READ,
     "stray_deletion": "Check what is gone, and put back what was not meant; " + _READ,

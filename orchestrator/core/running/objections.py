@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from orchestrator.core import task_types
 from orchestrator.core.names import normal_path, shown
-from orchestrator.core.running import grounds, guard, limits, states, tests_exist, words
+from orchestrator.core.running import grounds, guard, limits, reported_status, states, tests_exist, words
 from orchestrator.core.running.facts import (
     DIFF,
     EXIT_STATUS,
@@ -183,7 +183,7 @@ def _guessed_claim(facts: Facts) -> Objection | None:
 
 
 def _blocked(facts: Facts) -> Objection | None:
-    if facts.status != states.BLOCKED:
+    if facts.status != states.BLOCKED and _reported(facts) != reported_status.BLOCKED:
         return None
     output = guard.guarded(facts.output, facts.task_type, facts.blocked_reason)
     status = states.BLOCKED if guard.can_block(facts.task_type) else states.INCOMPLETE
@@ -208,6 +208,20 @@ def _question(facts: Facts) -> Objection | None:
     if asked is None or not open_:
         return None
     return Objection(states.INCOMPLETE, "The executor asks a question.", question=asked, output=output)
+
+
+def _reported(facts: Facts) -> str | None:
+    """What a result that claims completion reports otherwise in its words."""
+    if facts.status != states.COMPLETE:
+        return None
+    return reported_status.unfinished(facts.output or "", is_answer=facts.task_type in grounds.ANSWERS)
+
+
+def _reported_unfinished(facts: Facts) -> Objection | None:
+    status = _reported(facts)
+    if status is None:
+        return None
+    return Objection(states.INCOMPLETE, f"The executor's answer reports {status}.")
 
 
 def _executor_incomplete(facts: Facts) -> Objection | None:
@@ -297,6 +311,7 @@ OBJECTIONS: tuple[Rule, ...] = (
     _blocked,
     _executor_no_evidence,
     _question,
+    _reported_unfinished,
     _executor_incomplete,
     _target_unmet,
     _stray_deletion,

@@ -454,6 +454,32 @@ LATER = (
 )
 LATER_JA = "ポーリングを?開始|バックグラウンドで(?:実行|継続)"
 
+UNFINISHED = (
+    "BLOCKED|MERGE_BLOCKED|STUCK|FAILED|FAIL|FAILURE|INCOMPLETE|NOT_COMPLETE|PARTIAL|PARTIALLY_COMPLETE|PARTIALLY_DONE"
+    "|UNFINISHED|NOT_DONE|NOT_FINISHED|ABORTED|CANCELLED|CANCELED|ERROR|INVALID|NO_EVIDENCE|IN_PROGRESS"
+    "|NEEDS_CLARIFICATION|WAITING|UNSUCCESSFUL"
+)
+"""Statuses by which an executor says that its work is not done."""
+UNFINISHED_ALONE = "BLOCKED|INCOMPLETE|NOT DONE|UNFINISHED"
+"""Those that say so where they begin a line by themselves."""
+SPOKEN_OF = (
+    "is|are|was|were|when|if|whenever|wherever|now|in|lines?|tasks?|rows?|statuses|entries|groups?|messages?|and|or"
+    "|instead|too|as"
+)
+"""What follows the name of a status in a sentence that only speaks of it."""
+UNFINISHED_CODES_JA = {
+    "ブロック": "BLOCKED", "失敗": "FAILED", "未完了": "INCOMPLETE", "未完": "INCOMPLETE", "中断": "ABORTED",
+    "エラー": "ERROR", "保留": "BLOCKED",
+}  # fmt: skip
+UNFINISHED_JA = "|".join(UNFINISHED_CODES_JA)
+STATES = "state|status|result|verdict|outcome|conclusion"
+STATES_JA = "状態|ステータス|結果|結論|ステイタス"
+UNFINISHED_STEMS = (
+    "BLOCKED", "STUCK", "FAIL", "COMPLETE", "PARTIAL", "UNFINISHED", "NOT", "ABORTED", "CANCEL", "ERROR", "INVALID",
+    "NO_EVIDENCE", "NO EVIDENCE", "PROGRESS", "CLARIFICATION", "WAITING", "UNSUCCESSFUL", *UNFINISHED_CODES_JA,
+)  # fmt: skip
+"""A text without any of these holds none of these statuses."""
+
 GIT = r"git(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,4}\s+"
 _ENDS = (
     r"(?=[\"'`)\]]*(?:\s*\Z|\s*[.,;:!?\n]|\s+[-(&|]|[^\x00-\x7f]"

@@ -16,7 +16,8 @@ FITS = [
     ("denied_tools", "E503", "tools"), ("log_failed", None, "folder"), ("guessed_claim", None, "not sure"),
     ("evidence_missing", None, "evidence"), ("evidence_faulty", "E304", "evidence"), ("question", None, "answer"),
     ("nothing_verified", None, "--type READ_INFO"), ("session_missing", "E501", "ORCHESTRATOR_SESSION_ID"),
-    ("executor_incomplete", None, "did not finish"), ("cancelled", None, "how far"),
+    ("executor_incomplete", None, "did not finish"), ("reported_unfinished", None, "not done"),
+    ("cancelled", None, "how far"),
 ]  # fmt: skip
 
 

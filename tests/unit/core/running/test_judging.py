@@ -40,6 +40,9 @@ def test_p8_a_verified_file_makes_a_run_complete() -> None:
 
 
 ROWS: list[Any] = [
+    pytest.param(
+        {"output": "STATUS: FAILED"}, "INCOMPLETE", "incomplete", "reported_unfinished", None, id="P1 it says so itself"
+    ),
     pytest.param({"session": None}, "INVALID", "error", "session_missing", "E501", id="P1 no session id"),
     pytest.param({"session": "s-2"}, "INVALID", "error", "session_other", "E502", id="P1 other session id"),
     pytest.param({"foreign": ("x",)}, "INVALID", "error", "foreign_artifact", "E501", id="P21 foreign artifact"),
