@@ -727,12 +727,15 @@ def to_change(text: str, found: Sequence[Mention]) -> tuple[str, ...] | None:
     """
     decide = [each for each in deciding(found) or found if not each.covers]
     named = tuple(path for each in decide for path in (each.files or (each.name,)) if not each.tests)
-    if any(not each.tests and not each.folders for each in decide):
-        return named
     masked = _blackened(text)
-    subjects = [each for each in _subjects(masked, _ALTERS) if each]
+    said = list(_subjects(masked, _ALTERS))
+    subjects = [each for each in said if each]
     spared = (_TESTS, _DOCUMENTS, _TESTS_JA, _DOCUMENTS_JA)
-    if subjects and not all(any(pattern.search(each) for pattern in spared) for each in subjects):
+    is_spared = bool(subjects) and all(any(pattern.search(each) for pattern in spared) for each in subjects)
+    if any(not each.tests and not each.folders for each in decide):
+        # Documentation or tests of a file are another thing than the file.
+        return () if is_spared and len(subjects) == len(said) else named
+    if subjects and not is_spared:
         return None
     return () if subjects or _DELETES.search(masked) else None
 

@@ -128,11 +128,12 @@ LIGHT = (
 LIGHT_JA = "修正|直し|誤字|脱字|リネーム|変えて"
 
 TESTS = "tests?|unit[- ]tests?|test[- ]cases?|specs?|test suites?|testing"
-TESTS_JA = "テスト(?:コード|ケース)?|単体テスト"
+TESTS_JA = "テスト(?:コード|ケース|カバレッジ)?|単体テスト"
 DOCUMENTS = (
     "readme|changelog|change log|docs?|documentation|docstrings?|comments?|guide|tutorial|manual|license"
     "|licence|notes?"
     "|faq|glossary|release notes|how-?to|handbook|wiki|contributing|report|summary|letter|article|essay"
+    "|posts?|poems?|story|stories|diary|minutes|agenda|proposal|checklist|newsletter|announcement|e-?mail|memo|cheat ?sheet"
 )
 DOCUMENTS_JA = (
     "readme|changelog|ドキュメント|文書|説明書|手順書|マニュアル|資料|コメント|変更履歴|リードミー|ライセンス"
