@@ -133,7 +133,8 @@ DOCUMENTS = (
     "readme|changelog|change log|docs?|documentation|docstrings?|comments?|guide|tutorial|manual|license"
     "|licence|notes?"
     "|faq|glossary|release notes|how-?to|handbook|wiki|contributing|report|summary|letter|article|essay"
-    "|posts?|poems?|story|stories|diary|minutes|agenda|proposal|checklist|newsletter|announcement|e-?mail|memo|cheat ?sheet"
+    "|posts?|poems?|story|stories|diary|minutes|agenda|proposal|checklist|newsletter|announcement"
+    "|e-?mail|memo|cheat ?sheet"
 )
 DOCUMENTS_JA = (
     "readme|changelog|ドキュメント|文書|説明書|手順書|マニュアル|資料|コメント|変更履歴|リードミー|ライセンス"

@@ -334,7 +334,9 @@ class TestClaims:
         found = look(root, lambda: (root / "src/a.py").write_text("new"), str(root / "src/a.py"))
         assert found == ((("src/a.py", True, AT, "diff"),), ())
 
-    @pytest.mark.parametrize("claim", ["src/../src/a.py", "gone/../src/a.py", "./src//a.py", "{root}/src/../src/./a.py"])
+    @pytest.mark.parametrize("claim", [
+        "src/../src/a.py", "gone/../src/a.py", "./src//a.py", "{root}/src/../src/./a.py",
+    ])  # fmt: skip
     def test_every_spelling_of_a_path_is_one(self, root: pathlib.Path, claim: str) -> None:
         found = look(root, lambda: (root / "src/a.py").write_text("new"), claim.format(root=root))
         assert found == ((("src/a.py", True, AT, "diff"),), ())
