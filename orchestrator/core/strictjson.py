@@ -166,9 +166,14 @@ def _parse(text: str, what: str, pairs: Callable[[list[tuple[str, Any]]], Any]) 
     return value
 
 
+def is_cut(error: json.JSONDecodeError, text: str) -> bool:
+    """Whether a text is no JSON only because it ends too early."""
+    return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+
+
 def _syntax_problem(error: json.JSONDecodeError, text: str, what: str) -> JsonProblem:
     fault = f"{error.msg.removesuffix(' at')} at line {error.lineno}, column {error.colno}"
-    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+    if is_cut(error, text):
         return JsonProblem(f"{what} is cut off: {fault}", "cut", line=error.lineno)
     return JsonProblem(f"{what} is not valid JSON: {fault}", "syntax", line=error.lineno)
 

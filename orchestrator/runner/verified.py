@@ -77,7 +77,7 @@ def verify(
     root = after.root
     found = {change.path: _found(root, change, at) for change in changes}
     problems = []
-    for claim in dict.fromkeys(claimed):
+    for claim in {relative(root, each): each for each in claimed}.values():
         path, why = _below(root, claim)
         if path is None:
             problems.append(ClaimProblem(names.shown(claim, 300), why))
@@ -113,9 +113,12 @@ def _below(root: str, claim: str) -> tuple[str | None, str]:
         path = path[len(top) :] if path.startswith(top) else path
     if posixpath.isabs(path) or os.path.isabs(path):
         return None, "it lies outside of the project"
-    if ".." in path.split("/"):
-        return None, "it leaves a folder again with .."
     normal = posixpath.normpath(path)
+    if normal.split("/")[0] == "..":
+        return None, "it lies outside of the project"
+    # Behind a link .. leads elsewhere than the path says.
+    if os.path.realpath(os.path.join(root, path)) != os.path.realpath(os.path.join(root, normal)):
+        return None, "it leaves a folder again with .., by a link"
     return (None, "it is no file") if normal == "." else (normal, "")
 
 

@@ -32,7 +32,7 @@ def test_each_line_is_answered_in_order(house: House) -> None:
     order = re.compile(
         r"Session (chat-\d+) is started\.\nTask (task-\d+) \[log: task-001\]: .*\nFiles: notes\.md \(new\)\n"
         r"=== TASK SUMMARY ===\n(?:\[.*\n){5}====================\n"
-        r"\2 \[log: task-001\] COMPLETE  create notes\.md\ntask-001 \[task: \2\] COMPLETE  1 files  create notes\.md\n"
+        r"\2 \[log: task-001\] COMPLETE  create notes\.md\ntask-001 \[task: \2\] COMPLETE  1 file  create notes\.md\n"
         r"Report: .*\n"
     )
     assert order.fullmatch(done.out), done.out

@@ -14,6 +14,7 @@ from orchestrator.app.running import current_task_file, execution_types, finish_
 from orchestrator.app.running.execution_types import Done, Job, Seen
 from orchestrator.app.running.split_task import Part
 from orchestrator.core import masking, strictjson
+from orchestrator.core.lifecycle_table import PHASES
 from orchestrator.core.running import judgement, limits, phases, states
 from orchestrator.core.running.evidence import Item
 from orchestrator.core.running.facts import DIFF, Facts
@@ -54,7 +55,8 @@ def end_run(context: Context, done: Sequence[Done], parts: Sequence[Part]) -> An
     """
     last, at = done[-1], context.clock()
     run, files = last.job.run, run_views.merged_files(file for each in done for file in _files(each.seen))
-    log = [entry for each in done for entry in _entries(each, at)] + _phases(done, parts, at)
+    entries = [entry for each in done for entry in _entries(each)] + _phases(done, parts, at)
+    log = sorted(entries, key=lambda entry: entry["at"])
     facts = _write_log(context, run, last.facts, log, files, at)
     return finish_run.finish(
         context, session_id=run.session_id, id=run.id, facts=facts, log=log, files=files, evidence=last.evidence,
@@ -63,7 +65,7 @@ def end_run(context: Context, done: Sequence[Done], parts: Sequence[Part]) -> An
             for seen in (each.seen for each in done)
             for each in (*seen.broken, *_tampering(seen, at))
         ],
-        at=at,
+        answered=last.seen.answered, at=at,
     )  # fmt: skip
 
 
@@ -139,7 +141,7 @@ def _inspected(run: Run, operations: list[str], facts: Facts, known: str | None)
 def _files(seen: Seen) -> list[dict[str, Any]]:
     kinds = {snapshot.told(change.path): change.kind for change in seen.changes}
     folders = [
-        {"path": path, "change": change, "present": change == snapshot.NEW, "detected_at": seen.at,
+        {"path": path, "change": change, "present": change == snapshot.NEW, "detected_at": seen.looked,
          "detection_method": DIFF}
         for path, change in sorted(seen.folders.items())
     ]  # fmt: skip
@@ -156,8 +158,8 @@ def _plain(file: Mapping[str, Any]) -> dict[str, Any]:
     return {"path": file["path"], "change": file["change"], "exists": file["present"]}
 
 
-def _entries(done: Done, at: str) -> list[dict[str, Any]]:
-    """What the log says of an execution, besides its verdict."""
+def _entries(done: Done) -> list[dict[str, Any]]:
+    """What the log says of an execution, besides its verdict; each with the time at which it was seen."""
     job, seen, result = done.job, done.seen, done.seen.result
     entries: list[dict[str, Any]] = []
     if job.part is not None:
@@ -185,8 +187,20 @@ def _entries(done: Done, at: str) -> list[dict[str, Any]]:
     entries += [{"kind": "claim", "text": f"{snapshot.told(each.path)}: {each.why}"} for each in seen.found.problems]
     entries += [{"kind": "proposal", "text": f"not approved: {each}"} for each in result.proposed_tasks]
     entries += [{"kind": "check", "text": f"{name}: {outcome}"} for name, outcome in seen.checks.items() if outcome]
-    keep_evidence = [{**each, "text": masking.mask_keys(each["text"], job.secrets), "at": at} for each in entries]
-    return [each for each in keep_evidence if each["text"].strip()]
+    kept = [
+        {**each, "text": masking.mask_keys(each["text"], job.secrets), "at": _time(seen, each["kind"])}
+        for each in entries
+    ]
+    return [each for each in kept if each["text"].strip()]
+
+
+def _time(seen: Seen, kind: str) -> str:
+    """When that of which an entry tells was there or was seen."""
+    if kind in ("part", "answered"):
+        return seen.began
+    if kind in ("file", "beside", "unattributed", "claim"):
+        return seen.looked
+    return seen.at if kind in ("tampered", "check") else seen.answered
 
 
 def _phases(done: Sequence[Done], parts: Sequence[Part], at: str) -> list[dict[str, Any]]:
@@ -197,7 +211,9 @@ def _phases(done: Sequence[Done], parts: Sequence[Part], at: str) -> list[dict[s
         verified=verdict.executor_status != states.NO_EVIDENCE, report=verdict.why,
     )  # fmt: skip
     failed = verdict.executor_status in (states.ERROR, states.INVALID)
-    return list(phases.walk(made, at, fails="EXECUTION" if failed else None))
+    times = (*[done[0].seen.began] * 3, done[-1].seen.answered, done[-1].seen.at, at, at)
+    walked = phases.walk(made, dict(zip(PHASES, times, strict=True)), fails="EXECUTION" if failed else None)
+    return list(walked)
 
 
 def _states(done: Sequence[Done], parts: Sequence[Part], state: str) -> dict[str, str]:

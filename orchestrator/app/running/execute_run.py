@@ -188,7 +188,7 @@ def _done(context: Context, job: Job, before: Sequence[Done]) -> Done:
 
 
 def _look(context: Context, job: Job) -> Seen:
-    run, began = job.run, time.monotonic()
+    run, began, begun = job.run, time.monotonic(), context.clock()
     raw = evidence_files.raw_file(run.verification_root, run.session_id, execution_types.operation(job, EXECUTE))
     since = concurrent_runs.mark(context, run)
     guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
@@ -197,14 +197,15 @@ def _look(context: Context, job: Job) -> Seen:
     mentioned = requested_files.mentioned(context, run, known)
     with reserve.held(raw.parent):
         result = _call(job, raw, writes=start_run.writes(context, run))
-    after = snapshot.take(run.verification_root, contents=False)
+    answered = context.clock()
+    after, looked = snapshot.take(run.verification_root, contents=False), context.clock()
     every, beside = snapshot.changed(before, after), concurrent_runs.beside(context, run, since)
     # What changed while others worked here too proves nothing for anybody.
     changes, shared = ([], every) if beside else (every, [])
     # What an executor says is masked, what is on the disk is not.
     names = {masking.mask_keys(change.path, job.secrets): change.path for change in every}
     result = result._replace(claimed_files=tuple(names.get(path, path) for path in result.claimed_files))
-    found = verified.verify(before, after, changes, result.claimed_files, context.clock(), alone=not beside)
+    found = verified.verify(before, after, changes, result.claimed_files, looked, alone=not beside)
     try:
         outcome, tests = _check(job, before, changes, result)
     except KeyboardInterrupt:
@@ -216,8 +217,8 @@ def _look(context: Context, job: Job) -> Seen:
     broken = broken_limits(job.settings, every, taken, context.clock())
     folders = {} if beside else _folders(mentioned, known, requested_files.tree(after))
     return Seen(
-        result, found, changes, tests, outcome, seconds, mentioned, after, folders, context.clock(), broken, tampered,
-        beside, shared,
+        result, found, changes, tests, outcome, seconds, mentioned, after, folders, begun, answered, looked,
+        context.clock(), broken, tampered, beside, shared,
     )  # fmt: skip
 
 

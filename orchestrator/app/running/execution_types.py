@@ -63,7 +63,9 @@ class Seen(NamedTuple):
     """What was seen of one execution.
 
     changes: what became of files by its work. mentioned: what the task mentions. after: the project then.
-    folders: what became of folders that are mentioned. at: when the runner looked.
+    folders: what became of folders that are mentioned.
+    began, answered, looked, at: when it began, when the executor's answer was there, when the runner looked at the
+        files, and when it had seen all, the project's checks among it.
     tampered: what was done to what no executor may touch.
     beside: other runs that worked in the project at the same time. shared: what became of files then, by whomever.
     """
@@ -77,6 +79,9 @@ class Seen(NamedTuple):
     mentioned: tuple[Mention, ...]
     after: Snapshot
     folders: Mapping[str, str]
+    began: str
+    answered: str
+    looked: str
     at: str
     broken: Sequence[limits.Violation] = ()
     tampered: tuple[str, ...] = ()

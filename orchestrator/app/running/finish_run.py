@@ -27,7 +27,7 @@ PROMPTED = "waiting"
 def finish(
     context: Context, *, session_id: str, id: str, facts: Facts, log: Sequence[Mapping[str, Any]],
     files: Sequence[Mapping[str, Any]], evidence: Sequence[Mapping[str, Any]],
-    violations: Sequence[Mapping[str, Any]] = (), at: str | None = None,
+    violations: Sequence[Mapping[str, Any]] = (), answered: str | None = None, at: str | None = None,
 ) -> Answer:
     """End a running run, or let it await a response, as the facts say.
 
@@ -37,6 +37,7 @@ def finish(
         files: path, change, present, detected_at, detection_method.
         evidence: subject, outcome and content of each operation, once.
         violations: type, limit_value, actual, at.
+        answered: when the executor's answer was there; as the step where left out.
 
     Returns:
         `run`, `state`, `executor_status`, `why`, `question_id`, `seq`.
@@ -50,6 +51,7 @@ def finish(
         "id": id, "facts": plain(facts), "log": [dict(entry) for entry in log], "files": [dict(file) for file in files],
         "evidence": [dict(each) for each in evidence], "violations": [dict(each) for each in violations],
     }  # fmt: skip
+    given |= {} if answered is None else {"answered": answered}
     return perform(context, Call("run finish", session_id, RUNNER, given, at=at), finish_action)
 
 
@@ -84,7 +86,11 @@ def finish_action(work: Work) -> Answer:
     facts = restored(given["facts"])
     verdict = judgement.judge(facts)
     _write_proof(work, run, verdict)
-    run_repository.log(work, run, [*given["log"], *_closing(facts, verdict)])
+    said = {"kind": "output", "level": run_repository.FULL, "text": verdict.output}
+    output = [{**said, "at": given.get("answered") or work.at}]
+    entries = [*(output if verdict.output.strip() else []), *given["log"]]
+    entries.sort(key=lambda entry: entry.get("at") or work.at)
+    run_repository.log(work, run, [*entries, *_closing(facts, verdict)])
     asked = _ask(work, run, facts, verdict)
     ended = run_repository.move(
         work, run, verdict.state, by=RUNNER, reason=verdict.why, values=values(facts, verdict, asked)
@@ -113,14 +119,12 @@ def _write_proof(work: Work, run: Run, verdict: Verdict) -> None:
 
 
 def _closing(facts: Facts, verdict: Verdict) -> list[dict[str, str]]:
-    """What the log says last: the verdict with the rules that spoke, and what the executor answered."""
+    """What the log says last: the verdict with the rules that spoke."""
     rules = f"{verdict.executor_status}: {', '.join(verdict.rules)}"
     entries = [{"kind": "verdict", "level": run_repository.FULL, "text": rules}]
     if facts.guessed:
         said = f"{facts.task_type} was guessed; judged as {seen.judged_as(facts)}"
         entries.append({"kind": "judged_as", "level": run_repository.FULL, "text": said})
-    if verdict.output.strip():
-        entries.append({"kind": "output", "level": run_repository.FULL, "text": verdict.output})
     return [*entries, {"kind": verdict.state, "text": verdict.why}]
 
 

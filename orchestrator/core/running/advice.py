@@ -6,6 +6,7 @@ What is recorded speaks of the command line, since that is always there. A page 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from orchestrator.core.suggestions import sentence, suggest
 
@@ -61,12 +62,24 @@ def in_a_shell(text: str, repl: str) -> str:
     Args:
         repl: the command that begins a REPL in the run's project.
     """
+    return _elsewhere(text, repl, logs=lambda typed: f"echo '{typed}' | {repl}")
 
+
+def in_a_script(text: str, repl: str) -> str:
+    """A sentence for a REPL in which nobody proves a person: what only a person may do is done in another one.
+
+    Args:
+        repl: as for `in_a_shell`.
+    """
+    return _elsewhere(text, repl, logs=str)
+
+
+def _elsewhere(text: str, repl: str, logs: Callable[[str], str]) -> str:
     def said(found: re.Match[str]) -> str:
         if found["whole"]:
             return found["whole"]
         if found["logs"]:
-            return f"echo '{found['logs']}' | {repl}"
+            return logs(found["logs"])
         return f"{repl}, then {found['later'] or found['other']}"
 
     return _IN_A_REPL.sub(said, text)

@@ -49,7 +49,10 @@ _TESTS = re.compile(words.TESTS, re.IGNORECASE)
 _DELETE = re.compile(words.any_of(words.DELETE), re.IGNORECASE)
 _PLACES = frozenset(words.PLACES.split("|"))
 _STOPS = frozenset(words.ARTICLES.split("|")) | frozenset(
-    re.findall("[a-z]+", "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS, "it them some other")))
+    re.findall(
+        "[a-z]+",
+        "|".join((words.FOLLOWS, words.PLACES, words.SOURCES, words.EXCEPTIONS, "it them some other name names")),
+    )
 )
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*|\Z)|^[ \t]*>[^\n]*", re.DOTALL | re.MULTILINE)
 _RUN = re.compile(
@@ -65,7 +68,7 @@ _QUOTED = re.compile(
     r"`([^`\n]{1,200})`|\"([^\"\n]{1,200})\"|(?<!\w)'([^'\n]{1,200})'(?!\w)|“([^”\n]{1,200})”|「([^」\n]{1,200})」"
     r"|『([^』\n]{1,200})』|\]\(([^()\n]{1,200})\)"
 )
-_TOKEN = re.compile(r"[^\s\"'`<>|()\[\]「」『』“”,;:!?、。！？：；（）=&$#%^]+")  # noqa: RUF001
+_TOKEN = re.compile(r"[^\s\"'`<>|()\[\]「」『』“”,;:!?、。！？：；（）=&$#%^\u2190-\u21ff\u27f0-\u27ff]+")  # noqa: RUF001
 _ASCII_NAME = re.compile(r"[A-Za-z0-9_.~@+*?{}\-/]+", re.ASCII)
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}(?![A-Za-z0-9_])", re.ASCII)
 _DOT_NAME = re.compile(words.DOT_NAMES, re.ASCII)
@@ -86,6 +89,16 @@ _SHELL = re.compile(
     r"(?<![\w.-])(?:git\s+)?(?P<name>rm|rmdir|mkdir|mv|cp|unlink)(?P<flags>(?:\s+-[\w-]+)*)\s+(?=[\w./*])"
 )
 _ARGUMENT = re.compile(r"[\w./~*?@+-]+(?=[\s\"'`;&|)]|\Z)[ \t]*", re.ASCII)
+
+
+_RENAMED_FOLDER = re.compile(
+    rf"(?<![\w\-])(?:{words.any_of(words.MOVE)})\s+(?:(?:the|my|our|{words.FOLDER})\s+)*[\"'`]?(?P<old>[\w./-]+)[\"'`]?(?:\s+(?:{words.FOLDER}))?"
+    r"\s+(?:to|as|into)\s+[\"'`]?(?P<new>[A-Za-z_][\w-]*)[\"'`]?(?=\s*(?:\Z|[.,;!?\n])|\s+(?:and|now|please)\b)"
+    rf"|(?<![A-Za-z0-9_./-])(?P<old_ja>[A-Za-z0-9_./-]++)(?:{words.FOLDER_JA})?(?:の名前)?を(?P<new_ja>[A-Za-z_][A-Za-z0-9_-]*)[にへと]\s*"
+    rf"(?:{words.MOVE_JA}|変)",
+    re.IGNORECASE,
+)
+"""A folder that gets another name, which is a plain word."""
 
 
 def named(name: str, path: str) -> bool:
@@ -199,7 +212,7 @@ def places(text: str, index: Index) -> list[Place]:
     """Where something is mentioned, in order, none within another."""
     found: list[Place] = []
     for place in (*_quoted(text, index), *_spaced(text, index), *_shell(text, index), *_tokens(text, index),
-                  *_plain_words(text, index)):  # fmt: skip
+                  *_plain_words(text, index), *_renamed_folders(text, index)):  # fmt: skip
         found.append(place)
     found.sort(key=lambda place: (place.start, -place.end))
     kept: list[Place] = []
@@ -341,6 +354,14 @@ def _plain_words(text: str, index: Index) -> Iterator[Place]:
             yield Place(at, end, word)
         elif word in index.words and NEXT_WORD.match(after) and not _is_prose(word, before):
             yield Place(at, end, word)
+
+
+def _renamed_folders(text: str, index: Index) -> Iterator[Place]:
+    """The plain words that are to be the names of folders of the project."""
+    for match in _RENAMED_FOLDER.finditer(text):
+        old, new = ("old", "new") if match["old"] else ("old_ja", "new_ja")
+        if index.entries(names.normal_path(match[old].rstrip("/")))[1] and match[new].lower() not in _STOPS:
+            yield Place(match.start(new), match.end(new), match[new], folder=True)
 
 
 def _is_prose(word: str, before: str) -> bool:

@@ -5,7 +5,7 @@ Source: seed 001, Properties 34, 35 and 39.
 
 from __future__ import annotations
 
-from orchestrator.core.running import codes, guard, judgement, states
+from orchestrator.core.running import codes, guard, judgement, limits, states
 from orchestrator.core.suggestions import sentence, suggest
 
 TYPE_GUESSED = sentence(
@@ -35,13 +35,13 @@ def blocked(reason: str | None, limit: str | None, timeout_ms: int | None) -> st
 
     Args:
         reason: TIMEOUT or INTERACTIVE_PROMPT.
-        limit, timeout_ms: the clock that ended it.
+        limit, timeout_ms: the clock that ended it; what it is set to is told in the unit of its setting.
 
     Source: seed 000, Implementation Requirements 3.
     """
     if reason == states.TIMEOUT:
         clock = _CLOCKS.get(limit or "", "--executor-timeout MS")
-        now = f" (now {timeout_ms})" if timeout_ms is not None else ""
+        now = f" (now {limits.setting(limit, timeout_ms)[0]})" if timeout_ms is not None else ""
         advice = f"Raise {clock}{now}, or make the task smaller."
     else:
         advice = "Have the executor ask nothing, or say the answer in the task."

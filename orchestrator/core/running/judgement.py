@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from orchestrator.core import task_types
 from orchestrator.core.names import normal_path, shown
-from orchestrator.core.running import guard, states, tests_exist, words
+from orchestrator.core.running import guard, limits, reported_status, states, tests_exist, words
 from orchestrator.core.running.facts import (
     DIFF,
     EXIT_STATUS,
@@ -80,7 +80,8 @@ def _executor_blocked(facts: Facts) -> Objection | None:
         return None
     hint = guard.fallback(facts.task_type, facts.blocked_reason)
     if facts.blocked_reason == states.TIMEOUT:
-        clock = f"{facts.limit or 'its time limit'} of {facts.timeout_ms} ms"
+        value, unit = limits.setting(facts.limit, facts.timeout_ms or 0)
+        clock = f"{facts.limit or 'its time limit'} of {value} {unit}"
         return Objection(states.ERROR, f"The executor was ended by {clock}.", "E503", hint=hint, cause="timeout")
     return Objection(states.ERROR, "The executor asked for input, and nobody can give it.", "E503", hint=hint)
 
@@ -165,7 +166,7 @@ def _guessed_claim(facts: Facts) -> str | None:
 
 
 def _blocked(facts: Facts) -> Objection | None:
-    if facts.status != states.BLOCKED:
+    if facts.status != states.BLOCKED and _reported(facts) != reported_status.BLOCKED:
         return None
     output = guard.guarded(facts.output, facts.task_type, facts.blocked_reason)
     status = states.BLOCKED if guard.can_block(facts.task_type) else states.INCOMPLETE
@@ -190,6 +191,18 @@ def _question(facts: Facts) -> Objection | None:
     if asked is None or not open_:
         return None
     return Objection(states.INCOMPLETE, "The executor asks a question.", question=asked, output=output)
+
+
+def _reported(facts: Facts) -> str | None:
+    """What a result that claims completion reports otherwise in its words."""
+    if facts.status != states.COMPLETE:
+        return None
+    return reported_status.unfinished(facts.output or "", is_answer=facts.task_type in task_types.ANSWERS)
+
+
+def _reported_unfinished(facts: Facts) -> str | None:
+    status = _reported(facts)
+    return None if status is None else f"The executor's answer reports {status}."
 
 
 def _target_unmet(facts: Facts) -> str | None:
@@ -312,6 +325,10 @@ RULES: tuple[Rule, ...] = (
         _executor_no_evidence,
     ),
     Rule("question", states.INCOMPLETE, None, _ANSWER, _question),
+    Rule(
+        "reported_unfinished", states.INCOMPLETE, None, "The executor says itself that its work is not done; " + READ,
+        _reported_unfinished,
+    ),
     Rule(
         "executor_incomplete", states.INCOMPLETE, None,
         "The executor says itself that it did not finish; " + READ,

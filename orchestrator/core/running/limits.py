@@ -15,6 +15,18 @@ from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 
 MEASURES = ("files", "tests", "seconds")
+TASK_SECONDS = "task_limits.seconds"
+"""The one clock that is set in seconds; the others are set in milliseconds."""
+
+
+def setting(clock: str | None, timeout_ms: int) -> tuple[int, str]:
+    """What a clock is set to, and the unit of its setting.
+
+    Args:
+        clock: executor_timeout_ms, progress_timeout_ms or task_limits.seconds.
+        timeout_ms: what it was set to, in milliseconds.
+    """
+    return (timeout_ms // 1000, "s") if clock == TASK_SECONDS else (timeout_ms, "ms")
 
 
 class Piece(NamedTuple):

@@ -14,6 +14,10 @@ deletion was ordered; a folder counts by what lies below it. Besides, a file tha
 end, and what is the object of a verb of deleting or moving has to be gone; a deletion does not stand for a change that
 was ordered. All else that was not touched is only named.
 
+**Renamed or replaced.** Where a file gets the name of another, or another takes its place, the old one has to be gone
+and the new one there (`replacements`). If both were there, the old one may have been overwritten instead. Names that
+are replaced in a text ("replace a.md with b.md in index.html") decide nothing; the file that holds them does.
+
 **What decides nothing.** Sources ("using data.csv", "described in notes.txt"), whose change alone is none of what was
 ordered, and what must not be touched ("do not touch a.md", "except a.md"), which forbids COMPLETE where it was. Where
 nothing else is mentioned, changes decide. What is only read ("check error.log and fix core.py") is a source where
@@ -35,15 +39,18 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from orchestrator.core import task_types
-from orchestrator.core.running import file_names, tests_exist
+from orchestrator.core.running import file_names, replacements, tests_exist
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.running.file_names import NOTHING, Index, Place, Tree
+from orchestrator.core.running.replacements import Replacement
 from orchestrator.core.tuples import NamedTuple
 
 MADE, CHANGED, DELETED, EITHER = "made", "changed", "deleted", "either"
 """It has to be there; be new or other in content, if anything; be gone; or any of the last two, if anything."""
 SOURCE, DENIED, KEPT, ASIDE = "source", "denied", "kept", "aside"
 """It decides nothing, but is not what was to change; it must not be touched; not be deleted; it does not matter."""
+_GOES, _OVERWRITTEN, _COMES = "goes", "overwritten", "comes"
+"""What becomes of a file in a replacement: it is gone, or has what another one had, or it takes the place."""
 GONE = "deleted"
 """What became of a path that is there no more."""
 
@@ -58,7 +65,7 @@ class Mention(NamedTuple):
 
     name: as it is mentioned, relative where that is possible. kind: what is ordered of it. files, folders: what had
     that name before. exact: whether one of these has exactly this path. patterns: what else it means. tests: it means
-    any test. created: it is the object of a verb of creating.
+    any test. created: it is the object of a verb of creating. renamed: it goes because it gets another name.
     """
 
     name: str
@@ -69,6 +76,7 @@ class Mention(NamedTuple):
     patterns: tuple[str, ...] = ()
     tests: bool = False
     created: bool = False
+    renamed: bool = False
 
     @property
     def decides(self) -> bool:
@@ -174,8 +182,6 @@ _PROGRAM = re.compile(
 )
 """What a program is to do when it runs with what is named, behind its own name."""
 _EVIDENCE = re.compile(rf"(?<!\w)(?:{words.any_of(words.EVIDENCE)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_REPLACED = re.compile(rf"(?<!\w)(?:replace|substitute)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
-_WITH = re.compile(rf"{_QUOTE}\s+(?:with|by)\s+{_ARTICLE}{_QUOTE}", re.IGNORECASE)
 _PROPOSED = re.compile(
     rf"(?<!\w)(?:about|mind|not|consider|by)\s+(?:{words.any_of(words.DELETING)})\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE
 )
@@ -187,13 +193,12 @@ _AWAY = re.compile(
     rf"{_QUOTE}\s+(?:is (?:gone|deleted|removed|moved)|no longer exists|does not exist|doesn't exist)(?!\w)",
     re.IGNORECASE,
 )
-_NAME_OF = re.compile(rf"(?<!\w)name\s+of\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _PASSIVE = re.compile(
-    rf"{_QUOTE}\s+(?:(?:gets?\s+)?the\s+(?:new\s+)?name\s|out\s+of\s+(?:here|the\s+(?:way|project|repo))(?!\w))"
+    rf"{_QUOTE}\s+out\s+of\s+(?:here|the\s+(?:way|project|repo))(?!\w)"
     rf"|{_QUOTE}[,:]?\s+(?:{_ARTICLE}(?:{words.any_of(words.PASSIVES)})\s+)*"
     r"(?:deleted|removed|erased|gone|renamed|moved)(?!\w)"
-    rf"|{_QUOTE}\s+(?:{words.any_of(words.PASSIVES)})\s+(?:(?:be\s+)?(?:called|named)"
-    r"|(?:not|no longer)\s+(?:exist|be there)|go(?:\s+away)?(?=\s*(?:[.!,;:]|\Z)))(?!\w)"
+    rf"|{_QUOTE}\s+(?:{words.any_of(words.PASSIVES)})\s+"
+    r"(?:(?:not|no longer)\s+(?:exist|be there)|go(?:\s+away)?(?=\s*(?:[.!,;:]|\Z)))(?!\w)"
     rf"|(?:(?!\s(?:has|have|contains?|with|mentions?|says?|in)\s)[^.\n]){{0,60}}?"
     rf"{_EDGE}(?:{words.any_of(words.DELETE)})\s+(?:it|them|this file|that file|these|those)(?!\w)",
     re.IGNORECASE,
@@ -208,6 +213,7 @@ _RENAME_IT = re.compile(rf"{_EDGE}(?:{words.any_of(words.MOVE)})\s+(?:it|them)(?
 _ONLY = re.compile(rf"[,;]\s+(?:but\s+)?(?:only|just)\s+{_ARTICLE}{_QUOTE}\Z", re.IGNORECASE)
 _OWNS = re.compile(r"['\u2019]s\s")
 _JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uff66-\uff9f]")
+_RENAMES = re.compile(rf"(?<!\w)(?:{words.RENAMES})(?!\w)|{words.RENAMES_JA}", re.IGNORECASE)
 _DELETES = _verb(words.DELETE, words.CLEAN, japanese=f"|{words.DELETE_JA}|片付け|クリア")
 _EVERYTHING = re.compile(rf"{_EDGE}(?:{words.any_of(words.EVERYTHING)})", re.IGNORECASE)
 _GROUPS = tuple(
@@ -235,7 +241,7 @@ class _Said(NamedTuple):
     read: it is only read, or touched if needed, where something else is ordered to change.
     within: it is said in which folder.
     into: what is made goes there. added: it goes into something else that is mentioned.
-    given: it takes the place of what is mentioned before it.
+    role: it goes for another file, may be overwritten by one that is there, or takes the place of one.
     """
 
     verb: str = ""
@@ -246,7 +252,7 @@ class _Said(NamedTuple):
     within: bool = False
     into: bool = False
     added: bool = False
-    given: bool = False
+    role: str = ""
 
 
 def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
@@ -263,8 +269,12 @@ def find(text: str, tree: Tree = NOTHING) -> tuple[Mention, ...]:
     places = file_names.places(plain, index)[:_MOST]
     masked = file_names.masked(plain, places)
     found: dict[str, Mention] = {}
+    roles = _roles(masked, places, index)
     readings = [(place, said, _mention(place, said, index))
-                for place, said in zip(places, _readings(masked, places), strict=True)]  # fmt: skip
+                for place, said in zip(places, _readings(masked, places, roles), strict=True)]  # fmt: skip
+    if _RENAMES.search(masked):
+        readings = [(place, said, each._replace(renamed=said.verb == "move" and each.kind == DELETED))
+                    for place, said, each in readings]  # fmt: skip
     ordered = any(
         each.decides and not said.read and (said.direct or said.into or each.required) for _, said, each in readings
     )
@@ -343,6 +353,8 @@ def judged(
     least = [each for each in here if not each.covers] or here
     if least and not unmet and not any(state.is_touched(each) for each in least):
         unmet = [_sentence(each) for each in least]
+    if not unmet and not made and all(change == GONE for change in touched.values()):
+        unmet = [f"{each.name} was deleted, and nothing has a new name" for each in here if each.renamed]
     sources = [each for each in found if each.kind == SOURCE]
     if touched and not decide and all(any(_matches(each, path) for each in sources) for path in touched):
         unmet = [f"nothing but {each.name} was changed, which the task only refers to" for each in sources[:1]]
@@ -507,7 +519,44 @@ def _is_object(between: str) -> bool:
     return _PLACES.isdisjoint(said) and len(said) <= 2 and not (said and re.search(r"[:,\n]", between))
 
 
-def _readings(text: str, places: Sequence[Place]) -> list[_Said]:
+def _roles(text: str, places: Sequence[Place], index: Index) -> dict[int, str]:
+    """What becomes of each place, by its start, that a replacement of one file by another tells of."""
+    roles: dict[int, str] = {}
+    for each in replacements.find(text) if len(places) > 1 else ():
+        old, new = ([place for place in places if start <= place.start < end] for start, end in (each.old, each.new))
+        if each.kind == replacements.REPLACED and not _there(old, index) and _there(new, index):
+            old, new = new, old
+        if not old or not new or (each.kind == replacements.TURNED and _kind(old) != _kind(new)):
+            continue
+        if each.kind == replacements.FILLED:
+            roles |= {place.start: SOURCE for place in new}
+            continue
+        overwrites = each.kind != replacements.RENAMED and _there(new, index)
+        goes, comes = (_OVERWRITTEN, SOURCE) if overwrites else (_GOES, _COMES)
+        if each.kind == replacements.QUOTED or not _is_of_files(each, old, places, index):
+            goes = comes = SOURCE
+        for place, role in (*((place, goes) for place in old), *((place, comes) for place in new)):
+            roles.setdefault(place.start, role)
+    return roles
+
+
+def _there(places: Iterable[Place], index: Index) -> bool:
+    return any(index.has(place.name) for place in places)
+
+
+def _kind(places: Iterable[Place]) -> set[str]:
+    return {place.name.rpartition("/")[2].rpartition(".")[2] for place in places}
+
+
+def _is_of_files(each: Replacement, old: Sequence[Place], places: Sequence[Place], index: Index) -> bool:
+    """Whether files are replaced, and not names in a text; in a folder it is its files."""
+    start, end = each.within or (0, 0)
+    folders = [path for place in places if start <= place.start < end for path in index.entries(place.name)[1]]
+    files = [path for place in old for path in index.entries(place.name)[0]]
+    return each.within is None or any(path.startswith(f"{folder}/") for path in files for folder in folders)
+
+
+def _readings(text: str, places: Sequence[Place], roles: Mapping[int, str]) -> list[_Said]:
     """What the words around each place say of it; places that are joined to a list are read as one."""
     found: list[_Said] = []
     heard, at, first = _Hearing(), 0, 0
@@ -529,7 +578,10 @@ def _readings(text: str, places: Sequence[Place]) -> list[_Said]:
         else:
             said = _english(text[max(heard.since, start - _NEAR) : start], before, after, heard)
         said = said._replace(optional=said.optional or either)
-        found += [_of_shell(places, each) if places[each].shell else said for each in range(first, last + 1)]
+        for each in range(first, last + 1):
+            role = roles.get(places[each].start) if not heard.denied else None
+            replaced = _Said("move", True, optional=said.optional, role=role) if role else None
+            found.append(_of_shell(places, each) if places[each].shell else replaced or said)
         # What follows the object of a move is where it goes.
         heard.closed, heard.lead = True, heard.lead or heard.verb == "move"
         at, first = end, last + 1
@@ -569,7 +621,6 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
         read=read is not None or heard.perhaps,
         within=_WHERE.match(after) is not None,
         into=_INTO.search(before) is not None,
-        given=heard.verb == "change" and before[:1] == "\ue000" and _WITH.fullmatch(before, 1) is not None,
         added=_TO.match(after + "\ue000") is not None,
     )
 
@@ -580,11 +631,7 @@ def _phrase(said: _Said, before: str, after: str) -> _Said | None:
         return said._replace(kind=DENIED)
     if _PROGRAM.match(before) or _EVIDENCE.search(before):
         return said._replace(kind=SOURCE)
-    if _REPLACED.search(before) and _WITH.fullmatch(after):
-        return _Said("delete", True, optional=True)
-    if _PROPOSED.search(before):
-        return _Said("delete", True)
-    return _Said("move", True) if _NAME_OF.search(before) and _TO.match(after + "\ue000") else None
+    return _Said("delete", True) if _PROPOSED.search(before) else None
 
 
 def _japanese(before: str, rest: str, after: str, heard: _Hearing) -> _Said:
@@ -601,8 +648,6 @@ def _japanese(before: str, rest: str, after: str, heard: _Hearing) -> _Said:
         return _Said(kind="" if after.startswith("以外") and _DENIED_JA.match(after, 2) else DENIED)
     if _SOURCE_JA.match(after):
         return _Said(kind=SOURCE)
-    if after.startswith("の名前を"):
-        return _Said("move", True)
     particle = _PARTICLE.match(after)
     which = particle["particle"] if particle else ""
     sentence = rest.partition("。")[0]
@@ -628,8 +673,12 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     files, folders, exact = index.entries(place.name)
     patterns = (place.name,) if "*" in place.name or "?" in place.name else ()
     folder = bool(folders) or place.folder
-    kind = SOURCE if said.given and (files or folders) else said.kind
-    if not kind and said.verb in ("delete", "move") and said.direct:
+    kind = said.kind
+    if said.role == _COMES:
+        kind = CHANGED if patterns or said.optional or files or folders else MADE
+    elif said.role in (_OVERWRITTEN, SOURCE):
+        kind = EITHER if said.role == _OVERWRITTEN else SOURCE
+    elif not kind and said.verb in ("delete", "move") and said.direct:
         kind = EITHER if said.optional or (patterns and said.within) else DELETED
     elif not kind and said.verb in ("delete", "clean") and (folder or patterns):
         kind = EITHER
@@ -678,12 +727,15 @@ def to_change(text: str, found: Sequence[Mention]) -> tuple[str, ...] | None:
     """
     decide = [each for each in deciding(found) or found if not each.covers]
     named = tuple(path for each in decide for path in (each.files or (each.name,)) if not each.tests)
-    if any(not each.tests and not each.folders for each in decide):
-        return named
     masked = _blackened(text)
-    subjects = [each for each in _subjects(masked, _ALTERS) if each]
+    said = list(_subjects(masked, _ALTERS))
+    subjects = [each for each in said if each]
     spared = (_TESTS, _DOCUMENTS, _TESTS_JA, _DOCUMENTS_JA)
-    if subjects and not all(any(pattern.search(each) for pattern in spared) for each in subjects):
+    is_spared = bool(subjects) and all(any(pattern.search(each) for pattern in spared) for each in subjects)
+    if any(not each.tests and not each.folders for each in decide):
+        # Documentation or tests of a file are another thing than the file.
+        return () if is_spared and len(subjects) == len(said) else named
+    if subjects and not is_spared:
         return None
     return () if subjects or _DELETES.search(masked) else None
 

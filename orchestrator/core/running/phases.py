@@ -135,12 +135,12 @@ def _ended(progress: Progress) -> Refused | None:
 Entry = dict[str, str]
 
 
-def walk(evidence: dict[str, Any], at: str, *, fails: str | None = None) -> list[Entry]:
+def walk(evidence: dict[str, Any], times: Mapping[str, str], *, fails: str | None = None) -> list[Entry]:
     """Go through the phases with what each made, as far as their gates let pass.
 
     Args:
         evidence: by phase, what `phases.finish` takes.
-        at: the time, as the log has it.
+        times: by phase, when it ended, as the log has it.
         fails: the phase that failed and cannot be tried again, if one did.
 
     Returns:
@@ -151,13 +151,13 @@ def walk(evidence: dict[str, Any], at: str, *, fails: str | None = None) -> list
     while True:
         failed = progress.phase == fails
         done = fail(progress, recoverable=False) if failed else finish(progress, evidence[progress.phase])
-        entries.append(_entry(progress.phase, at, done))
+        entries.append(_entry(progress.phase, times[progress.phase], done))
         following = lifecycle.next_phase(progress.phase)
         if done.refusals or following is None:
             return entries
         moved = advance(done.progress, following)
         if moved.refusals:
-            return [*entries, _entry(progress.phase, at, moved)]
+            return [*entries, _entry(progress.phase, times[progress.phase], moved)]
         progress = moved.progress
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from orchestrator.core import task_types
 from orchestrator.core.names import shown
-from orchestrator.core.running import mentions, vocabulary
+from orchestrator.core.running import mentions, replacements, vocabulary
 from orchestrator.core.running import vocabulary as words
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import UsageError
@@ -105,7 +106,7 @@ def _told(text: str) -> Settled:
     if _REVIEW.search(plain) and _ORDERED in sentences:
         return Settled(task_types.REVIEW_RESPONSE)
     if _ORDERED in sentences:
-        return Settled(_edit(plain))
+        return Settled(_edit(plain, parts))
     if _MIXED in sentences:
         return Settled(task_types.READ_INFO, guessed=True)
     return Settled(task_types.READ_INFO, guessed=not sentences or len(sentences) < len(parts))
@@ -119,11 +120,11 @@ def _kind(sentence: str) -> str:
         if found:
             return found
     said = _LEADS.sub("", sentence, 1)
-    if _BEGS.search(sentence):
+    question = _QUESTION.search(sentence) is not None and not _CAN_YOU.search(sentence)
+    if _BEGS.search(sentence) or (not question and replacements.is_ordered(said)):
         return _ORDERED
     order = next((each for each in _ORDER.finditer(said) if not _NOUN.search(said[: each.start()])), None)
     asks = _ASKS.search(said)
-    question = _QUESTION.search(sentence) is not None and not _CAN_YOU.search(sentence)
     if not question and _WISHES.search(said) and not (asks and asks.start() == 0):
         return _ORDERED
     if _PROPOSES.match(said):
@@ -157,10 +158,11 @@ def _kind_ja(clause: str) -> str:
     return _ORDERED if _ORDER_JA.search(said) else ""
 
 
-def _edit(text: str) -> str:
+def _edit(text: str, sentences: Sequence[str]) -> str:
     if _CONFIG.search(text):
         return task_types.CONFIG_CI_CHANGE
-    return task_types.LIGHT_EDIT if _LIGHT.search(text) else task_types.IMPLEMENTATION
+    light = _LIGHT.search(text) or any(map(replacements.is_ordered, sentences))
+    return task_types.LIGHT_EDIT if light else task_types.IMPLEMENTATION
 
 
 _DESTRUCTIVE = re.compile(

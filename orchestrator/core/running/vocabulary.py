@@ -128,11 +128,13 @@ LIGHT = (
 LIGHT_JA = "修正|直し|誤字|脱字|リネーム|変えて"
 
 TESTS = "tests?|unit[- ]tests?|test[- ]cases?|specs?|test suites?|testing"
-TESTS_JA = "テスト(?:コード|ケース)?|単体テスト"
+TESTS_JA = "テスト(?:コード|ケース|カバレッジ)?|単体テスト"
 DOCUMENTS = (
     "readme|changelog|change log|docs?|documentation|docstrings?|comments?|guide|tutorial|manual|license"
     "|licence|notes?"
     "|faq|glossary|release notes|how-?to|handbook|wiki|contributing|report|summary|letter|article|essay"
+    "|posts?|poems?|story|stories|diary|minutes|agenda|proposal|checklist|newsletter|announcement"
+    "|e-?mail|memo|cheat ?sheet"
 )
 DOCUMENTS_JA = (
     "readme|changelog|ドキュメント|文書|説明書|手順書|マニュアル|資料|コメント|変更履歴|リードミー|ライセンス"
@@ -191,7 +193,8 @@ DENIALS = (
     "|no other files"
 )
 NO_DENIALS = (
-    "do not forget|don't forget|don\u2019t forget|do not hesitate|don't hesitate|do not fail|don't fail|do not just"
+    "do not like|don't like"
+    "|do not forget|don't forget|don\u2019t forget|do not hesitate|don't hesitate|do not fail|don't fail|do not just"
     "|don't just|do not only|don't only|without fail|without delay|never mind"
 )
 """Phrases that begin like a denial and are none."""
@@ -245,6 +248,113 @@ FOLLOWS = (
     r"|directory|directories|dir|file|files|short|soon|instead|is|are|has|needs?|must|should|via"
 )
 """What may follow a name in a sentence; another word there makes the name a part of a longer term."""
+
+_IT = (
+    "{old}(?: (?:is|was|looks|seems)(?: [\\w'-]+){1,4}| has an?(?: [\\w-]+)? (?:name|filename))?[,;.:]?"
+    "(?: and| so| then| please| just| now)*"
+)
+_THIS = "(?:it|this file|that file)"
+_IS_TO = (
+    "(?:(?:should|must|shall|will|can|may|needs? to|has to|have to|ought to|is to|are to|to)(?: henceforth| now| then)?"
+    " (?:be|get)|gets?|be)(?: henceforth| now)?"
+)
+_ENSURE = "(?:make sure|ensure|see to it)(?: that)? {old} (?:is|gets)"
+_NEW_NAME = "(?:new )?(?:name|filename|file name)"
+_IS_NAMED = "(?:to|into|is|must be|should be|becomes|shall be)"
+RENAMES = "rename|renames|renamed|renaming|retitle|relabel"
+RENAMES_JA = "リネーム|改名|名前(?:を)?変|名前変更|改称"
+RENAMED = (
+    "(?:rename|retitle|relabel|rechristen):? {old},?(?: to be| to| as| into|:| ->| =>| -->| \\u2192)? {new}",
+    f"{_IT} (?:rename|retitle) {_THIS}(?: to| as| into)? {{new}}",
+    "(?:call|name|christen) {old},? {new}", f"{_IT} (?:call|name) {_THIS} {{new}}",
+    f"{{old}} {_IS_TO} (?:called|named|renamed|known|titled)(?: to| as| into)? {{new}}",
+    f"{_ENSURE} (?:called|named|renamed)(?: to| as| into)? {{new}}",
+    "{old}(?: should| must| shall| will| has to| needs to| is to)? becomes? {new}",
+    f"{{old}}(?: should| must)? gets? (?:the |a )?{_NEW_NAME}:? {{new}}",
+    f"(?:give|assign) {{old}} (?:the |a )?{_NEW_NAME}:? {{new}}",
+    f"{_IT} give {_THIS} (?:the |a )?{_NEW_NAME}:? {{new}}",
+    f"(?:give|assign) the {_NEW_NAME} {{new}} to {{old}}", f"(?:the )?{_NEW_NAME} of {{old}} {_IS_NAMED} {{new}}",
+    f"{{old}}['\u2019]s {_NEW_NAME} {_IS_NAMED} {{new}}", f"{_NEW_NAME} from {{old}} (?:to|into) {{new}}",
+    "(?:filename|file name) {old} (?:to|into) {new}",
+    f"{{old}} needs? (?:a|another)(?: [\\w-]+)? {_NEW_NAME}[:,]? {{new}}",
+    f"{{old}}[,;.:]?(?: and)? (?:its|the|the file['\u2019]s) {_NEW_NAME} {_IS_NAMED} {{new}}",
+    f"{{new}} (?:is|will be|should be|shall be) the {_NEW_NAME} (?:of|for) {{old}}",
+    f"(?:use|take) (?:the )?{_NEW_NAME} {{new}} (?:for|instead of) {{old}}",
+)
+"""How one file is said to get the name of another: `{old}` stands for names that go, `{new}` for what takes them, both
+with their articles and quotes."""
+_NAMES_JA = f"{RENAMES_JA}|命名|名付|名づけ"
+_NAME_JA = "名(?:前|称)?"
+_SINCE_JA = "(?:(?:今後|これから|以後|以降)は?、?|[^、。\\s\ue000]{1,12}(?:ので|ため)、?)?"
+RENAMED_JA = (
+    f"{{old}}(?:を|は){_SINCE_JA}{{new}}(?:に|へ|と)、?(?:{_NAMES_JA}|呼)",
+    f"{{old}}(?:を|は){_SINCE_JA}{{new}}という{_NAME_JA}(?:に|で|へ)", f"{{old}}という{_NAME_JA}を{{new}}(?:に|へ)",
+    f"{{old}}の(?:新しい)?(?:ファイル)?{_NAME_JA}(?:を|は){_SINCE_JA}{{new}}(?:に|へ|と|です|だ|で)",
+    f"{_NAME_JA}を{{old}}から{{new}}(?:に|へ)", f"{{old}}から{{new}}(?:に|へ)、?(?:ファイル)?{_NAME_JA}(?:を|変)",
+    f"{{old}}(?:から|->|=>|\u2192){{new}}(?:に|へ)(?:{_NAMES_JA})",
+)
+_FOR_OLD = "(?:replacement|substitute|successor|stand-in)s? (?:for|of|to)"
+_THERE = "(?:put|place|install|have|want|need|there should be|there must be|there has to be|get|keep)"
+_TAKEN = "(?:replaced|superseded|substituted|exchanged|swapped|swapped out) (?:with|by|for|against|through)"
+REPLACED = (
+    "(?:replace|replacing|supersede|substitute|exchange|swap) {old} (?:with|by|through) {new}",
+    "(?:swap|exchange|trade|switch|change)(?: out| in)? {old}(?: out| in)? (?:for|against|with) {new}",
+    f"{_IT} (?:replace|supersede|substitute) {_THIS} (?:with|by) {{new}}",
+    f"{_IT} (?:swap|exchange|trade|switch) {_THIS}(?: out)? (?:for|with) {{new}}",
+    f"{{new}}[,;.](?: and)? {_THIS}(?: should| must| shall| will| is to)? (?:replaces?|supersedes?) {{old}}",
+    "substitute {new} for {old}", "(?:drop|drops|abandon|discard) {old} in (?:favou?r|place) of {new}",
+    f"(?:{_THERE}|create|write|make|add|save|store|generate|move|copy|produce) {{new}}"
+    " in (?:the )?(?:place|stead) of {old}",
+    f"(?:{_THERE}) {{new}} instead of {{old}}", f"(?:instead|in place) of {{old}},? (?:i )?(?:{_THERE}) {{new}}",
+    "{new} where {old} (?:is|was|used to be|stands|stood|lies|lay|sits)(?: now)?",
+    "{new},?(?: (?:should|must|shall|will|to|needs to|has to|is to|and))*"
+    " (?:replaces?|replacing|supersedes?|superseding) {old}",
+    "{new},?(?: (?:should|must|shall|will|to|that|which))* takes? the place of {old}",
+    f"{{new}},? as (?:a |an |the |its )?{_FOR_OLD} {{old}}", f"{{new}},? (?:a|the) {_FOR_OLD} {{old}}",
+    f"{{old}} {_IS_TO} {_TAKEN} {{new}}", f"{_ENSURE} {_TAKEN} {{new}}",
+    f"(?:want|need|like|have|get) {{old}} {_TAKEN} {{new}}",
+    "{old}(?: should| must| has to| is to)? (?:gives? way|makes? way|yields?) (?:to|for) {new}",
+    f"{{old}} (?:to|into|as|in) {{new}},?(?: and)?(?: then)? (?:{DELETE})"
+    " the (?:original|old one|old file|source|former)",
+)
+"""How one file is said to take the place of another, which is gone then."""
+_REPLACES_JA = "置き換|置換|差し替|差替|入れ替|入替|取り替|取替|すり替|交換|リプレース"
+REPLACED_JA = (
+    f"{{old}}(?:を|は){_SINCE_JA}{{new}}(?:に|へ|で|と)、?(?:{_REPLACES_JA})",
+    f"{{old}}から{{new}}(?:に|へ)(?:{_REPLACES_JA}|乗り換|切り替)",
+    f"{{new}}(?:で|によって){{old}}を(?:{_REPLACES_JA})",
+    "{old}の(?:代わり|かわり|替わり)に、?{new}を(?:置|配置|入れ|据え)", "{old}をやめて、?{new}(?:に|を)",
+)
+TURNED = (
+    "(?:change|turn|make) {old} (?:in)?to {new}", "{new},? (?:that|which) (?:replaces?|supersedes?) {old}",
+)
+TURNED_JA = ("{old}(?:を|は){new}に(?:し(?!た|な)|する|変更|変え)",)
+"""What says as much of two files of one kind, and of others that one is made from the other, or works on it."""
+QUOTED = (
+    "(?:links?|references?|mentions?|occurrences?|imports?|pointers?|paths?|strings?|words?|includes?|urls?)"
+    "(?: to| of| for| from)? {old} (?:with|by|to|into|for)(?: (?:one|ones|that|those|an? [\\w-]+|the [\\w-]+|links"
+    "|references|mentions|imports)(?: to| of| for| from)?)? {new}",
+    "\ue000 from {old} (?:to|into) {new}", "use {new} (?:instead|in place) of {old}(?= in \ue000)",
+    "\ue000 (?:that|which|to) (?:renam|mov|replac|swap|copi|copy|convert|exchang)\\w* {old} (?:to|with|by|into|for|as)"
+    " {new}",
+)
+QUOTED_JA = ("{old}(?:への|の)(?:リンク|参照|言及|文字列|インポート)を{new}(?:への(?:リンク|参照))?(?:に|へ|と)",)
+"""What speaks of names that stand in some file, or that a program works on, so that neither file has to change."""
+_PART = "(?:contents?|text|body|titles?|headings?|lines?|sections?|paragraphs?|words|rows?|data|values?|styles?)"
+FILLED = (
+    f"{_PART} (?:of|in|from) {{old}} (?:with|by|to|into) (?:that|those|the(?: [\\w-]+){{1,3}}) (?:of|in|from) {{new}}",
+    f"{{old}}['\u2019]s(?: [\\w-]+)? {_PART} (?:with|by|to) {{new}}", "overwrite {old} (?:with|by) {new}",
+)
+FILLED_JA = (
+    "{old}の(?:内容|中身|本文|文章|テキスト)を{new}の(?:内容|中身|本文|文章|テキスト|もの|それ)(?:に|で|と)",
+)
+"""What fills a file, which stays, from another one, which only serves."""
+EVERYWHERE = (
+    r"everywhere|wherever|throughout|across|(?:in|inside|within)\s+(?:all|every|each|any|line|title|imports|links|code"
+    r"|comments?|the\s+(?:code|text|docs|documentation|links?|imports?|source))"
+)
+"""What says behind a replacement that names in texts are meant."""
+ASKS_FIRST = "explain|describe|tell|show|list|find|read|look|check|say|review"
 
 EXTENSIONS = frozenset(
     (
@@ -345,6 +455,32 @@ LATER = (
     r"|(?:is|are) still running|will (?:notify|report|update) (?:you )?(?:when|once)"
 )
 LATER_JA = "ポーリングを?開始|バックグラウンドで(?:実行|継続)"
+
+UNFINISHED = (
+    "BLOCKED|MERGE_BLOCKED|STUCK|FAILED|FAIL|FAILURE|INCOMPLETE|NOT_COMPLETE|PARTIAL|PARTIALLY_COMPLETE|PARTIALLY_DONE"
+    "|UNFINISHED|NOT_DONE|NOT_FINISHED|ABORTED|CANCELLED|CANCELED|ERROR|INVALID|NO_EVIDENCE|IN_PROGRESS"
+    "|NEEDS_CLARIFICATION|WAITING|UNSUCCESSFUL"
+)
+"""Statuses by which an executor says that its work is not done."""
+UNFINISHED_ALONE = "BLOCKED|INCOMPLETE|NOT DONE|UNFINISHED"
+"""Those that say so where they begin a line by themselves."""
+SPOKEN_OF = (
+    "is|are|was|were|when|if|whenever|wherever|now|in|lines?|tasks?|rows?|statuses|entries|groups?|messages?|and|or"
+    "|instead|too|as"
+)
+"""What follows the name of a status in a sentence that only speaks of it."""
+UNFINISHED_CODES_JA = {
+    "ブロック": "BLOCKED", "失敗": "FAILED", "未完了": "INCOMPLETE", "未完": "INCOMPLETE", "中断": "ABORTED",
+    "エラー": "ERROR", "保留": "BLOCKED",
+}  # fmt: skip
+UNFINISHED_JA = "|".join(UNFINISHED_CODES_JA)
+STATES = "state|status|result|verdict|outcome|conclusion"
+STATES_JA = "状態|ステータス|結果|結論|ステイタス"
+UNFINISHED_STEMS = (
+    "BLOCKED", "STUCK", "FAIL", "COMPLETE", "PARTIAL", "UNFINISHED", "NOT", "ABORTED", "CANCEL", "ERROR", "INVALID",
+    "NO_EVIDENCE", "NO EVIDENCE", "PROGRESS", "CLARIFICATION", "WAITING", "UNSUCCESSFUL", *UNFINISHED_CODES_JA,
+)  # fmt: skip
+"""A text without any of these holds none of these statuses."""
 
 GIT = r"git(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,4}\s+"
 _ENDS = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 
-from orchestrator.core.running import exits
+from orchestrator.core.running import advice, exits
+from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import HUMAN, Command, Given, Result
 from orchestrator.doors.cli.repl import ending, flags, parsing, sources
@@ -38,7 +39,13 @@ def _repl(given: Given) -> Result:
 
 def _run(given: Given, interrupts: Interrupts, *, interactive: bool) -> int:
     session = flags.opened(given, interrupts, interactive=interactive)
-    teller = Teller(json=given.json, copyable=flags.copyable(given, session))
+    on_database = flags.copyable(given, session)
+
+    def by_a_person(text: str) -> str:
+        return advice.in_a_script(on_database(text), on_database(suggest("repl", project=session.project.root)))
+
+    is_of_a_person = interactive or given.arguments.get("human_token_file") is not None
+    teller = Teller(json=given.json, copyable=on_database if is_of_a_person else by_a_person)
     worker = Worker(session, teller, interrupts)
 
     def lines() -> bool:

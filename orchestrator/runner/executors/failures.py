@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from orchestrator.core import masking
-from orchestrator.core.running import terminal
+from orchestrator.core.running import limits, terminal
 from orchestrator.runner import port
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ def with_status(task: port.ExecutorTask, result: port.ExecutorResult, ended: pro
 
 def _blocked(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorResult:
     if ended.blocked_reason == "TIMEOUT":
-        kind, sentence = "TIMEOUT", f"{ended.limit} of {ended.timeout_ms} ms is over"
+        value, unit = limits.setting(ended.limit, ended.timeout_ms or 0)
+        kind, sentence = "TIMEOUT", f"{ended.limit} of {value} {unit} is over"
     else:
         kind, sentence = "INTERACTIVE_PROMPT", f"the program asked and nobody can answer: {ended.prompt}"
     return _ended(

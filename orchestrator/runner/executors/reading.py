@@ -61,12 +61,24 @@ def _end(text: str, start: int) -> int | None:
 
 
 def _refuse_cut(text: str, start: int) -> None:
-    """Tell the beginning of a result from an example within a text, after which the text goes on."""
+    """Tell the beginning of a result from an example, or from bytes that are no text, after which the text goes on."""
+    if start and "\n" in text[start:] and _goes_on(text, start):
+        return
     try:
         strictjson.loads(text[start:], "the JSON result", None)
     except strictjson.JsonProblem as problem:
-        if problem.kind != "syntax" or start == 0 or "\n" not in text[start:]:
-            raise Unreadable(problem.message, cut=problem.kind == "cut") from problem
+        raise Unreadable(problem.message, cut=problem.kind == "cut") from problem
+
+
+def _goes_on(text: str, start: int) -> bool:
+    """Whether what begins there is no JSON, and does not only end too early."""
+    try:
+        _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        return not strictjson.is_cut(error, text)
+    except RecursionError:
+        return False
+    return True
 
 
 def _strict(text: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.running import execute_run, requested_files, run_answers, submission
+from orchestrator.app.running import execute_run, requested_files, run_answers, session_status, submission
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.errors import Refused
 from orchestrator.runner import port
@@ -222,3 +222,17 @@ def test_a_report_may_write_only_where_it_is_to_make_a_file(tmp_path: pathlib.Pa
     run = submission.submit(at, text, "REPORT")
     found = run_reader.run(at.context.connection, run["session_id"], run["id"])
     assert requested_files.writes(at.context, found) is writes
+
+
+def test_p26_each_entry_of_a_log_has_the_time_at_which_it_happened(tmp_path: pathlib.Path) -> None:
+    at = desk(tmp_path, {"status": "COMPLETE", "output": "done", "writes": {"a.md": "new"}})
+    run = done(at, "Create a.md")
+    log = session_status.log(at, run["id"], "full")
+    times: dict[str, str] = {}
+    for event in log["events"]:
+        times.setdefault(event["text"].partition(":")[0] if event["kind"] == "phase" else event["kind"], event["at"])
+    assert list(times.values()) == sorted(times.values()), times
+    order = ["queued", "started", "REQUIREMENT_ANALYSIS", "output", "file", "QA", "complete"]
+    assert sorted({times[kind] for kind in order}) == [times[kind] for kind in order]
+    assert (times["PLANNING"], times["EXECUTION"]) == (times["REQUIREMENT_ANALYSIS"], times["output"])
+    assert log["verified_files"][0]["detected_at"] == times["file"]

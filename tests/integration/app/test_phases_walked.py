@@ -9,13 +9,14 @@ from orchestrator.core.lifecycle_table import PHASES
 from orchestrator.core.running import phases
 
 AT = "2026-01-02T03:04:05.000006Z"
+TIMES = dict.fromkeys(PHASES, AT)
 MADE = phases.evidence_of(
     prompt="create a.md", tasks={"task-1": "complete"}, plan={"executor": "x"}, checks={}, verified=True, report="made"
 )
 
 
 def texts(**more: object) -> list[str]:
-    return [entry["text"] for entry in phases.walk({**MADE, **more}, AT)]  # type: ignore[dict-item]
+    return [entry["text"] for entry in phases.walk({**MADE, **more}, TIMES)]  # type: ignore[dict-item]
 
 
 def test_p4_all_seven_are_passed_in_order() -> None:

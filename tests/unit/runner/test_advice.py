@@ -66,3 +66,17 @@ REPL = "orchestrator --db /d.db repl --project /srv/shop"
 )  # fmt: skip
 def test_P39_after_a_single_run_every_command_is_one_of_the_shell(text: str, shown: str) -> None:
     assert advice.in_a_shell(text, REPL) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("/logs task-7 shows what is missing; /approve, or /continue task-7 in a later session, lets it go on",
+         f"/logs task-7 shows what is missing; {REPL}, then /continue task-7, lets it go on"),
+        ("/logs task-7 --full shows the error in full", "/logs task-7 --full shows the error in full"),
+        ("/respond yes", f"{REPL}, then /respond yes"), ("Enter the next task", "Enter the next task"),
+        (f"{REPL}, and there /continue task-7, at a terminal", f"{REPL}, and there /continue task-7, at a terminal"),
+    ],
+)  # fmt: skip
+def test_P39_a_script_is_not_told_to_approve_by_itself(text: str, shown: str) -> None:
+    assert advice.in_a_script(text, REPL) == shown

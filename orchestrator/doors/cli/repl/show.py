@@ -152,7 +152,8 @@ def _word(run: Row) -> str:
 
 
 def _told(run: Row) -> str:
-    parts = (blockage(run), f"{run.get('files_modified_count') or 0} files", _short(run["prompt"]))
+    count = run.get("files_modified_count") or 0
+    parts = (blockage(run), f"{count} file" if count == 1 else f"{count} files", _short(run["prompt"]))
     return "  ".join(part for part in parts if part)
 
 

@@ -16,7 +16,8 @@ FITS = [
     ("denied_tools", "E503", "tools"), ("log_failed", None, "folder"), ("guessed_claim", None, "not sure"),
     ("evidence_missing", None, "evidence"), ("evidence_faulty", "E304", "evidence"), ("question", None, "answer"),
     ("nothing_verified", None, "--type READ_INFO"), ("session_missing", "E501", "ORCHESTRATOR_SESSION_ID"),
-    ("executor_incomplete", None, "did not finish"), ("cancelled", None, "how far"),
+    ("executor_incomplete", None, "did not finish"), ("reported_unfinished", None, "not done"),
+    ("cancelled", None, "how far"),
 ]  # fmt: skip
 
 
@@ -39,7 +40,7 @@ def test_p39_there_is_no_hint_of_a_rule_that_does_not_exist() -> None:
 CLOCKS = [
     ("executor_timeout_ms", "Raise --executor-timeout MS (now 2000)"),
     ("progress_timeout_ms", "Raise --progress-timeout MS (now 2000)"),
-    ("task_limits.seconds", "Raise task_limits.seconds in orchestrator.json (now 2000)"),
+    ("task_limits.seconds", "Raise task_limits.seconds in orchestrator.json (now 2)"),
 ]
 
 

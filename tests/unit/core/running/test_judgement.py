@@ -38,6 +38,9 @@ def test_p8_a_verified_file_makes_a_run_complete() -> None:
 
 
 ROWS: list[Any] = [
+    pytest.param(
+        {"output": "STATUS: FAILED"}, "INCOMPLETE", "incomplete", "reported_unfinished", None, id="P1 it says so itself"
+    ),
     pytest.param({"session": None}, "INVALID", "error", "session_missing", "E501", id="P1 no session id"),
     pytest.param({"session": "s-2"}, "INVALID", "error", "session_other", "E502", id="P1 other session id"),
     pytest.param({"foreign": ("x",)}, "INVALID", "error", "foreign_artifact", "E501", id="P21 foreign artifact"),
@@ -273,6 +276,11 @@ def test_inv6_without_a_question_nobody_is_asked() -> None:
 def test_a_question_within_an_answer_is_part_of_it() -> None:
     output = "Why? Because of the cache."
     assert judged(task_type="READ_INFO", verified=(), output=output).executor_status == "COMPLETE"
+
+
+def test_p35_a_clock_is_told_in_the_unit_of_its_setting() -> None:
+    verdict = judged(executor_blocked=True, blocked_reason="TIMEOUT", timeout_ms=30_000, limit="task_limits.seconds")
+    assert verdict.why == "The executor was ended by task_limits.seconds of 30 s."
 
 
 @pytest.mark.parametrize(

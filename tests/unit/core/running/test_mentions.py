@@ -84,6 +84,22 @@ def test_p31_a_mention_is_done_when_what_fits_became_of_it(
     assert mentions.judged([mention], Tree(there, TREE.folders), touched).unmet == unmet
 
 
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("write documentation for core.py", ()), ("add comments to core.py", ()), ("write a blog post", ()),
+        ("write an agenda", ()), ("テストカバレッジを追加して", ()), ("create a poem", ()), ("delete core.py", ()),
+        ("add logging to core.py", ("core.py",)), ("write documentation and fix core.py", ("core.py",)),
+        ("implement the login", None), ("write a guide and implement the login", None),
+        ("add a docstring and add caching to core.py", ("core.py",)),
+    ],
+)  # fmt: skip
+def test_p11_what_is_about_documents_tests_or_deletions_changes_no_source(
+    text: str, changes: tuple[str, ...] | None
+) -> None:
+    assert mentions.to_change(text, mentions.find(text, TREE)) == changes
+
+
 @given(st.text() | st.text("create a.md /_:?を作成して\n-`>*\"'「」 "))
 def test_every_text_is_read(text: str) -> None:
     found = mentions.find(text, TREE)

@@ -279,8 +279,8 @@ WRONG: list[tuple[str, str]] = [
     ("apply the style of a.md to b.md", "a.md"), ("notes.txt describes the bug. Fix it in core.py.", "notes.txt"),
     ("the traceback is in error.log, fix it", "error.log"), ("follow docs/guide.md and add type hints", "docs/guide.md"),
     ("a.mdの見出しをb.mdにも追加して", "a.md"), ("notes.txtに書いてあるバグを直して", "notes.txt"),
-    ("Instead of deleting old.txt, rename it to new.txt", "new.txt"), ("give old.txt the name new.txt", "new.txt"),
-    ("let core.py write its output to result.json", "result.json"), ("replace old.txt with new.txt", "-old.txt"),
+    ("Instead of deleting old.txt, rename it to new.txt", "new.txt"),
+    ("let core.py write its output to result.json", "result.json"),
     ("replace a.md with b.md", "b.md"), ("削除するファイルはold.txtです", "old.txt"),
 ]  # fmt: skip
 """Tasks, each with what an executor changes that does something near by."""
@@ -294,7 +294,7 @@ LOOSE: list[tuple[str, str]] = [
     ("add dark mode", "src/dark.py"), ("バグを直して", "src/keep.py"), ("remove the dead code", "-src/keep.py"),
     ("Fix this crash:\n```\nFile \"core.py\", line 3\n```", "src/keep.py"), ("Add CI/CD", ".github/workflows/ci.yml"),
     ("Build a Next.js app", "src/app.tsx"), ("follow docs/guide.md and add type hints", "src/keep.py"),
-    ("replace old.txt with new.txt", "-old.txt new.txt"), ("replace a.md with b.md", "a.md"), ("replace a.md with b.md", "-a.md"),
+    ("replace a.md with b.md", "a.md"), ("replace a.md with b.md", "-a.md"),
     ("fix all files except core.py", "src/keep.py"), ("the traceback is in error.log, fix it", "core.py"), ("don't delete README.md, only shorten it", "README.md"),
 ]  # fmt: skip
 """Tasks that mention nothing that has to become another: any change may be what was wanted, and none is not enough."""
@@ -312,7 +312,7 @@ GUESSED: list[tuple[str, str]] = [
     ("READMEをいい感じにして", "README.md"), ("「notes.md」というファイルが欲しい", "notes.md"),
     ("新規ファイル：notes.md", "notes.md"), ("README.mdをそのまま英訳して", "README.md"),  # noqa: RUF001
     ("README.md、お願いします", "README.md"), ("notes.mdが必要です", "notes.md"),
-    ("config.yamlのtimeoutを30にして", "config.yaml"), ("what about deleting old.txt?", "-old.txt"), ("give old.txt the name new.txt", "-old.txt new.txt"),
+    ("config.yamlのtimeoutを30にして", "config.yaml"), ("what about deleting old.txt?", "-old.txt"),
     ("削除するファイルはold.txtです", "-old.txt"),
     ("review core.py and list the problems in review.md", "review.md"), ("How about adding a title to README.md?", "README.md"),
 ]  # fmt: skip
