@@ -10,9 +10,10 @@ from orchestrator.core import masking_heads as heads
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
+from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_harmless import harmless
 from orchestrator.core.masking_heads import Found, Head, Match, Pending, View
-from orchestrator.core.masking_patterns import compiled
+from orchestrator.core.masking_prefilter import compiled
 from orchestrator.core.masking_runs import Ends
 
 _BLANK_STOPS = r"[\s\"'`]"
@@ -37,7 +38,7 @@ _PROGRAM = (
     r"(?:\A|[\s;&|(`\"'/$=])("
     + "|".join(
         re.escape(name).replace(r"\+", r"\s{1,4}(?:-\S{1,40}\s{1,4}){0,4}")
-        for name in sorted(kinds.PROGRAMS, key=len, reverse=True)
+        for name in sorted(tables.PROGRAMS, key=len, reverse=True)
     )
     + r")(?:\.exe)?(?=\s)"
 )
@@ -207,7 +208,8 @@ def _is_element(hint: Match) -> bool:
 
 
 def _is_quoted(hint: Match) -> bool:
-    return any(quote in hint.group() for quote in "\"'`")
+    name = hint.group()
+    return '"' in name or "'" in name or "`" in name
 
 
 def _quoted(opener: Match) -> Ends:
@@ -467,7 +469,7 @@ def _letter(view: View, hint: Match) -> Found:
         return None
     if view.open(start + 1):
         return Pending(start)
-    if what == kinds.PASSWORD:
+    if what == tables.PASSWORD:
         blank = hint.group()[-1:].isspace()
         plain = compiled(_PORT_OR_NAME).match(view.text, start) if blank else None
         if plain and view.open(plain.end() + 1):
@@ -499,7 +501,7 @@ def _programs(view: View, at: int) -> dict[str, str]:
     command = compiled(_COMMAND_ENDS).split(before)[-1]
     found = compiled(_PROGRAM).findall(command + " ")
     name = "+".join(word for word in found[-1].split() if word[0] != "-") if found else ""
-    return kinds.PROGRAMS.get(name, {})
+    return tables.PROGRAMS.get(name, {})
 
 
 def _signature(view: View, hint: Match) -> Found:
