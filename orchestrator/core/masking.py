@@ -99,6 +99,8 @@ def mask_value(value: Any, secrets: Sequence[str] = ()) -> Any:
         value: a JSON-like value: None, bool, numbers, strings, lists or tuples, mappings.
         secrets: registered values.
     """
+    if is_plain(value, secrets):
+        return value
     if isinstance(value, Mapping):
         masked = ((mask(name, secrets), item) for name, item in value.items())
         return {name: _mask_named(name, item, secrets) for name, item in masked}
@@ -137,6 +139,35 @@ def mask_keys_value(value: Any, secrets: Sequence[str] = ()) -> Any:
     if isinstance(value, Mapping):
         return {mask_keys(name, secrets): mask_keys_value(item, secrets) for name, item in value.items()}
     return _mask_all(value, lambda text: mask_keys(text, secrets), lambda item: mask_keys_value(item, secrets))
+
+
+def mask_document(document: Any, secrets: Sequence[str] = ()) -> Any:
+    """An answer of the program with every text in it masked, as by `mask_written`; its names stay, and its own tokens.
+
+    One look at all texts together comes first, and most answers need no other.
+
+    Args:
+        document: a JSON-like value.
+        secrets: registered values.
+    """
+    texts = _texts(document)
+    if look("\n".join(texts), secrets, keys_only=False) == NOTHING:
+        return document
+    if isinstance(document, str):
+        return mask_written(document, secrets)
+    if isinstance(document, Mapping):
+        return {name: mask_document(each, secrets) for name, each in document.items()}
+    return [mask_document(each, secrets) for each in document] if isinstance(document, list | tuple) else document
+
+
+def _texts(document: Any) -> list[str]:
+    if isinstance(document, str):
+        return [document]
+    if isinstance(document, Mapping):
+        document = document.values()
+    elif not isinstance(document, list | tuple):
+        return []
+    return [text for each in document for text in _texts(each)]
 
 
 def mask_written(text: str, secrets: Sequence[str] = ()) -> str:

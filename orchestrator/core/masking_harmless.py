@@ -143,10 +143,11 @@ _CODE = "(?:" + "|".join(_CODES) + ")"
 _CODE_SIGN = r"[^\w\s,;'\"$%/@#=]|[Ii]nt|[Ff]loat"
 """One of these is in every expression and type."""
 _VARIABLE = (
-    r"!?_{0,2}(?:[A-Za-z]{2,30}\d{0,2}|[A-Za-z](?=_))(?:(?:_{1,2}|\.|->|::)[A-Za-z]{1,30}\d{0,2}|_\d{1,3}){0,8}(?=[\s(\[):;,{&|\]]|\Z)"
+    r"!?_{0,2}(?:[A-Za-z]{2,30}\d{0,2}|[A-Za-z](?=_))"
+    r"(?:(?:_{1,2}|\.|->|::)[A-Za-z]{1,30}\d{0,2}|_\d{1,3}){0,8}(?=[\s(\[):;,{&|\]]|\Z)"
 )
+_WORD_AND_DIGITS = r"[A-Za-z]+[0-9]+"
 _SMALL_NUMBER = r"\d{1,3}(?=[\s):;,{&|\]]|\Z)"
-_NUMBERED = r"_?(?:v)?\d{1,2}\Z"
 _TYPE = (
     r"(?:(?:[a-z_]{2,24}\.)?[A-Z][A-Za-z]{2,30}\)|(?:[a-z]{1,10}\.)?(?:Optional|Union|List|Dict|Sequence|Mapping|Iterable"
     r"|Final|ClassVar|Annotated|Literal)\[|(?:str|bytes|int|bool|dict|list|None)(?: ?\| ?[\w.\[\]]{2,40}){1,4}"
@@ -159,7 +160,7 @@ _PARSED = (
 _ASKING = (
     r"(?:getpass|input|prompt|ask|askpass|question|readline|read_?password|password_input|secret_input)\(\[?[bru]?f?\Z"
 )
-_READING = r"(?:env|get[a-z_]{0,24}|fetch|lookup|read[a-z_]{0,16}|secret)\(\[?\Z"
+_READING = r"(?:env|get[a-z_]{0,24}|fetch|lookup|read[a-z_]{0,16})\(\[?\Z"
 _KEY_NAME = r"[A-Za-z][A-Za-z0-9_.-]{0,63}"
 _PROSE = r"(?:[Aa]|[A-Za-z][a-z]{1,20})[,.]?[ ](?:[a-z]{1,20}|['\"`(<{$]|[a-z]+['\u2019]s)(?![A-Za-z0-9_@=:-])"
 
@@ -181,8 +182,6 @@ def harmless(value: str) -> bool:
 
 def is_label(value: str) -> bool:
     """Whether a value says what a secret is called, or what to do with one: `DB_PASSWORD`, `Mot de passe`."""
-    if value[-1:].isdigit() and "_" in value.rstrip("0123456789v")[:-1]:
-        value = compiled(_NUMBERED).sub("", value)
     value = value.lstrip("_")
     if value.isascii() and compiled("[0-9]").search(value):
         return False
@@ -222,7 +221,9 @@ def is_variable(rest: str) -> bool:
     Args:
         rest: the line from the value on.
     """
-    return bool(compiled(_VARIABLE).match(rest))
+    found = compiled(_VARIABLE).match(rest)
+    # One word with a digit behind it, and nothing else of code around it, may as well be a password.
+    return found is not None and (not compiled(_WORD_AND_DIGITS).fullmatch(found[0]) or rest[found.end() :][:1] > " ")
 
 
 def is_type(rest: str) -> bool:

@@ -41,7 +41,7 @@ _NAMES = (
 )
 _SPELT = (
     rf"x(?:0[0-8bcefBCEF]|1[0-9a-fA-F]|[89][0-9a-fA-F]|7[fF]|[aA][dD]|\{{0{{0,6}}{_HEXES}\}})|u(?:{_FOUR}"
-    rf"|\{{0{{0,6}}{_HEXES}\}})|U000(?:0{_FOUR}|[eE]0[0-9a-fA-F]{{3}})|N\{{{_NAMES}\}}|{_OCTAL}"
+    rf"|\{{0{{0,6}}{_HEXES}\}})|u[dD][bB]4[0-3]\\{{1,4}}u[dD][c-fC-F][0-9a-fA-F]{{2}}|U000(?:0{_FOUR}|[eE]0[0-9a-fA-F]{{3}})|N\{{{_NAMES}\}}|{_OCTAL}"
 )
 """A character that is not shown, as it is spelt behind a backslash."""
 _ESC = r"(?:x1[bB]|x\{0{0,6}1[bB]\}|u001[bB]|u\{0{0,6}1[bB]\}|U0{6}1[bB]|N\{ESC(?:APE)?\}|0{0,2}33|[eE]|c\[)"

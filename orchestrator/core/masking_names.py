@@ -45,7 +45,7 @@ _PROGRAM = (
 _COMMAND_ENDS = r"\n|[;|&]{1,2}\s"
 _MACHINE = r"(?:machine\s{1,16}\S{1,100}|default)\s{1,16}\Z"
 _SIGNATURE_LENGTH = 24
-_TOKEN_CLASS = r"[A-Z][a-z]{2,20}(?:\.[A-Z][A-Za-z]{2,24}){1,4}(?![\w.])"
+_SYNTAX_CLASS = r"[A-Z][a-z]{2,20}(?:\.[A-Z][A-Za-z]{2,24}){1,4}(?![\w.])"
 """What a highlighter of code calls a kind of token: `Name.Builtin`."""
 _CLOSED = r"[,;)\]}]|[ ]{0,4}(?:\Z|[\r\n])"
 """Behind a quote that ends a string, and begins none: `prompt='Password: ', stream=None`."""
@@ -299,7 +299,7 @@ def _is_in_code(hint: Match, line: str) -> bool:
         return innocent.is_variable(line) or innocent.is_small(line)
     if name.endswith("] =") or (name.endswith(("':", '":')) and "_" in line and not compiled("[0-9]").search(line)):
         return innocent.is_variable(line)
-    return name.endswith("token =") and bool(compiled(_TOKEN_CLASS).match(line))
+    return name.endswith("token =") and bool(compiled(_SYNTAX_CLASS).match(line))
 
 
 def _line(view: View, start: int) -> str | Pending:

@@ -29,7 +29,7 @@ NAMES = (*("pass", "pwd", "secret", "token", "key", "credential", "authorization
 _ENDLESS_URL = 1_024
 _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
-_SEEN = (
+SEEN = (
     "\t\n\r -~\x85\xa0-\xac\xae-\u034e\u0350-\u061b\u061d-\u115e\u1161-\u17b3\u17b6-\u180a\u1810-\u200a\u2010-\u2029"
     "\u202f-\u205f\u2070-\u3163\u3165-\ufdff\ufe10-\ufefe\uff00-\uff9f\uffa1-\ufff8\ufffc-\U000dffff"
     "\U000e1000-\U0010ffff"
@@ -90,7 +90,7 @@ class Letters:
 
 
 def _all_seen(text: str) -> bool:
-    found = compiled(f"[{_SEEN}]*+").match(text)
+    found = compiled(f"[{SEEN}]*+").match(text)
     return found is not None and found.end() == len(text)
 
 
