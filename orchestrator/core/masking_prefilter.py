@@ -164,13 +164,13 @@ _PARTS = ("hook", "TT3", "EZ")
 
 
 @functools.cache
-def _marks() -> dict[str, list[str]]:
-    """Marks that end with no sign, by what several of them share."""
+def _marks() -> list[tuple[str, str, list[str]]]:
+    """Marks that end with no sign, by what several of them share, and its last character, which is looked for first."""
     found: dict[str, list[str]] = {}
     for mark in tables.FORMS:
         if mark[-1] not in tables.SIGNS:
             found.setdefault(next((part for part in _PARTS if part in mark), mark), []).append(mark)
-    return found
+    return [(part[-1], part, marks) for part, marks in found.items()]
 
 
 @functools.cache
@@ -199,10 +199,10 @@ def is_marked(data: str) -> bool:
         if sign in data and compiled(_marks_backwards(sign)).search(backwards):
             if any(mark[-1] == sign and mark in data and _has_form(data, mark) for mark in tables.FORMS):
                 return True
-    return any(
-        part[-1:] in data and part in data and any(mark in data and _has_form(data, mark) for mark in marks)
-        for part, marks in _marks().items()
-    )
+    for rare, part, marks in _marks():
+        if rare in data and part in data and any(mark in data and _has_form(data, mark) for mark in marks):
+            return True
+    return False
 
 
 def _has_form(data: str, mark: str) -> bool:
