@@ -16,20 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.core import sha256
-from orchestrator.core.masking_patterns import (
-    CONTROL,
-    FOLDER,
-    KEY_PARTS,
-    MASKED,
-    NAMES,
-    OPTION_LETTERS,
-    SHORTEST_VALUE,
-    classes,
-    compiled,
-    has_literal,
-    is_broken,
-    may_be_marked,
-)
+from orchestrator.core.masking_prefilter import BROKEN, HIDDEN, NOTHING, SHORTEST_VALUE, compiled, look
 
 REDACTED = "[REDACTED]"
 MASK = "[MASKED:"
@@ -38,44 +25,11 @@ MASK = "[MASKED:"
 OWN_CLAIM = r'"claim_token":"[A-Za-z0-9][^"\\:]*:C[0-9]+(?:\.[0-9]+)?"'
 
 _EXAMPLE = "0x0x0x0x0x0x"
-_OPTIONS = tuple(f" -{letter}" for letter in OPTION_LETTERS)
-_NO_END = 1_024
 
 
 def may_hold_keys(text: str, secrets: Sequence[str] = ()) -> bool:
     """Whether a key or registered value could be in a text; false in a microsecond for most texts."""
-    if has_literal(text, KEY_PARTS) or ("sk-" in text and _sk_begins(text)):
-        return True
-    if any(secret[:SHORTEST_VALUE] in text for secret in secrets):
-        return True
-    known = classes(text)
-    if CONTROL in known or may_be_marked(text, known):
-        return True
-    return (not text.isascii() or "\\" in text or "^[[" in text) and is_broken(text)
-
-
-def _sk_begins(text: str) -> bool:
-    """Whether `sk-` is more than the end of words such as `task-`."""
-    if "\\" not in text and "%" not in text and "\x1b" not in text and text.count("sk-") == text.count("task-"):
-        return False
-    at = text.find("sk-")
-    while at >= 0:
-        if not text[at - 1 : at].isalnum() or "\\" in text[max(0, at - 6) : at] or "%" in text[max(0, at - 3) : at]:
-            return True
-        at = text.find("sk-", at + 1)
-    return "\x1b" in text
-
-
-def _may_hold_secrets(text: str, secrets: Sequence[str]) -> bool:
-    # Names are what most texts have, and there are fewer of them.
-    lower = text.lower()
-    if any(name in lower for name in NAMES):
-        return True
-    if "eyJ" in text or "sig=" in lower or ("://" in text and ("@" in text or len(text) > _NO_END)):
-        return True
-    if " -" in text and any(option in text for option in _OPTIONS):
-        return True
-    return may_hold_keys(text, secrets)
+    return look(text, secrets, keys_only=True) != NOTHING
 
 
 @typing.overload
@@ -91,9 +45,7 @@ def mask(text: str | None, secrets: Sequence[str] = ()) -> str | None:
 
     Source: seed 001, Property 25, 3.
     """
-    if not text or not _may_hold_secrets(text, secrets):
-        return text
-    return _masked(text, secrets, keys_only=False)
+    return _masked(text, secrets, keys_only=False) if text else text
 
 
 @typing.overload
@@ -109,9 +61,7 @@ def mask_keys(text: str | None, secrets: Sequence[str] = ()) -> str | None:
 
     Source: seed 001, Property 24, 3.
     """
-    if not text or not may_hold_keys(text, secrets):
-        return text
-    return _masked(text, secrets, keys_only=True)
+    return _masked(text, secrets, keys_only=True) if text else text
 
 
 def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
@@ -122,11 +72,13 @@ def mask_keys_id(text: str, secrets: Sequence[str] = ()) -> str:
 
 
 def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
-    if is_broken(text):
+    found = look(text, secrets, keys_only=keys_only)
+    if found in (NOTHING, HIDDEN):
+        return text
+    if found == BROKEN:
         from orchestrator.core import masking_stream
 
-        stream = masking_stream.Stream(secrets, keys_only=keys_only)
-        return stream.feed(text) + stream.close()
+        return masking_stream.Stream(secrets, keys_only=keys_only).whole(text)
     from orchestrator.core import masking_machine
 
     return masking_machine.Machine(secrets, keys_only).feed(text, final=True)
@@ -147,6 +99,8 @@ def mask_value(value: Any, secrets: Sequence[str] = ()) -> Any:
         value: a JSON-like value: None, bool, numbers, strings, lists or tuples, mappings.
         secrets: registered values.
     """
+    if is_plain(value, secrets):
+        return value
     if isinstance(value, Mapping):
         masked = ((mask(name, secrets), item) for name, item in value.items())
         return {name: _mask_named(name, item, secrets) for name, item in masked}
@@ -161,7 +115,7 @@ def is_plain(value: Any, secrets: Sequence[str] = ()) -> bool:
         secrets: registered values.
     """
     texts: list[str] = []
-    return _gather(value, texts) and not _may_hold_secrets("\n".join(texts), secrets)
+    return _gather(value, texts) and look("\n".join(texts), secrets, keys_only=False) == NOTHING
 
 
 def _gather(value: Any, texts: list[str]) -> bool:
@@ -187,6 +141,35 @@ def mask_keys_value(value: Any, secrets: Sequence[str] = ()) -> Any:
     return _mask_all(value, lambda text: mask_keys(text, secrets), lambda item: mask_keys_value(item, secrets))
 
 
+def mask_document(document: Any, secrets: Sequence[str] = ()) -> Any:
+    """An answer of the program with every text in it masked, as by `mask_written`; its names stay, and its own tokens.
+
+    One look at all texts together comes first, and most answers need no other.
+
+    Args:
+        document: a JSON-like value.
+        secrets: registered values.
+    """
+    texts = _texts(document)
+    if look("\n".join(texts), secrets, keys_only=False) == NOTHING:
+        return document
+    if isinstance(document, str):
+        return mask_written(document, secrets)
+    if isinstance(document, Mapping):
+        return {name: mask_document(each, secrets) for name, each in document.items()}
+    return [mask_document(each, secrets) for each in document] if isinstance(document, list | tuple) else document
+
+
+def _texts(document: Any) -> list[str]:
+    if isinstance(document, str):
+        return [document]
+    if isinstance(document, Mapping):
+        document = document.values()
+    elif not isinstance(document, list | tuple):
+        return []
+    return [text for each in document for text in _texts(each)]
+
+
 def mask_written(text: str, secrets: Sequence[str] = ()) -> str:
     r"""Mask a text that may be JSON, one document or one in each line: there each string is masked by itself.
 
@@ -197,7 +180,7 @@ def mask_written(text: str, secrets: Sequence[str] = ()) -> str:
         text: what is to be shown.
         secrets: registered values.
     """
-    if not text or not _may_hold_secrets(text, secrets):
+    if not text or look(text, secrets, keys_only=False) == NOTHING:
         return text
     from orchestrator.core import masking_json
 
@@ -220,9 +203,9 @@ def mask_event(text: str, secrets: Sequence[str] = ()) -> str:
 
 def _in_json(secrets: Sequence[str]) -> tuple[Callable[[str], str], Callable[[str, str | float], str | None]]:
     """How a text is masked in JSON, and a value behind a name; None where the name says nothing of a secret."""
-    return lambda text: mask(text, secrets), lambda name, value: (
-        mask_named(name, value, secrets) if named(name) is not None else None
-    )
+    return lambda text: mask(
+        text, secrets
+    ), lambda name, value: mask_named(name, value, secrets) if named(name) is not None else None
 
 
 def mask_named(name: str, value: str | float, secrets: Sequence[str] = ()) -> str:
@@ -241,12 +224,15 @@ def _mask_named(name: str, value: Any, secrets: Sequence[str]) -> Any:
     token = None if isinstance(value, bool) or not isinstance(value, str | int | float) else named(name)
     if token is None or _harmless(name, str(value)):
         return mask_value(value, secrets)
+    from orchestrator.core.masking_patterns import MASKED
+
     shown = mask(str(value), secrets)
-    return shown if re.fullmatch(f"(?:{MASKED})+", shown) else token
+    return shown if compiled(f"(?:{MASKED})+").fullmatch(shown) else token
 
 
 def _harmless(name: str, value: str) -> bool:
     from orchestrator.core.masking_harmless import CLAIM, CLAIM_NAME, harmless
+    from orchestrator.core.masking_patterns import FOLDER
 
     if re.search(f"{CLAIM_NAME}token$", name, re.IGNORECASE) and re.fullmatch(CLAIM, value):
         return True

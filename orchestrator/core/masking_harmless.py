@@ -5,7 +5,8 @@ Every pattern is bounded or runs over one class of characters, so that none can 
 
 from __future__ import annotations
 
-from orchestrator.core.masking_patterns import MASKED, PATH, PLAIN_LIMIT, WINDOW, WORD, compiled
+from orchestrator.core.masking_patterns import MASKED, PATH, PLAIN_LIMIT, WINDOW, WORD
+from orchestrator.core.masking_prefilter import compiled
 
 LINE = 200
 """So much of a line tells whether an unquoted value is code or prose."""
@@ -80,6 +81,7 @@ _REFERENCES = (
     r"\[\[?[ ]?[A-Za-z][A-Za-z_ -]{1,40}[ ]?\]?",
     r"#\{[^}\n]{0,99}",
     r"@{1,2}[A-Za-z_]{2,40}",
+    r"#[0-9a-fA-F]{6}",
     r":[a-z_]{2,40}",
     r"[*•●xX.…_?#]{3,64}",
     r"!(?:Ref|Sub|GetAtt|env|secret|vault|ENV)\b.{0,99}",
@@ -89,7 +91,13 @@ _REFERENCES = (
     r"|ini|conf|enc|gpg|age|p12|pfx|jks|md|html|sql|go|rs|java|rb|sh|asc|pub|properties)(?::\d{1,6})?",
     r"[a-z_]{2,32}(?:/[a-z_]{2,32}){2,8}",
 )
-_REFERENCE = "(?:" + "|".join(_REFERENCES) + ")" + _CLOSERS
+_PLACEHOLDER = (
+    r"(?:\$?\{(?:(?:await )?[A-Za-z_]{1,40}\d{0,2}(?:[.\[(][^{}\r\n]{0,60})?(?:![rsa])?(?::[^{}\r\n]{0,10})?)?\}"
+    r"|%(?:\([A-Za-z_]{1,40}\))?[-+#0]?\d{0,2}[sdrfxi]|<[A-Za-z_][A-Za-z_ -]{1,24}>)"
+)
+_MADE = rf"(?:[\s:/_.,;|+@-]{{0,4}}{_PLACEHOLDER}){{1,8}}[\s:/_.,;|+@-]{{0,4}}"
+"""A text that is put together when the program runs: `{prefix}-{suffix1}`, `%s%d`."""
+_REFERENCE = "(?:" + "|".join((*_REFERENCES, _MADE)) + ")" + _CLOSERS
 _NAME = r"[^\W\d_]{1,32}(?:[_.\-/: '\u2019|]{1,3}[^\W\d_]{1,32}){0,11}"
 _HUMP = r"[A-Z]?[^\W\dA-Z_]+|[A-Z]+(?![a-z])"
 _LETTERS_A_WORD = 3
@@ -124,6 +132,9 @@ _CODES = (
     r"(?:u?int|float|Uint|Int|Float|Big[A-Z]int)\d{1,3}(?:_t|Array)?(?![A-Za-z0-9])",
     r"(?:Read|Get|New|ConvertTo|ConvertFrom|Import)-[A-Z][A-Za-z]{2,30}(?!\w)",
     r"\*?\[\][A-Za-z_.]{2,40}(?![A-Za-z0-9])",
+    r"[a-z0-9_]{2,24}\.[A-Z][A-Za-z0-9]{0,40}(?:Key|Token|Secret|Password|Credentials?)(?!\w)",
+    r"[A-Za-z_]{1,40}(?:\.[A-Za-z_]{1,40}){0,4}\._?[a-z_]{0,24}(?:key|token|secret|passw(?:or)?d|credentials?)(?![\w.@])",
+    r"\((?:[A-Za-z_][A-Za-z_.]{0,40}|\d{1,3}), ?[^)\n]{0,80}\)",
     r"[A-Za-z]{2,24}\?(?=[\s,;)=]|\Z)",
     r"[A-Za-z.]{2,40}(?:[ ]?\|[ ]?[A-Za-z.]{2,40}){1,5}(?=[\s,;)=\]}]|\Z)",
     r"(?:\([^()\n]{0,80}\)|[A-Za-z_]{1,40})[ ]?(?:=>|->)[ ]?\S",
@@ -131,6 +142,26 @@ _CODES = (
 _CODE = "(?:" + "|".join(_CODES) + ")"
 _CODE_SIGN = r"[^\w\s,;'\"$%/@#=]|[Ii]nt|[Ff]loat"
 """One of these is in every expression and type."""
+_VARIABLE = (
+    r"!?_{0,2}(?:[A-Za-z]{2,30}\d{0,2}|[A-Za-z](?=_))"
+    r"(?:(?:_{1,2}|\.|->|::)[A-Za-z]{1,30}\d{0,2}|_\d{1,3}){0,8}(?=[\s(\[):;,{&|\]]|\Z)"
+)
+_WORD_AND_DIGITS = r"[A-Za-z]+[0-9]+"
+_SMALL_NUMBER = r"\d{1,3}(?=[\s):;,{&|\]]|\Z)"
+_TYPE = (
+    r"(?:(?:[a-z_]{2,24}\.)?[A-Z][A-Za-z]{2,30}\)|(?:[a-z]{1,10}\.)?(?:Optional|Union|List|Dict|Sequence|Mapping|Iterable"
+    r"|Final|ClassVar|Annotated|Literal)\[|(?:str|bytes|int|bool|dict|list|None)(?: ?\| ?[\w.\[\]]{2,40}){1,4}"
+    r"(?=[\s,)=]|\Z))"
+)
+_PARSED = (
+    r"(?:(?:\A|[^a-z_])re\.[a-z]{2,12}|\.(?:encode|decode|[lr]?strip|split|replace|join|startswith|endswith|format"
+    r"|remove(?:prefix|suffix)|r?find|index|push))\([bru]{0,2}f?\Z"
+)
+_ASKING = (
+    r"(?:getpass|input|prompt|ask|askpass|question|readline|read_?password|password_input|secret_input)\(\[?[bru]?f?\Z"
+)
+_READING = r"(?:env|get[a-z_]{0,24}|fetch|lookup|read[a-z_]{0,16})\(\[?\Z"
+_KEY_NAME = r"[A-Za-z][A-Za-z0-9_.-]{0,63}"
 _PROSE = r"(?:[Aa]|[A-Za-z][a-z]{1,20})[,.]?[ ](?:[a-z]{1,20}|['\"`(<{$]|[a-z]+['\u2019]s)(?![A-Za-z0-9_@=:-])"
 
 
@@ -151,6 +182,7 @@ def harmless(value: str) -> bool:
 
 def is_label(value: str) -> bool:
     """Whether a value says what a secret is called, or what to do with one: `DB_PASSWORD`, `Mot de passe`."""
+    value = value.lstrip("_")
     if value.isascii() and compiled("[0-9]").search(value):
         return False
     value = value.strip(" \t*,;()")
@@ -181,6 +213,41 @@ def is_code(rest: str) -> bool:
         rest: the line from the value on, at most `LINE` characters of it.
     """
     return bool(compiled(_CODE_SIGN).search(rest) and compiled(_CODE).match(rest))
+
+
+def is_variable(rest: str) -> bool:
+    """Whether what stands where code assigns or compares is a variable, which has words for a name.
+
+    Args:
+        rest: the line from the value on.
+    """
+    found = compiled(_VARIABLE).match(rest)
+    # One word with a digit behind it, and nothing else of code around it, may as well be a password.
+    return found is not None and (not compiled(_WORD_AND_DIGITS).fullmatch(found[0]) or rest[found.end() :][:1] > " ")
+
+
+def is_type(rest: str) -> bool:
+    """Whether a type stands there: `Optional[str]`, `str | None`, `Cookie)`."""
+    return bool(compiled(_TYPE).match(rest))
+
+
+def is_small(rest: str) -> bool:
+    """Whether a number of up to three digits stands there."""
+    return bool(compiled(_SMALL_NUMBER).match(rest))
+
+
+def asks(call: str) -> bool:
+    """Whether a call asks somebody for a secret, or takes one apart, so that the text in it is none: `getpass("…`."""
+    call = call.rstrip("\"'`\\").lower()
+    return bool(compiled(_ASKING).search(call) or compiled(_PARSED).search(call))
+
+
+def reads(call: str, name: str) -> bool:
+    """Whether a call reads a secret by its name: `environ.get("API_KEY2`."""
+    words = compiled(_HUMP).findall(name) if compiled(_KEY_NAME).fullmatch(name) else []
+    return any(word.lower() in _SECRET_WORDS for word in words) and bool(
+        compiled(_READING).search(call.rstrip("\"'`\\").lower())
+    )
 
 
 def is_prose(rest: str) -> bool:

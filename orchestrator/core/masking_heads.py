@@ -10,8 +10,9 @@ from collections.abc import Callable
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
+from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_harmless import harmless
-from orchestrator.core.masking_patterns import compiled
+from orchestrator.core.masking_prefilter import compiled
 from orchestrator.core.masking_runs import Ends
 from orchestrator.core.tuples import NamedTuple
 
@@ -158,17 +159,17 @@ def _issued(view: View, hint: Match) -> Found:
     mark, at = hint.group(), hint.start()
     if not _is_mark(view, at, mark):
         return None
-    form, body = patterns.MARKS[mark], hint.end()
-    start = body if mark.endswith(kinds.BEHIND) else at
-    run = compiled(rf"[{form.characters}]{{0,{_TOKEN_WINDOW}}}").match(view.text, body)
+    (characters, least, needed), body = tables.FORMS[mark], hint.end()
+    start = body if mark.endswith(tables.BEHIND) else at
+    run = compiled(rf"[{characters}]{{0,{_TOKEN_WINDOW}}}").match(view.text, body)
     found = run.group() if run else ""
     end = body + len(found)
     if view.open(end):
         return Pending(start)
-    enough = len(found) >= form.least and (not form.needed or compiled(form.needed).search(found))
+    enough = len(found) >= least and (not needed or compiled(needed).search(found))
     if not enough and not view.cut_at(end):
         return None
-    return Head(start, kinds.API, _issued_ends(mark[start - at :], form.characters))
+    return Head(start, kinds.API, _issued_ends(mark[start - at :], characters))
 
 
 @functools.cache

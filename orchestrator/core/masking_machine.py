@@ -14,7 +14,7 @@ from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
 from orchestrator.core.masking_names import HEADS
-from orchestrator.core.masking_patterns import compiled
+from orchestrator.core.masking_prefilter import SHORTEST_VALUE, compiled, is_marked
 
 SLICE = 65_536
 """Longer pieces are taken in parts of so many characters, which bounds the memory."""
@@ -23,12 +23,7 @@ _CONTEXT = 320
 _CUT_VALUE = 4
 
 
-BEGINS = (
-    *(hint.literal[:-1] for hint in patterns.HINTS if hint.first),
-    *(mark for mark in patterns.MARKS if not mark.endswith(kinds.BEHIND)),
-)
-"""What keys begin with, where a whole one may be cut; of hints without the last character."""
-_BEGINNINGS = frozenset(literal[:length] for literal in BEGINS for length in range(1, len(literal) + 1))
+_BEGINNINGS = frozenset(literal[:length] for literal in patterns.BEGINS for length in range(1, len(literal) + 1))
 _LONGEST_LITERAL = max(map(len, _BEGINNINGS))
 _LONGEST_TOKEN = max(map(len, patterns.TOKENS))
 _MASKED_PART = r"\[(?:M(?:A(?:S(?:K(?:E(?:D(?::[A-Z_]*)?)?)?)?)?)?)?\Z"
@@ -130,7 +125,7 @@ class Machine:
     """
 
     def __init__(self, secrets: Sequence[str], keys_only: bool) -> None:
-        long = {secret for secret in secrets if len(secret) >= patterns.SHORTEST_VALUE}
+        long = {secret for secret in secrets if len(secret) >= SHORTEST_VALUE}
         self._secrets = sorted(long, key=lambda secret: (-len(secret), secret))
         self._hints = patterns.KEY_HINTS if keys_only else patterns.HINTS
         self._context = max([_CONTEXT, *map(len, self._secrets)])
@@ -155,7 +150,7 @@ class Machine:
 
     def _advance(self, view: View) -> None:
         unread = view.text[self._look :]
-        marked = patterns.has_long_run(unread) or ((view.cut or not view.final) and patterns.may_end_marked(unread))
+        marked = is_marked(unread) if view.final and not view.cut else patterns.may_be_marked(unread)
         sources = [
             _Source(hint, view, self._look)
             for hint in self._hints
@@ -199,7 +194,7 @@ class Machine:
     def _values(self, view: View, tail: int) -> str:
         """The pattern of the registered values, also for one that the end of the text cuts."""
         known = [re.escape(secret) for secret in self._secrets]
-        least = _CUT_VALUE if view.cut else patterns.SHORTEST_VALUE
+        least = _CUT_VALUE if view.cut else SHORTEST_VALUE
         if view.final and len(view.text) - tail >= least:
             known += [re.escape(view.text[_beginning(view.text, secret) :]) + r"\Z" for secret in self._secrets]
         return "|".join(known)

@@ -10,9 +10,10 @@ from orchestrator.core import masking_heads as heads
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
+from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_harmless import harmless
 from orchestrator.core.masking_heads import Found, Head, Match, Pending, View
-from orchestrator.core.masking_patterns import compiled
+from orchestrator.core.masking_prefilter import compiled
 from orchestrator.core.masking_runs import Ends
 
 _BLANK_STOPS = r"[\s\"'`]"
@@ -37,13 +38,21 @@ _PROGRAM = (
     r"(?:\A|[\s;&|(`\"'/$=])("
     + "|".join(
         re.escape(name).replace(r"\+", r"\s{1,4}(?:-\S{1,40}\s{1,4}){0,4}")
-        for name in sorted(kinds.PROGRAMS, key=len, reverse=True)
+        for name in sorted(tables.PROGRAMS, key=len, reverse=True)
     )
     + r")(?:\.exe)?(?=\s)"
 )
 _COMMAND_ENDS = r"\n|[;|&]{1,2}\s"
 _MACHINE = r"(?:machine\s{1,16}\S{1,100}|default)\s{1,16}\Z"
 _SIGNATURE_LENGTH = 24
+_SYNTAX_CLASS = r"[A-Z][a-z]{2,20}(?:\.[A-Z][A-Za-z]{2,24}){1,4}(?![\w.])"
+"""What a highlighter of code calls a kind of token: `Name.Builtin`."""
+_CLOSED = r"[,;)\]}]|[ ]{0,4}(?:\Z|[\r\n])"
+"""Behind a quote that ends a string, and begins none: `prompt='Password: ', stream=None`."""
+_COUNTED = r"(?:\A|[^a-z])(?:max|min|num|n|pad|eos|bos|unk|sep|cls|mask|start|end|next|total|special|image|audio)_?\Z"
+"""Before `token`: a number of tokens, or the number of one."""
+_CONSTANT_LENGTH = 3
+"""How many digits the number of a token has that a parser knows: `ERRORTOKEN = 59`."""
 _PORT_OR_NAME = r"-?\d{1,5}:\d{1,5}(?:/[a-z]{3})?|[a-z]{1,24}(?:[_-][a-z]{1,24}){1,4}|[0-9.]{1,40}:\S{1,40}"
 
 
@@ -72,7 +81,8 @@ def _talk(content: str) -> bool:
     """Whether what stands after a header's name is no credential: a bare word, or prose."""
     scheme = compiled(patterns.SCHEME).match(patterns.lowered(content))
     if scheme and not scheme[1]:
-        return all(map(harmless, content[scheme.end() :].split()))
+        rest = content[scheme.end() :]
+        return harmless(rest) or all(map(harmless, rest.split()))
     first, _, rest = content.strip().partition(" ")
     if _is_made(content):
         return True
@@ -107,6 +117,8 @@ def _header(row: int, view: View, hint: Match, at: int) -> Found:
     content = heads.content(view, start, ends) if opener else _unfolded(view, start, ends)
     if isinstance(content, Pending):
         return content
+    if opener and _closes(view, hint, start):
+        return None
     begun = opener and compiled(r"[A-Za-z_-]{1,32}=").fullmatch(content)
     if begun or _talk(content) or (not opener and _is_expression(view, hint, start)):
         return None
@@ -138,9 +150,21 @@ def _unfolded(view: View, start: int, ends: Ends) -> str | Pending:
     return Pending(start) if isinstance(rest, Pending) else f"{content} {rest}"
 
 
+def _closes(view: View, hint: Match, start: int) -> bool:
+    """Whether the quote before a place ends the string that the name stands in, so that there is no value."""
+    return (
+        not _is_quoted(hint)
+        and bool(compiled(_CLOSED).match(view.text, start))
+        and (_before_name(view, hint.start()) == view.text[start - 1])
+    )
+
+
 def _is_expression(view: View, hint: Match, start: int) -> bool:
     """Whether code follows that reads or makes a header: `cookie = parse(header)`."""
-    return hint.group().endswith("=") and innocent.is_code(view.text[start : start + innocent.LINE].partition("\n")[0])
+    line = view.text[start : start + innocent.LINE].partition("\n")[0]
+    if hint.group().endswith("="):
+        return innocent.is_code(line)
+    return innocent.is_type(line) or line.startswith(("http://", "https://"))
 
 
 def _opening(view: View, at: int) -> int:
@@ -207,7 +231,8 @@ def _is_element(hint: Match) -> bool:
 
 
 def _is_quoted(hint: Match) -> bool:
-    return any(quote in hint.group() for quote in "\"'`")
+    name = hint.group()
+    return '"' in name or "'" in name or "`" in name
 
 
 def _quoted(opener: Match) -> Ends:
@@ -237,7 +262,7 @@ def _credential(view: View, hint: Match, query: bool = False, folder: bool = Fal
     row = _row(view, hint, start)
     opener = compiled(patterns.OPENER).match(view.text, start)
     if opener:
-        return _quoted_value(view, row, opener, folder)
+        return None if _closes(view, hint, opener.end()) else _quoted_value(view, row, opener, folder)
     if hint.group().endswith(":") and _is_other(view, hint.start(), start):
         return None
     if compiled(_BLOCK_BEGIN).match(view.text, start):
@@ -261,10 +286,20 @@ def _innocent(view: View, hint: Match, start: int) -> Pending | str | None:
     line = _line(view, start)
     if isinstance(line, Pending):
         return line
-    if innocent.is_code(line) or innocent.is_pattern(line.rstrip(";,)")):
+    if innocent.is_code(line) or innocent.is_pattern(line.rstrip(";,)")) or _is_in_code(hint, line):
         return line
     spoken = hint.group().endswith((":", "*")) and not _is_quoted(hint) and innocent.is_prose(line)
     return line if spoken else None
+
+
+def _is_in_code(hint: Match, line: str) -> bool:
+    """Whether code compares a name with another one, sets a member to one, or numbers the tokens that it knows."""
+    name = hint.group()
+    if name.endswith((" ==", " ===")):
+        return innocent.is_variable(line) or innocent.is_small(line)
+    if name.endswith("] =") or (name.endswith(("':", '":')) and "_" in line and not compiled("[0-9]").search(line)):
+        return innocent.is_variable(line)
+    return name.endswith("token =") and bool(compiled(_SYNTAX_CLASS).match(line))
 
 
 def _line(view: View, start: int) -> str | Pending:
@@ -279,7 +314,7 @@ def _element(view: View, hint: Match, start: int) -> Found:
     """What an element of XML holds that is called so, or that has such a name or key."""
     before = view.lower[max(view.floor(hint.start()), hint.start() - 2 * _NAME_LENGTH) : hint.start()]
     named = compiled(_ENTRY if hint.group()[-2] in "\"'" and " " not in hint.group() else _TAG).search(before)
-    if not named:
+    if not named or before.endswith(("(?p<", "(?<")) or view.text[start : start + 1] == "@":
         return None
     found = compiled(_ELEMENT_STOPS).search(view.text, start, start + patterns.WINDOW + 1)
     content = view.text[start : found.start() if found else start + patterns.WINDOW + 1]
@@ -321,8 +356,11 @@ def _quoted_value(view: View, row: int, opener: Match, folder: bool = False) -> 
     content = heads.content(view, start, ends)
     if isinstance(content, Pending):
         return Pending(opener.start())
-    if "(" in opener.group() and harmless(content):
-        return _default(view, row, start + len(content))
+    if "(" in opener.group():
+        if innocent.asks(opener.group()):
+            return None
+        if harmless(content) or innocent.reads(opener.group(), content):
+            return _default(view, row, start + len(content))
     if harmless(content) or innocent.is_pattern(content) or (folder and compiled(patterns.FOLDER).match(content)):
         return None
     return Head(start, row, ends)
@@ -408,7 +446,18 @@ def _named_token(view: View, hint: Match) -> Found:
     start = _lead(view, hint)
     if _is_claim(view, hint, start):
         return Pending(start) if view.open(start + innocent.LINE) and view.text.find("\n", start) < 0 else None
+    number = compiled(r"\d{1,6}(?!\w)").match(view.text, start)
+    if number and _is_counted(view, hint, number):
+        return Pending(start) if view.open(number.end()) else None
     return _credential(view, hint, query=True)
+
+
+def _is_counted(view: View, hint: Match, number: Match) -> bool:
+    """Whether a number says how many tokens there are, or which one of those that a parser knows."""
+    if compiled(_COUNTED).search(_before(view, hint.start(), _KIND_LENGTH)):
+        return True
+    constant = _before(view, hint.start()).isalpha() and view.text[hint.start() : hint.end()].isupper()
+    return constant and len(number[0]) <= _CONSTANT_LENGTH
 
 
 def _key(view: View, hint: Match) -> Found:
@@ -467,7 +516,7 @@ def _letter(view: View, hint: Match) -> Found:
         return None
     if view.open(start + 1):
         return Pending(start)
-    if what == kinds.PASSWORD:
+    if what == tables.PASSWORD:
         blank = hint.group()[-1:].isspace()
         plain = compiled(_PORT_OR_NAME).match(view.text, start) if blank else None
         if plain and view.open(plain.end() + 1):
@@ -499,7 +548,7 @@ def _programs(view: View, at: int) -> dict[str, str]:
     command = compiled(_COMMAND_ENDS).split(before)[-1]
     found = compiled(_PROGRAM).findall(command + " ")
     name = "+".join(word for word in found[-1].split() if word[0] != "-") if found else ""
-    return kinds.PROGRAMS.get(name, {})
+    return tables.PROGRAMS.get(name, {})
 
 
 def _signature(view: View, hint: Match) -> Found:

@@ -12,47 +12,12 @@ import re
 from collections import deque
 from collections.abc import Sequence
 
+from orchestrator.core import masking_hidden as hidden
 from orchestrator.core import masking_kinds as kinds
-from orchestrator.core import masking_patterns as patterns
-from orchestrator.core.masking_machine import BEGINS, Machine
-from orchestrator.core.masking_patterns import compiled
+from orchestrator.core.masking_machine import Machine
+from orchestrator.core.masking_prefilter import SHORTEST_VALUE, compiled
 from orchestrator.core.tuples import NamedTuple
 
-_STRING_LENGTH = 4_096
-"""A longer title or link is taken for text."""
-_ESCAPE = r"(?:\\(?:x1[bB]|u001[bB]|0?033|[eE]|u\{1[bB]\})|\^\[)"
-_SPELT_BEGIN = rf"(?:{_ESCAPE}[\[\]()*+#%]|{patterns.ESCAPED})"
-_NO_KEY = rf"(?!-{{4}}[- ]BEGIN|{_SPELT_BEGIN}|" + "|".join(sorted(map(re.escape, BEGINS))) + ")"
-"""A code ends before what begins a key or spells out a code: who reads the bytes sees the whole key."""
-_NUMBERS = rf"[\x00-\x08\x0b\x0c\x0e-\x17\x19\x1c-\x1f0-?]{{0,256}}(?:{_NO_KEY}[ -/]){{0,16}}"
-"""What stands before the last character of a code: numbers, controls that a terminal acts on at once, intermediates."""
-_CUT_OFF = rf"(?=[\x1b\x80-\x9f]|{_SPELT_BEGIN})|\Z"
-_FINAL = rf"(?:{_NO_KEY}[@-~]|[\x18\x1a]|{_CUT_OFF})"
-"""A terminal drops a code at CAN and SUB, and where another one begins, which is not yet there in a stream."""
-_TITLE = r"(?:\x1b(?:[\]PX_]|\^(?!\[\[))|[\x90\x98\x9d-\x9f])"
-_STRING = rf"{_TITLE}[^\x07\x18\x1a\x1b\x9c]{{0,{_STRING_LENGTH}}}"
-_SPELT_TITLE = rf"{_ESCAPE}\][^\r\n\\]{{0,256}}"
-_SPELT = (
-    rf"{_ESCAPE}\[{_NUMBERS}{_NO_KEY}[@-~]|{_ESCAPE}[()*+#%][0-~]"
-    rf"|{_SPELT_TITLE}(?:\\(?:x07|u0007|007|a)|{_ESCAPE}{_NO_KEY}\\(?:{_NO_KEY}\\)?)|{patterns.ESCAPED}"
-)
-_CODES = (
-    rf"{_STRING}(?:[\x07\x18\x1a\x9c]|\x1b{_NO_KEY}\\|(?=\x1b)|\Z)|(?:\x1b\[|\x9b){_NUMBERS}{_FINAL}"
-    rf"|\x1b(?:{_NO_KEY}[ -/]){{0,16}}(?:{_NO_KEY}[0-~]|{_CUT_OFF})"
-)
-_HIDDEN = rf"(?:{_CODES}|[{patterns.UNSEEN}]|{_SPELT})+"
-_LAST = rf"[A-Za-z-][A-Za-z0-9_.:/ -]{{0,{max(map(len, BEGINS))}}}"
-_SPELT_BEGUN = r"(?:\\(?:[xu0eE][0-9A-Fa-f{}]{0,4})?|\^\[?)"
-_BEGUN = (
-    rf"(?:\x1b(?:\[{_NUMBERS}|[ -/]{{0,16}})(?:{_LAST}|{_SPELT_BEGUN})?|{_STRING}(?:\x1b{_SPELT_BEGUN}?)?"
-    rf"|\x9b{_NUMBERS}(?:{_LAST}|{_SPELT_BEGUN})?"
-    rf"|(?<!\x1b)\\(?:[xu0eE][0-9A-Fa-f{{}}]{{0,4}}(?:\[{_NUMBERS}(?:{_LAST})?|[()*+#%])?)?"
-    rf"|{_ESCAPE}(?:\[{_NUMBERS}(?:{_LAST})?|[()*+#%])"
-    rf"|{_SPELT_TITLE}(?:\\[a-zA-Z0-9{{}}]{{0,6}}\\{{0,2}})?|\^(?:\[(?:\[{_NUMBERS}(?:{_LAST})?)?)?)\Z"
-)
-_SIGNS = ("\x1b", "\x90", "\x98", "\x9b", "\x9d", "\x9e", "\x9f", "\\", "^")
-_WAITS = _STRING_LENGTH + 16
-"""How far before the end a code may have begun that is not there as a whole."""
 _HELD = 65_536
 """Unseen characters in a row, or within what may be a secret, of which no more are kept back."""
 
@@ -113,11 +78,13 @@ class Stream:
     def feed(self, text: str) -> str:
         """Take the next piece; give out what is decided."""
         text = self._begun + text
-        tail = max(0, len(text) - _WAITS)
-        known = any(text.find(sign, tail) >= 0 for sign in _SIGNS)
-        begun = compiled(_BEGUN).search(text, tail) if known else None
-        whole, self._begun = (text[: begun.start()], begun.group()) if begun else (text, "")
+        end = hidden.begun(text)
+        whole, self._begun = text[:end], text[end:]
         return self._masked(whole)
+
+    def whole(self, text: str) -> str:
+        """Mask a text that is there as a whole."""
+        return self._masked(text, final=True) + self._unseen(self._taken)
 
     def close(self, cut: bool = False) -> str:
         """Give out the rest.
@@ -141,10 +108,8 @@ class Stream:
         return out
 
     def _without_hidden(self, text: str) -> str:
-        if not patterns.is_broken(text):
-            return text
         pieces, at, count = [], 0, 0
-        for found in compiled(_HIDDEN).finditer(text):
+        for found in hidden.find(text):
             pieces.append(text[at : found.start()])
             count, at = count + found.start() - at, found.end()
             self._machine.anew(count)
@@ -152,8 +117,7 @@ class Stream:
             if self._held <= _HELD or self._given == self._taken:
                 self._hidden.append((self._taken + count, found.group()))
                 self._held += len(found.group())
-        pieces.append(text[at:])
-        return "".join(pieces)
+        return "".join((*pieces, text[at:])) if at else text
 
     def _with_hidden(self, part: _Part) -> str:
         start, self._given = self._given, self._given + part.length
@@ -177,12 +141,11 @@ class Stream:
         while self._hidden and self._hidden[0][0] <= place:
             text = self._hidden.popleft()[1]
             self._held -= len(text)
-            out.append(text if len(text) < patterns.SHORTEST_VALUE else compiled(_STRING).sub(self._said, text))
+            out.append(text if len(text) < SHORTEST_VALUE else compiled(hidden.STRING).sub(self._said, text))
         return "".join(out)
 
     def _said(self, found: re.Match[str]) -> str:
-        if len(found[0]) < patterns.SHORTEST_VALUE + 2:
+        if len(found["said"]) < SHORTEST_VALUE:
             return found[0]
         within = Stream(self._secrets, keys_only=self._keys_only)
-        before = 2 if found[0][0] == "\x1b" else 1
-        return found[0][:before] + within.feed(found[0][before:]) + within.close()
+        return found["begin"] + within.feed(found["said"]) + within.close()

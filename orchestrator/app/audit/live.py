@@ -31,6 +31,6 @@ def after(context: Context, number: int, *, session: str | None = None) -> tuple
     chosen = [event for event in found if session in (None, event["session_id"])]
     for change in (change for event in chosen for change in event["changes"] if change["entity"] == "run"):
         change |= {name: change[name] and change[name].upper() for name in ("from", "to")}
-    shown = chosen if masking.is_plain(chosen) else masking.mask_value(chosen)
+    shown = masking.mask_value(chosen)
     # A number that no event has reached is another database's.
     return shown, found[-1]["number"] if found else min(number, last(context))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.core import masking
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import OrchestratorError
 
@@ -32,18 +31,6 @@ def failure(problem: OrchestratorError, session: str | None, db: str | None = No
     if db:
         head["db"] = db
     return {**head, **{key: value for key, value in problem.data.items() if key not in head and key[0] != "_"}}
-
-
-def masked(document: Any) -> Any:
-    """The document with every secret that a text in it shows masked; names and the program's own tokens stay.
-
-    Source: seed 001, Property 25.
-    """
-    if isinstance(document, str):
-        return masking.mask_written(document)
-    if isinstance(document, dict):
-        return {name: masked(each) for name, each in document.items()}
-    return [masked(each) for each in document] if isinstance(document, list | tuple) else document
 
 
 def session_of(words: str, bound: dict[str, Any]) -> str | None:

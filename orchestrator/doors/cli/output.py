@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-from orchestrator.app.kernel import operations, outcomes
+from orchestrator.app.kernel import operations
 from orchestrator.core import masking
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
@@ -28,7 +28,7 @@ def occupy_closed_streams() -> None:
 
 def line(document: dict[str, Any]) -> bytes:
     """A JSON object as one line of ASCII, with secrets masked."""
-    document = outcomes.masked(document)
+    document = masking.mask_document(document)
     return json.dumps(document, separators=(", ", ": "), default=str).encode("ascii") + b"\n"
 
 

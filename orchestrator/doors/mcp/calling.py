@@ -17,7 +17,7 @@ from orchestrator import bootstrap
 from orchestrator.app.kernel import acting, arguments, human, operations, outcomes
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.pooling import Pool
-from orchestrator.core import fields, large, names, strictjson
+from orchestrator.core import fields, large, masking, names, strictjson
 from orchestrator.core.suggestions import reword, sentence, suggest, suggestions
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp import problems, wording
@@ -180,13 +180,13 @@ class Caller:
 def shown(document: dict[str, Any]) -> dict[str, Any]:
     """The document in the words of this door, with secrets masked, of nothing but what JSON has."""
     said = reword(document, wording.worded)
-    found: dict[str, Any] = json.loads(json.dumps(outcomes.masked(said), default=str))
+    found: dict[str, Any] = json.loads(json.dumps(masking.mask_document(said), default=str))
     return found
 
 
 def log(words: str) -> None:
     """Write a line to the log, which is stderr; where that fails there is nobody left to tell."""
-    masked: str = outcomes.masked(words)
+    masked: str = masking.mask_document(words)
     try:
         print(f"orchestrator mcp: {masked}", file=sys.stderr, flush=True)
     except (OSError, ValueError):

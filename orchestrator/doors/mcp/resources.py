@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode
 from orchestrator.app.kernel import arguments, operations, outcomes
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.workflow import pinned
-from orchestrator.core import names
+from orchestrator.core import masking, names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp.calling import Caller, shown
 from orchestrator.doors.mcp.tools import SESSION
@@ -115,7 +115,7 @@ def _content(
 ) -> Content:
     if name is not None:
         text = pinned.agent_file(context, session or _known(caller, context), name)
-        return Content(outcomes.masked(text), MARKDOWN)
+        return Content(masking.mask_document(text), MARKDOWN)
     of = session or caller.settings.session_id or arguments.only_session(context, "status", {})
     if what == "workflow":
         return _json(pinned.workflow(context, of), context)

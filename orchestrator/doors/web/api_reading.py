@@ -30,15 +30,20 @@ _OF_RUNS = frozenset(
 """What tells of runs, in words that may name places."""
 
 
-def ask(context: Context, words: str, **given: Any) -> Answer:
-    """What an operation answers, checked and completed as at every door; secrets masked."""
+def answer(context: Context, words: str, **given: Any) -> Answer:
+    """What an operation answers, checked and completed as at every door; its secrets are not yet masked."""
     known = {name: value for name, value in given.items() if value is not None}
     bound = arguments.complete(context, words, arguments.bind(words, known))
     found = operations.call(context, words, **bound)
     found.pop("exit_code", None)
     if words in _OF_RUNS:
         found = run_list_views.without_places(context, bound.get("session_id"), found)
-    shown: Answer = found if masking.is_plain(found) else masking.mask_value(found)
+    return found
+
+
+def ask(context: Context, words: str, **given: Any) -> Answer:
+    """What an operation answers, with secrets masked."""
+    shown: Answer = masking.mask_value(answer(context, words, **given))
     return shown
 
 

@@ -131,7 +131,8 @@ def _picture(look: Look, session: str, group: str | None = None, *, empty: bool 
         empty: it is drawn also where nothing stands in it.
     """
     found = look.ask("workflow graph", format="svg", session_id=session, group_id=group)
-    drawn = found["graph"] if empty or found["positions"] else ""
+    # A picture goes onto the page as it is.
+    drawn = masking.mask(str(found["graph"])) if empty or found["positions"] else ""
     return Markup(visible.on_a_page(drawn).replace(f"<style>{svg_style.STYLE}</style>", ""))  # noqa: S704 - made and escaped by us
 
 
@@ -209,5 +210,5 @@ def projects_page(request: Request, status: int = 200, **more: Any) -> Response:
     with looking(request) as look:
         known = [each._asdict() for each in projects.listed(look.context)]
         chats = run_list_views.groups(look.context, limit=CHATS)
-        data = {"projects": masking.mask_value(known), "chats": chats, "at": None, **more}
+        data = {"projects": known, "chats": chats, "at": None, **more}
         return look.page("projects.html", status, title="Projects", **data)

@@ -27,7 +27,7 @@ from orchestrator.core.routing.facts import PERSON
 from orchestrator.core.running import advice
 from orchestrator.doors.web import assets, callers, once
 from orchestrator.doors.web.access import VISIT_S
-from orchestrator.doors.web.api_reading import ask
+from orchestrator.doors.web.api_reading import answer
 from orchestrator.doors.web.bodies import MAX_TEXT
 
 MOST_WAITING = 99
@@ -137,8 +137,8 @@ class Look:
         self._number = live.last(context)
 
     def ask(self, operation: str, **given: Any) -> Answer:
-        """What an operation answers."""
-        return ask(self.context, operation, **given)
+        """What an operation answers; `page` masks the secrets in it, together with all else that it shows."""
+        return answer(self.context, operation, **given)
 
     def page(self, template: str, status: int = 200, **data: Any) -> Response:
         """The page of a template."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core import masking, masking_stream
+from orchestrator.core import masking, masking_hidden, masking_prefilter, masking_stream
 from tests.cases import every
 
 KEY = "sk-ant-api03-QQQQBBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKK"
@@ -58,6 +59,26 @@ UNSEEN = {
     "colour, spelt out": r"\x1b[31m",
     "colour, spelt out in JSON": r"\u001b[0m",
     "zero-width space, spelt out": r"\u200b",
+    "colour, spelt out in four octal digits": r"\0033[1m",
+    "colour, spelt out in two octal digits": r"\33[1m",
+    "colour, spelt out by name": r"\N{ESC}[31m",
+    "colour, spelt out by its whole name": r"\N{ESCAPE}[0m",
+    "colour, spelt out as a control key": r"\c[[0m",
+    "colour, spelt out in braces": r"\u{1b}[0m",
+    "colour, spelt out in braces with zeros": r"\u{001B}[0m",
+    "colour, spelt out in braces of Perl": r"\x{1b}[0m",
+    "colour, spelt out in eight digits": r"\U0000001b[0m",
+    "colour, spelt out twice": r"\\u001b[0m",
+    "cursor kept, spelt out": r"\e7",
+    "cursor moved, spelt out": r"\x1bM",
+    "keypad, spelt out": r"\033=",
+    "control, spelt out in octal": r"\0",
+    "bell, spelt out in octal": r"\007",
+    "zero-width space, spelt out in braces": r"\u{200b}",
+    "zero-width space, spelt out by name": r"\N{ZERO WIDTH SPACE}",
+    "word joiner, spelt out in eight digits": r"\U00002060",
+    "tag": "\U000e0041",
+    "annotation": "\ufff9",
 }
 
 
@@ -115,6 +136,23 @@ def test_what_begins_a_code_does_not_hide_the_key_behind_it(begun: str, key: str
     shown = masked(f"a {begun}{key} b", size)
     assert key[5:12] not in shown
     assert "[MASKED:" in shown
+
+
+@every("title", ["\x1b]0;{}\x07", "\x1bP{}\x1b\\", "\x9d{}\x9c", r"\x1b]0;{}\x07", r"^[]0;{}\a"])
+def test_a_key_that_a_title_says_is_masked_and_a_broken_one_too(title: str) -> None:
+    assert masking.mask_keys(f"a {title.format(KEY)} b") == f"a {title.format(TOKEN)} b"
+    broken = title.format("\u200b".join((KEY[:9], KEY[9:])))
+    assert KEY[9:] not in masking.mask_keys(f"a {broken} b")
+
+
+def test_every_character_is_seen_or_hides_something() -> None:
+    every_one = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    seen = set(re.findall(f"[{masking_prefilter.SEEN}]", every_one))
+    unseen = set(re.findall(f"[{masking_hidden.UNSEEN}]", every_one))
+    assert seen.isdisjoint(unseen)
+    assert seen | unseen == set(every_one)
+    for each in [each for each in unseen if each < "\u0100"]:
+        assert masking_prefilter.Letters(each).unseen
 
 
 def test_a_registered_value_is_masked_when_broken() -> None:

@@ -3,6 +3,7 @@ r"""P25: in JSON a newline is written as `\n`; what follows a secret's line is n
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -100,3 +101,37 @@ def test_p25_the_lines_around_a_secret_stay(before: list[str], secret: str, afte
 def test_long_texts_take_linear_time(unit: str) -> None:
     assert growth.is_even(lambda text: masking.mask_written(f"[{json.dumps(text)}]"), unit, 8_000)
     assert growth.is_even(lambda text: masking.mask_written(f'["password", {text}'), unit, 8_000)
+
+
+PLAIN = {"a": ["words", 1, None, {"b": "task-1", "c": ["x"] * 20}], "d": "é 日本"}
+SECRETIVE = {"a": ["words", "token=q7Zt9LmX2vB8", {"password": "x", "n": 7}], "b": '{"password": "q7Zt9LmX2vB8"}'}
+
+
+@pytest.mark.parametrize("masked", [masking.mask_value, masking.mask_document])
+def test_an_answer_without_secrets_is_looked_at_once(
+    masked: Callable[[object], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    look = masking.look
+    monkeypatch.setattr(masking, "look", lambda text, *rest, **more: looks.append(text) or look(text, *rest, **more))
+    masking.named.cache_clear()
+    [masking.named(name) for name in "abcd"]
+    looks.clear()
+    assert masked(PLAIN) == PLAIN
+    assert len(looks) == 1
+
+
+def test_an_answer_keeps_its_names_and_its_texts_are_masked_as_they_are_written() -> None:
+    assert masking.mask_document(SECRETIVE) == {
+        "a": ["words", "token=[MASKED:GENERIC_SECRET]", {"password": "x", "n": 7}],
+        "b": '{"password": "[MASKED:JSON_CREDENTIAL]"}',
+    }
+    assert masking.mask_document(("a", "Bearer a1b2c3")) == ["a", "Bearer [MASKED:BEARER_TOKEN]"]
+
+
+@pytest.mark.parametrize("broken", ["say sk-ant-api03-QQQQ\x1b[0mBBBBCCCCDDDD", "TOK\u200bEN=q7Zt9LmX2vB8"])
+def test_a_broken_secret_is_masked_wherever_it_is_in_an_answer(broken: str) -> None:
+    # The title before it would go on into the next text if the texts were one.
+    for shown in (masking.mask_document({"a": ["\x1b]0;", broken]}), masking.mask_value({"a": ["\x1b]0;", broken]})):
+        assert shown["a"][1].endswith("]")
+        assert "[MASKED:" in shown["a"][1]

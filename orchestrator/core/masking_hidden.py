@@ -1,0 +1,156 @@
+r"""What a terminal does not show: colours, cursor codes, titles, controls and zero-width characters.
+
+They are taken out of a text before a secret is looked for in it, since they could break one; also where they are spelt
+out, as code, JSON and logs do: `\x1b[31m`, `\u200b`, `\N{ESC}[0m`, `^[[0m`. A code ends as in a terminal.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+
+from orchestrator.core.masking_patterns import BEGINS
+from orchestrator.core.masking_prefilter import SPELT_BEGINS, Letters, compiled
+
+STRING_LENGTH = 4_096
+"""A longer title or link is taken for text."""
+_SPELT_LENGTH = 256
+"""A longer title that is spelt out is taken for text."""
+UNSEEN = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
+)
+"""Characters that no terminal shows, and that begin what it does not show."""
+
+_OCTAL = r"0?(?:0[0-7][0-7](?<!0(?:11|12|15))|177)|00?(?![0-7])"
+_HEXES = (
+    r"(?:0[0-8bcefBCEF]|1[0-9a-fA-F]|[89][0-9a-fA-F]|7[fF]|[aA][dD]|34[fF]|61[cC]|11(?:5[fF]|60)|17[bB][45]"
+    r"|180[b-fB-F]|20(?:0[b-fB-F]|2[a-eA-E]|6[0-9a-fA-F])|3164|[fF][eE](?:0[0-9a-fA-F]|[fF]{2})|[fF]{2}[aA]0"
+    r"|[fF]{3}[9abAB]|[eE]0[0-9a-fA-F]{3})"
+)
+"""Of such characters the numbers in hex, without zeros before them, but for those that have but one digit."""
+_FOUR = (
+    r"(?:00(?:0[0-8bcefBCEF]|1[0-9a-fA-F]|[89][0-9a-fA-F]|7[fF]|[aA][dD])|034[fF]|061[cC]|11(?:5[fF]|60)|17[bB][45]"
+    r"|180[b-fB-F]|20(?:0[b-fB-F]|2[a-eA-E]|6[0-9a-fA-F])|3164|[fF][eE](?:0[0-9a-fA-F]|[fF]{2})|[fF]{2}[aA]0"
+    r"|[fF]{3}[9abAB])"
+)
+_NAMES = (
+    r"(?:ESC(?:APE)?|NULL?|BELL?|BACKSPACE|DELETE|SOFT HYPHEN|WORD JOINER|COMBINING GRAPHEME JOINER"
+    r"|ZERO WIDTH [A-Z -]{5,17}|[A-Z]{4,5}-TO-[A-Z]{4,5} [A-Z]{4,9}|POP DIRECTIONAL [A-Z]{7,10})"
+)
+_SPELT = (
+    rf"x(?:0[0-8bcefBCEF]|1[0-9a-fA-F]|[89][0-9a-fA-F]|7[fF]|[aA][dD]|\{{0{{0,6}}{_HEXES}\}})|u(?:{_FOUR}"
+    rf"|\{{0{{0,6}}{_HEXES}\}})|u[dD][bB]4[0-3]\\{{1,4}}u[dD][c-fC-F][0-9a-fA-F]{{2}}|U000(?:0{_FOUR}|[eE]0[0-9a-fA-F]{{3}})|N\{{{_NAMES}\}}|{_OCTAL}"
+)
+"""A character that is not shown, as it is spelt behind a backslash."""
+_ESC = r"(?:x1[bB]|x\{0{0,6}1[bB]\}|u001[bB]|u\{0{0,6}1[bB]\}|U0{6}1[bB]|N\{ESC(?:APE)?\}|0{0,2}33|[eE]|c\[)"
+_ESCAPE = rf"(?:\\{{1,4}}{_ESC}|\^\[)"
+_SPELT_BEGIN = rf"(?:(?:\\{_ESC}|\^\[)[\[\]()*+#%]|\\(?:{_SPELT}))"
+_NO_KEY = (
+    r"(?!(?=[" + "".join(sorted({re.escape(each[0]) for each in BEGINS})) + r"^\\])"
+    rf"(?:-{{4}}[- ]BEGIN|{_SPELT_BEGIN}|"
+    + "|".join(sorted(re.escape(each) for each in BEGINS if each[0] != "-"))
+    + "))"
+)
+"""A code ends before what begins a key or spells out a code: who reads the bytes sees the whole key."""
+_NUMBERS = rf"[\x00-\x08\x0b\x0c\x0e-\x17\x19\x1c-\x1f0-?]{{0,256}}(?:{_NO_KEY}[ -/]){{0,16}}"
+"""What stands before the last character of a code: numbers, controls that a terminal acts on at once, intermediates."""
+_CUT_OFF = rf"(?=[\x1b\x80-\x9f]|{_SPELT_BEGIN})|\Z"
+_FINAL = rf"(?:{_NO_KEY}[@-~]|[\x18\x1a]|{_CUT_OFF})"
+"""A terminal drops a code at CAN and SUB, and where another one begins, which is not yet there in a stream."""
+_SAID = rf"[^\x07\x18\x1a\x1b\x9c]{{0,{STRING_LENGTH}}}"
+_SAID_END = rf"(?:[\x07\x18\x1a\x9c]|\x1b{_NO_KEY}\\|(?=\x1b)|\Z)"
+_SPELT_SAID = rf"[^\r\n\\]{{0,{_SPELT_LENGTH}}}"
+_SPELT_CODE = (
+    rf"(?:\[{_NUMBERS}{_NO_KEY}[@-~]|[()*+#%][0-~]|[0-9=>]|{_NO_KEY}[DEHMNOZ]"
+    rf"|\]{_SPELT_SAID}(?:\\{{1,4}}(?:x07|u0007|007|a)|{_ESCAPE}{_NO_KEY}\\(?:{_NO_KEY}\\)?))"
+)
+_PLAIN_FINALS = "".join(sorted(set("mKJHfABDGlhu") - {each[0] for each in BEGINS}))
+"""How most codes end, but for what a key may begin with."""
+_HIDDEN = {
+    "\x1b": rf"(?:\[[0-9;]{{0,64}}+[{_PLAIN_FINALS}]|(?:[\]PX_]|\^(?!\[\[)){_SAID}{_SAID_END}|\[{_NUMBERS}{_FINAL}"
+    rf"|(?:{_NO_KEY}[ -/]){{0,16}}(?:{_NO_KEY}[0-~]|{_CUT_OFF})|)",
+    "\\": rf"\\{{0,3}}(?=[xuU0-3eENc])(?:{_ESC}{_SPELT_CODE}|{_SPELT})",
+    "^": rf"\[{_SPELT_CODE}",
+    UNSEEN: rf"(?:(?<=\x9b){_NUMBERS}{_FINAL}|(?<=[\x90\x98\x9d-\x9f]){_SAID}{_SAID_END}|)",
+}
+"""What follows each character that something hidden begins with."""
+STRING = rf"(?P<begin>\x1b(?:[\]PX_]|\^(?!\[\[))|[\x90\x98\x9d-\x9f]|{_ESCAPE}\])(?P<said>{_SAID}|{_SPELT_SAID})"
+"""A title, a link or what else a code says: a text, which may hold a secret itself."""
+_SAYS = r"\x1b[\]PX_^]"
+_SAYS_EIGHT_BITS = ("\x90", "\x98", "\x9d", "\x9e", "\x9f")
+_SAYS_SPELT = rf"\\{_ESC}\]"
+
+_LAST = rf"[A-Za-z-][A-Za-z0-9_.:/ -]{{0,{max(map(len, BEGINS))}}}"
+_SPELT_BEGUN = r"(?:\\{1,4}(?:N(?:\{[A-Z -]{0,40}\}?)?|(?:[xuUeE0c3][0-9A-Fa-f{}]{0,9})?\[?)|\^\[?)"
+_CODE_BEGUN = rf"(?:\[{_NUMBERS}(?:{_LAST})?|[()*+#%]|\]{_SPELT_SAID}{_SPELT_BEGUN}?\\{{0,2}}|{_LAST})"
+_BEGUN = (
+    rf"(?:\x1b(?:\[{_NUMBERS}|[ -/]{{0,16}})(?:{_LAST}|{_SPELT_BEGUN})?"
+    rf"|(?:\x1b(?:[\]PX_]|\^(?!\[\[))|[\x90\x98\x9d-\x9f]){_SAID}(?:\x1b{_SPELT_BEGUN}?)?"
+    rf"|\x9b{_NUMBERS}(?:{_LAST}|{_SPELT_BEGUN})?|{_ESCAPE}{_CODE_BEGUN}|(?<!\x1b){_SPELT_BEGUN})\Z"
+)
+"""The beginning of what may be hidden, at the end of a piece."""
+_SIGNS = ("\x1b", "\x90", "\x98", "\x9b", "\x9d", "\x9e", "\x9f", "\\", "^")
+"""What such a beginning begins with."""
+_WAITS = STRING_LENGTH + 16
+"""How far before the end of a piece something hidden may have begun that is not there as a whole."""
+
+
+@functools.cache
+def _hidden(begins: tuple[str, ...]) -> re.Pattern[str]:
+    """What is hidden and begins with one of these."""
+    if len(begins) == 1 and begins[0] != UNSEEN:  # a pattern that begins with a literal is found ten times as fast
+        return compiled(re.escape(begins[0]) + _HIDDEN[begins[0]])
+    signs = [each if each == UNSEEN else re.escape(each) for each in begins]
+    return compiled(
+        f"[{''.join(signs)}](?:"
+        + "|".join(f"(?<=[{sign}]){_HIDDEN[each]}" for sign, each in zip(signs, begins, strict=True))
+        + ")"
+    )
+
+
+def _pattern(text: str, known: Letters) -> re.Pattern[str] | None:
+    begins = [sign for sign in ("\x1b", *SPELT_BEGINS) if sign in text]
+    if known.unseen and not (text.isascii() and known.classes.count(b"c") == text.count("\x1b")):
+        begins.append(UNSEEN)
+    return _hidden(tuple(begins)) if begins else None
+
+
+def find(text: str) -> Iterator[re.Match[str]]:
+    """Whatever is hidden in a text, one after the other."""
+    pattern = _pattern(text, Letters(text))
+    return pattern.finditer(text) if pattern else iter(())
+
+
+def begun(text: str) -> int:
+    """Where something hidden begins that more text could go on with; the length of the text where nothing does."""
+    tail = max(0, len(text) - _WAITS)
+    if not any(text.find(sign, tail) >= 0 for sign in _SIGNS):
+        return len(text)
+    start = compiled(_BEGUN).search(text, tail)
+    if start is None:
+        return len(text)
+    at = start.start()
+    # What looks like a beginning may be the end of what began before.
+    return next((tail + found.start() for found in find(text[tail:]) if found.start() < at - tail < found.end()), at)
+
+
+def _says(text: str) -> bool:
+    """Whether a title may be in a text, or what else a code says."""
+    if ("\x1b" in text and compiled(_SAYS).search(text)) or any(sign in text for sign in _SAYS_EIGHT_BITS):
+        return True
+    return ("^" in text and "^[]" in text) or ("\\" in text and compiled(_SAYS_SPELT).search(text) is not None)
+
+
+def views(text: str, known: Letters | None = None) -> tuple[str, ...]:
+    """A text without what is hidden in it, and what the titles and links in it say; nothing where nothing is hidden."""
+    pattern = _pattern(text, known or Letters(text))
+    joined = pattern.sub("", text) if pattern else text
+    if pattern is None or len(joined) == len(text):
+        return ()
+    if not _says(text):
+        return (joined,)
+    said = [compiled(STRING).match(found[0]) for found in pattern.finditer(text)]
+    told = "\n".join(found["said"] for found in said if found)
+    return (joined, told, *views(told))
