@@ -31,7 +31,8 @@ _BYTES_IN_JSON = "JSON cannot hold BLOB values"
 _ALL_SESSIONS = "SELECT id FROM sessions ORDER BY id"
 _AGENTS = "agents"
 _REPORTS = "agent_reports"
-_PARTS_MISSING = ("TABLE_MISSING", "INDEX_MISSING")
+PARTS_MISSING = ("TABLE_MISSING", "INDEX_MISSING")
+"""Findings about the schema that say already why rows cannot be related, with the repair."""
 _SESSIONS = "sessions"
 _OF_AGENTS = f""" AND t.kind LIKE 'agent %' AND t.rows LIKE '%"{_AGENTS}"%'"""
 _ANCHOR = "SELECT seq, hash FROM audit_events WHERE session_id = :chain AND seq <= :since ORDER BY seq DESC LIMIT 1"
@@ -74,27 +75,30 @@ def broken(connection: sqlite3.Connection, session: str) -> Iterator[Broken]:
         yield from (Broken(each.seq or 0, where + each.message) for each in found.kept)
     found = Found(getattr(connection, "path", ""), ALL)
     # Reports, decisions, spawns and steps are asked for by a check of their own.
-    _relate(connection, session, lambda: gaps.others(connection, session), found)
+    _relate(connection, session, lambda: gaps.others(connection, session), found, excused=False)
     yield from (Broken(each.seq or 0, each.message) for each in found.kept)
 
 
-def relate(connection: sqlite3.Connection, span: Span, found: Found) -> None:
+def relate(connection: sqlite3.Connection, span: Span, found: Found, *, excused: bool = False) -> None:
     """Check what must hold between the rows of the sessions of a span; read in the caller's transaction.
 
     Args:
         span: one chain, or those of all sessions; only what is missing in later steps.
         found: what is found is noted here.
+        excused: that rows cannot be related is no finding, since one of `PARTS_MISSING` was found.
     """
     if span.chain == STORE_CHAIN:
         return
     sessions = [span.chain] if span.chain else [row[0] for row in connection.execute(_ALL_SESSIONS)]
     for session in sessions:
-        _relate(connection, session, functools.partial(gaps.breaks, connection, session, span.since), found)
+        breaks = functools.partial(gaps.breaks, connection, session, span.since)
+        _relate(connection, session, breaks, found, excused=excused)
 
 
 def _relate(
-    connection: sqlite3.Connection, session: str, breaks: Callable[[], Iterator[gaps.Break]], found: Found
-) -> None:
+    connection: sqlite3.Connection, session: str, breaks: Callable[[], Iterator[gaps.Break]], found: Found, *,
+    excused: bool,
+) -> None:  # fmt: skip
     part = Found(found.path, found.most)
 
     def read() -> None:
@@ -110,8 +114,7 @@ def _relate(
     except (sqlite3.OperationalError, TypeError, ValueError) as error:
         if isinstance(error, sqlite3.Error) and sqlite.translate(error, found.path):
             raise
-        if any(found.counts.get(code) for code in _PARTS_MISSING):
-            # What keeps the rows from being related is named already, with its repair.
+        if excused:
             return
         message = f"What must hold between the rows of session {session} cannot be checked: {error}."
         found.at(findings.ROWS_UNREADABLE, session, None, None, session, message)
