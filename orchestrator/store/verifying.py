@@ -30,7 +30,6 @@ _END: tuple[Any, ...] = (None, None, b"")
 _BYTES_IN_JSON = "JSON cannot hold BLOB values"
 _ALL_SESSIONS = "SELECT id FROM sessions ORDER BY id"
 _AGENTS = "agents"
-_REPORTS = "agent_reports"
 PARTS_MISSING = ("TABLE_MISSING", "INDEX_MISSING")
 """Findings about the schema that say already why rows cannot be related, with the repair."""
 _SESSIONS = "sessions"
@@ -88,6 +87,7 @@ def relate(connection: sqlite3.Connection, span: Span, found: Found, *, excused:
         excused: that rows cannot be related is no finding, since one of `PARTS_MISSING` was found.
     """
     if span.chain == STORE_CHAIN:
+        _relate(connection, STORE_CHAIN, lambda: gaps.of_store(connection), found, excused=excused)
         return
     sessions = [span.chain] if span.chain else [row[0] for row in connection.execute(_ALL_SESSIONS)]
     for session in sessions:
@@ -209,6 +209,7 @@ class _Pass:
             table: _Rows(connection, coverage.changing(table, span, line), span) for table in coverage.CHANGING
         }
         self._by_store = _states_by_store(connection, line) if span.chain != STORE_CHAIN else {}
+        self._shapes: set[tuple[Any, ...]] = set()
         self._chains = 0
         self._chain, self._name = b"", ""
         self._seq, self._hash = 0, step.FIRST_HASH
@@ -317,14 +318,16 @@ class _Pass:
                 self._note(findings.ROWS_MISSING, seq, table, f"Step {seq} wrote rows of {table}, which is not known.")
 
     def _require_rows(self, seq: int, kind: bytes, covered: dict[str, Any]) -> None:
-        """A step of a kind that always writes certain rows covers some, and only such a step writes reports."""
-        for table in coverage.WRITES.get(kind, ()):
-            if table not in covered:
-                message = f"Step {seq} is a {kind.decode()}, and its event covers no row of {table}."
-                self._note(findings.EVENT_EMPTY, seq, table, message)
-        if _REPORTS in covered and kind not in coverage.REPORTING:
-            message = f"Step {seq} is a {kind.decode('utf-8', 'replace')}, which writes no report, and one is covered."
-            self._note(findings.EVENT_FOREIGN, seq, _REPORTS, message)
+        """A step of a kind that always writes certain rows covers some, and certain rows only steps of a kind write."""
+        states = covered.get(step.STATE)
+        shape = (kind, *covered, *(states if type(states) is dict else ()))
+        if shape in self._shapes:
+            return
+        faults = [*_missing_rows(kind, covered), *_foreign_rows(kind, shape[1:])]
+        for code, table, text in faults:
+            self._note(code, seq, table, f"Step {seq} is a {kind.decode('utf-8', 'replace')}, {text}.")
+        if not faults:
+            self._shapes.add(shape)
 
     def _jump(self, seq: int) -> None:
         expected = self._seq + 1
@@ -396,6 +399,19 @@ class _Pass:
             self._note(findings.STATE_MISSING, known[0], table, message, key)
         else:
             self._compare_state(table, key, row, known)
+
+
+def _missing_rows(kind: bytes, covered: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for table in coverage.WRITES.get(kind, ()):
+        if table not in covered:
+            yield findings.EVENT_EMPTY, table, f"and its event covers no row of {table}"
+
+
+def _foreign_rows(kind: bytes, tables: tuple[Any, ...]) -> Iterator[tuple[str, str, str]]:
+    for table in tables:
+        origins = coverage.ORIGINS.get(table)
+        if origins and not any(kind.startswith(each) if each.endswith(b" ") else kind == each for each in origins):
+            yield findings.EVENT_FOREIGN, table, f"which writes no row of {table}, and one is covered"
 
 
 def _parser() -> Callable[[bytes], dict[str, Any]]:
