@@ -22,14 +22,16 @@ _LIKE_IT = """SELECT count(*) FROM agent_reports o INDEXED BY ix_agent_reports_k
     AND o.group_id IS r.group_id AND o.role = r.role AND o.response_status = r.response_status AND o.seq <= d.seq"""
 # What is approved of a research group is not merged, so that the phase is checked instead.
 _FANNING = "(ifnull(t.action, '') IN ('check_phase', 'spawn_batch') OR g.kind = 'research')"
+# Nobody is started yet where the start is held back.
+_TO_MANAGER = "ifnull(d.next_agent, 'project_manager') = 'project_manager'"
 
 CONDITIONS = {
-    "external_blocker": f"""t.effect = 'guide' AND d.next_agent = 'project_manager' AND EXISTS ({_OPENED_BEFORE})
+    "external_blocker": f"""t.effect = 'guide' AND EXISTS ({_OPENED_BEFORE})
         AND CASE WHEN json_valid(r.details) THEN json_extract(r.details, '$.external') END = 1""",
     "return_to_blocked": f"t.next_agent = '_return_to_blocked' AND EXISTS ({_OPENED_BEFORE})",
     "rework": "t.effect = 'rework'",
     "fallback": "s.disabled_roles <> ''",
-    "testing_mode": """ifnull(d.next_agent, '') <> 'qa_expert' AND (s.testing_mode <> 'full'
+    "testing_mode": """(s.testing_mode <> 'full'
         OR EXISTS (SELECT 1 FROM status_changes c INDEXED BY ix_status_changes_entity WHERE c.session_id = d.session_id
             AND c.entity = 'session_testing_mode' AND c.from_status <> 'full' AND c.seq > d.seq)
         OR EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = d.session_id AND e.seq = d.seq
@@ -41,7 +43,7 @@ CONDITIONS = {
     "loop_guard": f"({_LIKE_IT}) >= :visits",
     "merge_without_approval": "t.effect = 'merge'",
     "research": "g.kind = 'research'",
-    "no_downgrade": """d.next_agent = 'senior_software_engineer' AND (g.senior = 1 OR EXISTS (
+    "no_downgrade": """(g.senior = 1 OR EXISTS (
         SELECT 1 FROM router_decisions o INDEXED BY idx_router_decisions_session WHERE o.session_id = d.session_id
         AND o.group_id = d.group_id AND o.seq < d.seq AND o.next_agent = 'senior_software_engineer'))""",
     "security": """ifnull(d.next_agent, '') <> 'developer' AND (g.security_sensitive = 1 OR EXISTS (SELECT 1
@@ -52,8 +54,8 @@ CONDITIONS = {
     "question_open": """d.action = 'pause_for_user' AND EXISTS (SELECT 1 FROM questions q
         INDEXED BY ix_questions_session WHERE q.session_id = d.session_id AND q.opened_seq <= d.seq
         AND ifnull(q.closed_seq, d.seq + 1) > d.seq)""",
-    "phase_check": f"{_FANNING} AND d.next_agent = 'project_manager'",
-    "stalled": f"{_FANNING} AND d.next_agent = 'project_manager'",
+    "phase_check": f"{_FANNING} AND {_TO_MANAGER}",
+    "stalled": f"{_FANNING} AND {_TO_MANAGER}",
 }
 """What has to hold where a rule fired on a report: `d` the decision, `r` its report, `t` its transition, `g` the group
 and `s` the session as they are now."""
@@ -92,7 +94,7 @@ class Reasons:
             action, given: what it does, and what its transition does.
         """
         batch = "batch" in names
-        if batch and action != "spawn_batch":
+        if batch and action not in ("spawn_batch", "wait"):
             return "batch"
         if "complexity" in names and not batch:
             return "complexity"

@@ -55,6 +55,8 @@ from orchestrator.runner.snapshot import Change, Snapshot
 from orchestrator.store import run_reader, sqlite
 from orchestrator.store.run_reader import Run
 
+_LOOKS = snapshot.Looks()
+
 LISTED = 200
 """Files beyond what a task mentions that its verdict lists."""
 
@@ -132,7 +134,7 @@ def _look(context: Context, job: Job) -> Seen:
     raw = evidence_files.raw_file(run.verification_root, run.session_id, execution.operation(job, EXECUTE))
     since = neighbours.mark(context, run)
     guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
-    before = snapshot.take(run.verification_root)
+    before = _LOOKS.take(run.verification_root)
     known = orders.tree(before)
     mentioned = orders.mentioned(context, run, known)
     with reserve.held(raw.parent):

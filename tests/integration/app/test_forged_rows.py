@@ -16,7 +16,7 @@ from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Span
 from orchestrator.store.step import Step, open_step
 from tests import forging
-from tests.integration.app.table import Table
+from tests.integration.app.table import REVIEW, Table
 from tests.integration.store import ledger
 
 AT = "2026-02-01T00:00:00.000000Z"
@@ -532,6 +532,17 @@ def merged_blocked(table: Table, group: str) -> int:
     ((turn,),) = table.rows(f"SELECT turn FROM task_groups WHERE id = '{group}'")
     assert table.rows(f"SELECT 1 FROM handoffs WHERE turn = {turn}") == []
     return int(turn)
+
+
+def test_guidance_that_a_rule_turns_and_a_person_is_asked_about_is_no_forgery() -> None:
+    table = Table("A", plan=True)
+    table.block("A")
+    details = {"external": True, "external_dependency": "the hospital's IT"}
+    table.says("tech_lead", "UNBLOCKING_GUIDANCE", "A", details=details, metadata=REVIEW)
+    rules = table.rows("SELECT rules FROM router_decisions ORDER BY seq DESC LIMIT 1")
+    assert "external_blocker" in rules[0][0]
+    assert "user_review" in rules[0][0]
+    assert list(gaps.breaks(table.context.connection, "S1")) == []
 
 
 def test_a_manager_may_answer_a_turn_in_which_a_group_was_left_waiting_for_them() -> None:
