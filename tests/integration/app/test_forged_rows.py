@@ -40,7 +40,10 @@ BLOCKER = {
 
 @pytest.fixture(scope="module")
 def content() -> bytes:
-    """A session with a group under way, one that QA blocked, and one that is pending; nothing of it is forged."""
+    """A session with a group under way, one that QA blocked, and one that is pending; nothing of it is forged.
+
+    Beside it one in which a group of the same name is blocked, was reported on again and again, and awaits a person.
+    """
     table = Table("A", "B", "C", "D", "E")
     table.group("F", security_sensitive=True, depends_on=["E"])
     table.do("criterion add", id="works", session_id="S1", text="it works", by="project_manager")
@@ -52,9 +55,21 @@ def content() -> bytes:
     table.do("task create", id="T0", title="whole", session_id="S1", by="project_manager", group_id="C")
     table.do("task create", id="T1", title="part", session_id="S1", by="project_manager", parent="T0")
     table.do("task create", id="T2", title="later", session_id="S1", by="project_manager", depends_on=["T1"])
+    for _ in range(3):
+        table.says("developer", "PARTIAL", "A")
     table.says("developer", "READY_FOR_QA", "A")
     table.says("developer", "READY_FOR_QA", "B")
     table.says("qa_expert", "BLOCKED", "B", summary="no environment")
+    table.do("session create", id="S2")
+    table.group("A", "S2")
+    table.group("B", "S2")
+    table.says("project_manager", "PLANNING_COMPLETE", session="S2")
+    for _ in range(2):
+        table.says("developer", "READY_FOR_QA", "A", "S2")
+        table.says("qa_expert", "FAIL", "A", "S2")
+    table.says("senior_software_engineer", "READY_FOR_QA", "A", "S2")
+    table.says("qa_expert", "BLOCKED", "A", "S2", summary="no environment")
+    table.says("developer", "PARTIAL", "B", "S2", metadata=REVIEW)
     return table.context.connection.serialize()
 
 
@@ -345,12 +360,12 @@ CHANGE = (
     "INSERT INTO status_changes VALUES ('S1', {seq}, 1, 'group', '{group}', '{old}', '{new}', 'project_manager', 't',"
     " 'r', 'set_status'); UPDATE task_groups SET status = '{new}', status_changed_by = 'project_manager',"
     " status_changed_at = 't', status_seq = {seq}, awaited_role = NULL, awaited_agent_id = NULL,"
-    " awaited_action = NULL, turn = NULL WHERE id = '{group}'"
+    " awaited_action = NULL, turn = NULL WHERE session_id = 'S1' AND id = '{group}'"
 )
 ENDED = (
     "INSERT INTO status_changes VALUES ('S1', {seq}, 1, 'session', 'S1', 'active', 'ended', 'project_manager', 't',"
     " 'r', 'manual'); UPDATE sessions SET status = 'ended', outcome = 'accepted',"
-    " status_changed_by = 'project_manager', status_changed_at = 't', status_seq = {seq}"
+    " status_changed_by = 'project_manager', status_changed_at = 't', status_seq = {seq} WHERE id = 'S1'"
 )
 # What only who takes the guards away can write; they stand again afterwards, and every hash is made anew.
 UNGUARDED = {
@@ -380,7 +395,7 @@ def fixed(entity: str, id_: str, old: str, new: str, by: str, part: int = 1) -> 
     return FIXED.format(entity=entity, id=id_, old=old, new=new, by=by, part=part)
 
 
-MODE = "UPDATE sessions SET testing_mode = '{}';"
+MODE = "UPDATE sessions SET testing_mode = '{}' WHERE id = 'S1';"
 MET = "UPDATE criteria SET status = 'met', set_by = 'developer' WHERE id = '{}';"
 ACCEPTED = (
     "INSERT INTO agent_reports (session_id, seq, role, agent_id, response_status, raw_role, raw_status, effect,"
@@ -395,11 +410,11 @@ UNDERMINED: dict[str, tuple[str, str, set[tuple[str, str]]]] = {
     "a group that is secured no more": (
         "UPDATE task_groups SET security_sensitive = 0 WHERE id = 'F'", "group set-status", CHANGE_OF),
     "a group that needs no tests": (
-        "UPDATE task_groups SET kind = 'research' WHERE id = 'A'", "group create", CHANGE_OF),
+        "UPDATE task_groups SET kind = 'research' WHERE session_id = 'S1' AND id = 'A'", "group create", CHANGE_OF),
     "a looser testing mode": (
         MODE.format("disabled"), "session testing-mode", {("SETTING_WITHOUT_CHANGE", "sessions")}),
     "a role that the session does without": (
-        "UPDATE sessions SET disabled_roles = 'qa_expert'", "session pause", {("SETTING_WITHOUT_CHANGE", "sessions")}),
+        "UPDATE sessions SET disabled_roles = 'qa_expert' WHERE id = 'S1'", "session pause", {("SETTING_WITHOUT_CHANGE", "sessions")}),
     "a looser testing mode on record, by an agent": (
         fixed("session_testing_mode", "S1", "full", "disabled", "project_manager") + MODE.format("disabled"),
         "session testing-mode", NO_CHANGER),
@@ -532,6 +547,85 @@ def merged_blocked(table: Table, group: str) -> int:
     ((turn,),) = table.rows(f"SELECT turn FROM task_groups WHERE id = '{group}'")
     assert table.rows(f"SELECT 1 FROM handoffs WHERE turn = {turn}") == []
     return int(turn)
+
+
+def failed(times: int) -> Table:
+    table = Table("A", plan=True)
+    for _ in range(times):
+        builder = table.rows("SELECT awaited_role FROM task_groups WHERE id = 'A'")[0][0]
+        table.says(builder, "READY_FOR_QA", "A")
+        table.says("qa_expert", "FAIL", "A")
+    return table
+
+
+def repeated(role: str, status: str, times: int) -> Table:
+    table = Table("A", plan=True)
+    for _ in range(times):
+        table.says(role, status, "A")
+    return table
+
+
+def secured() -> Table:
+    table = Table()
+    table.group("A", security_sensitive=True)
+    table.plan()
+    return table
+
+
+def researched() -> Table:
+    table = Table()
+    table.group("A", kind="research")
+    table.plan()
+    table.says("requirements_engineer", "READY_FOR_REVIEW", "A")
+    table.says("tech_lead", "APPROVED", "A")
+    return table
+
+
+def reworked() -> Table:
+    table = Table("A", plan=True)
+    table.block("A")
+    table.says("project_manager", "REWORK", "A", summary="again", interrupt=True)
+    return table
+
+
+def merged_at_once() -> Table:
+    table = Table("A")
+    table.says("developer", "MERGE_SUCCESS", "A")
+    return table
+
+
+def guided() -> Table:
+    table = Table("A", plan=True)
+    table.block("A")
+    table.says("tech_lead", "UNBLOCKING_GUIDANCE", "A", summary="use the other host")
+    return table
+
+
+def without_qa(**session: object) -> Table:
+    table = Table("A", plan=True, **session)
+    table.says("developer", "READY_FOR_QA", "A")
+    return table
+
+
+# Rules that turned a decision and had reason to, each as it fires in a session.
+TURNED: dict[str, Callable[[], Table]] = {
+    "escalation": lambda: failed(3),
+    "loop_guard": lambda: repeated("developer", "PARTIAL", 6),
+    "rework": reworked,
+    "security": secured,
+    "research": researched,
+    "return_to_blocked": guided,
+    "fallback": lambda: without_qa(testing_mode="minimal", disabled_roles=["qa_expert"]),
+    "testing_mode": lambda: without_qa(testing_mode="minimal"),
+    "merge_without_approval": merged_at_once,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", TURNED)
+def test_a_rule_that_had_reason_to_turn_a_decision_is_no_forgery(rule: str) -> None:
+    table = TURNED[rule]()
+    assert table.rows(f"SELECT count(*) > 0 FROM router_decisions WHERE rules LIKE '%{rule}%'") == [(1,)]
+    assert list(gaps.breaks(table.context.connection, "S1")) == []
 
 
 def test_guidance_that_a_rule_turns_and_a_person_is_asked_about_is_no_forgery() -> None:
