@@ -414,7 +414,8 @@ UNDERMINED: dict[str, tuple[str, str, set[tuple[str, str]]]] = {
     "a looser testing mode": (
         MODE.format("disabled"), "session testing-mode", {("SETTING_WITHOUT_CHANGE", "sessions")}),
     "a role that the session does without": (
-        "UPDATE sessions SET disabled_roles = 'qa_expert' WHERE id = 'S1'", "session pause", {("SETTING_WITHOUT_CHANGE", "sessions")}),
+        "UPDATE sessions SET disabled_roles = 'qa_expert' WHERE id = 'S1'", "session pause",
+        {("SETTING_WITHOUT_CHANGE", "sessions")}),
     "a looser testing mode on record, by an agent": (
         fixed("session_testing_mode", "S1", "full", "disabled", "project_manager") + MODE.format("disabled"),
         "session testing-mode", NO_CHANGER),
