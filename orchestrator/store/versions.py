@@ -5,12 +5,11 @@ Cold module.
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from orchestrator.core import strictjson
+from orchestrator.core import sha256, strictjson
 from orchestrator.core.routing.facts import ROUTER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import diff, model
@@ -130,7 +129,7 @@ def altered(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:
 
 
 def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256.new(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _rows_of(content: str) -> set[tuple[Any, ...]]:
