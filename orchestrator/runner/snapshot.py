@@ -7,6 +7,12 @@ which files will be touched, the contents are hashed before, once, each file up 
 look that a later write could leave the same times. A larger file of the same size cannot be told apart and is no
 change.
 
+Who looks again need not read again what an earlier look in the same process read, where size, times and inode are the
+same and the file was last written well before that look, as git trusts its index. Its time of change says so, which
+nobody can set back; on a system without one every file is read. It is wrong where the system's clock is set back to
+the very nanosecond, and for a while where a program writes through memory it has mapped. Digests are kept in memory
+alone: an executor could change a file of them.
+
 Source: seed 001, Properties 31 and 33.
 """
 
@@ -35,12 +41,16 @@ RECENT_NS = 2_000_000_000
 LARGEST, IN_ALL = 64 * 1024 * 1024, 1024 * 1024 * 1024
 """Bytes of one file, and of all files, whose contents are looked at before they can have changed."""
 
+TREES_KEPT = 4
+"""Of so many trees a process keeps what it read; 50,000 files take some 20 MB."""
+
 NEW, CHANGED, DELETED = "new", "changed", "deleted"
 
 Signature = tuple[int, int, int, int]
 
 _signature = operator.attrgetter("st_size", "st_mtime_ns", "st_ctime_ns", "st_ino")
-_WRITTEN = 2 if os.name == "posix" else 1
+_CHANGED = 2
+_WRITTEN = _CHANGED if os.name == "posix" else 1
 _BY_DESCRIPTOR = os.scandir in os.supports_fd
 _CHUNK = 1024 * 1024
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -72,11 +82,12 @@ class Change(NamedTuple):
     hash: str | None = None
 
 
-def take(root: str | os.PathLike[str], *, contents: bool = True) -> Snapshot:
+def take(root: str | os.PathLike[str], *, contents: bool = True, known: Snapshot | None = None) -> Snapshot:
     """Look at every file below a folder. Links are entries of their own and are never followed.
 
     Args:
         contents: the files are read as well, so that a later snapshot can be told from this one.
+        known: an earlier snapshot of this tree, made by this process; what it read and is the same is not read again.
 
     Raises:
         Refused: E102, the folder does not exist or cannot be looked into.
@@ -86,7 +97,40 @@ def take(root: str | os.PathLike[str], *, contents: bool = True) -> Snapshot:
     top = os.path.abspath(root)
     taken = time.time_ns()
     files, unreadable, folders = _scan(top)
-    return Snapshot(top, taken, files, _contents(top, files) if contents else {}, unreadable, folders)
+    read = _contents(top, files, _trusted(known, top, files)) if contents else {}
+    return Snapshot(top, taken, files, read, unreadable, folders)
+
+
+class Looks:
+    """The last looks of a process with the contents of their files, by tree; the trees looked at last are kept."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Snapshot] = {}
+
+    def take(self, root: str | os.PathLike[str]) -> Snapshot:
+        """Look at a tree with contents, as `take` does, without reading again what the last look here has read.
+
+        Raises:
+            Refused: E102.
+        """
+        top = os.path.abspath(root)
+        taken = take(top, known=self._kept.pop(top, None))
+        self._kept[top] = taken
+        for oldest in list(self._kept)[:-TREES_KEPT]:
+            self._kept.pop(oldest, None)
+        return taken
+
+
+def _trusted(known: Snapshot | None, top: str, files: Mapping[str, Signature]) -> dict[str, bytes]:
+    """The digests of an earlier look that are still those of their files."""
+    if known is None or known.root != top or _WRITTEN != _CHANGED:
+        return {}
+    before, limit = known.files, known.taken_ns - RECENT_NS
+    return {
+        path: digest
+        for path, digest in known.contents.items()
+        if (signature := before[path])[_WRITTEN] < limit and files.get(path) == signature
+    }
 
 
 def paths(root: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -129,12 +173,16 @@ def _is_another(before: Snapshot, after: Snapshot, path: str) -> bool:
     if before.files[path][0] != after.files[path][0]:
         return True
     known = before.contents.get(path)
-    now = _digest(os.path.join(after.root, path)) if known is not None else None
+    now = _digest(os.path.join(after.root, path), after.files[path][0]) if known is not None else None
     return now is not None and now != known
 
 
-def _contents(top: str, files: Mapping[str, Signature]) -> dict[str, bytes]:
-    """The digests of files, the smallest first where all of them are more than is looked at."""
+def _contents(top: str, files: Mapping[str, Signature], trusted: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The digests of files, the smallest first where all of them are more than is looked at.
+
+    Args:
+        trusted: digests that are known without reading.
+    """
     order = files.items()
     every: list[tuple[str, Signature]] = [each for each in order if each[1][0] <= LARGEST]
     if sum(known[0] for _, known in every) > IN_ALL:
@@ -145,20 +193,29 @@ def _contents(top: str, files: Mapping[str, Signature]) -> dict[str, bytes]:
         left -= known[0]
         if left < 0:
             break
-        if (digest := _digest(begin + path)) is not None:
+        if (digest := trusted.get(path) or _digest(begin + path, known[0])) is not None:
             found[path] = digest
     return found
 
 
-def _digest(full: str) -> bytes | None:
-    """A digest of what a file holds, or of where a link leads; None where there is none, or it cannot be read."""
+def _digest(full: str, size: int) -> bytes | None:
+    """A digest of what a file holds, or of where a link leads; None where there is none, or it cannot be read.
+
+    Args:
+        size: how many bytes it is said to have: most files are read at once, into no more memory than they fill.
+    """
     try:
         descriptor = os.open(full, _READ)
     except OSError:
         return _link_digest(full)
     try:
-        taken = hashlib.sha256()
-        while chunk := os.read(descriptor, _CHUNK):
+        asked = min(size + 1, _CHUNK)
+        chunk = os.read(descriptor, asked)
+        taken = hashlib.sha256(chunk)
+        # Less than was asked for is the end.
+        while len(chunk) == asked:
+            asked = _CHUNK
+            chunk = os.read(descriptor, asked)
             taken.update(chunk)
         return taken.digest()
     except OSError:

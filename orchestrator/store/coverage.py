@@ -112,8 +112,30 @@ WRITES = {
     b"refusal": ("refusals",),
 }
 """The tables without whose rows no step of a kind is one."""
-REPORTING = (b"route", b"validate", b"answer")
-"""The kinds of steps that write reports; an answer writes the one that it lets go on."""
+_IMPORTED = (b"import peer",)
+_LOADED = (b"workflow load",)
+ORIGINS: dict[str, tuple[bytes, ...]] = {
+    "acknowledgements": (b"route", b"answer"),
+    "agent_files": _LOADED,
+    "agent_reports": (b"route", b"validate", b"answer"),
+    "criteria": (b"criterion add", b"criterion set", b"criterion remove", *_IMPORTED),
+    "deferrals": (b"route", b"answer", b"group set-status"),
+    "evidence": (b"route", b"answer", b"validate", b"run "),
+    "grandfathered_groups": _IMPORTED,
+    "group_dependencies": (b"group create", b"group depend", b"group undepend", *_IMPORTED),
+    "human_credentials": (b"human ",),
+    "human_tokens": (b"human enrol",),
+    "import_findings": _IMPORTED,
+    "imported_logs": _IMPORTED,
+    "imported_sessions": _IMPORTED,
+    "projects": (b"project add",),
+    "resume_points": (b"route", b"answer"),
+    "workflow_activations": _LOADED,
+    "workflow_transitions": _LOADED,
+    "workflow_versions": _LOADED,
+}
+"""The only kinds of steps that write rows of a table; one that ends in a blank stands for all that begin so. An answer
+writes the report that it lets go on."""
 _HASHED = ("session_id", "seq", "kind", "actor", "channel", "at", "input", "rows")
 
 

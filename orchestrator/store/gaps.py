@@ -19,7 +19,8 @@ from typing import Any
 from orchestrator.core import lifecycle_table
 from orchestrator.core.routing import rules
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import path_history
+from orchestrator.store import path_history, redirects, settings_rules, versions
+from orchestrator.store.constants import STORE_CHAIN
 
 UNDECIDED = "report_without_decision"
 UNREPORTED = "decision_without_report"
@@ -35,9 +36,17 @@ UNPERMITTED = "resolution_without_right"
 UNANSWERED = "answer_without_person"
 UNSAID = "acknowledgement_without_report"
 UNJUDGED = "acceptance_without_verdict"
+UNCHANGED = "setting_without_change"
+UNALLOWED = "change_without_right"
+UNGUIDED = "external_without_guidance"
+UNDROPPED = "dependency_dropped_without_call"
+UNGROUNDED = "verdict_without_ground"
+UNPROVED = "person_without_proof"
+UNLOADED = "workflow_not_as_loaded"
 KINDS = (
     MISSING_STEP, UNDECIDED, UNREPORTED, MISMATCHED, UNRULED, UNSPAWNED, UNENDED, UNCAUSED, UNPROVEN, UNCONFIRMED,
-    UNPERMITTED, UNANSWERED, UNSAID, UNJUDGED,
+    UNPERMITTED, UNANSWERED, UNSAID, UNJUDGED, UNCHANGED, UNALLOWED, UNGUIDED, UNDROPPED, UNGROUNDED,
+    UNPROVED, UNLOADED,
 )
 """The kinds of gaps, in the order in which those of one step are told."""
 
@@ -48,12 +57,44 @@ _CHANGE = "status_changes c INDEXED BY sqlite_autoindex_status_changes_1"
 
 # A blocker of a group is lifted one by one, by the caller of that very step: a person, who opened it, or who stands
 # above the opener.
-_UNLIFTED = """NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = b.session_id AND e.seq = b.resolved_seq
-        AND e.kind = 'blocker resolve' AND e.actor = b.resolved_by)
-    OR (a.kind <> 'human' AND b.opened_by <> b.resolved_by AND NOT EXISTS (
-        WITH RECURSIVE above(id) AS (SELECT o.parent_id FROM agents o WHERE o.id = b.opened_by
+_IS_ABOVE = """EXISTS (WITH RECURSIVE above(id) AS (SELECT o.parent_id FROM agents o WHERE o.id = b.opened_by
             UNION SELECT p.parent_id FROM above CROSS JOIN agents p WHERE p.id = above.id)
-        SELECT 1 FROM above WHERE above.id = CASE WHEN a.session_id IS NULL THEN a.id ELSE a.parent_id END))"""
+        SELECT 1 FROM above WHERE above.id = CASE WHEN a.session_id IS NULL THEN a.id ELSE a.parent_id END)"""
+_UNLIFTED = f"""NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = b.session_id AND e.seq = b.resolved_seq
+        AND e.kind = 'blocker resolve' AND e.actor = b.resolved_by)
+    OR (a.kind <> 'human' AND b.opened_by <> b.resolved_by AND NOT {_IS_ABOVE})"""
+# A task still depends on one that was not done by then.
+_WAITING = """EXISTS (SELECT 1 FROM task_dependencies x WHERE x.session_id = b.session_id AND x.task_id = b.task_id
+    AND x.seq < b.resolved_seq AND ifnull(x.removed_seq, b.resolved_seq + 1) > b.resolved_seq
+    AND NOT EXISTS (SELECT 1 FROM status_changes c INDEXED BY ix_status_changes_entity
+        WHERE c.session_id = x.session_id AND c.entity = 'task' AND c.entity_id = x.depends_on_id
+        AND c.to_status = 'done' AND c.seq <= b.resolved_seq))"""
+
+_ABOVE_TASK = """WITH RECURSIVE above(id) AS (SELECT p.parent_id FROM tasks p WHERE p.session_id = b.session_id
+        AND p.id = b.task_id UNION SELECT p.parent_id FROM above CROSS JOIN tasks p ON p.session_id = b.session_id
+        AND p.id = above.id)"""
+# A blocker of a task: what became of it, in one word, and what has to stand behind that word.
+_KEPT_BY_TASK = f"""CASE b.resolution
+    WHEN 'cancelled' THEN NOT EXISTS (SELECT 1 FROM {_CHANGE} WHERE c.session_id = b.session_id
+        AND c.seq = b.resolved_seq AND c.entity = 'task' AND c.entity_id = b.task_id AND c.to_status = 'cancelled')
+    WHEN 'released' THEN b.cause <> 'cascade' OR NOT EXISTS ({_ABOVE_TASK} SELECT 1 FROM above CROSS JOIN blockers o
+        WHERE o.session_id = b.session_id AND o.task_id = above.id AND o.resolved_seq = b.resolved_seq
+        AND o.resolution <> 'released')
+    WHEN 'dependencies_done' THEN b.cause <> 'dependency' OR a.kind <> 'system' OR {_WAITING}
+    WHEN 'dependency_dropped' THEN b.cause <> 'dependency' OR a.kind <> 'system' OR {_WAITING}
+        OR NOT EXISTS (SELECT 1 FROM task_dependencies x WHERE x.session_id = b.session_id AND x.task_id = b.task_id
+        AND x.removed_seq = b.resolved_seq)
+    WHEN 'answered' THEN NOT EXISTS (SELECT 1 FROM questions q WHERE q.session_id = b.session_id
+        AND q.task_id = b.task_id AND q.closed_seq = b.resolved_seq)
+        AND NOT (b.class = 'soft' AND b.opened_by = 'system:runner' AND EXISTS (SELECT 1 FROM run_events v
+            WHERE v.session_id = b.session_id AND v.seq = b.resolved_seq))
+    ELSE b.resolution NOT IN ('resolved', 'lifted', 'legacy') OR a.kind <> 'human' AND (b.class = 'hard'
+        OR NOT (b.opened_by IS NULL OR b.opened_by = b.resolved_by
+            OR a.kind = 'system' AND EXISTS (SELECT 1 FROM run_events v WHERE v.session_id = b.session_id
+                AND v.seq = b.resolved_seq) OR {_IS_ABOVE}))
+        OR NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = b.session_id AND e.seq = b.resolved_seq
+            AND (e.actor = b.resolved_by OR a.kind = 'system') AND e.kind <> 'refusal')
+    END"""
 
 
 class Rule(NamedTuple):
@@ -95,27 +136,40 @@ _OTHERS = (
     Rule(UNPERMITTED, "blockers", "the blocker was closed by nobody who may, or nothing in that step says why",
         f"""SELECT b.resolved_seq, b.id, b.group_id, a.role, b.resolved_by, b.resolution FROM blockers b
         LEFT JOIN agents a ON a.id = b.resolved_by WHERE b.session_id = :session AND b.resolved_seq > :since
-        AND (a.id IS NULL OR b.resolved_seq < b.opened_seq OR CASE b.resolution
+        AND (a.id IS NULL OR b.resolved_seq < b.opened_seq OR CASE WHEN b.task_id IS NOT NULL THEN {_KEPT_BY_TASK}
+        ELSE CASE b.resolution
         WHEN 'accepted' THEN NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id
-            AND r.seq = b.resolved_seq AND r.effect = 'approve' AND r.agent_id = b.resolved_by)
-        WHEN 'guidance' THEN a.role <> 'tech_lead' AND a.kind <> 'human'
+            AND r.seq = b.resolved_seq AND r.effect = 'approve' AND r.agent_id = b.resolved_by
+            AND r.group_id IS b.group_id)
+        WHEN 'guidance' THEN NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id
+            AND r.seq = b.resolved_seq AND r.effect = 'guide' AND r.agent_id = b.resolved_by
+            AND r.group_id IS b.group_id)
         WHEN 'answered' THEN NOT EXISTS (SELECT 1 FROM questions q WHERE q.session_id = b.session_id
-            AND q.closed_seq = b.resolved_seq)
+            AND q.closed_seq = b.resolved_seq AND q.group_id IS b.group_id)
         WHEN 'cancelled' THEN NOT EXISTS (SELECT 1 FROM {_CHANGE} WHERE c.session_id = b.session_id
             AND c.seq = b.resolved_seq AND c.to_status IN ('cancelled', 'ended'))
         WHEN 'resumed' THEN NOT EXISTS (SELECT 1 FROM {_CHANGE} WHERE c.session_id = b.session_id
             AND c.seq = b.resolved_seq AND c.from_status = 'deferred_external')
             AND NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq
             AND r.role = 'project_manager')
-        ELSE NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq)
-            AND (b.class = 'hard' AND b.resolution IN ('resolved', 'lifted') AND a.kind <> 'human'
-            OR b.task_id IS NULL AND ({_UNLIFTED}))
-        END) ORDER BY b.resolved_seq, b.id"""),
+        ELSE NOT EXISTS (SELECT 1 FROM {_REPORT} WHERE r.session_id = b.session_id AND r.seq = b.resolved_seq
+            AND r.group_id IS b.group_id AND r.agent_id = b.resolved_by)
+            AND (b.class = 'hard' AND a.kind <> 'human' OR {_UNLIFTED})
+        END END) ORDER BY b.resolved_seq, b.id"""),
     Rule(UNANSWERED, "questions", "the question was answered by nobody who is on record as a person, by a channel",
         """SELECT q.closed_seq, q.id, q.group_id, a.role, q.closed_by, q.answer FROM questions q
         LEFT JOIN agents a ON a.id = q.closed_by WHERE q.session_id = :session AND q.closed_seq > :since
         AND (a.id IS NULL OR q.closed_seq < q.opened_seq OR q.answer IS NULL
-        OR (q.answer IS NOT 'moot' AND q.channel IS NULL) OR (q.channel IS NOT NULL AND a.kind <> 'human'))
+        OR (q.answer IS NOT 'moot' AND q.channel IS NULL) OR (q.channel IS NOT NULL AND a.kind <> 'human')
+        OR CASE WHEN q.channel IS NULL THEN NOT EXISTS (SELECT 1 FROM status_changes c INDEXED BY
+                sqlite_autoindex_status_changes_1 WHERE c.session_id = q.session_id AND c.seq = q.closed_seq)
+            AND NOT EXISTS (SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
+                WHERE r.session_id = q.session_id AND r.seq = q.closed_seq)
+            AND NOT EXISTS (SELECT 1 FROM blockers b WHERE b.session_id = q.session_id
+                AND b.resolved_seq = q.closed_seq)
+            AND NOT EXISTS (SELECT 1 FROM run_events v WHERE v.session_id = q.session_id AND v.seq = q.closed_seq)
+        ELSE NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.session_id = q.session_id AND e.seq = q.closed_seq
+            AND e.actor = q.closed_by AND e.channel = q.channel) END)
         ORDER BY q.closed_seq, q.id"""),
     Rule(UNSAID, "acknowledgements", "groups are acknowledged by a report of the project manager alone",
         f"""SELECT k.seq, k.group_id, k.group_id, NULL, NULL, NULL FROM acknowledgements k WHERE k.session_id = :session
@@ -126,6 +180,24 @@ _OTHERS = (
         AND s.outcome = 'accepted' AND s.status_seq > :since AND NOT EXISTS (SELECT 1 FROM {_REPORT}
         WHERE r.session_id = s.id AND r.seq = s.status_seq AND r.part = 1 AND r.role = 'validator'
         AND r.response_status = 'ACCEPT')"""),
+    Rule(UNGROUNDED, "agent_reports", "the verdict accepts a session without the confirmation, or with open groups,"
+        " blockers or questions", settings_rules.VERDICTS),
+    Rule(UNCHANGED, "task_groups", "its kind or security is not as it was created or last changed on record",
+        settings_rules.GROUPS),
+    Rule(UNCHANGED, "sessions", "its testing mode, workflow or roles are not as created or last changed on record",
+        settings_rules.SESSIONS),
+    Rule(UNCHANGED, "criteria", "the criterion is not as it was added or last changed on record",
+        settings_rules.CRITERIA),
+    Rule(UNCHANGED, "status_changes", "the change does not begin where the one before it ended",
+        settings_rules.LINKS),
+    Rule(UNALLOWED, "status_changes", "the change was made by nobody who may, or by a command that makes none",
+        settings_rules.CHANGERS),
+    Rule(UNGUIDED, "blockers", "the blocker is marked external, and no guidance of that step says so",
+        settings_rules.EXTERNAL),
+    Rule(UNDROPPED, "group_dependencies", "the dependency was dropped by no command that does so",
+        settings_rules.DROPPED),
+    Rule(UNDROPPED, "task_dependencies", "the dependency was dropped by no command that does so",
+        settings_rules.DROPPED_OF_TASKS),
 )  # fmt: skip
 # Where something is, against the newest change on record, or how it began: unknown for what came in from elsewhere.
 _NEWEST = """(SELECT c.to_status FROM status_changes c INDEXED BY ix_status_changes_entity
@@ -144,7 +216,10 @@ _STANDING = (
     Rule(UNCAUSED, "sessions", _UNRECORDED, f"""SELECT s.status_seq, s.id, NULL, NULL, s.status_changed_by, s.status
         FROM sessions s WHERE s.id = :session AND s.status IS NOT
         ifnull({_NEWEST.format("session")}, {_BORN.format("1", "active")})"""),
-    *(rule for rule in _OTHERS if rule.table in ("blockers", "questions", "sessions")),
+    *(
+        rule for rule in _OTHERS
+        if rule.table in ("blockers", "questions", "sessions") and rule.kind not in (UNGROUNDED, UNCHANGED, UNGUIDED)
+    ),
 )  # fmt: skip
 # Two looks, since a list of two would be built anew for every row.
 _STARTED = """(EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = {0}.session_id
@@ -174,7 +249,7 @@ _DECIDED = f"""SELECT d.seq, d.id, d.group_id, d.current_agent, r.agent_id, d.re
     (d.action = 'wait' OR d.action = t.action) AND (d.next_agent IS t.next_agent
         OR d.next_agent IS NULL AND (t.next_agent = 'user' OR d.action = 'wait')),
     d.next_agent IS NULL OR EXISTS (SELECT 1 FROM workflow_transitions n
-        WHERE n.workflow_version_id = d.workflow_version_id AND n.current_agent = d.next_agent)
+        WHERE n.workflow_version_id = d.workflow_version_id AND n.current_agent = d.next_agent), d.action, t.action
     FROM {_DECISION} LEFT JOIN {_REPORT} ON r.session_id = d.session_id AND r.seq = d.seq AND r.part = 1
     LEFT JOIN workflow_transitions t ON t.workflow_version_id = d.workflow_version_id
         AND t.current_agent = d.current_agent AND t.response_status = d.response_status
@@ -212,6 +287,19 @@ _STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = :seq"
 _MAKER = "SELECT role, kind FROM agents WHERE id = :name"
 _VERDICT = """SELECT 1 FROM agent_reports r INDEXED BY sqlite_autoindex_agent_reports_1
     WHERE r.session_id = :session AND r.seq = :seq AND r.part = 1 AND r.role = 'validator'"""
+_REPORTED = "SELECT 1 FROM agent_reports WHERE session_id = :session AND seq = :seq"
+_SESSION_MOVED = f"""SELECT 1 FROM {_CHANGE} WHERE c.session_id = :session AND c.seq = :seq AND c.entity = 'session'
+    UNION ALL SELECT 1 FROM audit_events e WHERE e.session_id = :session AND e.seq = :seq
+        AND e.kind = 'session create'"""
+_CLOSED_QUESTION = "SELECT 1 FROM questions WHERE session_id = :session AND closed_seq = :seq"
+_BEHIND = {
+    ("group", "verdict"): ("a verdict", _VERDICT),
+    ("session", "verdict"): ("a verdict", _VERDICT),
+    ("group", "report"): ("a report", _REPORTED),
+    ("group", "session"): ("a beginning or end of the session", _SESSION_MOVED),
+    ("group", "question"): ("an answer", _CLOSED_QUESTION),
+}
+"""By what moves and its cause: what has to be on record in the same step, and the statement that finds it."""
 _GROUPS = """SELECT g.id, g.status, g.status_seq, g.status_changed_by, a.role, g.created_seq, 'pending', e.kind, g.id
     FROM task_groups g LEFT JOIN agents a ON a.id = g.status_changed_by
     LEFT JOIN audit_events e ON e.session_id = g.session_id AND e.seq = g.created_seq
@@ -229,12 +317,16 @@ _TABLES = {"group": "task_groups", "task": "tasks", "session": "sessions"}
 _GROUP_MOVES = frozenset(lifecycle_table.GROUP_MOVERS)
 _USUAL = frozenset(("batch", "report", "completion", "slot"))
 """The causes of moves that the program makes by itself."""
+_CAUSES = frozenset(
+    ("batch", "report", "completion", "slot", "set_status", "manual", "question", "verdict", "session", "imported")
+)
+"""Every cause of a group's moves."""
 _IMPORT = "import "
 """How the kinds of steps begin that bring groups and sessions in with the status that they had elsewhere."""
 
 STATEMENTS = {
     name: sql for name, sql in list(globals().items()) if isinstance(sql, str) and sql.lstrip().startswith("SELECT")
-} | {f"{rule.kind} {rule.table}": rule.sql for rule in (*_OF_TURNS, *_OTHERS, *_STANDING)}
+} | {f"{rule.kind} {rule.table}": rule.sql for rule in (*_OF_TURNS, *_OTHERS, *_STANDING)} | redirects.STATEMENTS
 """All statements by name; each takes the session and a step."""
 
 TURNING = frozenset(name for _, name, _ in rules.RULES) | {
@@ -362,6 +454,14 @@ def standing(connection: sqlite3.Connection, session: str) -> Iterator[Break]:
         yield from _broken_rule(connection, rule, {"session": session, "since": 0})
 
 
+def of_store(connection: sqlite3.Connection) -> Iterator[Break]:
+    """What does not hold between the rows that belong to no session: people, and loaded workflow versions."""
+    for row in connection.execute(settings_rules.PEOPLE, {"chain": STORE_CHAIN}):
+        yield Break._make((UNPROVED, *row, "nobody who was proven a person registered this one", "agents"))
+    for seq, name, why in versions.altered(connection):
+        yield Break(UNLOADED, seq, name, None, None, None, None, why, "workflow_versions")
+
+
 def _broken_rule(connection: sqlite3.Connection, rule: Rule, key: dict[str, Any]) -> Iterator[Break]:
     for row in connection.execute(rule.sql, key):
         yield Break._make((rule.kind, *row, rule.text, rule.table))
@@ -369,8 +469,9 @@ def _broken_rule(connection: sqlite3.Connection, rule: Rule, key: dict[str, Any]
 
 def _undecidable(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[Break]:
     """Decisions that do not fit their report, or that neither their transition nor a rule gives."""
+    reasons = redirects.Reasons(connection, key["session"])
     for given in connection.execute(_DECIDED, key):
-        row, (fired, reported, other_version, other_report, unstarted, *judged) = given[:6], given[6:]
+        row, (fired, reported, other_version, other_report, unstarted, *judged, action, told) = given[:6], given[6:]
         texts = []
         if other_report:
             texts.append((MISMATCHED, "the decision is not about its report: role, status or group differ"))
@@ -378,8 +479,11 @@ def _undecidable(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterato
             texts.append((UNSPAWNED, "the decision starts an agent, and its hand-off is missing"))
         if other_version:
             texts.append((UNRULED, "the decision follows another version of the workflow than the session's"))
-        if reported and (why := _unruled(_names(fired), *judged)):
-            texts.append((UNRULED, why))
+        if reported:
+            names = _names(fired)
+            missing = reasons.missing(row[0], names, action, told)
+            if why := _unruled(names, *judged) or (missing and f"the rule {missing} had no reason to fire"):
+                texts.append((UNRULED, why))
         for kind, text in texts:
             yield Break._make((kind, *row, text, "router_decisions"))
 
@@ -501,8 +605,11 @@ def _unlawful(
     role, kind = maker
     if kind is None:
         yield f"{said}, who is not registered"
-    if move.cause == "verdict" and connection.execute(_VERDICT, {**key, "seq": move.seq}).fetchone() is None:
-        yield f"{said} by a verdict, of which that step has no report"
+    what, sql = _BEHIND.get((move.entity, move.cause), ("", ""))
+    if sql and connection.execute(sql, {**key, "seq": move.seq}).fetchone() is None:
+        yield f"{said} by {what}, of which that step has none"
+    if move.entity == "group" and move.cause not in _CAUSES:
+        yield f"{said} because of {move.cause!r}, which moves no group"
     if move.entity == "group" and move.from_status is not None:
         movers = lifecycle_table.GROUP_MOVERS.get((move.from_status, move.to_status))
         if movers is None:

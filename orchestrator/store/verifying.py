@@ -30,8 +30,8 @@ _END: tuple[Any, ...] = (None, None, b"")
 _BYTES_IN_JSON = "JSON cannot hold BLOB values"
 _ALL_SESSIONS = "SELECT id FROM sessions ORDER BY id"
 _AGENTS = "agents"
-_REPORTS = "agent_reports"
-_PARTS_MISSING = ("TABLE_MISSING", "INDEX_MISSING")
+PARTS_MISSING = ("TABLE_MISSING", "INDEX_MISSING")
+"""Findings about the schema that say already why rows cannot be related, with the repair."""
 _SESSIONS = "sessions"
 _OF_AGENTS = f""" AND t.kind LIKE 'agent %' AND t.rows LIKE '%"{_AGENTS}"%'"""
 _ANCHOR = "SELECT seq, hash FROM audit_events WHERE session_id = :chain AND seq <= :since ORDER BY seq DESC LIMIT 1"
@@ -74,27 +74,31 @@ def broken(connection: sqlite3.Connection, session: str) -> Iterator[Broken]:
         yield from (Broken(each.seq or 0, where + each.message) for each in found.kept)
     found = Found(getattr(connection, "path", ""), ALL)
     # Reports, decisions, spawns and steps are asked for by a check of their own.
-    _relate(connection, session, lambda: gaps.others(connection, session), found)
+    _relate(connection, session, lambda: gaps.others(connection, session), found, excused=False)
     yield from (Broken(each.seq or 0, each.message) for each in found.kept)
 
 
-def relate(connection: sqlite3.Connection, span: Span, found: Found) -> None:
+def relate(connection: sqlite3.Connection, span: Span, found: Found, *, excused: bool = False) -> None:
     """Check what must hold between the rows of the sessions of a span; read in the caller's transaction.
 
     Args:
         span: one chain, or those of all sessions; only what is missing in later steps.
         found: what is found is noted here.
+        excused: that rows cannot be related is no finding, since one of `PARTS_MISSING` was found.
     """
     if span.chain == STORE_CHAIN:
+        _relate(connection, STORE_CHAIN, lambda: gaps.of_store(connection), found, excused=excused)
         return
     sessions = [span.chain] if span.chain else [row[0] for row in connection.execute(_ALL_SESSIONS)]
     for session in sessions:
-        _relate(connection, session, functools.partial(gaps.breaks, connection, session, span.since), found)
+        breaks = functools.partial(gaps.breaks, connection, session, span.since)
+        _relate(connection, session, breaks, found, excused=excused)
 
 
 def _relate(
-    connection: sqlite3.Connection, session: str, breaks: Callable[[], Iterator[gaps.Break]], found: Found
-) -> None:
+    connection: sqlite3.Connection, session: str, breaks: Callable[[], Iterator[gaps.Break]], found: Found, *,
+    excused: bool,
+) -> None:  # fmt: skip
     part = Found(found.path, found.most)
 
     def read() -> None:
@@ -110,8 +114,7 @@ def _relate(
     except (sqlite3.OperationalError, TypeError, ValueError) as error:
         if isinstance(error, sqlite3.Error) and sqlite.translate(error, found.path):
             raise
-        if any(found.counts.get(code) for code in _PARTS_MISSING):
-            # What keeps the rows from being related is named already, with its repair.
+        if excused:
             return
         message = f"What must hold between the rows of session {session} cannot be checked: {error}."
         found.at(findings.ROWS_UNREADABLE, session, None, None, session, message)
@@ -206,6 +209,7 @@ class _Pass:
             table: _Rows(connection, coverage.changing(table, span, line), span) for table in coverage.CHANGING
         }
         self._by_store = _states_by_store(connection, line) if span.chain != STORE_CHAIN else {}
+        self._shapes: set[tuple[Any, ...]] = set()
         self._chains = 0
         self._chain, self._name = b"", ""
         self._seq, self._hash = 0, step.FIRST_HASH
@@ -314,14 +318,16 @@ class _Pass:
                 self._note(findings.ROWS_MISSING, seq, table, f"Step {seq} wrote rows of {table}, which is not known.")
 
     def _require_rows(self, seq: int, kind: bytes, covered: dict[str, Any]) -> None:
-        """A step of a kind that always writes certain rows covers some, and only such a step writes reports."""
-        for table in coverage.WRITES.get(kind, ()):
-            if table not in covered:
-                message = f"Step {seq} is a {kind.decode()}, and its event covers no row of {table}."
-                self._note(findings.EVENT_EMPTY, seq, table, message)
-        if _REPORTS in covered and kind not in coverage.REPORTING:
-            message = f"Step {seq} is a {kind.decode('utf-8', 'replace')}, which writes no report, and one is covered."
-            self._note(findings.EVENT_FOREIGN, seq, _REPORTS, message)
+        """A step of a kind that always writes certain rows covers some, and certain rows only steps of a kind write."""
+        states = covered.get(step.STATE)
+        shape = (kind, *covered, *(states if type(states) is dict else ()))
+        if shape in self._shapes:
+            return
+        faults = [*_missing_rows(kind, covered), *_foreign_rows(kind, shape[1:])]
+        for code, table, text in faults:
+            self._note(code, seq, table, f"Step {seq} is a {kind.decode('utf-8', 'replace')}, {text}.")
+        if not faults:
+            self._shapes.add(shape)
 
     def _jump(self, seq: int) -> None:
         expected = self._seq + 1
@@ -393,6 +399,19 @@ class _Pass:
             self._note(findings.STATE_MISSING, known[0], table, message, key)
         else:
             self._compare_state(table, key, row, known)
+
+
+def _missing_rows(kind: bytes, covered: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for table in coverage.WRITES.get(kind, ()):
+        if table not in covered:
+            yield findings.EVENT_EMPTY, table, f"and its event covers no row of {table}"
+
+
+def _foreign_rows(kind: bytes, tables: tuple[Any, ...]) -> Iterator[tuple[str, str, str]]:
+    for table in tables:
+        origins = coverage.ORIGINS.get(table)
+        if origins and not any(kind.startswith(each) if each.endswith(b" ") else kind == each for each in origins):
+            yield findings.EVENT_FOREIGN, table, f"which writes no row of {table}, and one is covered"
 
 
 def _parser() -> Callable[[bytes], dict[str, Any]]:

@@ -6,9 +6,10 @@ Cold module.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from typing import Any
 
-from orchestrator.core import strictjson
+from orchestrator.core import sha256, strictjson
 from orchestrator.core.routing.facts import ROUTER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import diff, model
@@ -107,6 +108,36 @@ class Pinned(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """As a new session says it."""
         return {**self._asdict(), "differs": list(self.differs)}
+
+
+_LOADED = "SELECT id, seq, name, hash, content, transitions_hash FROM workflow_versions ORDER BY id"
+_PINNED = "SELECT name, hash FROM agent_files WHERE workflow_version_id = ?"
+_TRANSITIONS = """SELECT current_agent, response_status, next_agent, action, effect, escalation_check, bypass_qa,
+    fallback_agent FROM workflow_transitions WHERE workflow_version_id = ?"""
+
+
+def altered(connection: sqlite3.Connection) -> Iterator[tuple[int, str, str]]:
+    """The loaded versions that are not what their hashes say: the step that loaded each, its name, and why."""
+    for id_, seq, name, hash_, content, own in connection.execute(_LOADED).fetchall():
+        pinned = {"transitions": own, "agents": dict(connection.execute(_PINNED, (id_,)))}
+        if model.hash_of(content) != own:
+            yield seq, name, f"the content of workflow version {id_} does not have its hash"
+        elif _sha256(strictjson.canonical(pinned)) != hash_:
+            yield seq, name, f"workflow version {id_} does not have the hash of its content and agent files"
+        elif _rows_of(content) != set(connection.execute(_TRANSITIONS, (id_,))):
+            yield seq, name, f"the transitions of workflow version {id_} are not those of its content"
+
+
+def _sha256(text: str) -> str:
+    return sha256.new(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _rows_of(content: str) -> set[tuple[Any, ...]]:
+    return {
+        (each.role, each.status, each.next_agent, each.action, each.effect, int(each.escalation_check),
+         int(each.bypass_qa), each.fallback_agent)
+        for each in model.parse(strictjson.stored(content)).transitions.values()
+    }  # fmt: skip
 
 
 def read(connection: sqlite3.Connection, version: int) -> diff.Version | None:

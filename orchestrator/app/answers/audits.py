@@ -13,7 +13,8 @@ Kind = Literal[
     "missing_step", "report_without_decision", "decision_without_report", "decision_not_of_report",
     "decision_without_rule", "spawn_without_decision", "spawn_without_report", "move_without_cause",
     "completion_without_path", "deferral_without_blocker", "resolution_without_right", "answer_without_person",
-    "acknowledgement_without_report", "acceptance_without_verdict",
+    "acknowledgement_without_report", "acceptance_without_verdict", "setting_without_change", "change_without_right",
+    "external_without_guidance", "dependency_dropped_without_call", "verdict_without_ground",
 ]
 BlockerRow = TypedDict(
     "BlockerRow",

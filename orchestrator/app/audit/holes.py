@@ -33,7 +33,9 @@ def gaps(
     maker may not; `decision_not_of_report`; `decision_without_rule`: neither the pinned transition nor a rule gives it;
     `spawn_without_decision`; `completion_without_path`: the path was not valid in that step;
     `deferral_without_blocker`; `resolution_without_right`: a blocker closed by nobody who may; `answer_without_person`;
-    `acknowledgement_without_report`; `acceptance_without_verdict`. All of it is of one moment.
+    `acknowledgement_without_report`; `acceptance_without_verdict`; `setting_without_change`;
+    `change_without_right`; `external_without_guidance`; `dependency_dropped_without_call`; `verdict_without_ground`.
+    All of it is of one moment.
 
     Args:
         group_id: only gaps of this group.

@@ -19,6 +19,7 @@ from orchestrator.core import exactjson
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
 from orchestrator.store import (
+    beside,
     coverage,
     evidence,
     file_safety,
@@ -75,9 +76,9 @@ def verify(
         )
     exactjson.quicken()
     found = Found(context.path, limit)
-    with moment.of(context.connection, context.deadline_s), _any_text(context.connection):
+    with moment.of_two(context.connection, context.deadline_s) as second, _any_text(context.connection, second):
         chain = None if session_id is None else _chain(context, session_id)
-        looked, outside = _look(context, chain, since or 0, noted, found)
+        looked, outside = _look(context, second, Span(chain, since or 0), noted, found)
         left = [each for each in evidence.inventories(context.connection, chain) if each.seq > (since or 0)]
         risks = file_safety.risks(context.connection, context.state_folder)
         notes = [{"seq": seq, "message": message} for seq, message in structure.repairs(context.connection)]
@@ -109,32 +110,47 @@ def verify(
 
 
 @contextlib.contextmanager
-def _any_text(connection: Any) -> Iterator[None]:
+def _any_text(*connections: Any) -> Iterator[None]:
     """Read texts whose bytes are no UTF-8 as well: they are what is looked for."""
-    factory, connection.text_factory = connection.text_factory, lambda text: text.decode("utf-8", "replace")
+    given = [(each, each.text_factory) for each in connections if each is not None]
+    for each, _ in given:
+        each.text_factory = lambda text: text.decode("utf-8", "replace")
     try:
         yield
     finally:
-        connection.text_factory = factory
+        for each, factory in given:
+            each.text_factory = factory
 
 
 def _look(
-    context: Context, chain: str | None, since: int, noted: Head | None, found: Found
+    context: Context, second: Any, span: Span, noted: Head | None, found: Found
 ) -> tuple[Looked, list[kept.Outside]]:
-    spans = (Span(STORE_CHAIN), Span(None)) if chain is None else (Span(chain, since),)
-    structure.compare(context.connection, found)
-    if chain is None:
-        structure.damages(context.connection, found)
-    looked = _together(verifying.verify(context.connection, span, found, noted) for span in spans)
-    if chain is None:
+    connection, whole = context.connection, span.chain is None
+    spans = (Span(STORE_CHAIN), span) if whole else (span,)
+    structure.compare(connection, found)
+    excused = any(map(found.counts.get, verifying.PARTS_MISSING))
+    pages, related = Found(found.path, found.most), Found(found.path, found.most)
+
+    def others(reader: Any) -> None:
+        """What needs no hashes, and so can be read beside them."""
+        if whole:
+            structure.damages(reader, pages)
+        for each in spans:
+            verifying.relate(reader, each, related, excused=excused)
+
+    hashed = Found(found.path, found.most)
+    with beside.run(others, connection, second):
+        looked = _together(verifying.verify(connection, each, hashed, noted) for each in spans)
+    found.merge(pages)
+    found.merge(hashed)
+    if whole:
         # Lines hold the texts of their rows; beside any other finding everything is read.
         trusted = looked.decodable and not found.total
-        structure.texts(context.connection, found, coverage.LINED if trusted else ())
-    for span in spans:
-        verifying.relate(context.connection, span, found)
+        structure.texts(connection, found, coverage.LINED if trusted else ())
+    found.merge(related)
     if noted is not None and not looked.head:
-        found.at(findings.HEAD_MISSING, chain, noted.seq or None, coverage.EVENTS, "head", _head_words(noted))
-    return looked, [each for span in spans for each in kept.compare(context.connection, span, found)]
+        found.at(findings.HEAD_MISSING, span.chain, noted.seq or None, coverage.EVENTS, "head", _head_words(noted))
+    return looked, [each for one in spans for each in kept.compare(connection, one, found)]
 
 
 def _compare_inventories(path: str, left: Iterable[evidence.Inventory], found: Found) -> None:

@@ -63,6 +63,8 @@ from orchestrator.runner.snapshot import Change, Snapshot
 from orchestrator.store import run_reader, sqlite
 from orchestrator.store.run_reader import Run
 
+_LOOKS = snapshot.Looks()
+
 LISTED = 200
 """Files beyond what a task mentions that its verdict lists."""
 
@@ -192,7 +194,7 @@ def _look(context: Context, job: Job) -> Seen:
     raw = evidence_files.raw_file(run.verification_root, run.session_id, execution_types.operation(job, EXECUTE))
     since = concurrent_runs.mark(context, run)
     guard, log = guarded.look(run.verification_root), sqlite.log_identity(context.connection)
-    before = snapshot.take(run.verification_root)
+    before = _LOOKS.take(run.verification_root)
     known = requested_files.tree(before)
     mentioned = requested_files.mentioned(context, run, known)
     with reserve.held(raw.parent):

@@ -7,12 +7,13 @@ import pathlib
 import re
 import sqlite3
 import time
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.app.answers import audits
 from orchestrator.app.audit import tallying
 from orchestrator.app.kernel import moments
 from orchestrator.store import gaps, guards, inquiries
@@ -509,6 +510,11 @@ def test_an_unknown_session_is_refused_and_leaves_no_record(desk: Desk, words: s
 def test_a_wrong_page_is_refused(desk: Desk, words: str, asked: dict[str, Any]) -> None:
     desk.session("S1")
     assert desk.refused(f"audit {words}", session_id="S1", **asked).code == "USAGE"
+
+
+def test_the_answer_declares_every_kind_of_gap_of_a_session() -> None:
+    of_the_store = {gaps.UNPROVED, gaps.UNLOADED}
+    assert set(get_args(audits.Kind)) == set(gaps.KINDS) - of_the_store
 
 
 STATEMENTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pathlib
 import tempfile
@@ -154,9 +155,17 @@ class TestChanges:
         assert after.contents == {}
         read: list[str] = []
         real = snapshot._digest
-        monkeypatch.setattr(snapshot, "_digest", lambda full: read.append(full) or real(full))
+        monkeypatch.setattr(snapshot, "_digest", lambda full, size: read.append(full) or real(full, size))
         snapshot.changed(before, after)
         assert read == [str(root / "src/a.py")]
+
+    @pytest.mark.parametrize("said", [0, 1, 5, 9])
+    def test_a_digest_is_of_the_whole_file_whatever_size_it_is_said_to_have(
+        self, root: pathlib.Path, said: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(snapshot, "_CHUNK", 3)
+        (root / "x").write_bytes(b"12345")
+        assert snapshot._digest(str(root / "x"), said) == hashlib.sha256(b"12345").digest()
 
     def test_the_hash_of_a_change_is_that_of_evidence(self, root: pathlib.Path) -> None:
         before = snapshot.take(root)
@@ -410,6 +419,90 @@ class TestClaims:
 
 
 names = st.sampled_from(["a", "b", ".c", "d e", "é", "x/a", "x/y/b", "z/a", "x/.git/c", "node_modules/a"])
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are read, one after the other."""
+    found: list[str] = []
+    real = snapshot._digest
+    monkeypatch.setattr(
+        snapshot, "_digest", lambda full, size: found.append(os.path.basename(full)) or real(full, size)
+    )
+    return found
+
+
+class TestLookingAgain:
+    def test_what_was_written_long_before_the_last_look_is_not_read_again(
+        self, root: pathlib.Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(snapshot, "RECENT_NS", 0)
+        looks = snapshot.Looks()
+        time.sleep(0.01)
+        first = looks.take(root)
+        assert sorted(read) == ["README.md", "a.py", "b.py"]
+        read.clear()
+        (root / "src/a.py").write_text("src/A.py")
+        (root / "new").write_text("new")
+        second = looks.take(root)
+        assert sorted(read) == ["a.py", "new"]
+        assert second.contents == snapshot.take(root).contents
+        assert second.contents["src/b.py"] == first.contents["src/b.py"]
+        (root / "new").unlink()
+        assert looks.take(root).contents == snapshot.take(root).contents
+
+    def test_what_was_written_shortly_before_the_last_look_is_read_again(
+        self, root: pathlib.Path, read: list[str]
+    ) -> None:
+        before = snapshot.take(root)
+        (root / "src/a.py").write_text("src/A.py")
+        # As on a file system that keeps times in whole seconds: every number is as it was.
+        assert snapshot._trusted(before, str(root), before.files) == {}
+        read.clear()
+        snapshot.take(root, known=before)
+        assert sorted(read) == ["README.md", "a.py", "b.py"]
+
+    @pytest.mark.parametrize("place", range(4))
+    def test_every_number_of_a_file_counts(
+        self, root: pathlib.Path, place: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(snapshot, "RECENT_NS", 0)
+        time.sleep(0.01)
+        before = snapshot.take(root)
+        assert set(snapshot._trusted(before, str(root), before.files)) == set(before.files)
+        other = list(before.files["README.md"])
+        other[place] += 1
+        files = {**before.files, "README.md": tuple(other)}
+        assert set(snapshot._trusted(before, str(root), files)) == {"src/a.py", "src/b.py"}
+
+    def test_where_times_can_be_set_back_everything_is_read_again(
+        self, root: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(snapshot, "RECENT_NS", 0)
+        time.sleep(0.01)
+        before = snapshot.take(root)
+        monkeypatch.setattr(snapshot, "_WRITTEN", 1)
+        assert snapshot._trusted(before, str(root), before.files) == {}
+
+    def test_another_tree_is_no_earlier_look(self, root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(snapshot, "RECENT_NS", 0)
+        time.sleep(0.01)
+        before = snapshot.take(root)
+        assert snapshot._trusted(before, str(root / "src"), before.files) == {}
+
+    def test_the_trees_that_were_looked_at_last_are_kept(
+        self, tmp_path: pathlib.Path, read: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(snapshot, "RECENT_NS", 0)
+        monkeypatch.setattr(snapshot, "TREES_KEPT", 2)
+        looks = snapshot.Looks()
+        for name in ("one", "two", "three"):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / name).write_text(name)
+        time.sleep(0.01)
+        for name in ("one", "two", "three", "two", "three", "one"):
+            looks.take(tmp_path / name)
+        assert read == ["one", "two", "three", "one"]
+
+
 contents = st.sampled_from(["", "1", "2", "22"])
 trees = st.dictionaries(names, contents)
 

@@ -476,6 +476,7 @@ def test_a_verdict_sees_rows_that_may_change_and_what_belongs_to_no_session(raw:
             "Among what belongs to no session: Row developer of agents is not as step 2, the last that wrote it, left"
             " it.",
         ),
+        verifying.Broken(4, "C: its kind or security is not as it was created or last changed on record."),
     ]
 
 
