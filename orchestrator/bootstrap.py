@@ -51,6 +51,12 @@ def _refuse_other_role(work: Any, said: str, actor: str) -> None:
     acting.refuse_other_role(work, said, actor)
 
 
+def _finish_tasks(work: Any, ids: list[str], by: str) -> Any:
+    from orchestrator.app.task import finishing
+
+    return finishing.finish(work, ids, by)
+
+
 def _as_of(*given: Any, **named: Any) -> Answer:
     from orchestrator.app.audit import past
 
@@ -61,6 +67,7 @@ Context.runs = _Runs()
 Context.after_refusal = staticmethod(_after_refusal)
 Context.found_proof = staticmethod(_found_proof)
 Context.refuse_other_role = staticmethod(_refuse_other_role)
+Context.finish_tasks = staticmethod(_finish_tasks)
 Context.as_of = staticmethod(_as_of)
 if TYPE_CHECKING:
     _described: RunHooks = hooks

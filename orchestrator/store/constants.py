@@ -7,10 +7,10 @@ from orchestrator.core import own_folder
 STORE_CHAIN = "@store"
 """The chain of steps that belong to no session."""
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 """The newest migration, as `PRAGMA user_version` holds it: the number at the front of its file's name."""
 
-SCHEMA_MARKS = ("ix_agent_reports_by_manager", "ix_agent_reports_by_qa", "ix_agent_reports_by_tech_lead")
+SCHEMA_MARKS = ("ix_starts_open", "ix_starts_client", "ix_adoptions_client")
 """Names in the schema that the newest version has and none before it: a file with none of them is of an older version,
 whatever it says. One that is missing alone is damage, which `audit verify` and `db check` name."""
 

@@ -59,6 +59,8 @@ DEPENDENTS = """SELECT d.group_id, t.status
     WHERE d.session_id = :session AND d.depends_on = :group AND d.removed_seq IS NULL
     AND t.status IN ('pending', 'in_progress', 'deferred_external', 'completed') ORDER BY t.created_seq, d.group_id"""
 
+TASK_TEXTS = "SELECT id, title, description FROM tasks WHERE session_id = :session AND id = :task"
+
 BLOCKERS = """SELECT * FROM blockers INDEXED BY ix_blockers_group
     WHERE session_id = :session AND group_id = :group ORDER BY opened_seq, id"""
 BLOCKER = "SELECT * FROM blockers WHERE id = :id AND session_id = :session"
@@ -81,6 +83,10 @@ INBOX = """SELECT q.* FROM questions q INDEXED BY ix_questions_open WHERE q.clos
 CRITERION = "SELECT * FROM criteria WHERE session_id = :session AND id = :id"
 CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE session_id = :session
     AND created_seq > :since AND (:all = 1 OR removed_seq IS NULL) ORDER BY created_seq, id LIMIT :limit"""
+PENDING_CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE session_id = :session
+    AND approval = 'pending' AND removed_seq IS NULL ORDER BY created_seq, id"""
+ANY_PENDING = """SELECT 1 FROM criteria INDEXED BY ix_criteria_created
+    WHERE session_id = :session AND approval = 'pending' AND removed_seq IS NULL LIMIT 1"""
 UNJUDGED = (
     "refusal", "task claim", "task heartbeat", "task release", "run start", "run wait", "init", "project add",
     "workflow load", "human enrol", "human remove", "human reset", "human link", "human open", "human verify",

@@ -45,6 +45,10 @@ from orchestrator.store.tables_running import (
     run_violations,
     runs,
 )
+from orchestrator.store.tables_starts import (
+    adoptions,
+    starts,
+)
 from orchestrator.store.tables_tasks import (
     notices,
     task_dependencies,
@@ -71,6 +75,7 @@ __all__ = [
     "GROUP_STATUSES",
     "STORE_CHAIN",
     "acknowledgements",
+    "adoptions",
     "agent_files",
     "agent_reports",
     "agents",
@@ -102,6 +107,7 @@ __all__ = [
     "run_violations",
     "runs",
     "sessions",
+    "starts",
     "status_changes",
     "task_dependencies",
     "task_groups",

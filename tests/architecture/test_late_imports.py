@@ -25,9 +25,11 @@ LATE = frozenset("""
     app.kernel.acting app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
     app.kernel.outside app.kernel.pooling app.kernel.unread app.kernel.views app.maintenance app.people.answering
     app.people.verification app.proof.proving app.questions.inbox app.questions.question_views
-    app.reports.withheld_reports app.running.desk
+    app.reports.planning app.reports.withheld_reports app.running.desk
     app.running.gone app.running.hooks app.running.run_session app.running.serving app.running.waiting
-    app.session.stuck app.session.upgrading app.setup app.task.answering_tasks app.task.next_action app.task.task_views
+    app.session.pending_commands
+    app.session.stuck app.session.upgrading app.setup app.task.answering_tasks
+    app.task.finishing app.task.next_action app.task.task_views
     app.verdict.postflight app.workflow.rule_changes app.workflow.workflows
     bootstrap
     core.agents core.blockers core.extract core.lifecycle core.masking_harmless core.masking_json

@@ -65,6 +65,7 @@ ACTIONS: dict[str, str] = {
     "run choose": "running.choosing:choose_action",
     "criterion add": "verdict.criteria:add_action",
     "criterion set": "verdict.criteria:set_action",
+    "criterion approve": "verdict.approvals:approve_action",
     "criterion remove": "verdict.criteria:remove_action",
     "import peer": "audit.peers:import_action",
     "validate": "verdict.verdicts:record_action",

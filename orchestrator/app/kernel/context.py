@@ -97,6 +97,8 @@ class Context:
     """What of a person's credential becomes part of a step's input."""
     refuse_other_role: Callable[[Work, str, str], None]
     """Refuses the act of another role than that for which the process acts."""
+    finish_tasks: Callable[[Work, list[str], str], Mapping[str, Refused]]
+    """Finishes the tasks that a report names; what was refused, by the task's id."""
     as_of: Callable[..., Answer]
     """Asks a reading use case as of right after a step, as `orchestrator.app.audit.past.ask` does."""
 

@@ -8,7 +8,7 @@ from orchestrator.app.engine import consequences, settling, spawning
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel import acting
 from orchestrator.app.kernel.context import ATTACHED, FOUND, Answer, Call, Context, Version, Work, perform
-from orchestrator.app.reports import acceptance
+from orchestrator.app.reports import acceptance, reported_tasks
 from orchestrator.core import large, masking, names, strictjson
 from orchestrator.core.routing import engine
 from orchestrator.core.routing.facts import (
@@ -158,6 +158,9 @@ def _checked(work: Work, case: Case, opening: Opening | None) -> tuple[Case, str
         if judged is not report:
             case = case._replace(report=judged)
         _check_acknowledged(work, report)
+        reported_tasks.check(work, case)
+        if report.role == MANAGER:
+            _check_plan(work, case)
         if report.role == VALIDATOR:
             return case, VALIDATOR
         _refuse_in_chat(case)
@@ -326,6 +329,12 @@ def _check_acknowledged(work: Work, report: Report) -> None:
             )
 
 
+def _check_plan(work: Work, case: Case) -> None:
+    from orchestrator.app.reports import planning
+
+    planning.found(work, case)
+
+
 def _refuse_in_chat(case: Case) -> None:
     """Runs do the work of a chat: a report in it would let it await an agent whom nobody starts."""
     if case.session.kind == "chat":
@@ -340,12 +349,15 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     asked = _withhold(work, version, case, agent) if engine.may_ask(case) else None
     if asked is not None:
         return asked
+    done = reported_tasks.finish(work, case, agent)
     written = consequences.write_report(work, case, agent)
     case = written.case
     decision = engine.decide(case)
     if not _starts_one(decision):
         work.step.flush()
+    planned = _plan(work, case, agent) if case.report.role == MANAGER else {}
     applied = consequences.apply(work, case, decision, agent, written)
+    applied.extras.update(planned | done)
     if case.report.role == MANAGER:
         acceptance.await_manager_again(work, decision, applied)
     record = acceptance.record(work, version, case, decision, applied)
@@ -354,6 +366,12 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     answer = spawning.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer
+
+
+def _plan(work: Work, case: Case, agent: str) -> Answer:
+    from orchestrator.app.reports import planning
+
+    return planning.carry_out(work, case, agent)
 
 
 def _withhold(work: Work, version: Version, case: Case, agent: str) -> Answer | None:

@@ -20,6 +20,7 @@ def create(
     id: str,
     session_id: str,
     name: str | None = None,
+    description: str | None = None,
     kind: str = "code",
     security_sensitive: bool = False,
     complexity: int = new_groups.DEFAULT_COMPLEXITY,
@@ -33,6 +34,7 @@ def create(
 
     Args:
         id: unique in its session.
+        description: what is to be done; the group's agents are given it.
         complexity: 1 to 10; from 7 on the senior engineer builds it.
         priority: urgent, high, medium or low; the order in which free slots are taken.
         depends_on: groups of the same session that must be done first.
@@ -48,7 +50,8 @@ def create(
     """
     names.check_id("group", id)
     given = {
-        "id": id, "name": name, "kind": kind, "security_sensitive": security_sensitive, "complexity": complexity,
+        "id": id, "name": name, "kind": kind, "description": description,
+        "security_sensitive": security_sensitive, "complexity": complexity,
         "priority": priority, "depends_on": list(depends_on), "by": by, RULES: RULES_VERSION,
     }
     call = Call("group create", session_id, by, given, request_id, at=at)
@@ -79,9 +82,9 @@ def create_action(work: Work) -> Answer:
     new_groups.insert(
         work, group_id, name=name, kind=given.get("kind") or "code", by=by, security_sensitive=secure,
         complexity=given.get("complexity") or new_groups.DEFAULT_COMPLEXITY, priority=given.get("priority") or "medium",
+        description=names.said(given.get("description")) or None,
     )
-    for dependency in dependencies:
-        work.step.insert("group_dependencies", group_id=group_id, depends_on=dependency, added_by=by)
+    new_groups.depend(work, group_id, dependencies, by=by)
     if session.planned:
         settling.settle(work, "group")
     return _created(work, session, group_id, name, secure)
@@ -93,31 +96,41 @@ FEASIBLE_SINCE = 4
 
 def _refuse_endless(work: Work, session: Session, group_id: str, kind: str, secure: bool) -> None:
     """Refuse a group that could never be completed without the roles that the session does without."""
-    if not session.disabled_roles or not work.asks(FEASIBLE_SINCE):
-        return
-    from orchestrator.app.engine import feasible
-
-    why = feasible.why_not(
-        work.version().workflow, session.disabled_roles, id=group_id, kind=kind, security_sensitive=secure
-    )
+    why = why_endless(work, session, group_id, kind, secure) if work.asks(FEASIBLE_SINCE) else None
     if why is not None:
         way = "Create it in a session that has the role (orchestrator session create ID, without that --disable-role)"
         flag = ", or leave out --security-sensitive if the work is not" if secure else ""
         raise Refused("NOT_PERMITTED", f"In session {session.id} {why}.", way + flag)
 
 
+def why_endless(work: Work, session: Session, group_id: str, kind: str, secure: bool) -> str | None:
+    """Why a group could never be completed in a session; None where it could."""
+    if not session.disabled_roles:
+        return None
+    from orchestrator.app.engine import feasible
+
+    return feasible.why_not(
+        work.version().workflow, session.disabled_roles, id=group_id, kind=kind, security_sensitive=secure
+    )
+
+
 def _created(work: Work, session: Session, group_id: str, name: str, secure: bool) -> Answer:
     from orchestrator.app.kernel import views
 
     answer: Answer = {"success": True, "group": views.group_row(work.reader, session.id, group_id), "seq": work.seq}
-    word = names.whole_words_security(name)
-    if word and not secure:
-        answer["warnings"] = [
-            f"The name speaks of {word}, but the group is not security-sensitive: only --security-sensitive counts."
-        ]
+    if warning := unmarked_security(name, secure):
+        answer["warnings"] = [warning]
     if work.decisions:
         answer["followed_by"] = work.decisions
     return answer
+
+
+def unmarked_security(name: str, secure: bool) -> str | None:
+    """The warning about a group whose name speaks of security while its flag does not say so; else None."""
+    word = names.whole_words_security(name)
+    if not word or secure:
+        return None
+    return f"The name speaks of {word}, but the group is not security-sensitive: only --security-sensitive counts."
 
 
 def _check_dependencies(work: Work, group_id: str, dependencies: list[str]) -> None:

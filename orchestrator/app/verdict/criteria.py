@@ -5,12 +5,13 @@ A criterion that a number or a command decides is never set as met: the validato
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.verdict import scope
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, plan, strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.validation import criteria as rules
 from orchestrator.errors import Refused, UsageError
@@ -22,8 +23,6 @@ from orchestrator.store.reader import Agent
 PLANNERS = (MANAGER, "orchestrator")
 STATUSES = ("open", "met", "deferred")
 REMOVED = "removed"
-COMMAND_LIMIT = 64 * 1024
-"""Characters of a command's arguments together."""
 
 _MEASURE = ("metric", "operator", "target")
 
@@ -38,6 +37,8 @@ def add(
     operator: str | None = None,
     target: str | int | None = None,
     command: tuple[str, ...] = (),
+    at_status: tuple[str, ...] = (),
+    group_id: str | None = None,
     by: str = MANAGER,
     reason: str = "",
     request_id: str | None = None,
@@ -50,6 +51,8 @@ def add(
         text: what must hold, in words.
         metric, operator, target: what is measured and how it compares; all three or none. A decimal number.
         command: a program and its arguments that the validator runs; it is met by exit status 0.
+        at_status: statuses whose report is preceded by the command, such as READY_FOR_QA.
+        group_id: the group that it is about; the session as a whole where left out.
         by: the project manager or the orchestrator; after the first plan the project manager alone.
         reason: why; required after the first plan.
 
@@ -58,16 +61,19 @@ def add(
 
     Raises:
         UsageError: INVALID_ID, USAGE: no text, an unfit number or command. Refused: ALREADY_EXISTS, SESSION_CLOSED,
-            NOT_PERMITTED, REASON_REQUIRED, UNKNOWN_AGENT, HUMAN_REQUIRED.
+            NOT_PERMITTED, REASON_REQUIRED, UNKNOWN_AGENT, HUMAN_REQUIRED, UNKNOWN_GROUP.
     """
     names.check_id("criterion", id)
     target = None if target is None else str(target).strip()
     _check_text(text)
     _check_measure(metric, operator, target)
     _check_command(command)
+    if at_status and not command:
+        raise UsageError("USAGE", "Only a criterion with a command is due at a status.", "Repeat with --command JSON")
     given = {
         "id": id, "text": text, "metric": metric, "operator": operator, "target": target,
-        "command": list(command) or None, "by": by, "reason": reason or None,
+        "command": list(command) or None, "by": by, "reason": reason or None, "group_id": group_id,
+        "at_status": [names.status_name(each) for each in at_status] or None,
     }  # fmt: skip
     return perform(context, Call("criterion add", session_id, by, given, request_id, at=at), add_action)
 
@@ -95,8 +101,9 @@ def _check_measure(metric: str | None, operator: str | None, target: str | None)
 def _check_command(command: tuple[str, ...]) -> None:
     if command and not command[0].strip():
         raise UsageError("USAGE", "The command names no program.", """Repeat with --command '["pytest", "-q"]'""")
-    if sum(map(len, command)) > COMMAND_LIMIT:
-        raise UsageError("USAGE", f"The command is longer than {COMMAND_LIMIT} characters.", "Put it into a script")
+    if sum(map(len, command)) > plan.COMMAND_LIMIT:
+        most = f"The command is longer than {plan.COMMAND_LIMIT} characters."
+        raise UsageError("USAGE", most, "Put it into a script")
 
 
 def add_action(work: Work) -> Answer:
@@ -110,19 +117,66 @@ def add_action(work: Work) -> Answer:
             "ALREADY_EXISTS", f"Session {session.id} has, or had, a criterion {id_}; nothing changed.",
             f"orchestrator criterion list --session-id {session.id}",
         )
+    group, due = given.get("group_id"), given.get("at_status")
+    if group is not None and work.group(group) is None:
+        raise work.context.unknown_group(session.id, group)
+    _check_due(work, due or ())
+    measure = {name: given.get(name) for name in _MEASURE}
+    insert(work, id_, names.said(given["text"]), by=by, reason=_reason(given), **measure, command=command,
+           group_id=group, at=due)
+    return _answer(work, id_)
+
+
+def insert(
+    work: Work,
+    id_: str,
+    text: str,
+    *,
+    by: str,
+    reason: str,
+    metric: str | None = None,
+    operator: str | None = None,
+    target: str | None = None,
+    command: Sequence[str] | None = None,
+    group_id: str | None = None,
+    at: Sequence[str] | None = None,
+    approval: str | None = None,
+) -> None:
+    """Write the row of a new criterion, everything about it being checked.
+
+    Args:
+        at: statuses at which the command is due.
+        approval: `pending` for a command that must not run until a person, or the project's settings, allow it.
+    """
     work.step.insert(
         "criteria",
         id=id_,
-        text=names.said(given["text"]),
-        **{name: given.get(name) for name in _MEASURE},
+        text=text,
+        metric=metric,
+        operator=operator,
+        target=target,
         command=strictjson.canonical(list(command)) if command else None,
         created_by=by,
         created_at=work.at,
         created_seq=work.seq,
         status="open",
+        group_id=group_id,
+        due_at=strictjson.canonical(list(at)) if at else None,
+        approval=approval if command else None,
     )
-    _record(work, "criterion", id_, None, "open", by, _reason(given))
-    return _answer(work, id_)
+    _record(work, "criterion", id_, None, "open", by, reason)
+
+
+def _check_due(work: Work, statuses: Sequence[str]) -> None:
+    known = {status for _, status in work.version().workflow.transitions}
+    for status in statuses:
+        if status not in known:
+            near = names.nearest(status, known)
+            hint = f"; did you mean {near}?" if near else "."
+            raise UsageError(
+                "USAGE", f"The workflow has no status {names.shown(status)}{hint}", "orchestrator workflow show",
+                did_you_mean=near,
+            )
 
 
 def set_criterion(

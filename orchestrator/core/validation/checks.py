@@ -251,7 +251,8 @@ def commands_succeed(snapshot: Snapshot) -> Iterator[Line]:
     ran = {result.criterion: result for result in snapshot.ran}
     for criterion in snapshot.criteria:
         if criterion.command is not None and criterion.status != "deferred":
-            yield from _placed(snapshot, criteria.judge(criterion, ran.get(criterion.id)))
+            pending = criterion.id in snapshot.pending
+            yield from _placed(snapshot, criteria.judge(criterion, ran.get(criterion.id), pending=pending))
 
 
 @check("V11")

@@ -107,10 +107,17 @@ def compare(criterion: Criterion) -> Iterator[Line]:
         yield ("info", criterion.id, f"is met: {criterion.actual} is {wanted}", "")
 
 
-def judge(criterion: Criterion, ran: Ran | None) -> Iterator[Line]:
-    """A command criterion by how its command ended, never by a word that it printed."""
+def judge(criterion: Criterion, ran: Ran | None, *, pending: bool = False) -> Iterator[Line]:
+    """A command criterion by how its command ended, never by a word that it printed.
+
+    Args:
+        pending: whether the command waits for a confirmation and so was not run.
+    """
     command = " ".join(map(names.word, criterion.command or ()))
-    if ran is None:
+    if pending:
+        why = f"pending_approval: its command came in a report, and nobody has allowed it to run: {command}"
+        yield ("error", criterion.id, why, f"orchestrator criterion approve {criterion.id}")
+    elif ran is None:
         yield ("error", criterion.id, f"its command was not run: {command}", "Repeat with --run-commands")
     elif ran.status is None:
         yield ("error", criterion.id, f"its command did not succeed: {ran.why}", command)

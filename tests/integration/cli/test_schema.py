@@ -101,6 +101,7 @@ STORY = (
     "criterion add C2 -s S1 --text x --metric coverage --operator ge --target 80 --reason x",
     "criterion add C2 -s S1 --text x --metric coverage --operator ge --target -80 --reason x",
     'criterion add C3 -s S1 --text x --command ["true"] --reason x',
+    "criterion approve C3 -s S1",
     "criterion set C1 -s S1 --status met --evidence S1:R9 --by project_manager --reason x",
     "criterion set C2 -s S1 --status met --by project_manager --reason x",
     "criterion remove C3 -s S1 --by project_manager --reason x",

@@ -29,6 +29,8 @@ def status(answer: Answer) -> list[str]:
     lines += layout.section("At work now", [line for spawn in answer["spawns"] for line in _spawn(spawn)])
     lines += layout.section("Questions to a person", [line for each in answer["questions"] for line in _question(each)])
     lines += layout.section("Stuck", [line for each in answer["stuck"] for line in stuck(each)] or _causes(answer))
+    waiting = [line for each in answer.get("pending_approval", ()) for line in _unapproved(each)]
+    lines += layout.section("Commands from reports that wait for a person (pending_approval)", waiting)
     shown = _shown(answer)
     return lines + layout.section("Next", [visible(command) for command in answer["next"] if command not in shown])
 
@@ -37,7 +39,14 @@ def _shown(answer: Answer) -> set[str]:
     """What the sections above have said of how it goes on."""
     named = ("handoff", "report_command", "redispatch")
     commands = {spawn[name] for spawn in answer["spawns"] for name in named if name in spawn}
+    commands |= {each["help"] for each in answer.get("pending_approval", ())}
     return commands | {step["command"] for each in answer["stuck"] for step in each["helps"]}
+
+
+def _unapproved(each: Answer) -> list[str]:
+    """A criterion's command that nobody has allowed yet."""
+    line = visible(f"{each['criterion']}: {' '.join(each['command'])} ({each['why']})")
+    return [line, layout.INDENT + visible(each["help"])]
 
 
 def stuck(group: Answer) -> list[str]:
