@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from orchestrator.app.running import hooks, run_session, serving
 
 DEFAULT_DEADLINE_S = 10.0
+CLIENT = "CLAUDE_CODE_SESSION_ID"
+"""The variable by which a client names its own session to what it runs."""
 has_process = False
 """Whether this process is the program itself, so that every child that it has is of what the program runs."""
 
@@ -51,6 +53,12 @@ def _refuse_other_role(work: Any, said: str, actor: str) -> None:
     acting.refuse_other_role(work, said, actor)
 
 
+def _is_gone(owner: str) -> bool:
+    from orchestrator.runner import owners
+
+    return owners.is_gone(owner)
+
+
 def _finish_tasks(work: Any, ids: list[str], by: str) -> Any:
     from orchestrator.app.task import finishing
 
@@ -67,6 +75,7 @@ Context.runs = _Runs()
 Context.after_refusal = staticmethod(_after_refusal)
 Context.found_proof = staticmethod(_found_proof)
 Context.refuse_other_role = staticmethod(_refuse_other_role)
+Context.is_gone = staticmethod(_is_gone)
 Context.finish_tasks = staticmethod(_finish_tasks)
 Context.as_of = staticmethod(_as_of)
 if TYPE_CHECKING:
@@ -136,6 +145,7 @@ def open_context(
     )
     context.secrets = secrets(environment)
     context.surroundings = _LazySurroundings()
+    context.client = environment.get(CLIENT) or None
     if ACTS_FOR in environment:
         from orchestrator.app.kernel import acting
 

@@ -178,7 +178,8 @@ def _make(work: Work, read: Plan, agent: str, reason: str) -> Answer:
     for each in added:
         criteria.insert(
             work, each.id, each.text, by=agent, reason=reason, metric=each.metric, operator=each.operator,
-            target=each.target, command=each.command, group_id=each.group_id, at=each.at, approval=pending_commands.PENDING,
+            target=each.target, command=each.command, group_id=each.group_id, at=each.at,
+            approval=pending_commands.PENDING,
         )
     unmarked = (groups.unmarked_security(group.name, group.security_sensitive) for group in new)
     warnings = [warning for warning in unmarked if warning]

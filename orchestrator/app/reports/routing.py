@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.app.engine import consequences, settling, spawning
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel import acting
-from orchestrator.app.kernel.context import ATTACHED, FOUND, Answer, Call, Context, Version, Work, perform
+from orchestrator.app.kernel.context import ATTACHED, FOUND, START, Answer, Call, Context, Version, Work, perform
 from orchestrator.app.reports import acceptance, reported_tasks
 from orchestrator.core import large, masking, names, strictjson
 from orchestrator.core.routing import engine
@@ -143,6 +143,7 @@ def report_action(work: Work) -> Answer:
     refusal = engine.admit(case, version.workflow, facts, report)
     if refusal is not None or case is None:
         raise _refused(work, refusal, group or session, report)
+    _refuse_under_way(work, group, session, report)
     case, agent = _checked(work, case, opening)
     return _accept(work, session, version, case, agent)
 
@@ -297,6 +298,27 @@ def _case(
     if transition is None:
         return None, facts
     return Case(version.workflow, version.models, facts, report, transition, alias, Path()), facts
+
+
+_UNDER_WAY = """SELECT seq, via, client, started_at FROM starts INDEXED BY ix_starts_open WHERE session_id = :session
+    AND group_id = :group AND turn = :turn AND ended_seq IS NULL"""
+
+
+def _refuse_under_way(work: Work, group: Group | None, session: Session, report: Report) -> None:
+    """Refuse a report by hand on a turn on which an agent is at work, unless it says that it takes the turn over."""
+    waiting = group or session
+    if report.interrupt or waiting.turn is None or waiting.awaited_role != report.role:
+        return
+    start = work.reader.one(_UNDER_WAY, session=session.id, group=group.id if group else "", turn=waiting.turn)
+    if start is None or work.call.input.get(START) == start[0]:
+        return
+    raise Refused(
+        "OUT_OF_TURN",
+        f"Turn {waiting.turn} is under way: {report.role} was started through {start[1]} at {start[3]} (client"
+        f" {start[2]}), and its answer is the report.",
+        "Repeat the call with --interrupt to report in its place",
+        expected_agent=waiting.awaited_role, expected_action=waiting.awaited_action, turn=waiting.turn,
+    )
 
 
 _LIFTED = """SELECT json_extract(rules, '$[0].reason') FROM router_decisions

@@ -6,7 +6,7 @@ from typing import Any
 
 from orchestrator.app.engine import changes, group_endings, new_groups, settling
 from orchestrator.app.kernel import actors, human
-from orchestrator.app.kernel.context import RULES, Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import CLIENT, RULES, Answer, Call, Context, Work, perform
 from orchestrator.core import lifecycle_table, names
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.routing.facts import (
@@ -63,7 +63,7 @@ def create(
     _check_reachable(disabled, testing_mode)
     given = {
         "id": id, "kind": kind, "mode": mode, "testing_mode": testing_mode, "goal": goal,
-        "turn_timeout": turn_timeout, "disabled_roles": list(disabled), "by": by,
+        "turn_timeout": turn_timeout, "disabled_roles": list(disabled), "by": by, CLIENT: context.client,
     }
     answer = perform(context, Call("session create", id, by, given, request_id, at=at), create_action)
     # Beside the step, so that what older records answered is told again as it was.
@@ -159,6 +159,8 @@ def create_action(work: Work) -> Answer:
         status_changed_at=work.at,
         status_seq=work.seq,
     )
+    if given.get(CLIENT) and kind != "chat":
+        work.step.insert("adoptions", client=given[CLIENT], adopted_at=work.at)
     answer: Answer = {"success": True, "session": None, "seq": work.seq}
     if kind == "chat":
         _open_chat(work, session_id, by)

@@ -225,7 +225,7 @@ def _next(seen: Snapshot, answer: Answer) -> list[str]:
     commands += [each["help"] for each in answer.get("pending_approval", ())]
     if answer["validate"]:
         commands.append(answer["validate"]["command"])
-    for spawn in spawns:
+    for spawn in (each for each in spawns if not open_work.is_under_way(each) or each["overdue"]):
         commands += [spawn["redispatch"]] if "redispatch" in spawn else [spawn["handoff"], spawn["report_command"]]
     commands += [step["command"] for group in answer["stuck"] for step in group["helps"]]
     if answer["state"] == STALLED:

@@ -160,11 +160,21 @@ def _spawn(spawn: Answer) -> list[str]:
     who = f"{spawn['agent']}{on} ({spawn['agent_id']}, model {spawn['model']})"
     first = f"{who}: {spawn['action']}, turn {spawn['turn']}, since {spawn['since']}{late}"
     commands = (
+        ("started", started(spawn["start"]) if "start" in spawn else None),
         ("hand-off", spawn["handoff"]),
         ("report", spawn["report_command"]),
         ("start again", spawn.get("redispatch")),
     )
     return [visible(first), *layout.fields(commands, layout.INDENT)]
+
+
+def started(start: Answer) -> str:
+    """Who was started for a turn: through what, since when, and the last sign of life."""
+    worker = f", agent {start['worker']}" if start["worker"] else ""
+    return (
+        f"{start['state']} through {start['via']} since {start['started_at']}, client {start['client']}{worker}, last"
+        f" sign of life {start['last_sign']}"
+    )
 
 
 def _question(question: Answer) -> list[str]:
