@@ -108,6 +108,14 @@ def report_command(session_id: str, group_id: str | None, role: str, turn: int) 
     )
 
 
+BY_MESSAGE = (
+    "Your last message is your report: end it with one fenced `json` document"
+    ' `{"status": "CODE", "summary": "one sentence", "details": {}}`, or with one line `STATUS: CODE`, and nothing after'
+    " it. It is taken from there; run no command to hand it in."
+)
+"""How an agent reports whose last message is read."""
+
+
 def render(full: dict[str, Any], *, is_open: bool = True) -> str:
     """The hand-off as Markdown, from the document with its references filled in.
 
@@ -147,7 +155,7 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
     lines += _section("What may follow", _next(full)) if is_open else []
     lines += _section("You may report", [f"- {s['status']}: {_one_line(s['description'])}" for s in full["statuses"]])
     if is_open:
-        lines += _section("Report with", [_fence(full["report_command"])])
+        lines += _section("Report with", [BY_MESSAGE if full.get("by_message") else _fence(full["report_command"])])
     lines += _section("Your role", [full["role_text"]] if full["role_text"] else [])
     return "\n".join(lines).rstrip() + "\n"
 

@@ -25,6 +25,7 @@ ACTIONS: dict[str, str] = {
     "init": "setup:register_action",
     "route": "reports.routing:report_action",
     "redispatch": "reports.redispatching:redispatch_action",
+    "give up": "reports.redispatching:give_up_action",
     "answer": "people.answering:answer_action",
     "human enrol": "people.enrolment:enrol_action",
     "human remove": "people.enrolment:remove_action",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from orchestrator.app.engine import resuming, turns
@@ -10,7 +9,7 @@ from orchestrator.app.kernel import paging, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.verdict import scope
 from orchestrator.core import handoff as handoffs
-from orchestrator.core import handoff_groups, large, strictjson
+from orchestrator.core import handoff_groups, large, sha256, strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.errors import Refused
 from orchestrator.store import queries
@@ -58,7 +57,7 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     if not is_open:
         full |= {"report_command": None, **({"next": []} if "next" in full else {})}
     given = turns.spawn(context.reader, session_id, group_id, frozen["turn"])
-    computed = hashlib.sha256(frozen["document"].encode()).hexdigest()
+    computed = sha256.new(frozen["document"].encode()).hexdigest()
     return {
         "success": True,
         "handoff": full,
