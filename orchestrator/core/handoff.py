@@ -110,8 +110,8 @@ def report_command(session_id: str, group_id: str | None, role: str, turn: int) 
 
 BY_MESSAGE = (
     "Your last message is your report: end it with one fenced `json` document"
-    ' `{"status": "CODE", "summary": "one sentence", "details": {}}`, or with one line `STATUS: CODE`, and nothing after'
-    " it. It is taken from there; run no command to hand it in."
+    ' `{"status": "CODE", "summary": "one sentence", "details": {}}`, or with one line `STATUS: CODE`, and nothing'
+    " after it. It is taken from there; run no command to hand it in."
 )
 """How an agent reports whose last message is read."""
 

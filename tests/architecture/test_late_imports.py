@@ -40,7 +40,8 @@ LATE = frozenset("""
     doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout doors.cli.typed
     doors.cli.values doors.cli.watching
     resources
-    runner.commands runner.executors.catalogue runner.orphans runner.owners runner.process runner.processes runner.project
+    runner.commands runner.executors.catalogue runner.orphans
+    runner.owners runner.process runner.processes runner.project
     runner.snapshot runner.surroundings
     store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables store.high_water
     store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader store.schema
