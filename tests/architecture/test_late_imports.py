@@ -19,7 +19,7 @@ LATE = frozenset("""
     base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets shlex signal
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.answers
-    app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
+    app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
     app.audit.replayed app.audit.telling app.demo app.engine.changes app.engine.feasible app.engine.settling
     app.engine.task_blocks
     app.kernel.acting app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from orchestrator.app import starts
-from orchestrator.app.clients import rules
 from orchestrator.app.clients.events import NOTHING, Event, Reply
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
@@ -43,7 +42,7 @@ def handle(open_: Open, event: Event) -> Reply:
     if event.name not in _EVENTS or not re.fullmatch(_CLIENT, event.client):
         return NOTHING
     with _opened(open_, write=False) as context:
-        session = rules.adopted(context, event.client)
+        session = _adopted(context, event.client)
         takes = None if session else _to_take_on(context, event)
     if session is None and takes is None:
         return NOTHING
@@ -63,11 +62,16 @@ def _opened(open_: Open, *, write: bool) -> Iterator[Context]:
         context.connection.close()
 
 
+def _adopted(context: Context, client: str | None) -> str | None:
+    """The open session that a client took on; of no client the one that waits for the next."""
+    row = context.reader.one(queries.ADOPTED, client=client)
+    return str(row[0]) if row else None
+
+
 def _to_take_on(context: Context, event: Event) -> str | None:
     """The session that a client takes on by this event: one that waits for the next client, or the only open one."""
     if event.name == "SessionStart":
-        row = context.reader.one(queries.ADOPTED, client=None)
-        return str(row[0]) if row else None
+        return _adopted(context, None)
     if event.name == "UserPromptSubmit" and event.prompt.split(maxsplit=1)[:1] == [COMMAND]:
         open_ = arguments.open_sessions(context)
         return open_[0] if len(open_) == 1 else None
@@ -75,6 +79,9 @@ def _to_take_on(context: Context, event: Event) -> str | None:
 
 
 def _answered(context: Context, session: str, event: Event) -> Reply:
+    # Most events are of clients that direct nothing, which are answered without the rules.
+    from orchestrator.app.clients import rules
+
     name = event.name
     if name == "PreToolUse":
         return _before_tool(context, session, event)
@@ -94,6 +101,8 @@ def _answered(context: Context, session: str, event: Event) -> Reply:
 
 
 def _before_tool(context: Context, session: str, event: Event) -> Reply:
+    from orchestrator.app.clients import rules
+
     if event.tool in _AGENT_TOOLS:
         return rules.before_start(context, session, event)
     if event.tool == "SendMessage":
@@ -103,6 +112,8 @@ def _before_tool(context: Context, session: str, event: Event) -> Reply:
 
 def _told(context: Context, session: str, event: Event, memory: _Memory) -> Reply:
     """What was decided since the main agent was told last; inside an agent nothing is told."""
+    from orchestrator.app.clients import rules
+
     if event.name == "PostToolUse" and event.tool in _AGENT_TOOLS:
         rules.after_start(context, session, event)
     if event.name == "UserPromptSubmit":

@@ -45,12 +45,6 @@ _REDISPATCHES = """SELECT count(*) FROM router_decisions INDEXED BY ix_router_de
         SELECT max(seq) FROM agent_reports WHERE session_id = :session AND group_id IS :group), 0)"""
 
 
-def adopted(context: Context, client: str) -> str | None:
-    """The open session that a client took on; None where it directs none."""
-    row = context.reader.one(queries.ADOPTED, client=client) if client else None
-    return str(row[0]) if row else None
-
-
 def roles(context: Context, session_id: str) -> tuple[str, ...]:
     """The roles of a session's workflow."""
     session = context.require_session(session_id)

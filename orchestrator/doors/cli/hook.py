@@ -78,7 +78,7 @@ def _wrong(why: str, code: int) -> Result:
 COMMANDS = {
     "hook": Command(
         "hook",
-        "Answer one event of a coding client, read from stdin as JSON. `install claude-code` sets it up.",
+        "Answer one event of a coding client (Claude Code), read from stdin as JSON: it is called as a hook of the client.",
         "orchestrator hook",
         (),
         None,

@@ -62,7 +62,8 @@ def test_a_merge_that_finishes_the_last_task_completes_the_group(desk: Desk) -> 
 
 
 REFUSED: list[tuple[Any, str]] = [
-    ("T1", "METADATA_INVALID"), ([1], "METADATA_INVALID"), (["NONE"], "UNKNOWN_TASK"), (["T2", "T1"], "COMPLETION_GATE"),
+    ("T1", "METADATA_INVALID"), ([1], "METADATA_INVALID"), (["NONE"], "UNKNOWN_TASK"),
+    (["T2", "T1"], "COMPLETION_GATE"),
 ]  # fmt: skip
 
 
