@@ -78,7 +78,7 @@ def _wrong(why: str, code: int) -> Result:
 COMMANDS = {
     "hook": Command(
         "hook",
-        "Answer one event of a coding client (Claude Code), read from stdin as JSON: it is called as a hook of the client.",
+        "Answer one event of a coding client (Claude Code), read from stdin as JSON: the client calls it as a hook.",
         "orchestrator hook",
         (),
         None,
