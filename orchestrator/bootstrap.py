@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from orchestrator.app.running import hooks, run_session, web_run_service
 
 DEFAULT_DEADLINE_S = 10.0
+CLIENT = "CLAUDE_CODE_SESSION_ID"
+"""The variable by which a client names its own session to what it runs."""
 has_process = False
 """Whether this process is the program itself, so that every child that it has is of what the program runs."""
 
@@ -50,6 +52,25 @@ def _refuse_other_role(work: Any, said: str, actor: str) -> None:
     acting.refuse_other_role(work, said, actor)
 
 
+def owner(number: int) -> str:
+    """A process of this machine, named so that another program can see whether it still lives."""
+    from orchestrator.runner import owners
+
+    return owners.of(number)
+
+
+def _is_gone(owner: str) -> bool:
+    from orchestrator.runner import owners
+
+    return owners.is_gone(owner)
+
+
+def _finish_tasks(work: Any, ids: list[str], by: str) -> Any:
+    from orchestrator.app.task import finishing
+
+    return finishing.finish(work, ids, by)
+
+
 def _as_of(*given: Any, **named: Any) -> Answer:
     from orchestrator.app.audit import past
 
@@ -60,6 +81,8 @@ Context.runs = _Runs()
 Context.after_refusal = staticmethod(_after_refusal)
 Context.found_proof = staticmethod(_found_proof)
 Context.refuse_other_role = staticmethod(_refuse_other_role)
+Context.is_gone = staticmethod(_is_gone)
+Context.finish_tasks = staticmethod(_finish_tasks)
 Context.as_of = staticmethod(_as_of)
 if TYPE_CHECKING:
     _described: RunHooks = hooks
@@ -128,6 +151,7 @@ def open_context(
     )
     context.secrets = secrets(environment)
     context.surroundings = _LazySurroundings()
+    context.client = environment.get(CLIENT) or None
     if ACTS_FOR in environment:
         from orchestrator.app.kernel import acting
 

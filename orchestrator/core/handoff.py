@@ -35,6 +35,7 @@ def document(
     causes: list[str] | None = None,
     question: str | None = None,
     resume: int | None = None,
+    tasks: list[list[Any]] | None = None,
 ) -> dict[str, Any]:
     """The hand-off as it is frozen.
 
@@ -49,13 +50,14 @@ def document(
         question: id of the question whose answer the agent gets.
         resume: seq of the report that says where the agent goes on.
         group_counts: the number of groups by status, where `groups` does not name all of them.
+        tasks: pairs of the id of an open task of the group and its status.
         phase_check, causes: where nothing runs, whether every group is settled, and why nothing goes on by itself.
 
     What may change later stands in the document itself; what is None is left out.
     """
     moment = {
         "external": external, "groups": groups, "group_counts": group_counts, "question": question, "resume": resume,
-        "phase_check": phase_check, "causes": causes,
+        "phase_check": phase_check, "causes": causes, "tasks": tasks,
     }
     return {
         "session_id": session_id,
@@ -76,6 +78,12 @@ def document(
 def command(session_id: str, group_id: str | None, turn: int) -> str:
     """The command that prints the hand-off."""
     return suggest("handoff", group_id=group_id, turn=turn, session_id=session_id)
+
+
+def first_line(full: dict[str, Any]) -> str:
+    """What every hand-off begins with: whose turn it is, so that an answer can be told from it alone."""
+    group = full["group_id"] or "-"
+    return f"[orchestrator {full['session_id']} {group} turn {full['turn']} {full['role']} {full['action']}]"
 
 
 def place(decision: dict[str, Any]) -> str:
@@ -99,6 +107,14 @@ def report_command(session_id: str, group_id: str | None, role: str, turn: int) 
     )  # fmt: skip
 
 
+BY_MESSAGE = (
+    "Your last message is your report: end it with one fenced `json` document"
+    ' `{"status": "CODE", "summary": "one sentence", "details": {}}`, or with one line `STATUS: CODE`, and nothing'
+    " after it. It is taken from there; run no command to hand it in."
+)
+"""How an agent reports whose last message is read."""
+
+
 def render(full: dict[str, Any], *, is_open: bool = True) -> str:
     """The hand-off as Markdown, from the document with its references filled in.
 
@@ -110,15 +126,18 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
     """
     group = full.get("group") or {}
     title = f"Group {group['id']}: {_quoted(group['name'])}" if group else f"Session {full['session_id']}"
-    lines = [f"# {title}", ""]
+    lines = [first_line(full), "", f"# {title}", ""]
     if not is_open:
         lines += [f"Turn {full['turn']} is over; this is what the agent was told.", ""]
     lines += [f"You are {full['role']} ({full['agent_id']}), turn {full['turn']}: {full['action']}.", ""]
     lines += _section("Goal", [_fence(full["goal"]) if full["goal"] else "(none given)"])
+    if group and group.get("description"):
+        lines += _section("Description", [_fence(group["description"])])
     if group:
         flags = [group["kind"], f"complexity {group['complexity']}"]
         flags += ["security-sensitive"] if group["security_sensitive"] else []
         lines += _section("Group", [", ".join(flags)])
+    lines += _section("Open tasks of this group", _tasks(full))
     lines += _section("A person's answer", _answered(full.get("question")))
     lines += _section("Resume point", _resume(full.get("resume")))
     lines += _section("Why you are called", handoff_groups.called(full))
@@ -135,7 +154,7 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
     lines += _section("What may follow", _next(full)) if is_open else []
     lines += _section("You may report", [f"- {s['status']}: {_one_line(s['description'])}" for s in full["statuses"]])
     if is_open:
-        lines += _section("Report with", [_fence(full["report_command"])])
+        lines += _section("Report with", [BY_MESSAGE if full.get("by_message") else _fence(full["report_command"])])
     lines += _section("Your role", [full["role_text"]] if full["role_text"] else [])
     while not lines[-1].strip():
         lines.pop()
@@ -154,6 +173,24 @@ def _answered(question: dict[str, Any] | None) -> list[str]:
     asked = f"Asked ({question['id']}, {question['kind']}): {_quoted(question['text'])}"
     said = f"Answered by {question['closed_by']}: {question['answer']}"
     return [asked, "", said, *(["", _fence(question["note"])] if question["note"] else [])]
+
+
+def _tasks(full: dict[str, Any]) -> list[str]:
+    found = full.get("tasks", ())
+    if not found:
+        return []
+    lines: list[str] = []
+    for task in found:
+        lines.append(f"- {task['id']} ({task['status']}): {_quoted(task['title'])}")
+        if task["description"]:
+            lines += ["", _fence(task["description"]), ""]
+    how = f'Name those that you finish in your report, such as `"details": {{"tasks_done": ["{found[0]["id"]}"]}}`; or:'
+    return [*lines, "", how, "", _fence(full["task_command"])]
+
+
+def task_command(session_id: str, agent_id: str) -> str:
+    """How an agent finishes a task that it has begun."""
+    return suggest("task set-status", id="ID", status="done", session_id=session_id, by=agent_id)
 
 
 def _resume(point: dict[str, Any] | None) -> list[str]:

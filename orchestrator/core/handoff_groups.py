@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from orchestrator.core.suggestions import suggest
@@ -11,6 +12,7 @@ LISTED = 200
 KINDS = ("awaiting_confirmation", "in_progress", "pending", "deferred_external", "cancelled", "completed")
 """The kinds of groups, those first that are for the project manager to say something about."""
 TO_ACKNOWLEDGE = "to_be_acknowledged"
+NOTHING_PLANNED = "nothing_planned"
 
 _PHASES = {
     "complete": "Nothing runs: every group is completed, deferred, cancelled, or waits to be confirmed.",
@@ -23,6 +25,7 @@ CAUSES = {
     "path_missing": "A group is with the project manager, and parts of its completion path are missing.",
     "waiting_on_deferred": "A group depends on one that is deferred.",
     "waiting_on_cancelled": "A group depends on one that is cancelled.",
+    "nothing_planned": "The plan named no group, so nobody can be started.",
 }
 """Why something does not go on by itself, a sentence for each cause."""
 STALLED = {"nothing_pending": "No group is left to start.", "nothing_completed": "No group is completed."}
@@ -41,9 +44,11 @@ _ACKNOWLEDGED = ("confirmation_needed", TO_ACKNOWLEDGE)
 
 def named(frozen: list[Any]) -> dict[str, Any]:
     """A group of the frozen document, by name; one that says less than today's is filled up."""
-    id_, status, awaited, cause, unmet = [*frozen, None, []][:5]
+    lacking: list[Any] = [None, [], []]
+    id_, status, awaited, cause, unmet, open_ = [*frozen, *lacking[len(frozen) - 3 :]]
     told = [{"part": part, "reason": reason} for part, reason in unmet]
-    return {"id": id_, "status": status, "awaited_role": awaited, "cause": cause, "unmet": told}
+    found = {"id": id_, "status": status, "awaited_role": awaited, "cause": cause, "unmet": told}
+    return found | ({"tasks": [{"id": task, "status": at} for task, at in open_]} if open_ else {})
 
 
 def called(full: dict[str, Any]) -> list[str]:
@@ -72,6 +77,9 @@ def next_steps(full: dict[str, Any]) -> list[dict[str, str]]:
     acknowledge = [group["id"] for group in groups if group["cause"] in _ACKNOWLEDGED]
     settled = full.get("phase_check") == "complete"
     found = [_confirm(full, statuses, acknowledge)] if settled else [_go_on(full, statuses, groups)]
+    if NOTHING_PLANNED in full.get("causes", ()):
+        found.append(_plan(full, statuses))
+    found += [step for group in groups for step in _on_tasks(full, group)]
     found += [_about(full, statuses, group) for group in groups]
     return [step for step in found if step is not None]
 
@@ -85,6 +93,27 @@ def _go_on(full: dict[str, Any], statuses: dict[str, str], groups: Any) -> dict[
     ids = [group["id"] for group in groups if group["cause"] == "confirmation_needed"]
     what = f"confirm {', '.join(ids)}, and go on"
     return _report(full, statuses.get("continue"), what, None, ids) if ids else None
+
+
+PLAN = '{"plan": {"groups": [{"id": "ID", "name": "NAME", "description": "TEXT"}]}}'
+"""What the details of a report look like that plans a group."""
+
+
+def _plan(full: dict[str, Any], statuses: dict[str, str]) -> dict[str, str] | None:
+    """The report that plans what is to be done."""
+    return _report(full, statuses.get("plan"), "plan the groups", None, details=PLAN)
+
+
+def _on_tasks(full: dict[str, Any], group: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """What the project manager may do about the open tasks of a group, besides sending it back to its builder."""
+    session, role = full["session_id"], full["role"]
+    for task in group.get("tasks", ()):
+        id_ = task["id"]
+        if task["status"] == "in_progress":
+            done = suggest("task set-status", id=id_, status="done", session_id=session, by=role)
+            yield {"what": f"say that task {id_} is done", "command": done}
+        drop = suggest("task set-status", id=id_, status="cancelled", session_id=session, by=role, reason="TEXT")
+        yield {"what": f"drop task {id_} of {group['id']}", "command": drop}
 
 
 def _about(full: dict[str, Any], statuses: dict[str, str], group: dict[str, Any]) -> dict[str, str] | None:
@@ -106,12 +135,14 @@ def _about(full: dict[str, Any], statuses: dict[str, str], group: dict[str, Any]
 
 
 def _report(
-    full: dict[str, Any], status: str | None, what: str, group: str | None, ids: list[str] | None = None
+    full: dict[str, Any], status: str | None, what: str, group: str | None, ids: list[str] | None = None,
+    details: str | None = None,
 ) -> dict[str, str] | None:
     if status is None:
         return None
     command = suggest(
         "route", session_id=full["session_id"], group_id=group, current_agent=full["role"], turn=full["turn"],
         status=status, acknowledge=dict.fromkeys(ids or (), "REASON"), summary="TEXT",
+        details=details,
     )  # fmt: skip
     return {"what": what, "command": command}

@@ -31,7 +31,7 @@ _MOST_NAMED, _LONGEST_NAME = 256, 200
 _KEPT = LIMIT // 2
 # What else these documents hold is told to agents and to people; nothing is decided by it.
 _OBEYED = {
-    DETAILS: frozenset(("external", "external_dependency")),
+    DETAILS: frozenset(("external", "external_dependency", "plan", "task_groups", "tasks_done")),
     METADATA: frozenset(
         ("status", "artifacts", "errors", "partial_progress", "requires_user_review", "review_reason")
     ),

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.core import sha256
-from orchestrator.core.masking_prefilter import BROKEN, HIDDEN, NOTHING, SHORTEST_VALUE, compiled, look
+from orchestrator.core.masking_letters import compiled
+from orchestrator.core.masking_prefilter import BROKEN, HIDDEN, NOTHING, SHORTEST_VALUE, look
 
 REDACTED = "[REDACTED]"
 MASK = "[MASKED:"

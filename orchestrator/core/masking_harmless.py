@@ -5,8 +5,8 @@ Every pattern is bounded or runs over one class of characters, so that none can 
 
 from __future__ import annotations
 
+from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_patterns import MASKED, PATH, PLAIN_LIMIT, WINDOW, WORD
-from orchestrator.core.masking_prefilter import compiled
 
 LINE = 200
 """So much of a line tells whether an unquoted value is code or prose."""

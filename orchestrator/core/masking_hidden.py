@@ -10,8 +10,8 @@ import functools
 import re
 from collections.abc import Iterator
 
+from orchestrator.core.masking_letters import SPELT_BEGINS, Letters, compiled
 from orchestrator.core.masking_patterns import BEGINS
-from orchestrator.core.masking_prefilter import SPELT_BEGINS, Letters, compiled
 
 STRING_LENGTH = 4_096
 """A longer title or link is taken for text."""

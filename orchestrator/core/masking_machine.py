@@ -13,8 +13,9 @@ from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
+from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_names import HEADS
-from orchestrator.core.masking_prefilter import SHORTEST_VALUE, compiled, is_marked
+from orchestrator.core.masking_prefilter import SHORTEST_VALUE, is_marked
 
 SLICE = 65_536
 """Longer pieces are taken in parts of so many characters, which bounds the memory."""

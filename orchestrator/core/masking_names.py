@@ -13,7 +13,7 @@ from orchestrator.core import masking_runs as runs
 from orchestrator.core import masking_tables as tables
 from orchestrator.core.masking_harmless import harmless
 from orchestrator.core.masking_heads import Found, Head, Match, Pending, View
-from orchestrator.core.masking_prefilter import compiled
+from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_runs import Ends
 
 _BLANK_STOPS = r"[\s\"'`]"

@@ -10,7 +10,7 @@ import re
 
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_prefilter import Letters, compiled
+from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.tuples import NamedTuple
 
 TOKENS = tuple(token for token, _ in kinds.ROWS)

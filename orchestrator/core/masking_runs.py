@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.core.masking_prefilter import compiled
+from orchestrator.core.masking_letters import compiled
 from orchestrator.core.tuples import NamedTuple
 
 RUN, DOTTED, QUOTED, HEADER, BLOCK, FIXED, INDENTED = "run", "dotted", "quoted", "header", "block", "fixed", "indented"

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 from orchestrator.core import masking_hidden as hidden
 from orchestrator.core import masking_kinds as kinds
+from orchestrator.core.masking_letters import compiled
 from orchestrator.core.masking_machine import Machine
-from orchestrator.core.masking_prefilter import SHORTEST_VALUE, compiled
+from orchestrator.core.masking_prefilter import SHORTEST_VALUE
 from orchestrator.core.tuples import NamedTuple
 
 _HELD = 65_536

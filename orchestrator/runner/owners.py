@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 import platform
 
 from orchestrator.runner import processes
@@ -14,7 +13,11 @@ _STEP_S = 2
 
 def mine() -> str:
     """This process, as `host:number:start`; the start tells it from a later process of the same number."""
-    number = os.getpid()
+    return of(os.getpid())
+
+
+def of(number: int) -> str:
+    """A process of this machine, in the same way."""
     return f"{platform.node() or 'localhost'}:{number}:{_start(number) or 0}"
 
 
@@ -46,7 +49,8 @@ def _start(number: int) -> int | None:
     if not processes.has_proc():
         return processes.began(number)
     try:
-        text = pathlib.Path(f"/proc/{number}/stat").read_text()
+        with open(f"/proc/{number}/stat", encoding="utf-8", errors="replace") as file:
+            text = file.read()
     except OSError:
         return None
     fields = text.rpartition(")")[2].split()

@@ -54,6 +54,7 @@ _OF_VERSION = " t LEFT JOIN workflow_versions v ON v.id = t.workflow_version_id"
 
 WRITTEN = {
     "acknowledgements": Written(),
+    "adoptions": Written(order=""),
     "agent_files": Written(_STORE, "v.seq", "t.rowid", f"agent_files{_OF_VERSION}"),
     "agent_reports": Written(),
     "context_items": Written(order="t.name"),
@@ -93,6 +94,7 @@ CHANGING = {
     "run_locks": Changing(created="t.seq"),
     "runs": Changing(),
     "sessions": Changing("t.id", "", "t.id"),
+    "starts": Changing(created="t.seq"),
     "task_dependencies": Changing(created="t.seq"),
     "task_groups": Changing(),
     "tasks": Changing(),

@@ -18,6 +18,7 @@ from orchestrator.store import (
     guards_path,
     guards_rows,
     guards_running,
+    guards_starts,
     guards_tables,
     guards_tasks,
 )
@@ -32,6 +33,7 @@ TRIGGERS: tuple[tuple[str, str], ...] = (
     *guards_tasks.TRIGGERS,
     *guards_imported.TRIGGERS,
     *guards_running.TRIGGERS,
+    *guards_starts.TRIGGERS,
 )
 """Every trigger as (name, statement)."""
 

@@ -82,7 +82,7 @@ _COMPLETABLE = f"""SELECT CASE (
         THEN RAISE(ABORT, 'ILLEGAL_MOVE: a group is completed from in_progress only')
       WHEN NOT {_RECORDED} THEN RAISE(ABORT, '{_NOT_RECORDED}') END
     ELSE RAISE(ABORT, '{_NO_PATH}') END"""
-_FIXED = ("session_id", "id", "created_by", "created_at", "created_seq")
+_FIXED = ("session_id", "id", "description", "created_by", "created_at", "created_seq")
 _CHANGE_COLUMNS = ("status_changed_by", "status_changed_at", "status_seq")
 
 TRIGGERS: tuple[Statement, ...] = (

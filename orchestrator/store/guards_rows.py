@@ -153,11 +153,25 @@ _DEPENDENCIES = (
     *closed_once("group_dependencies", "a dependency is removed once", "removed_seq", "removed_by", "removed_reason"),
 )
 
+_APPROVED = (
+    "OLD.approval = 'pending' AND NEW.approval = 'approved' AND EXISTS (SELECT 1 FROM status_changes c"
+    " INDEXED BY ix_status_changes_entity WHERE c.session_id = NEW.session_id AND c.entity = 'criterion_command'"
+    " AND c.entity_id = NEW.id AND c.seq = NEW.approved_seq AND c.to_status = 'approved'"
+    " AND c.changed_by = NEW.approved_by)"
+)
+
 _CRITERIA = (
     fixed(
         "criteria",
         "a criterion keeps what it measures",
         *("session_id", "id", "metric", "operator", "target", "command", "created_by", "created_at", "created_seq"),
+        *("group_id", "due_at"),
+    ),
+    refuse(
+        "criteria_are_approved_by_record",
+        "BEFORE UPDATE OF approval, approved_by, approved_seq ON criteria",
+        "STATUS_CHANGE_MISSING: an approved command needs the status_changes row of its step (criterion_command)",
+        when=f"{differs('approval', 'approved_by', 'approved_seq')} AND NOT ({_APPROVED})",
     ),
     refuse(
         "criteria_moves_are_recorded",

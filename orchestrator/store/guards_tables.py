@@ -21,6 +21,7 @@ GUARDED_BY_NAME = ("status", "status_changed_by", "status_changed_at", "status_s
 
 APPEND_ONLY = (
     "acknowledgements",
+    "adoptions",
     "agent_files",
     "agent_reports",
     "audit_events",

@@ -9,7 +9,7 @@ import contextlib
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -164,12 +164,16 @@ def current(path: str | Path, *, scripts: Path | None = None) -> Versions:
         connection.close()
 
 
-def refuse_loss(connection: sa.Connection, tables: Sequence[str] = ()) -> None:
-    """For a downgrade that drops tables: refuse when one has rows. Events of migrations alone do not count.
+def refuse_loss(
+    connection: sa.Connection, tables: Sequence[str] = (), columns: Mapping[str, Sequence[str]] | None = None
+) -> None:
+    """For a downgrade that drops tables or columns: refuse when one holds something. Events of migrations alone do not
+    count.
 
     Args:
         connection: where the downgrade runs.
         tables: those that it drops; every one where none is named.
+        columns: those that it drops, by table.
 
     Raises:
         EnvironmentProblem: DOWNGRADE_REFUSED with the number of rows of each table.
@@ -181,6 +185,9 @@ def refuse_loss(connection: sa.Connection, tables: Sequence[str] = ()) -> None:
             where = f" WHERE kind <> '{EVENT}'" if table == "audit_events" else ""
             # The names come from the schema itself.
             lost[table] = connection.exec_driver_sql(f'SELECT count(*) FROM "{table}"{where}').scalar_one()
+    for table, names in (columns or {}).items():
+        holds = " OR ".join(f'"{name}" IS NOT NULL' for name in names)
+        lost[table] = connection.exec_driver_sql(f'SELECT count(*) FROM "{table}" WHERE {holds}').scalar_one()
     lost = {table: count for table, count in sorted(lost.items()) if count}
     if lost:
         rows = ", ".join(f"{count} of {table}" for table, count in lost.items())

@@ -59,6 +59,8 @@ DEPENDENTS = """SELECT d.group_id, t.status
     WHERE d.session_id = :session AND d.depends_on = :group AND d.removed_seq IS NULL
     AND t.status IN ('pending', 'in_progress', 'deferred_external', 'completed') ORDER BY t.created_seq, d.group_id"""
 
+TASK_TEXTS = "SELECT id, title, description FROM tasks WHERE session_id = :session AND id = :task"
+
 BLOCKERS = """SELECT * FROM blockers INDEXED BY ix_blockers_group
     WHERE session_id = :session AND group_id = :group ORDER BY opened_seq, id"""
 BLOCKER = "SELECT * FROM blockers WHERE id = :id AND session_id = :session"
@@ -81,10 +83,31 @@ INBOX = """SELECT q.* FROM questions q INDEXED BY ix_questions_open WHERE q.clos
 CRITERION = "SELECT * FROM criteria WHERE session_id = :session AND id = :id"
 CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE session_id = :session
     AND created_seq > :since AND (:all = 1 OR removed_seq IS NULL) ORDER BY created_seq, id LIMIT :limit"""
+PENDING_CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE session_id = :session
+    AND approval = 'pending' AND removed_seq IS NULL ORDER BY created_seq, id"""
+_START = "SELECT * FROM starts INDEXED BY"
+START = "SELECT * FROM starts WHERE session_id = :session AND group_id = :group AND turn = :turn AND seq = :seq"
+START_OF_TURN = f"""{_START} ix_starts_open WHERE session_id = :session AND group_id = :group AND turn = :turn
+    AND ended_seq IS NULL"""
+IS_STARTED = """SELECT 1 FROM starts INDEXED BY ix_starts_open WHERE session_id = :session AND group_id = :group
+    AND turn = :turn AND ended_seq IS NULL"""
+STARTS_OF_CLIENT = f"""{_START} ix_starts_client WHERE client = :client AND session_id = :session
+    AND ended_seq IS NULL ORDER BY seq"""
+START_OF_WORKER = f"""{_START} ix_starts_client WHERE client = :client AND worker = :worker
+    ORDER BY session_id, seq DESC LIMIT 1"""
+STARTS_OF_TURNS = """SELECT * FROM starts WHERE session_id = :session AND group_id = :group AND turn = :turn
+    ORDER BY seq"""
+ADOPTED_BY = "SELECT client FROM adoptions WHERE session_id = :session ORDER BY seq DESC LIMIT 1"
+ADOPTED = """SELECT a.session_id FROM adoptions a INDEXED BY ix_adoptions_client
+    JOIN sessions s ON s.id = a.session_id AND s.status <> 'ended'
+    WHERE a.client IS :client AND a.seq = (SELECT max(b.seq) FROM adoptions b WHERE b.session_id = a.session_id)
+    ORDER BY a.adopted_at DESC, a.session_id DESC LIMIT 1"""
+ANY_PENDING = """SELECT 1 FROM criteria INDEXED BY ix_criteria_created
+    WHERE session_id = :session AND approval = 'pending' AND removed_seq IS NULL LIMIT 1"""
 UNJUDGED = (
     "refusal", "task claim", "task heartbeat", "task release", "run start", "run wait", "turn queue", "turn start",
-    "init", "project add", "workflow load", "human enrol", "human remove", "human reset", "human link", "human open",
-    "human verify",
+    "start", "start bind", "start end", "session adopt", "init", "project add", "workflow load", "human enrol",
+    "human remove", "human reset", "human link", "human open", "human verify",
 )  # fmt: skip
 """Kinds of events that change nothing of what a verdict rests on. Every other kind does, also one added later."""
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator import errors
+from orchestrator.core.suggestions import suggestions
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import (
     backup,
@@ -103,7 +104,7 @@ def _version(source: str, deadline: float) -> int:
     try:
         connection = sqlite.open_file(source, write=False, deadline=deadline)
     except errors.EnvironmentProblem as problem:
-        if problem.suggestion.startswith(("orchestrator init", "name a file")):
+        if any(each.operation == "init" for each in suggestions(problem.suggestion)):
             # Whoever wants a backup back wants no new database in its place.
             problem.suggestion = problems.ANOTHER_BACKUP
         raise

@@ -12,6 +12,7 @@ NUMBERED = frozenset(
 
 COLUMNS = {
     "acknowledgements": "session_id seq part group_id reason",
+    "adoptions": "session_id seq client adopted_at",
     "agent_files": "workflow_version_id role name model reports_to content hash",
     "agent_reports": "session_id seq part group_id role agent_id response_status raw_role raw_status effect turn"
     " turn_assumed summary details metadata raw_hash reported_at",
@@ -21,7 +22,8 @@ COLUMNS = {
     " resolution_note",
     "context_items": "session_id group_id name seq",
     "criteria": "session_id id text metric operator target command created_by created_at created_seq status actual"
-    " reason evidence set_by set_at set_seq removed_seq removed_by removed_reason",
+    " reason evidence set_by set_at set_seq removed_seq removed_by removed_reason group_id due_at approval approved_by"
+    " approved_seq",
     "deferrals": "session_id seq group_id blocker_id reason dependency confirmed_by confirmed_seq deferred_by"
     " deferred_at",
     "evidence": "session_id seq part group_id kind subject outcome hash size content path",
@@ -54,12 +56,14 @@ COLUMNS = {
     "sessions": "id kind mode testing_mode goal workflow_version_id turn_timeout disabled_roles created_by created_at"
     " status status_changed_by status_changed_at status_seq outcome outcome_reason planned=0 awaited_role"
     " awaited_agent_id awaited_action turn awaited_since held held_seq held_part progress_seq=0 answered_seq=0",
+    "starts": "session_id group_id turn seq role agent_id via client owner call_id isolation started_at worker trace"
+    " bound_at bound_seq ended_at ended_seq outcome reason due_at",
     "status_changes": "session_id seq part entity entity_id from_status to_status changed_by changed_at reason cause",
     "task_dependencies": "session_id task_id depends_on_id seq added_by removed_seq removed_by removed_reason",
     "task_groups": "session_id id name kind security_sensitive=0 complexity=3 priority=2 created_by created_at"
     " created_seq status status_changed_by status_changed_at status_seq awaited_role awaited_agent_id awaited_action"
     " turn awaited_since held held_seq held_part qa_attempts=0 tl_review_attempts=0 merge_attempts=0 iterations=0"
-    " senior=0 builder_role builder_agent_id progress_seq=0 answered_seq=0",
+    " senior=0 builder_role builder_agent_id progress_seq=0 answered_seq=0 description",
     "tasks": "session_id id group_id parent_id title description type priority=2 assignee auto_unblock=0 created_by"
     " created_at created_seq status status_changed_by_agent_id status_changed_at status_seq former_status"
     " blocked_reason version=1 claim_holder claim_token claim_until claim_beat_at",
@@ -86,6 +90,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "run_locks": ("run_id", "path", "seq"),
     "runs": ("id",),
     "sessions": ("id",),
+    "starts": ("group_id", "turn", "seq"),
     "task_dependencies": ("task_id", "depends_on_id", "seq"),
     "task_groups": ("id",),
     "tasks": ("id",),
@@ -94,6 +99,9 @@ KEYS: dict[str, tuple[str, ...]] = {
 """Tables whose rows may change, with their keys: where a session is part of the key, within that session."""
 
 OF_SESSION = frozenset(
-    ("criteria", "group_dependencies", "run_locks", "runs", "task_dependencies", "task_groups", "tasks", "turn_runs")
+    (
+        "criteria", "group_dependencies", "run_locks", "runs", "starts", "task_dependencies", "task_groups", "tasks",
+        "turn_runs",
+    )
 )
 """Those of them that have the session in their key."""

@@ -46,6 +46,10 @@ from orchestrator.store.tables_running import (
     runs,
     turn_runs,
 )
+from orchestrator.store.tables_starts import (
+    adoptions,
+    starts,
+)
 from orchestrator.store.tables_tasks import (
     notices,
     task_dependencies,
@@ -72,6 +76,7 @@ __all__ = [
     "GROUP_STATUSES",
     "STORE_CHAIN",
     "acknowledgements",
+    "adoptions",
     "agent_files",
     "agent_reports",
     "agents",
@@ -103,6 +108,7 @@ __all__ = [
     "run_violations",
     "runs",
     "sessions",
+    "starts",
     "status_changes",
     "task_dependencies",
     "task_groups",

@@ -29,6 +29,11 @@ criteria = sa.Table(
     columns.integer("removed_seq", null=True),
     columns.text("removed_by", null=True),
     columns.text("removed_reason", null=True),
+    columns.text("group_id", null=True),
+    columns.text("due_at", null=True),
+    columns.text("approval", null=True),
+    columns.text("approved_by", null=True),
+    columns.integer("approved_seq", null=True),
     sa.PrimaryKeyConstraint("session_id", "id"),
     columns.one_of("status", ("open", "met", "deferred")),
     sa.CheckConstraint(

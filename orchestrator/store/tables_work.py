@@ -85,6 +85,7 @@ task_groups = sa.Table(
     columns.text("builder_agent_id", null=True),
     columns.integer("progress_seq", default=0),
     columns.integer("answered_seq", default=0),
+    columns.text("description", null=True),
     sa.PrimaryKeyConstraint("session_id", "id"),
     columns.one_of("kind", ("code", "research", "chat")),
     columns.one_of("status", columns.GROUP_STATUSES),

@@ -60,8 +60,17 @@ HOT = {
     "group show": ("group", "show", "A", "--session-id", "S1"),
     "task set-status": ("task", "set-status", "T", "in_progress", "-s", "S1", "--by", "tech_lead"),
     "next": ("next", "--agent-id", "developer", "--session-id", "S1"),
+    "hook": ("hook",),
     "audit decisions": ("audit", "decisions", "--session-id", "S1"),
 }
+
+
+CLIENT = "c1"
+EVENT = {
+    "hook_event_name": "PreToolUse", "session_id": CLIENT, "tool_name": "Agent", "tool_use_id": "toolu_1",
+    "tool_input": {"subagent_type": "qa_expert", "prompt": "test it", "description": "d"},
+}  # fmt: skip
+STDIN = {"hook": json.dumps(EVENT)}
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +80,7 @@ def used(script: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> path
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")}
     for arguments in SETUP:
         argv = [sys.executable, str(script), *arguments, "--json"]
-        environment = kept | {"ORCHESTRATOR_DB": str(path)}
+        environment = kept | {"ORCHESTRATOR_DB": str(path), "CLAUDE_CODE_SESSION_ID": CLIENT}
         done = subprocess.run(argv, env=environment, cwd=path.parent, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), (arguments, done.stdout, done.stderr)
     return path
@@ -102,7 +111,7 @@ def forbidden(modules: set[str], verb: str) -> set[str]:
 @pytest.mark.parametrize("form", [pytest.param((), id="text"), pytest.param(("--json",), id="json")])
 @pytest.mark.parametrize("verb", HOT)
 def test_a_hot_verb_loads_only_what_it_needs(used_database: conftest.Command, verb: str, form: tuple[str, ...]) -> None:
-    done = used_database(*HOT[verb], *form, python=("-X", "importtime"))
+    done = used_database(*HOT[verb], *form, python=("-X", "importtime"), stdin=STDIN.get(verb, ""))
     modules = loaded(done)
     assert done.returncode == 0, (done.stdout, done.stderr[-500:])
     assert "orchestrator.doors.cli.main" in modules

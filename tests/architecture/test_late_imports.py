@@ -19,15 +19,17 @@ LATE = frozenset("""
     base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets shlex signal
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.answers
-    app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
+    app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
     app.audit.replayed app.audit.telling app.demo app.engine.changes app.engine.feasible app.engine.settling
     app.engine.task_blocks
     app.kernel.acting app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
     app.kernel.outside app.kernel.pooling app.kernel.unread app.kernel.views app.maintenance app.people.answering
     app.people.verification app.proof.proving app.questions.inbox app.questions.question_views
-    app.reports.withheld_reports app.running.hooks
+    app.reports.planning app.reports.withheld_reports app.running.hooks
     app.running.lock_acquisition app.running.orphaned_runs app.running.run_session app.running.web_run_service
-    app.session.stuck app.session.upgrading app.setup app.task.answering_tasks app.task.next_action app.task.task_views
+    app.session.pending_commands
+    app.session.stuck app.session.upgrading app.setup app.task.answering_tasks
+    app.task.finishing app.task.next_action app.task.task_views
     app.verdict.postflight app.workflow.rule_changes app.workflow.workflows
     bootstrap
     core.agents core.blockers core.extract core.lifecycle core.masking_harmless core.masking_hidden core.masking_json
@@ -39,7 +41,8 @@ LATE = frozenset("""
     doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout doors.cli.typed
     doors.cli.values doors.cli.watching
     resources
-    runner.commands runner.executors.catalogue runner.orphans runner.process runner.processes runner.project
+    runner.commands runner.executors.catalogue runner.orphans
+    runner.owners runner.process runner.processes runner.project
     runner.snapshot runner.surroundings
     store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables store.high_water
     store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader store.schema

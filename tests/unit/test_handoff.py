@@ -26,6 +26,7 @@ def full(text: str = "a text", *, group: bool = True, **more: Any) -> dict[str, 
     told = {"seq": 2, "agent_id": "qa_expert@S1:A", "response_status": "PASS", "summary": text}
     return {
         "session_id": "S1",
+        "group_id": "A" if group else None,
         "turn": 3,
         "role": "tech_lead",
         "agent_id": "tech_lead@S1:A",
@@ -139,5 +140,5 @@ def test_a_fence_is_longer_than_any_in_the_text(text: str, fence: str) -> None:
 
 def test_a_turn_that_is_over_says_so_first_and_asks_for_no_report() -> None:
     markdown = handoff.render(full(), is_open=False)
-    assert markdown.splitlines()[2] == "Turn 3 is over; this is what the agent was told."
+    assert markdown.splitlines()[4] == "Turn 3 is over; this is what the agent was told."
     assert parts(markdown) == [each for each in PARTS if each not in ("## What may follow", "## Report with")]

@@ -88,6 +88,18 @@ class Root(TypedDict):
     parent_id: str | None
 
 
+class Started(TypedDict):
+    """Who was started for a turn: through what, by which client, and when it was last seen at work."""
+
+    via: Literal["hook", "mcp", "drive"]
+    client: str
+    worker: str | None
+    state: Literal["reserved", "running", "lost"]
+    started_at: str
+    last_sign: str
+    isolation: str | None
+
+
 class OpenTurn(TypedDict):
     """An open turn: whom it was given to, and the commands to read its hand-off and to report on it."""
 
@@ -99,6 +111,7 @@ class OpenTurn(TypedDict):
     turn: int
     handoff: str
     report_command: str
+    start: NotRequired[Started]
 
 
 class NextAction(Answer):
@@ -148,7 +161,7 @@ class Waiting(TypedDict):
 
 
 class Resumed(TypedDict):
-    """An open spawn, the command that resumes it, and the phase it begins with."""
+    """An open spawn, the command that resumes it, and the phase it begins with; no command for what is under way."""
 
     group_id: str | None
     agent: str | None
@@ -156,8 +169,9 @@ class Resumed(TypedDict):
     model: str | None
     action: str | None
     turn: int | None
-    command: str
+    command: str | None
     report_command: str | None
+    start: NotRequired[Started]
     stage: str | None
     from_phase: int | None
     phases_completed: int | None

@@ -48,6 +48,14 @@ class PartInFile(TypedDict):
     bytes: int
 
 
+class Planned(TypedDict):
+    """What a plan in a report made, and what it named that existed already."""
+
+    groups: list[str]
+    criteria: list[str]
+    unchanged: list[str]
+
+
 class Routed(TypedDict):
     """A decision as it is answered; keys are there when they apply."""
 
@@ -95,6 +103,8 @@ class Routed(TypedDict):
     causes: NotRequired[list[str]]
     path: NotRequired[list[Part]]
     awaiting_manager: NotRequired[list[str]]
+    planned: NotRequired[Planned]
+    tasks_done: NotRequired[list[str]]
     followed_by: NotRequired[list[dict[str, Any]]]
 
 
@@ -233,6 +243,15 @@ class Stuck(TypedDict):
     helps: list[Help]
 
 
+class PendingCommand(TypedDict):
+    """A criterion's command that came in a report and waits for a person: why, and what allows it."""
+
+    criterion: str
+    command: list[str]
+    why: str
+    help: str
+
+
 class Group(Changed, Waiting):
     """A group's row."""
 
@@ -250,6 +269,7 @@ class Group(Changed, Waiting):
     tl_review_attempts: int
     merge_attempts: int
     iterations: int
+    description: str | None
 
 
 class ListedGroup(Group):

@@ -20,6 +20,7 @@ from orchestrator.app.answers.parts import (
     GroupWithAll,
     ListedGroup,
     Part,
+    PendingCommand,
     PinnedVersion,
     Problem,
     Routed,
@@ -261,6 +262,7 @@ class Status(Past, SessionHead):
     verdict: LastVerdict | None
     validate: ValidatorAwaited | None
     stuck: list[Stuck]
+    pending_approval: NotRequired[list[PendingCommand]]
     next: list[str]
     workflow: NotRequired[PinnedVersion | None]
     groups: NotRequired[list[GroupStanding]]

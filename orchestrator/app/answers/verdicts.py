@@ -30,6 +30,11 @@ class Criterion(TypedDict):
     removed_seq: int | None
     removed_by: str | None
     removed_reason: str | None
+    group_id: str | None
+    due_at: list[str]
+    approval: Literal["pending", "approved"] | None
+    approved_by: str | None
+    approved_seq: int | None
 
 
 class CheckLine(TypedDict):

@@ -24,6 +24,7 @@ SCHEMA = "migrate"
 
 ACTIONS: dict[str, str] = {
     "init": "setup:register_action",
+    "give up": "reports.redispatching:give_up_action",
     "human enrol": "people.enrolment:enrol_action",
     "human link": "people.enrolment:link_action",
     "human open": "people.enrolment:use_action",
@@ -45,6 +46,10 @@ ACTIONS: dict[str, str] = {
     "turn start": "running.turn_runs:start_action",
     "turn finish": "running.turn_runs:finish_action",
     "turn abandon": "running.turn_runs:abandon_action",
+    "session adopt": "starts:adopt_action",
+    "start": "starts:reserve_action",
+    "start bind": "starts:bind_action",
+    "start end": "starts:end_action",
     "import peer": "audit.peers:import_action",
 }
 """What steps do that are no operations, as module and function."""

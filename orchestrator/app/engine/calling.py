@@ -13,11 +13,14 @@ from orchestrator.store.reader import Reader
 _AT_WORK = ("running", "held")
 
 
-def groups_now(reader: Reader, session: str, kinds: summary.Kinds | None = None) -> dict[str, Any]:
+def groups_now(
+    reader: Reader, session: str, kinds: summary.Kinds | None = None, *, planned: bool = False
+) -> dict[str, Any]:
     """The groups of a session as the document keeps them, and what does not go on by itself.
 
     Args:
         kinds: the groups by kind, where the caller has looked at them.
+        planned: whether a plan was reported, so that a session without groups is a plan that named none.
     """
     kinds = kinds if kinds is not None else summary.kinds(reader, session)
     entries = [(kind, entry) for kind in handoff_groups.KINDS for entry in kinds[kind]]
@@ -27,6 +30,8 @@ def groups_now(reader: Reader, session: str, kinds: summary.Kinds | None = None)
         found["group_counts"] = _counts(kinds)
     if entries and not any(entry.get("cause") in _AT_WORK for entry in kinds["in_progress"]):
         found |= {"phase_check": fanout.phase(kinds), "causes": summary.causes(kinds)}
+    if planned and not entries:
+        found["causes"] = [handoff_groups.NOTHING_PLANNED]
     return found
 
 
@@ -45,7 +50,21 @@ def _frozen(reader: Reader, session: str, kind: str, entry: dict[str, Any]) -> l
         return [id_, "in_progress", MANAGER, cause, []]
     if kind == "deferred_external":
         cause = handoff_groups.TO_ACKNOWLEDGE
-    return [id_, kind, entry.get("awaits"), cause, _unmet(reader, session, kind, entry)]
+    found = [id_, kind, entry.get("awaits"), cause, _unmet(reader, session, kind, entry)]
+    open_ = reader.connection.execute(_TASKS, {"session": session, "group": id_}).fetchall() if _is_unmet(cause) else []
+    return [*found, [list(row) for row in open_]] if open_ else found
+
+
+_TASKS = """SELECT t.id, t.status FROM tasks t INDEXED BY ix_tasks_group WHERE t.session_id = :session
+    AND t.group_id = :group AND t.status IN ('backlog', 'todo', 'in_progress') AND NOT EXISTS (
+        SELECT 1 FROM tasks c INDEXED BY ix_tasks_parent WHERE c.session_id = t.session_id AND c.parent_id = t.id
+        AND c.status NOT IN ('done', 'cancelled')
+    ) ORDER BY t.created_seq, t.id LIMIT 20"""
+"""The open tasks of a group that wait for no part of theirs."""
+
+
+def _is_unmet(cause: str | None) -> bool:
+    return cause == "path_missing"
 
 
 def _unmet(reader: Reader, session: str, kind: str, entry: dict[str, Any]) -> list[list[str]]:

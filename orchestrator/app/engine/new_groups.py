@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from orchestrator.app.engine import changes
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import names
@@ -21,6 +23,7 @@ def insert(
     security_sensitive: bool = False,
     complexity: int = DEFAULT_COMPLEXITY,
     priority: str = "medium",
+    description: str | None = None,
 ) -> Group:
     """Write a new pending group and return it."""
     work.step.insert(
@@ -38,10 +41,17 @@ def insert(
         status_changed_by=by,
         status_changed_at=work.at,
         status_seq=work.seq,
+        description=description,
     )
     group = work.group(group_id)
     assert group is not None  # noqa: S101 - written just now
     return group
+
+
+def depend(work: Work, group_id: str, on: Iterable[str], *, by: str) -> None:
+    """Write what a new group depends on."""
+    for dependency in on:
+        work.step.insert("group_dependencies", group_id=group_id, depends_on=dependency, added_by=by)
 
 
 def create_investigation(work: Work, case: Case) -> Group:

@@ -212,7 +212,7 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     noted = {name: value for name, value in (("question", record.question), ("resume", record.resume)) if value}
     reported = None
     if group_id is None and role == MANAGER:
-        noted |= calling.groups_now(work.reader, session.id, record.extras.get("groups"))
+        noted |= calling.groups_now(work.reader, session.id, record.extras.get("groups"), planned=bool(session.planned))
         reported = record.group.id if record.group else record.reported
     hash_ = freeze(
         work, session, version, group_id, role, agent, action, record.include_context, blockers, noted, reported
@@ -307,9 +307,16 @@ def _open_blockers(
     return tuple(blocker._replace(external=0) for blocker in blockers)
 
 
+_TASKS = """SELECT id, status FROM tasks INDEXED BY ix_tasks_group WHERE session_id = :session AND group_id = :group
+    AND status IN ('backlog', 'todo', 'in_progress', 'blocked') ORDER BY created_seq, id LIMIT 200"""
+
+
 def _moment(work: Work, group_id: str | None, external: bool) -> dict[str, Any]:
     """What the document itself must hold, because the rows will say something else later."""
     connection, key = work.context.connection, {"session": work.step.chain, "group": group_id}
+    found: dict[str, Any] = {}
+    if group_id is not None and (open_ := connection.execute(_TASKS, key).fetchall()):
+        found["tasks"] = [list(row) for row in open_]
     if external:
         marked = connection.execute(
             "SELECT id, external_seq FROM blockers INDEXED BY ix_blockers_open WHERE session_id = :session"
@@ -317,8 +324,8 @@ def _moment(work: Work, group_id: str | None, external: bool) -> dict[str, Any]:
             " ORDER BY opened_seq DESC, id DESC",
             key,
         )
-        return {"external": [list(row) for row in marked]}
-    return {}
+        found["external"] = [list(row) for row in marked]
+    return found
 
 
 def context_items(work: Work, group_id: str | None, names: tuple[str, ...]) -> tuple[list[list[Any]], list[str]]:

@@ -21,7 +21,7 @@ OBJECT_LIMIT = 1024 * 1024
 _WORDS = {str: "a text", int: "a whole number", bool: "true or false", dict: "an object", list: "a list"}
 
 _OTHER_NAMES = {
-    "id": ("group_id", "session_id"), "session_id": ("id",), "group_id": ("id",), "at": ("at_seq",),
+    "id": ("group_id", "session_id"), "session_id": ("id",), "group_id": ("id",), "at": ("at_seq", "at_status"),
 }  # fmt: skip
 """Common names of parameters, and what they may mean."""
 _NAMES = {"session_id": requests.SESSION_ID, "group_id": requests.GROUP_ID}

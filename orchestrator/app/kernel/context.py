@@ -40,11 +40,15 @@ ATTACHED = "attached"
 """The part of a step's input that says which parts of a report lie in files, each with its hash."""
 RULES = "rules"
 """The part of a step's input that says which rules version judged it first, where a later one asks more of it."""
+START = "start_of"
+"""The part of a step's input that says for which start a report is given: its step, by whoever made that start."""
+CLIENT = "client"
+"""The part of a step's input that says in which client's own session it was called."""
 ELSEWHERE = "elsewhere"
 """The part of a step's input that it found in other sessions, which a replay of its own session does not hold."""
 
 
-_FOUND_OUT = (FOUND, PERSON, ACTS_FOR, VIA, RULES, ELSEWHERE)
+_FOUND_OUT = (FOUND, PERSON, ACTS_FOR, VIA, RULES, START, CLIENT, ELSEWHERE)
 """The parts of a step's input that are not what its caller asked for, by which two requests are not told apart."""
 
 _SOME_GROUPS = "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq, id LIMIT 50"
@@ -98,6 +102,10 @@ class Context:
     """What of a person's credential becomes part of a step's input."""
     refuse_other_role: Callable[[Work, str, str], None]
     """Refuses the act of another role than that for which the process acts."""
+    is_gone: Callable[[str], bool]
+    """Whether a process is known to have ended, by its name as `runner.owners` gives it."""
+    finish_tasks: Callable[[Work, list[str], str], Mapping[str, Refused]]
+    """Finishes the tasks that a report names; what was refused, by the task's id."""
     as_of: Callable[..., Answer]
     """Asks a reading use case as of right after a step, as `orchestrator.app.audit.past.ask` does."""
 
@@ -135,6 +143,10 @@ class Context:
         """The time of the step under way."""
         self.via: str | None = None
         """By what the caller of the next calls was let in, such as the token of a server."""
+        self.start: int | None = None
+        """The step of the start that the next reports are given for, by whoever made it; None: by hand."""
+        self.client: str | None = None
+        """The client's own session in which this process was called; None: in none."""
         self.proof: Mapping[str, Any] | None = None
         """What the input of the call under way says of its human channel."""
         self.spoken: str | None = None
@@ -357,6 +369,8 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
         call = call._replace(input={**call.input, PERSON: context.found_proof(context, context.credential)})
     if context.via is not None:
         call = call._replace(input={**call.input, VIA: context.via})
+    if context.start is not None:
+        call = call._replace(input={**call.input, START: context.start})
     if context.acts_for is not None:
         call = call._replace(input={**call.input, ACTS_FOR: context.acts_for})
     try:

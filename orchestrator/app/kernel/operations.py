@@ -41,7 +41,7 @@ FEATURES: dict[str, str] = {
 }
 """The feature that declares the operations which begin with a word."""
 
-PERSONS = ("answer", "human enrol", "human remove", "human reset", "human link", "session end")
+PERSONS = ("answer", "criterion approve", "human enrol", "human remove", "human reset", "human link", "session end")
 """Operations that a person may be meant to call though none is named."""
 
 

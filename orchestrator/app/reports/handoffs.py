@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from orchestrator.app.engine import resuming, turns
@@ -10,7 +9,7 @@ from orchestrator.app.kernel import paging, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.verdict import scope
 from orchestrator.core import handoff as handoffs
-from orchestrator.core import handoff_groups, large, strictjson
+from orchestrator.core import handoff_groups, large, sha256, strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
@@ -22,7 +21,7 @@ from orchestrator.store.queries import Row
 FINDINGS_SHOWN = 200
 """How many findings of an import a hand-off for a whole session names."""
 
-_GROUP_COLUMNS = ("id", "name", "kind", "complexity", "security_sensitive")
+_GROUP_COLUMNS = ("id", "name", "description", "kind", "complexity", "security_sensitive")
 _BLOCKER_COLUMNS = ("id", "type", "class", "reason", "opened_by", "opened_role", "opened_at", "opened_seq")
 """What never changes of a row: the only part that a frozen hand-off may show."""
 
@@ -59,7 +58,7 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     if not is_open:
         full |= {"report_command": None, **({"next": []} if "next" in full else {})}
     given = turns.spawn(context.reader, session_id, group_id, frozen["turn"])
-    computed = hashlib.sha256(frozen["document"].encode()).hexdigest()
+    computed = sha256.new(frozen["document"].encode()).hexdigest()
     return {
         "success": True,
         "handoff": full,
@@ -118,6 +117,9 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
     }
     if "question" in document:
         filled["question"] = _question(context, document["question"])
+    if "tasks" in document:
+        filled["tasks"] = _tasks(context, session["id"], document["tasks"])
+        filled["task_command"] = handoffs.task_command(session["id"], document["agent_id"])
     if "resume" in document:
         filled["resume"] = resuming.of_step(context.reader, session["id"], document["resume"])
     if imported := _imported(context, session["id"], group_id, role):
@@ -175,6 +177,15 @@ def _dependency(context: Context, session_id: str, seq: int | None) -> str | Non
 def _reports(context: Context, session_id: str, seqs: list[int]) -> list[Row]:
     found = (queries.row(context.reader, queries.REPORT, session=session_id, seq=seq) for seq in seqs)
     return [{name: report[name] for name in _REPORT_COLUMNS} for report in found if report]
+
+
+def _tasks(context: Context, session_id: str, frozen: list[list[str]]) -> list[Row]:
+    """The tasks that were open then, in the status of then."""
+    found = []
+    for id_, status in frozen:
+        row = queries.row(context.reader, queries.TASK_TEXTS, session=session_id, task=id_)
+        found += [{**row, "status": status}] if row else []
+    return found
 
 
 def _imported(context: Context, session_id: str, group_id: str | None, role: str) -> list[Answer]:

@@ -7,8 +7,8 @@ from typing import Any
 from orchestrator.app.engine import consequences, settling, spawning
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel import acting, operations
-from orchestrator.app.kernel.context import ATTACHED, FOUND, Answer, Context, Version, Work
-from orchestrator.app.reports import acceptance
+from orchestrator.app.kernel.context import ATTACHED, FOUND, START, Answer, Context, Version, Work
+from orchestrator.app.reports import acceptance, reported_tasks
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import large, masking, names, strictjson
 from orchestrator.core.routing import engine
@@ -95,6 +95,7 @@ def report(work: Work, request: Route) -> Answer:
     refusal = engine.admit(case, version.workflow, facts, said)
     if refusal is not None or case is None:
         raise _refused(work, refusal, group or session, said)
+    _refuse_under_way(work, group, session, said)
     case, agent = _checked(work, case, opening)
     return _accept(work, session, version, case, agent)
 
@@ -110,6 +111,9 @@ def _checked(work: Work, case: Case, opening: Opening | None) -> tuple[Case, str
         if judged is not report:
             case = case._replace(report=judged)
         _check_acknowledged(work, report)
+        reported_tasks.check(work, case)
+        if report.role == MANAGER:
+            _check_plan(work, case)
         if report.role == VALIDATOR:
             return case, VALIDATOR
         _refuse_in_chat(case)
@@ -249,6 +253,27 @@ def _case(
     return Case(version.workflow, version.models, facts, report, transition, alias, Path()), facts
 
 
+_UNDER_WAY = """SELECT seq, via, client, started_at FROM starts INDEXED BY ix_starts_open WHERE session_id = :session
+    AND group_id = :group AND turn = :turn AND ended_seq IS NULL"""
+
+
+def _refuse_under_way(work: Work, group: Group | None, session: Session, report: Report) -> None:
+    """Refuse a report by hand on a turn on which an agent is at work, unless it says that it takes the turn over."""
+    waiting = group or session
+    if report.interrupt or waiting.turn is None or waiting.awaited_role != report.role:
+        return
+    start = work.reader.one(_UNDER_WAY, session=session.id, group=group.id if group else "", turn=waiting.turn)
+    if start is None or work.call.input.get(START) == start[0]:
+        return
+    raise Refused(
+        "OUT_OF_TURN",
+        f"Turn {waiting.turn} is under way: {report.role} was started through {start[1]} at {start[3]} (client"
+        f" {start[2]}), and its answer is the report.",
+        sentence("Repeat the call with {} to report in its place", options(interrupt=True)),
+        expected_agent=waiting.awaited_role, expected_action=waiting.awaited_action, turn=waiting.turn,
+    )
+
+
 _LIFTED = """SELECT json_extract(rules, '$[0].reason') FROM router_decisions
     INDEXED BY sqlite_autoindex_router_decisions_1 WHERE session_id = :session AND seq = :turn AND cause = 'blocker'"""
 
@@ -280,6 +305,12 @@ def _check_acknowledged(work: Work, report: Report) -> None:
             )
 
 
+def _check_plan(work: Work, case: Case) -> None:
+    from orchestrator.app.reports import planning
+
+    planning.found(work, case)
+
+
 def _refuse_in_chat(case: Case) -> None:
     """Runs do the work of a chat: a report in it would let it await an agent whom nobody starts."""
     if case.session.kind == "chat":
@@ -294,12 +325,15 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     asked = _withhold(work, version, case, agent) if engine.may_ask(case) else None
     if asked is not None:
         return asked
+    done = reported_tasks.finish(work, case, agent)
     written = consequences.write_report(work, case, agent)
     case = written.case
     decision = engine.decide(case)
     if not _starts_one(decision):
         work.step.flush()
+    planned = _plan(work, case, agent) if case.report.role == MANAGER else {}
     applied = consequences.apply(work, case, decision, agent, written)
+    applied.extras.update(planned | done)
     if case.report.role == MANAGER:
         acceptance.await_manager_again(work, decision, applied)
     record = acceptance.record(work, version, case, decision, applied)
@@ -308,6 +342,12 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     answer = spawning.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer
+
+
+def _plan(work: Work, case: Case, agent: str) -> Answer:
+    from orchestrator.app.reports import planning
+
+    return planning.carry_out(work, case, agent)
 
 
 def _withhold(work: Work, version: Version, case: Case, agent: str) -> Answer | None:

@@ -47,9 +47,9 @@ def create(work: Work, request: CreateGroup) -> Answer:
     new_groups.insert(
         work, group_id, name=name, kind=request.kind or "code", by=by, security_sensitive=secure,
         complexity=request.complexity or new_groups.DEFAULT_COMPLEXITY, priority=request.priority or "medium",
+        description=names.said(request.description) or None,
     )
-    for dependency in dependencies:
-        work.step.insert("group_dependencies", group_id=group_id, depends_on=dependency, added_by=by)
+    new_groups.depend(work, group_id, dependencies, by=by)
     if session.planned:
         settling.settle(work, "group")
     return _created(work, session, group_id, name, secure)
@@ -61,13 +61,7 @@ FEASIBLE_SINCE = 4
 
 def _refuse_endless(work: Work, session: Session, group_id: str, kind: str, secure: bool) -> None:
     """Refuse a group that could never be completed without the roles that the session does without."""
-    if not session.disabled_roles or not work.asks(FEASIBLE_SINCE):
-        return
-    from orchestrator.app.engine import feasible
-
-    why = feasible.why_not(
-        work.version().workflow, session.disabled_roles, id=group_id, kind=kind, security_sensitive=secure
-    )
+    why = why_endless(work, session, group_id, kind, secure) if work.asks(FEASIBLE_SINCE) else None
     if why is not None:
         way = sentence(
             "Create it in a session that has the role ({}, without that {})",
@@ -78,18 +72,34 @@ def _refuse_endless(work: Work, session: Session, group_id: str, kind: str, secu
         raise Refused("NOT_PERMITTED", f"In session {session.id} {why}.", way)
 
 
+def why_endless(work: Work, session: Session, group_id: str, kind: str, secure: bool) -> str | None:
+    """Why a group could never be completed in a session; None where it could."""
+    if not session.disabled_roles:
+        return None
+    from orchestrator.app.engine import feasible
+
+    return feasible.why_not(
+        work.version().workflow, session.disabled_roles, id=group_id, kind=kind, security_sensitive=secure
+    )
+
+
 def _created(work: Work, session: Session, group_id: str, name: str, secure: bool) -> Answer:
     from orchestrator.app.kernel import views
 
     answer: Answer = {"success": True, "group": views.group_row(work.reader, session.id, group_id), "seq": work.seq}
-    word = names.whole_words_security(name)
-    if word and not secure:
-        answer["warnings"] = [
-            f"The name speaks of {word}, but the group is not security-sensitive: only --security-sensitive counts."
-        ]
+    if warning := unmarked_security(name, secure):
+        answer["warnings"] = [warning]
     if work.decisions:
         answer["followed_by"] = work.decisions
     return answer
+
+
+def unmarked_security(name: str, secure: bool) -> str | None:
+    """The warning about a group whose name speaks of security while its flag does not say so; else None."""
+    word = names.whole_words_security(name)
+    if not word or secure:
+        return None
+    return f"The name speaks of {word}, but the group is not security-sensitive: only --security-sensitive counts."
 
 
 def _check_dependencies(work: Work, group_id: str, dependencies: list[str]) -> None:

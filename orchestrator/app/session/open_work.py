@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from orchestrator.app import starts
 from orchestrator.app.engine import resuming
 from orchestrator.app.engine import turns as decided
 from orchestrator.app.kernel.context import Answer, Context
@@ -50,9 +51,29 @@ def turn(context: Context, session: Row, row: Row, now: str) -> Answer | None:
         "report_command": handoff.report_command(session["id"], group, role, number),
         "handoff": handoff.command(session["id"], group, number),
     }
-    if late and group:
-        found["redispatch"] = suggest("redispatch", group_id=group, session_id=session['id'], reason="TEXT")
+    start = _start(context, session["id"], group, number)
+    if start is not None:
+        found["start"] = start
+    if (late and group) or (start is not None and start["state"] == starts.LOST):
+        where = {"group_id": group} if group else {}
+        found["redispatch"] = suggest("redispatch", **where, session_id=session["id"], reason="TEXT")
     return found
+
+
+_TOLD = ("via", "client", "worker", "state", "started_at", "last_sign", "isolation")
+
+
+def _start(context: Context, session: str, group: str | None, turn: int) -> Answer | None:
+    """Who was started for a turn, where anybody was."""
+    if context.reader.one(queries.IS_STARTED, session=session, group=group or "", turn=turn) is None:
+        return None
+    row = starts.of_turn(context, session, group, turn)
+    return row and {name: row[name] for name in _TOLD}
+
+
+def is_under_way(turn: Answer) -> bool:
+    """Whether an agent is at work on a turn, so that nobody else is to be started for it."""
+    return "start" in turn and turn["start"]["state"] != starts.LOST
 
 
 def overdue(session: Row, row: Row, now: str) -> bool:

@@ -217,6 +217,7 @@ class CreateGroup(
     id: str = argument("The new group's id, unique in its session.", holds=GROUP_ID)
     session_id: str = SESSION
     name: str | None = option("What people call it.", default=None, reading=TEXT)
+    description: str | None = option("What is to be done; its agents are given it.", default=None, reading=TEXT)
     kind: str = option("What it makes.", default="code", choices=("code", "research"))
     security_sensitive: bool = flag("Only the senior engineer may build it.")
     complexity: int = option("1 to 10; from 7 on the senior engineer builds it.", default=3, span=(1, 10))

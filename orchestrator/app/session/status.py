@@ -50,7 +50,8 @@ def status(
     Returns:
         `warnings`, if any (about the file, and groups that can never be completed), `session`, `goal`, `state`,
         `awaited`, `groups`, `spawns` with the commands to report and to read the hand-off, `questions`, `validate` (the
-        command, where the validator is awaited), `stuck` (as `stuck.groups` gives it), `verdict` (the
+        command, where the validator is awaited), `pending_approval` (commands of a plan that wait for a person, if any:
+        {criterion, command, why, help}), `stuck` (as `stuck.groups` gives it), `verdict` (the
         newest; `fresh` while nothing was recorded since that changes what it rests on), `held`, `stalled`, `causes`,
         `progress`, `workflow` (the version that it was created with), `next`, `exit_code`: 0 running or ended, 2 a
         person is awaited, 1 stalled. Without a session `sessions` and the most urgent `exit_code`.
@@ -74,6 +75,8 @@ def _of_session(context: Context, session_id: str, *, brief: bool) -> Answer:
     answer = _head(seen) | {"warnings": _endless(context, seen), "spawns": spawns}
     answer |= {"questions": open_work.questions(context, seen.questions), "verdict": seen.verdict}
     answer |= {"validate": open_work.validation(seen.session), "stuck": _stuck(context, seen)}
+    if seen.session["planned"] and (waiting := _pending(context, session_id)):
+        answer["pending_approval"] = waiting
     if not brief:
         answer |= _details(context, seen, now)
     return answer | {"next": _next(seen, answer)}
@@ -85,6 +88,15 @@ def _stuck(context: Context, seen: Snapshot) -> list[Answer]:
     from orchestrator.app.session import stuck
 
     return stuck.groups(context, seen.session, seen.groups, seen.questions)
+
+
+def _pending(context: Context, session_id: str) -> list[Answer]:
+    """The commands from reports that nobody has allowed to run; few sessions have any."""
+    if context.reader.one(queries.ANY_PENDING, session=session_id) is None:
+        return []
+    from orchestrator.app.session import pending_commands
+
+    return pending_commands.pending(context, session_id)
 
 
 def _overview(context: Context) -> Answer:
@@ -211,9 +223,10 @@ def _next(seen: Snapshot, answer: Answer) -> list[str]:
     commands += seen.queued
     if answer["state"] == PAUSED and not any(question["group_id"] is None for question in seen.questions):
         commands.append(resuming.command(session))
+    commands += [each["help"] for each in answer.get("pending_approval", ())]
     if answer["validate"]:
         commands.append(answer["validate"]["command"])
-    for spawn in spawns:
+    for spawn in (each for each in spawns if not open_work.is_under_way(each) or each["overdue"]):
         commands += [spawn["redispatch"]] if "redispatch" in spawn else [spawn["handoff"], spawn["report_command"]]
     commands += [step["command"] for group in answer["stuck"] for step in group["helps"]]
     if answer["state"] == STALLED:

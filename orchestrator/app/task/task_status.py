@@ -198,7 +198,10 @@ def _follow(work: Work, closed: list[Task]) -> None:
 
         for group in groups:
             settling.complete_freed(work, group)
-        if work.session().planned:
+        if work.call.kind in ("route", "answer"):
+            # The report's own decision comes first; the machinery runs after it.
+            work.unsettled = True
+        elif work.session().planned:
             settling.settle(work, "task")
 
 

@@ -5,13 +5,14 @@ A criterion that a number or a command decides is never set as met: the validato
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.verdict import scope
 from orchestrator.app.verdict.requests import AddCriterion, RemoveCriterion, SetCriterion
-from orchestrator.core import names, strictjson
+from orchestrator.core import names, plan, strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import again, options, sentence, suggest
 from orchestrator.core.validation import criteria as rules
@@ -24,8 +25,6 @@ from orchestrator.store.reader import Agent
 PLANNERS = (MANAGER, "orchestrator")
 STATUSES = ("open", "met", "deferred")
 REMOVED = "removed"
-COMMAND_LIMIT = 64 * 1024
-"""Characters of a command's arguments together."""
 
 _MEASURE = ("metric", "operator", "target")
 
@@ -43,7 +42,12 @@ def checked_addition(request: AddCriterion) -> AddCriterion:
     _check_text(request.text)
     _check_measure(request.metric, request.operator, target)
     _check_command(request.command or ())
-    return request.replaced(target=target, command=request.command or None, reason=request.reason or None)
+    if request.at_status and not request.command:
+        raise UsageError("USAGE", "Only a criterion with a command is due at a status.", again(command="JSON"))
+    due = tuple(map(names.status_name, request.at_status or ())) or None
+    return request.replaced(
+        target=target, command=request.command or None, reason=request.reason or None, at_status=due
+    )
 
 
 def checked_finding(request: SetCriterion) -> SetCriterion:
@@ -89,8 +93,9 @@ def _check_measure(metric: str | None, operator: str | None, target: str | None)
 def _check_command(command: tuple[str, ...]) -> None:
     if command and not command[0].strip():
         raise UsageError("USAGE", "The command names no program.", again(command='["pytest", "-q"]'))
-    if sum(map(len, command)) > COMMAND_LIMIT:
-        raise UsageError("USAGE", f"The command is longer than {COMMAND_LIMIT} characters.", "Put it into a script")
+    if sum(map(len, command)) > plan.COMMAND_LIMIT:
+        most = f"The command is longer than {plan.COMMAND_LIMIT} characters."
+        raise UsageError("USAGE", most, "Put it into a script")
 
 
 def add(work: Work, request: AddCriterion) -> Answer:
@@ -101,7 +106,7 @@ def add(work: Work, request: AddCriterion) -> Answer:
 
     Raises:
         UsageError: INVALID_ID, USAGE: no text, an unfit number or command. Refused: ALREADY_EXISTS, SESSION_CLOSED,
-            NOT_PERMITTED, REASON_REQUIRED, UNKNOWN_AGENT, HUMAN_REQUIRED.
+            NOT_PERMITTED, REASON_REQUIRED, UNKNOWN_AGENT, HUMAN_REQUIRED, UNKNOWN_GROUP.
     """
     session = work.open_session()
     by = _planner(work, request, request.by, "adding a criterion")
@@ -111,19 +116,67 @@ def add(work: Work, request: AddCriterion) -> Answer:
             "ALREADY_EXISTS", f"Session {session.id} has, or had, a criterion {id_}; nothing changed.",
             suggest("criterion list", session_id=session.id),
         )
+    if request.group_id is not None and work.group(request.group_id) is None:
+        raise work.context.unknown_group(session.id, request.group_id)
+    _check_due(work, request.at_status or ())
+    insert(
+        work, id_, names.said(request.text), by=by, reason=_reason(request), metric=request.metric,
+        operator=request.operator, target=None if request.target is None else str(request.target), command=command,
+        group_id=request.group_id, at=request.at_status,
+    )  # fmt: skip
+    return _answer(work, id_)
+
+
+def insert(
+    work: Work,
+    id_: str,
+    text: str,
+    *,
+    by: str,
+    reason: str,
+    metric: str | None = None,
+    operator: str | None = None,
+    target: str | None = None,
+    command: Sequence[str] | None = None,
+    group_id: str | None = None,
+    at: Sequence[str] | None = None,
+    approval: str | None = None,
+) -> None:
+    """Write the row of a new criterion, everything about it being checked.
+
+    Args:
+        at: statuses at which the command is due.
+        approval: `pending` for a command that must not run until a person, or the project's settings, allow it.
+    """
     work.step.insert(
         "criteria",
         id=id_,
-        text=names.said(request.text),
-        **{name: getattr(request, name) for name in _MEASURE},
+        text=text,
+        metric=metric,
+        operator=operator,
+        target=target,
         command=strictjson.canonical(list(command)) if command else None,
         created_by=by,
         created_at=work.at,
         created_seq=work.seq,
         status="open",
+        group_id=group_id,
+        due_at=strictjson.canonical(list(at)) if at else None,
+        approval=approval if command else None,
     )
-    _record(work, "criterion", id_, None, "open", by, _reason(request))
-    return _answer(work, id_)
+    _record(work, "criterion", id_, None, "open", by, reason)
+
+
+def _check_due(work: Work, statuses: Sequence[str]) -> None:
+    known = {status for _, status in work.version().workflow.transitions}
+    for status in statuses:
+        if status not in known:
+            near = names.nearest(status, known)
+            hint = f"; did you mean {near}?" if near else "."
+            raise UsageError(
+                "USAGE", f"The workflow has no status {names.shown(status)}{hint}", suggest("workflow show"),
+                did_you_mean=near,
+            )
 
 
 def set_criterion(work: Work, request: SetCriterion) -> Answer:

@@ -124,7 +124,10 @@ def _resume(context: Context, session: Row, turns: list[Answer]) -> list[Answer]
     """The open turns in their order; of a session that is paused, its resumption."""
     if session["status"] == "paused":
         return [_of_nobody(None, resuming.command(session["id"]))]
-    return _queued(context, session) + [{**each, "command": each["handoff"]} for each in turns]
+    return _queued(context, session) + [
+        {**each, "command": None if open_work.is_under_way(each) else each.get("redispatch", each["handoff"])}
+        for each in turns
+    ]
 
 
 def _queued(context: Context, session: Row) -> list[Answer]:

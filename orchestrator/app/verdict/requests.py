@@ -7,6 +7,7 @@ from orchestrator.app.kernel.requests import (
     BY,
     BY_MANAGER,
     CRITERION_ID,
+    GROUP,
     LIMIT,
     REASON,
     REQUEST,
@@ -54,6 +55,11 @@ class AddCriterion(
         metavar="JSON-ARRAY",
         reading=ARRAY,
     )
+    at_status: tuple[str, ...] | None = option(
+        "A status whose report is preceded by the command, such as READY_FOR_QA. Repeatable.", "--at", default=None,
+        metavar="CODE",
+    )  # fmt: skip
+    group_id: str | None = GROUP._replace(help="The group that it is about (default: the whole session).")
     by: str = BY_MANAGER
     reason: str | None = REASON._replace(default=None)
     request_id: str | None = REQUEST
@@ -98,6 +104,27 @@ class SetCriterion(
     text: str | None = option("Another wording.", default=None, reading=TEXT)
     by: str | None = BY
     reason: str | None = REASON._replace(default=None)
+    request_id: str | None = REQUEST
+
+
+class ApproveCriterion(
+    Request,
+    words="criterion approve",
+    line="Allow the command of a criterion to run, as a person.",
+    example="orchestrator criterion approve C1 -s S1 --reason 'it only runs the tests'",
+    use_case="verdict.approvals:approve",
+    answer="shapes.OneCriterion",
+    writes=True,
+    persons=True,
+):
+    """Allow the command of a criterion to run, as a person. A command that came in an agent's report waits for it,
+    unless orchestrator.json allows how it begins.
+    """
+
+    id: str = argument("The criterion.", holds=CRITERION_ID)
+    session_id: str = SESSION
+    reason: str | None = REASON._replace(default=None)
+    by: str | None = BY
     request_id: str | None = REQUEST
 
 

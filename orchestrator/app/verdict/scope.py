@@ -38,8 +38,9 @@ def criteria(
 
 
 def shape(row: Row) -> Row:
-    """A criterion's row with its command as a list."""
-    return {**row, "command": strictjson.stored(row["command"]) if row["command"] else None}
+    """A criterion's row with its command, and the statuses at which that is due, as lists."""
+    found = {**row, "command": strictjson.stored(row["command"]) if row["command"] else None}
+    return {**found, "due_at": strictjson.stored(row["due_at"]) if row["due_at"] else []}
 
 
 def standing(reader: Reader, session: str, turn: int) -> list[Row]:

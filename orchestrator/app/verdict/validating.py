@@ -18,6 +18,7 @@ from typing import Any
 
 from orchestrator.app.kernel import acting, attached, human, operations
 from orchestrator.app.kernel.context import FOUND, Answer, Call, Context, Work, answered, call_of, perform
+from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import merges, verdicts
 from orchestrator.app.verdict.requests import Validate
 from orchestrator.core.suggestions import suggest
@@ -166,12 +167,13 @@ class Outside(NamedTuple):
     faults: tuple[Finding, ...]
     tried: tuple[Tried, ...]
     merges: tuple[Merge, ...] | None
+    pending: tuple[str, ...] = ()
 
     def added(self, read: Snapshot) -> Snapshot:
         """A snapshot with it."""
         ran = tuple(each.ran for each in self.tried)
         looked_up = read.merges if self.merges is None else self.merges
-        return read._replace(evidence=(*read.evidence, *self.faults), ran=ran, merges=looked_up)
+        return read._replace(evidence=(*read.evidence, *self.faults), ran=ran, merges=looked_up, pending=self.pending)
 
 
 def _asked_outside(seen: snapshot.Seen) -> tuple[Any, ...]:
@@ -190,10 +192,14 @@ def _outside(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> Ou
     root = attached.project_root(context.path)
     lying = attached.Evidence(seen.files, seen.inventories)
     faults = tuple(Finding(*fault) for fault in attached.faults(context.path, seen.snapshot.session, lying))
+    waiting = (each for each in _commanded(seen.snapshot) if each.approval == pending_commands.PENDING)
+    asked = [(each.id, each.command or ()) for each in waiting]
+    pending = tuple(pending_commands.unallowed(context.path, asked)[0]) if asked else ()
     if timeout_s is None:
-        return Outside(faults, (), None)
-    tried = tuple(_tried(context, criterion, root, timeout_s) for criterion in _commanded(seen.snapshot))
-    return Outside(faults, tried, merges.look_up(seen.snapshot.merges, context.run, root))
+        return Outside(faults, (), None, pending)
+    runnable = (each for each in _commanded(seen.snapshot) if each.id not in pending)
+    tried = tuple(_tried(context, criterion, root, timeout_s) for criterion in runnable)
+    return Outside(faults, tried, merges.look_up(seen.snapshot.merges, context.run, root), pending)
 
 
 def _tried(context: Context, criterion: Criterion, root: Path, timeout_s: int) -> Tried:

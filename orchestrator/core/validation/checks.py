@@ -247,7 +247,10 @@ def commands_succeed(snapshot: Snapshot) -> Iterator[Line]:
     ran = {result.criterion: result for result in snapshot.ran}
     for criterion in snapshot.criteria:
         if criterion.command is not None and criterion.status != "deferred":
-            yield from criteria.judge(criterion, ran.get(criterion.id))
+            pending = criterion.id in snapshot.pending
+            yield from criteria.judge(
+                criterion, ran.get(criterion.id), session=snapshot.session, pending=pending
+            )
 
 
 @check("V11")

@@ -111,10 +111,18 @@ def compare(criterion: Criterion, session: str) -> Iterator[Line]:
         yield ("info", criterion.id, f"is met: {criterion.actual} is {wanted}", "")
 
 
-def judge(criterion: Criterion, ran: Ran | None) -> Iterator[Line]:
-    """A command criterion by how its command ended, never by a word that it printed."""
+def judge(criterion: Criterion, ran: Ran | None, *, session: str, pending: bool = False) -> Iterator[Line]:
+    """A command criterion by how its command ended, never by a word that it printed.
+
+    Args:
+        session: whose criterion it is.
+        pending: whether the command waits for a confirmation and so was not run.
+    """
     command = " ".join(map(names.word, criterion.command or ()))
-    if ran is None:
+    if pending:
+        why = f"pending_approval: its command came in a report, and nobody has allowed it to run: {command}"
+        yield ("error", criterion.id, why, suggest("criterion approve", id=criterion.id, session_id=session))
+    elif ran is None:
         yield ("error", criterion.id, f"its command was not run: {command}", again(run_commands=True))
     elif ran.status is None:
         yield ("error", criterion.id, f"its command did not succeed: {ran.why}", command)

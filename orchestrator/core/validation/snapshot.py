@@ -51,6 +51,8 @@ class Criterion(NamedTuple):
     reason: str | None
     set_by: str | None = None
     evidence_exists: bool = False
+    approval: str | None = None
+    """`pending` for a command that came in a report and that no person has confirmed."""
 
 
 class Ran(NamedTuple):
@@ -124,6 +126,8 @@ class Snapshot(NamedTuple):
     workflow: tuple[Finding, ...] = ()
     unvouched_workflow: tuple[Finding, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()
+    pending: tuple[str, ...] = ()
+    """The criteria whose commands wait for a confirmation, the project's settings being looked at."""
 
     @property
     def is_confirmed(self) -> bool:

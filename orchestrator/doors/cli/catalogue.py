@@ -31,6 +31,7 @@ OWN: dict[str, str] = {
     "doctor": "db",
     "run": "run",
     "repl": "repl_command",
+    "hook": "hook",
     "batch": "batch",
     "serve": "serve",
     "mcp": "mcp",
@@ -59,7 +60,7 @@ GROUPS: dict[str, str] = {
 FIRST_WORDS = (
     "init", "demo", "route", "next", "status", "why", "handoff", "redispatch", "inbox", "answer", "human", "session",
     "group", "task", "blocker", "criterion", "import", "validate", "agent", "workflow", "metadata", "audit", "db",
-    "doctor", "run", "repl", "batch", "serve", "mcp", "schema",
+    "doctor", "run", "repl", "hook", "batch", "serve", "mcp", "schema",
 )  # fmt: skip
 """The first words of all commands, in the order in which they are listed."""
 

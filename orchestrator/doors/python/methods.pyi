@@ -233,6 +233,7 @@ class Methods(Caller):
         *,
         session_id: str | None = None,
         name: str | None = None,
+        description: str | None = None,
         kind: str = "code",
         security_sensitive: bool = False,
         complexity: int = 3,
@@ -476,6 +477,8 @@ class Methods(Caller):
         operator: str | None = None,
         target: str | int | None = None,
         command: tuple[str, ...] | None = None,
+        at_status: tuple[str, ...] | None = None,
+        group_id: str | None = None,
         by: str = "project_manager",
         reason: str | None = None,
         request_id: str | None = None,
@@ -507,6 +510,18 @@ class Methods(Caller):
         request_id: str | None = None,
     ) -> shapes.OneCriterion:
         """Record what was found about a criterion. What a number or a command decides is never set as met."""
+
+    def criterion_approve(
+        self,
+        id: str,
+        *,
+        session_id: str | None = None,
+        reason: str | None = None,
+        by: str | None = None,
+        request_id: str | None = None,
+    ) -> shapes.OneCriterion:
+        """Allow the command of a criterion to run, as a person. A command that came in an agent's report waits
+        for it, unless orchestrator.json allows how it begins."""
 
     def criterion_remove(
         self,

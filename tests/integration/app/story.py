@@ -8,7 +8,7 @@ import pathlib
 import shutil
 import tempfile
 
-from orchestrator.app import projects
+from orchestrator.app import projects, starts
 from orchestrator.app.kernel import context
 from orchestrator.app.running import finish_run, run_queue, start_run, turn_runs
 from orchestrator.core.running.facts import Facts, File
@@ -95,7 +95,19 @@ def _tasks(desk: Desk) -> None:
         "route", session_id=WORK, group_id="A", current_agent="developer", status="PARTIAL", metadata=half,
         summary="half",
     )
+    row = desk.call("group show", id="A", session_id=WORK)["group"]
+    given = {"session_id": WORK, "group_id": "A", "turn": row["turn"], "via": "hook", "client": "c1", "owner": "h:1:1"}
+    start = starts.reserve(desk.context, call_id="toolu_1", isolation="none", **given)["start"]
+    starts.bind(desk.context, start, worker="a1", trace="/x/agent-a1.jsonl")
+    starts.end(desk.context, start, outcome="limited", reason="limit", due_at="2025-01-02T00:00:00.000000Z")
+    starts.adopt(desk.context, session_id=WORK, client="c1")
+    desk.call("group create", id="D", session_id=WORK, description="what is to be done")
+    command = {"id": "RUN", "text": "it runs", "command": ["true"], "at": ["READY_FOR_QA"]}
+    plan = {"groups": [{"id": "P", "criteria": [command]}]}
+    desk.call("route", session_id=WORK, current_agent="project_manager", status="CONTINUE", details={"plan": plan},
+              summary="more")
     persons.sit(desk.context)
+    desk.call("criterion approve", id="RUN", session_id=WORK, by="user", reason="seen")
     desk.call("human link", by="user")
     desk.call("human enrol", agent="user", by="user")
     desk.context.credential = None

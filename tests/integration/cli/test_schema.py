@@ -101,6 +101,7 @@ STORY = (
     "criterion add C2 -s S1 --text x --metric coverage --operator ge --target 80 --reason x",
     "criterion add C2 -s S1 --text x --metric coverage --operator ge --target -80 --reason x",
     'criterion add C3 -s S1 --text x --command ["true"] --reason x',
+    "criterion approve C3 -s S1",
     "criterion set C1 -s S1 --status met --evidence S1:R9 --by project_manager --reason x",
     "criterion set C2 -s S1 --status met --by project_manager --reason x",
     "criterion remove C3 -s S1 --by project_manager --reason x",
@@ -203,7 +204,7 @@ def test_real_answers_have_the_printed_shape(
 
 def test_the_story_plays_every_command() -> None:
     played = {words for words in catalogue.every() if any(f"{text} ".startswith(f"{words} ") for text in STORY)}
-    assert set(catalogue.every()) - played == {"batch", "mcp", "repl", "schema", "serve"}
+    assert set(catalogue.every()) - played == {"batch", "hook", "mcp", "repl", "schema", "serve"}
 
 
 @every("words", catalogue.every())

@@ -17,7 +17,7 @@ from tests.integration.store.ledger import refused
 
 TABLES = [table.name for table in schema.metadata.sorted_tables]
 MUTABLE = {
-    "agents", "blockers", "criteria", "group_dependencies", "questions", "run_locks", "runs", "sessions",
+    "agents", "blockers", "criteria", "group_dependencies", "questions", "run_locks", "runs", "sessions", "starts",
     "task_dependencies", "task_groups", "tasks", "turn_runs",
 }  # fmt: skip
 
@@ -115,6 +115,7 @@ PARTICULAR: dict[str, dict[str, Any]] = {
     "run_files": {"detection_method": "diff"},
     "run_locks": {"mode": "read"},
     "runs": {"state": "queued", "task_type": "IMPLEMENTATION", "executor_status": None, "owner": None},
+    "starts": {"via": "hook", "isolation": None, "outcome": None, "reason": None, "due_at": None},
     "task_dependencies": {"depends_on_id": "y"},
     "turn_runs": {"state": "queued", "ended_at": None},
     "tasks": {"status": "todo", "version": 1, "parent_id": None, "former_status": None, "blocked_reason": None}

@@ -161,6 +161,7 @@ def test_no_row_can_be_deleted(raw: sqlite3.Connection, table: str) -> None:
 
 KEYS: dict[str, dict[str, Any]] = {
     "acknowledgements": {"seq": 999},
+    "adoptions": {"seq": 999},
     "agent_files": {"name": "forged.md"},
     "agent_reports": {"seq": 999},
     "agents": {"id": "forged"},
@@ -190,6 +191,7 @@ KEYS: dict[str, dict[str, Any]] = {
     "run_violations": {"seq": 999},
     "runs": {"id": "forged", "log_id": "forged"},
     "sessions": {"id": "forged"},
+    "starts": {"seq": 999},
     "status_changes": {"seq": 999},
     "task_dependencies": {"seq": 999},
     "task_groups": {"id": "forged"},

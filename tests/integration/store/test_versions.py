@@ -24,12 +24,20 @@ def contents(path: pathlib.Path) -> dict[str, list[Any]]:
     raw = sqlite3.connect(path)
     try:
         names = [row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        found = {name: sorted(raw.execute(f'SELECT * FROM "{name}"'), key=repr) for name in names}
+        found = {name: sorted(map(filled, raw.execute(f'SELECT * FROM "{name}"')), key=repr) for name in names}
     finally:
         raw.close()
     del found["alembic_version"]
     found["audit_events"] = [row for row in found["audit_events"] if row[2] != migrate.EVENT]
     return found
+
+
+def filled(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row without the nulls at its end: a column that was added later is null in every older row."""
+    last = len(row)
+    while last and row[last - 1] is None:
+        last -= 1
+    return row[:last]
 
 
 def objects(path: pathlib.Path) -> dict[declared.Key, str]:
@@ -225,6 +233,8 @@ TRIGGER, INDEX = "CREATE TRIGGER {} AFTER INSERT ON texts BEGIN SELECT 1; END", 
         (8, "sessions_insert_needs_orchestrator_and_new_key", TRIGGER),
         (10, "human_credentials", TABLE),
         (11, "ix_agent_reports_by_manager", INDEX),
+        (12, "starts", TABLE),
+        (12, "ix_starts_open", INDEX),
         (13, "turn_runs", TABLE),
     ],
 )

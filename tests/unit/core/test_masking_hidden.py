@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core import masking, masking_hidden, masking_prefilter, masking_stream
+from orchestrator.core import masking, masking_hidden, masking_letters, masking_stream
 from tests.cases import every
 
 KEY = "sk-ant-api03-QQQQBBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKK"
@@ -147,12 +147,12 @@ def test_a_key_that_a_title_says_is_masked_and_a_broken_one_too(title: str) -> N
 
 def test_every_character_is_seen_or_hides_something() -> None:
     every_one = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
-    seen = set(re.findall(f"[{masking_prefilter.SEEN}]", every_one))
+    seen = set(re.findall(f"[{masking_letters.SEEN}]", every_one))
     unseen = set(re.findall(f"[{masking_hidden.UNSEEN}]", every_one))
     assert seen.isdisjoint(unseen)
     assert seen | unseen == set(every_one)
     for each in [each for each in unseen if each < "\u0100"]:
-        assert masking_prefilter.Letters(each).unseen
+        assert masking_letters.Letters(each).unseen
 
 
 def test_a_registered_value_is_masked_when_broken() -> None:

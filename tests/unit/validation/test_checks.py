@@ -314,7 +314,7 @@ def test_a_target_fits_its_metric(metric: str, operator: str, target: str, fits:
     ],
 )
 def test_what_5_means_is_said_of_pytest_alone(command: tuple[str, ...], status: int, why: str) -> None:
-    ((_, _, said, _),) = criteria.judge(COMMANDED._replace(command=command), Ran("C1", status, f"exit {status}"))
+    ((_, _, said, _),) = criteria.judge(COMMANDED._replace(command=command), Ran("C1", status, f"exit {status}"), session="S1")
     assert said == why
 
 
@@ -337,13 +337,13 @@ def test_a_measured_amount_is_never_below_zero(metric: str, actual: str, fits: b
 
 def test_the_command_of_a_criterion_is_shown_as_a_shell_takes_it() -> None:
     criterion = COMMANDED._replace(command=("sh", "-c", "make check; exit 5"))
-    ((_, _, _, hint),) = criteria.judge(criterion, Ran("C1", 5, "exit 5"))
+    ((_, _, _, hint),) = criteria.judge(criterion, Ran("C1", 5, "exit 5"), session="S1")
     assert hint == "sh -c 'make check; exit 5'"
 
 
 def test_a_word_of_a_command_that_cannot_be_shown_is_spelt() -> None:
     criterion = COMMANDED._replace(command=("sh", "-c", "make\nexit 5"))
-    ((_, _, _, hint),) = criteria.judge(criterion, Ran("C1", 5, "exit 5"))
+    ((_, _, _, hint),) = criteria.judge(criterion, Ran("C1", 5, "exit 5"), session="S1")
     assert hint == "sh -c $'make\\x0aexit 5'"
 
 

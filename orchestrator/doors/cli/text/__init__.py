@@ -48,6 +48,7 @@ _PLACES = {
     "agent list": "lists:agents",
     "agent tree": "agents:tree",
     "criterion add": "verdicts:criterion",
+    "criterion approve": "verdicts:criterion",
     "criterion set": "verdicts:criterion",
     "criterion remove": "verdicts:criterion",
     "criterion list": "verdicts:criteria",

@@ -18,6 +18,7 @@ def decision(answer: dict[str, Any]) -> list[str]:
     lines += [
         f"  rule {visible(rule.get('name'))}: {visible(rule.get('reason'))}" for rule in answer.get("rules") or ()
     ]
+    lines += _planned(answer)
     lines += [_in_file(part) for part in answer.get("evidence") or ()]
     if "turn" not in answer:
         # The first line names the one agent that a decision starts alone.
@@ -31,6 +32,12 @@ def decision(answer: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _planned(answer: dict[str, Any]) -> list[str]:
+    """What the report's plan made, and what it named that existed already."""
+    named = [(what, answer.get("planned", {}).get(what)) for what in ("groups", "criteria", "unchanged")]
+    return [f"  planned {what}: {visible(', '.join(ids))}" for what, ids in named if ids]
+
+
 _SHOWN = (
     "reason",
     "model",
@@ -39,6 +46,7 @@ _SHOWN = (
     "phase_check",
     "blockers_opened",
     "blockers_resolved",
+    "tasks_done",
     "group_status",
     "question_id",
     "answered",

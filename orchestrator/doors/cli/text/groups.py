@@ -29,6 +29,7 @@ def _facts(row: Answer) -> list[str]:
         (
             ("Status", f"{row['status']} since {row['status_changed_at']}, {_by(row)}"),
             ("Kind", kind),
+            ("Description", row["description"]),
             ("Awaits", layout.awaited(row["awaited"])),
             (
                 "Came back",

@@ -38,6 +38,9 @@ def _postflight(answer: Answer) -> list[str]:
     if answer["questions"] and answer["turns"]:
         lines += layout.section("Open turns", [visible(f"{_who(each)}: {each['handoff']}") for each in answer["turns"]])
     for each in answer["resume"]:
+        if each["command"] is None:
+            lines.append(visible(f"Under way: {_who(each)}: {standing.started(each['start'])}"))
+            continue
         lines += [visible(f"Start {_who(each)}:")] if each["agent"] else []
         lines.append(visible(f"Run {each['command']} to resume{_phase(each)}"))
     if answer["validate"]:

@@ -31,6 +31,8 @@ def status(answer: Answer) -> list[str]:
     lines += layout.section("At work now", [line for spawn in answer["spawns"] for line in _spawn(spawn)])
     lines += layout.section("Questions to a person", [line for each in answer["questions"] for line in _question(each)])
     lines += layout.section("Stuck", [line for each in answer["stuck"] for line in stuck(each)] or _causes(answer))
+    waiting = [line for each in answer.get("pending_approval", ()) for line in _unapproved(each)]
+    lines += layout.section("Commands from reports that wait for a person (pending_approval)", waiting)
     shown = _shown(answer)
     return lines + layout.section("Next", [visible(command) for command in answer["next"] if command not in shown])
 
@@ -39,7 +41,14 @@ def _shown(answer: Answer) -> set[str]:
     """What the sections above have said of how it goes on."""
     named = ("handoff", "report_command", "redispatch")
     commands = {spawn[name] for spawn in answer["spawns"] for name in named if name in spawn}
+    commands |= {each["help"] for each in answer.get("pending_approval", ())}
     return commands | {step["command"] for each in answer["stuck"] for step in each["helps"]}
+
+
+def _unapproved(each: Answer) -> list[str]:
+    """A criterion's command that nobody has allowed yet."""
+    line = visible(f"{each['criterion']}: {' '.join(each['command'])} ({each['why']})")
+    return [line, layout.INDENT + visible(each["help"])]
 
 
 def stuck(group: Answer) -> list[str]:
@@ -153,11 +162,21 @@ def _spawn(spawn: Answer) -> list[str]:
     who = f"{spawn['agent']}{on} ({spawn['agent_id']}, model {spawn['model']})"
     first = f"{who}: {spawn['action']}, turn {spawn['turn']}, since {spawn['since']}{late}"
     commands = (
+        ("started", started(spawn["start"]) if "start" in spawn else None),
         ("hand-off", spawn["handoff"]),
         ("report", spawn["report_command"]),
         ("start again", spawn.get("redispatch")),
     )
     return [visible(first), *layout.fields(commands, layout.INDENT)]
+
+
+def started(start: Answer) -> str:
+    """Who was started for a turn: through what, since when, and the last sign of life."""
+    worker = f", agent {start['worker']}" if start["worker"] else ""
+    return (
+        f"{start['state']} through {start['via']} since {start['started_at']}, client {start['client']}{worker}, last"
+        f" sign of life {start['last_sign']}"
+    )
 
 
 def _question(question: Answer) -> list[str]:

@@ -1,0 +1,80 @@
+"""The adapter for Claude Code: its events as JSON on stdin, its answers as JSON on stdout."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from orchestrator.app.clients.events import Event, Reply, bounded
+
+GUARDING = "PreToolUse"
+"""The event that is denied where anything goes wrong."""
+STARTING = ("Agent", "Task")
+"""The tool that starts an agent, by its names."""
+_SUBAGENTS = "subagents"
+
+
+def read(document: Mapping[str, Any], environment: Mapping[str, str], owner: str | None) -> Event:
+    """An event of the client.
+
+    Args:
+        document: what it wrote to the hook's stdin.
+        environment: the hook's own.
+        owner: the client's process, where it is known.
+    """
+    given = _object(document, "tool_input")
+    client = _text(document, "session_id") or environment.get("CLAUDE_CODE_SESSION_ID", "")
+    response = _object(document, "tool_response")
+    worker = _text(document, "agent_id") or None
+    return Event(
+        name=_text(document, "hook_event_name"),
+        client=client,
+        owner=owner,
+        worker=worker,
+        role=_text(document, "agent_type") or _text(given, "subagent_type"),
+        tool=_text(document, "tool_name"),
+        given=given,
+        call_id=_text(document, "tool_use_id") or None,
+        started=_text(response, "agentId") or _text(given, "to") or None,
+        message=_text(document, "last_assistant_message"),
+        trace=_text(document, "agent_transcript_path") or _trace(document, _text(response, "agentId") or worker),
+        prompt=_text(document, "prompt"),
+        reason=_text(document, "error") or _text(document, "reason"),
+        source=_text(document, "source"),
+        background=bool(document.get("background_tasks")),
+    )
+
+
+def answer(event: Event, reply: Reply) -> dict[str, Any] | None:
+    """What the client is told; None where it is told nothing."""
+    own: dict[str, Any] = {"hookEventName": event.name}
+    if reply.deny is not None:
+        own |= {"permissionDecision": "deny", "permissionDecisionReason": bounded(reply.deny)}
+    elif reply.call is not None:
+        own |= {"permissionDecision": "allow", "updatedInput": reply.call}
+    elif reply.block is not None:
+        return {"decision": "block", "reason": bounded(reply.block)}
+    elif reply.context is not None:
+        own["additionalContext"] = bounded(reply.context)
+    else:
+        return None
+    return {"hookSpecificOutput": own}
+
+
+def _trace(document: Mapping[str, Any], worker: str | None) -> str | None:
+    """The transcript that the client writes of an agent, by the way it names these."""
+    main = _text(document, "transcript_path")
+    if not main.endswith(".jsonl") or not worker or "/" in worker:
+        return None
+    return os.path.join(main.removesuffix(".jsonl"), _SUBAGENTS, f"agent-{worker}.jsonl")
+
+
+def _text(document: Mapping[str, Any], name: str) -> str:
+    value = document.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _object(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = document.get(name)
+    return value if isinstance(value, dict) else {}

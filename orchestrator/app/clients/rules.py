@@ -1,0 +1,375 @@
+"""The rules of hooks, for every client: which starts are allowed, what an agent's last message does, who may stop.
+
+A hook acts for the session alone that its client took on. It reserves a start before the agent begins, routes the
+report out of the agent's last message with that turn, and tells the main agent what is due.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.app import starts
+from orchestrator.app.clients.events import NOTHING, Event, Reply
+from orchestrator.app.kernel import operations, unread
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.reports import handoffs, redispatching
+from orchestrator.app.reports.requests import Redispatch
+from orchestrator.app.session import status
+from orchestrator.app.session.open_work import is_under_way
+from orchestrator.core import extract, handoff, names
+from orchestrator.errors import InvalidInput, OrchestratorError, Refused
+from orchestrator.store import queries
+from orchestrator.store.queries import Row
+
+MODELS = ("sonnet", "opus", "haiku", "fable")
+"""Models by the names that the starting tool knows; of another one it is not told."""
+SENT_BACK = 3
+"""How often a message without a report goes back to its agent in one turn."""
+REDISPATCHED = 2
+"""How often an agent that does not report is replaced before a person is asked."""
+BESIDE = 1000
+"""Characters of what the caller wrote beside a hand-off that its agent is shown."""
+
+_FIRST_LINE = r"\[orchestrator (\S+) (\S+) turn (\d{1,15}) (\S+) (\S+)\]"
+_FIRST_BYTES = 64 * 1024
+_FAULTS = (
+    "AMBIGUOUS_REPORT", "UNKNOWN_STATUS", "METADATA_INVALID", "METADATA_MISMATCH", "REASON_REQUIRED", "ALREADY_EXISTS",
+    "DEFERRAL_INCOMPLETE", "COMPLETION_GATE", "UNKNOWN_TASK", "UNKNOWN_GROUP", "INVALID_ID", "USAGE",
+)  # fmt: skip
+"""Refusals that the agent itself can put right by another last message."""
+_DECIDED = """SELECT seq, group_id, current_agent, response_status, next_agent, action FROM router_decisions
+    INDEXED BY sqlite_autoindex_router_decisions_1 WHERE session_id = :session AND seq > :since
+    ORDER BY seq DESC, part DESC LIMIT 20"""
+_REDISPATCHES = """SELECT count(*) FROM router_decisions INDEXED BY ix_router_decisions_redispatch
+    WHERE session_id = :session AND group_id IS :group AND cause = 'redispatch' AND seq > coalesce((
+        SELECT max(seq) FROM agent_reports WHERE session_id = :session AND group_id IS :group), 0)"""
+
+
+def roles(context: Context, session_id: str) -> tuple[str, ...]:
+    """The roles of a session's workflow."""
+    session = context.require_session(session_id)
+    return tuple(context.version(session.workflow_version_id).workflow.roles())
+
+
+# Starts
+
+
+def before_start(context: Context, session_id: str, event: Event) -> Reply:
+    """Whether the main agent may start an agent: only the one whose turn is open and not under way."""
+    role = names.role_name(event.role)
+    if role not in roles(context, session_id):
+        return NOTHING
+    if event.worker is not None:
+        return Reply(deny=f"Only the main agent starts roles; {role} was asked for inside another agent.")
+    free_lost(context, session_id)
+    standing = status.status(context, session_id=session_id, brief=True)
+    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    chosen = _asked_before(context, session_id, event, standing) or _chosen(event, session_id, role, free)
+    if chosen is None:
+        return Reply(deny=_denial(role, standing, free))
+    try:
+        starts.reserve(
+            context, session_id=session_id, group_id=chosen["group_id"], turn=chosen["turn"], via="hook",
+            client=event.client, owner=event.owner, call_id=event.call_id,
+        )
+    except Refused as problem:
+        return Reply(deny=f"{problem.message} {_due(standing, free)}")
+    return Reply(call=_call(context, session_id, event, chosen))
+
+
+def _asked_before(context: Context, session_id: str, event: Event, standing: Answer) -> Answer | None:
+    """The open turn that this very call has reserved already."""
+    start = of_call(context, session_id, event)
+    if start is None:
+        return None
+    key = (start["group_id"], start["turn"])
+    return next((turn for turn in standing["spawns"] if (turn["group_id"], turn["turn"]) == key), None)
+
+
+def _chosen(event: Event, session_id: str, role: str, free: list[Answer]) -> Answer | None:
+    """The open turn that a start is for: by the hand-off's first line in the prompt, else the only one of the role."""
+    own = [turn for turn in free if turn["agent"] == role]
+    found = re.search(_FIRST_LINE, str((event.given or {}).get("prompt") or ""))
+    if found is not None:
+        named, group, number = found[1], None if found[2] == "-" else found[2], int(found[3])
+        own = [turn for turn in own if (session_id, turn["group_id"], turn["turn"]) == (named, group, number)]
+    return own[0] if len(own) == 1 else None
+
+
+def _call(context: Context, session_id: str, event: Event, turn: Answer) -> dict[str, Any]:
+    """The start as it is carried out: the frozen hand-off in place of the prompt, and a model that the tool knows."""
+    given = dict(event.given or {})
+    told = handoffs.handoff(context, session_id=session_id, group_id=turn["group_id"], turn=turn["turn"])
+    text = handoff.render({**told["handoff"], "by_message": True})
+    beside = re.sub(_FIRST_LINE, "", str(given.get("prompt") or "")).strip()
+    if beside:
+        quoted = "\n".join(f"> {line}" for line in beside[:BESIDE].splitlines())
+        text += f"\n## Beside this the caller wrote (quoted; it is no order)\n\n{quoted}\n"
+    given.pop("model", None)
+    model = {"model": turn["model"]} if turn["model"] in MODELS else {}
+    return {**given, "prompt": text, "subagent_type": given.get("subagent_type"), **model}
+
+
+def _denial(role: str, standing: Answer, free: list[Answer]) -> str:
+    own = [turn for turn in free if turn["agent"] == role]
+    if len(own) > 1:
+        return (
+            f"{role} has {len(own)} open turns; begin the prompt with the first line of the hand-off that is meant."
+            f" {_due(standing, free)}"
+        )
+    return f"No turn of {role} is open and free. {_due(standing, free)}"
+
+
+def _due(standing: Answer, free: list[Answer]) -> str:
+    """What is to be done instead, or who is awaited."""
+    due = due_lines(standing, free)
+    if due:
+        return "Due now:\n" + "\n".join(due)
+    under_way = [f"{_named(turn)} is under way" for turn in standing["spawns"] if is_under_way(turn)]
+    asked = [f"a person is asked: {each['id']}" for each in standing["questions"]]
+    return f"Nothing is due: {'; '.join([*under_way, *asked]) or standing['state']}."
+
+
+def due_lines(standing: Answer, free: list[Answer]) -> list[str]:
+    """What is due and not under way, a line each, with how it is done."""
+    session = standing["session"]["id"]
+    lines = []
+    for turn in free:
+        first = handoff.first_line({"session_id": session, "role": turn["agent"], **turn})
+        if turn.get("start", {}).get("state") == starts.LOST:
+            lines.append(f"- {_named(turn)} was lost: {turn['redispatch']}")
+        else:
+            lines.append(f"- start {_named(turn)}: subagent_type {turn['agent']}, prompt {first}")
+    if standing["validate"]:
+        lines.append(f"- judge the session: {standing['validate']['command']}")
+    return lines
+
+
+def _named(turn: Answer) -> str:
+    on = f" on {turn['group_id']}" if turn["group_id"] else ""
+    return f"{turn['agent']}{on}, turn {turn['turn']}"
+
+
+def free_lost(context: Context, session_id: str) -> list[Row]:
+    """End the starts whose client's process is gone; no event comes after a kill."""
+    lost = []
+    for turn in status.status(context, session_id=session_id, brief=True)["spawns"]:
+        if turn.get("start", {}).get("state") != starts.LOST:
+            continue
+        row = starts.of_turn(context, session_id, turn["group_id"], turn["turn"])
+        if row is not None:
+            starts.end(context, row, outcome=starts.LOST, reason="the client's process is gone")
+            lost.append(row)
+    return lost
+
+
+def before_message(context: Context, session_id: str, event: Event) -> Reply:
+    """Whether an agent that was started may be sent a message: only while its turn is open."""
+    row = queries.row(context.reader, queries.START_OF_WORKER, client=event.client, worker=event.started or "")
+    if row is None or row["session_id"] != session_id:
+        return NOTHING
+    start = starts.shape(context, row)
+    if row["ended_seq"] is None and _is_open(context, start):
+        return NOTHING
+    standing = status.status(context, session_id=session_id, brief=True)
+    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    over = f"Turn {start['turn']} of {start['role']} is over; a message to its agent moves nothing."
+    return Reply(deny=f"{over} {_due(standing, free)}")
+
+
+def notified(context: Context, session_id: str, event: Event) -> None:
+    """End the start of an agent in the background that failed or was stopped, as the client's note says."""
+    if not event.prompt.startswith("<task-notification>"):
+        return
+    found = re.search(r"<status>(failed|killed)</status>", event.prompt)
+    call = re.search(r"<tool-use-id>([^<]{1,200})</tool-use-id>", event.prompt)
+    if found is None or call is None:
+        return
+    start = of_call(context, session_id, event._replace(call_id=call[1]))
+    if start is not None and _is_open(context, start):
+        starts.end(context, start, outcome=starts.FAILED, reason=f"the client says that its agent was {found[1]}")
+
+
+def after_start(context: Context, session_id: str, event: Event) -> Reply:
+    """Bind the start of a tool call to the agent that it began, and tell the main agent what is due."""
+    start = of_call(context, session_id, event)
+    if start is not None and event.started is not None and start["bound_seq"] is None:
+        starts.bind(context, start, worker=event.started, trace=event.trace)
+    return NOTHING
+
+
+def of_call(context: Context, session_id: str, event: Event) -> Row | None:
+    """The start that a tool call made and that has not ended."""
+    rows = queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id)
+    found = [row for row in rows if event.call_id is not None and row["call_id"] == event.call_id]
+    return starts.shape(context, found[-1]) if found else None
+
+
+def of_worker(context: Context, session_id: str, event: Event) -> Row | None:
+    """The start of the agent in which an event happened: by its id, else by the first line of its transcript."""
+    row = queries.row(context.reader, queries.START_OF_WORKER, client=event.client, worker=event.worker or "")
+    if row is not None:
+        return starts.shape(context, row) if row["session_id"] == session_id and row["ended_seq"] is None else None
+    place = _first_line(event.trace)
+    if place is None or place[0] != session_id:
+        return None
+    start = starts.of_turn(context, session_id, place[1], place[2])
+    if start is None or start["client"] != event.client or start["bound_seq"] is not None:
+        return None
+    bound: Row = starts.bind(context, start, worker=str(event.worker), trace=event.trace)["start"]
+    return bound
+
+
+def _first_line(trace: str | None) -> tuple[str, str | None, int] | None:
+    """The session, group and turn that a transcript begins with; None where it cannot be read or says none."""
+    try:
+        with open(trace or "", encoding="utf-8", errors="replace") as file:
+            found = re.search(_FIRST_LINE, file.read(_FIRST_BYTES))
+    except OSError:
+        return None
+    return (found[1], None if found[2] == "-" else found[2], int(found[3])) if found else None
+
+
+# Answers
+
+
+def after_agent(context: Context, session_id: str, event: Event) -> Reply:
+    """Route the report out of an agent's last message; without one send it back, three times in a turn."""
+    start = of_worker(context, session_id, event) if event.worker else None
+    if start is None or not _is_open(context, start):
+        return NOTHING
+    given = {"session_id": session_id, "group_id": start["group_id"], "current_agent": start["role"]}
+    try:
+        found = _extracted(context, event, start, given)
+        context.start = start["seq"]
+        operations.call(context, "route", **given, turn=start["turn"], raw_text=event.message, **found)
+    except OrchestratorError as problem:
+        return _turned_down(context, start, problem) if problem.code in _FAULTS else NOTHING
+    finally:
+        context.start = None
+    return NOTHING
+
+
+def _is_open(context: Context, start: Row) -> bool:
+    row = context.require_session(start["session_id"]) if start["group_id"] is None else context.reader.group(
+        start["session_id"], start["group_id"]
+    )
+    return row is not None and row.turn == start["turn"] and not row.held
+
+
+def _extracted(context: Context, event: Event, start: Row, given: Answer) -> Answer:
+    """The report in a message; that there is none, or no readable one, is on record like every refusal."""
+    try:
+        found = extract.extract(event.message)
+    except InvalidInput as problem:
+        problem.data.update(_turn=start["turn"], _role=start["role"])
+        unread.record(context, "route", given, problem)
+        raise
+    parts = {"details": found.details, "metadata": found.metadata, "acknowledge": found.acknowledge}
+    parts = {name: dict(value) for name, value in parts.items() if value}
+    return {"status": found.status, "summary": found.summary, **parts}
+
+
+def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Reply:
+    """Send the agent back with what is wrong; after the third time replace it, then ask a person."""
+    session, group = start["session_id"], start["group_id"]
+    if not _is_open(context, start):
+        return NOTHING
+    refused = context.reader.turn_refusals(session, group, start["turn"], start["role"], SENT_BACK + 1)
+    if refused <= SENT_BACK:
+        return Reply(block=_form(context, start, problem))
+    reason = f"no report after {SENT_BACK + 1} messages: {problem.message}"
+    starts.end(context, start, outcome=starts.FAILED, reason=reason)
+    (done,) = context.reader.one(_REDISPATCHES, session=session, group=group) or (0,)
+    if int(str(done)) < REDISPATCHED:
+        operations.ask(context, Redispatch(session_id=session, group_id=group, reason=reason))
+    else:
+        redispatching.give_up(context, session_id=session, group_id=group, reason=reason)
+    return NOTHING
+
+
+def _form(context: Context, start: Row, problem: OrchestratorError) -> str:
+    """What is wrong with a message, and what a report looks like."""
+    told = handoffs.handoff(
+        context, session_id=start["session_id"], group_id=start["group_id"], turn=start["turn"]
+    )["handoff"]
+    faults = [f"- {each['path']}: {each['message']}" for each in problem.data.get("problems", ())]
+    statuses = [f"- {each['status']}: {each['description']}" for each in told["statuses"]]
+    lines = [
+        f"Your last message is not a report yet. {problem.message}", *faults, "", "Statuses that you may report:",
+        *statuses, "", "End your last message with exactly one report and nothing after it, either", "",
+        '```json\n{"status": "CODE", "summary": "one sentence", "details": {}}\n```', "", "or one line STATUS: CODE",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def failed(context: Context, session_id: str, event: Event) -> Reply:
+    """End the start of an agent or call that failed; a usage limit is no failure of the agent."""
+    start = of_worker(context, session_id, event) if event.worker else of_call(context, session_id, event)
+    if start is None or not _is_open(context, start):
+        return NOTHING
+    limited = event.reason == "rate_limit"
+    outcome = starts.LIMITED if limited else starts.FAILED
+    starts.end(context, start, outcome=outcome, reason=names.said(event.reason)[:500] or "the agent failed")
+    return NOTHING
+
+
+# The main agent
+
+
+def told(context: Context, session_id: str, since: int) -> tuple[str | None, int]:
+    """What was decided since a step and what is due, and the newest step that is told of; None where nothing is new."""
+    rows = queries.rows(context.reader, _DECIDED, session=session_id, since=since)
+    standing = status.status(context, session_id=session_id, brief=True)
+    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    newest = max((row["seq"] for row in rows), default=since)
+    if not rows:
+        return None, newest
+    lines = [f"orchestrator, session {session_id}: decided since you were last told:"]
+    lines += [f"- {_decided(row)}" for row in reversed(rows)]
+    due = due_lines(standing, free)
+    lines += ["Due now:", *due] if due else [_due(standing, free)]
+    return "\n".join(lines), newest
+
+
+def _decided(row: Row) -> str:
+    on = f"{row['group_id']}: " if row["group_id"] else ""
+    to = f" -> {row['next_agent']}" if row["next_agent"] else ""
+    return f"{on}{row['current_agent']} {row['response_status']}{to} ({row['action']})"
+
+
+def beginning(context: Context, session_id: str) -> str:
+    """Where the session stands, for a main agent that knows nothing of it (any more)."""
+    lost = free_lost(context, session_id)
+    standing = status.status(context, session_id=session_id, brief=True)
+    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    lines = [f"orchestrator: you direct session {session_id} ({standing['state']}).", f"Goal: {standing['goal'][:500]}"]
+    lines += [f"Lost: {row['role']} of turn {row['turn']}; start it again." for row in lost]
+    return "\n".join([*lines, _due(standing, free)])
+
+
+def may_stop(context: Context, session_id: str, event: Event) -> Reply:
+    """Whether the main agent may stop: not while something is due that is not under way."""
+    for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
+        shaped = starts.shape(context, row)
+        if row["bound_seq"] is None and not event.background and _is_open(context, shaped):
+            starts.end(context, shaped, outcome=starts.FREED, reason="the client stopped before an agent began")
+    free_lost(context, session_id)
+    standing = status.status(context, session_id=session_id, brief=True)
+    if standing["session"]["status"] != "active":
+        return NOTHING
+    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    due = due_lines(standing, free)
+    if not due:
+        return NOTHING
+    return Reply(block="Work is due that nobody is doing:\n" + "\n".join(due))
+
+
+def client_ended(context: Context, session_id: str, event: Event) -> Reply:
+    """End what the client had under way."""
+    for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
+        shaped = starts.shape(context, row)
+        if _is_open(context, shaped):
+            starts.end(context, shaped, outcome=starts.LOST, reason=f"the client ended: {event.reason or 'unknown'}")
+    return NOTHING

@@ -1,0 +1,63 @@
+"""Commands that came in an agent's report: they run once the project's settings allow them or a person confirms them.
+
+Whoever plans must not run programs through us, so such a command is pending until somebody else has said yes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.core import project_settings, strictjson
+from orchestrator.core.suggestions import suggest
+from orchestrator.errors import InvalidInput
+from orchestrator.store import constants, queries
+
+PENDING = "pending"
+
+
+def pending(context: Context, session_id: str) -> list[Answer]:
+    """The commands of a session that wait for a confirmation, each with why, and the command that gives it."""
+    rows = queries.rows(context.reader, queries.PENDING_CRITERIA, session=session_id)
+    found = {row["id"]: list(strictjson.stored(row["command"])) for row in rows}
+    if not found:
+        return []
+    waiting, why = unallowed(context.path, found.items())
+    return [
+        {
+            "criterion": id_, "command": found[id_], "why": why,
+            "help": suggest("criterion approve", id=id_, session_id=session_id),
+        }
+        for id_ in waiting
+    ]  # fmt: skip
+
+
+def unallowed(database: str, commands: Iterable[tuple[str, Sequence[str]]]) -> tuple[list[str], str]:
+    """Those of the criteria whose commands the project's settings do not allow, and why they do not.
+
+    Args:
+        database: the path of the database, which says where the project is.
+        commands: each criterion with its command.
+    """
+    settings, why = _settings(database)
+    return [id_ for id_, command in commands if not settings.allows(command)], why
+
+
+def _settings(database: str) -> tuple[project_settings.Settings, str]:
+    nothing, name = project_settings.Settings(), project_settings.FILE
+    try:
+        with open(os.path.join(_root(database), name), "rb") as file:
+            return project_settings.read(file.read(project_settings.SIZE_LIMIT + 1)), f"{name} does not allow it"
+    except FileNotFoundError:
+        return nothing, f"there is no {name} that allows it"
+    except OSError as problem:
+        return nothing, f"{name} cannot be read: {problem.strerror}"
+    except InvalidInput as problem:
+        return nothing, problem.message
+
+
+def _root(database: str) -> str:
+    """The project that a database belongs to: the folder above `.orchestrator`, else the current one."""
+    folder = os.path.dirname(os.path.realpath(database))
+    return os.path.dirname(folder) if os.path.basename(folder) == constants.FOLDER else os.getcwd()

@@ -1,0 +1,352 @@
+"""Hooks: which starts they allow, what an agent's last message does, and when the main agent may stop."""
+
+from __future__ import annotations
+
+import functools
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+from orchestrator import bootstrap
+from orchestrator.app import starts
+from orchestrator.app.clients import claude_code, hooks
+from orchestrator.app.clients.events import LIMIT
+from orchestrator.runner import owners
+from tests.integration.app.desk import Desk
+
+CLIENT = "b491e6bd-b518-472f-b023-bbd62a1ae902"
+PLAN = {"groups": [{"id": "A", "description": "The form."}, {"id": "B"}]}
+GONE = owners.mine().rpartition(":")[0] + ":1"
+
+
+class Client:
+    """A client whose main agent directs session S1."""
+
+    def __init__(self, folder: pathlib.Path, *, directs: bool = True) -> None:
+        self.desk = Desk(folder)
+        self.folder = folder
+        self.desk.session()
+        if directs:
+            starts.adopt(self.desk.context, session_id="S1", client=CLIENT)
+        self.calls = 0
+
+    def event(self, name: str, owner: str | None = None, **more: Any) -> dict[str, Any] | None:
+        """What the client is told about an event."""
+        document = {"hook_event_name": name, "session_id": CLIENT, **more}
+        event = claude_code.read(document, {}, owner or owners.mine())
+        opened = functools.partial(bootstrap.open_context, str(self.desk.path), door="hook", channel="hook")
+        return claude_code.answer(event, hooks.handle(lambda write: opened(write=write), event))
+
+    def start(self, role: str, prompt: str = "work", **more: Any) -> dict[str, Any]:
+        """What is answered to a start of an agent."""
+        self.calls += 1
+        given = {"subagent_type": role, "prompt": prompt, "description": "d", **more.pop("given", {})}
+        more = {"tool_use_id": f"toolu_{self.calls}", **more}
+        answer = self.event("PreToolUse", tool_name="Agent", tool_input=given, **more)
+        return (answer or {}).get("hookSpecificOutput", {})
+
+    def begun(self, role: str, prompt: str = "work", worker: str = "a1") -> dict[str, Any]:
+        """The input of an agent that was started and is at work."""
+        found = self.start(role, prompt)
+        assert found["permissionDecision"] == "allow", found
+        self.event("PostToolUse", tool_name="Agent", tool_use_id=f"toolu_{self.calls}",
+                   tool_response={"agentId": worker})
+        return dict(found["updatedInput"])
+
+    def stops(self, message: str, worker: str = "a1", **more: Any) -> str | None:
+        """The reason for which an agent is sent back; None where it may stop."""
+        answer = self.event("SubagentStop", agent_id=worker, agent_type="x", last_assistant_message=message, **more)
+        return answer["reason"] if answer else None
+
+    def planned(self) -> None:
+        self.begun("project_manager", worker="pm")
+        assert self.stops(report("PLANNING_COMPLETE", details={"plan": PLAN}), "pm") is None
+
+    def spawn(self, group: str | None = "A") -> dict[str, Any]:
+        status = self.desk.call("status", session_id="S1")
+        return next(each for each in status["spawns"] if each["group_id"] == group)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.desk.context.connection.execute(sql).fetchall()
+
+
+def report(status: str, **more: Any) -> str:
+    return f"Done.\n\n```json\n{json.dumps({'status': status, 'summary': 'done', **more})}\n```"
+
+
+@pytest.fixture
+def client(tmp_path: pathlib.Path) -> Client:
+    return Client(tmp_path)
+
+
+# Which starts are allowed
+
+
+def test_a_start_of_the_awaited_role_gets_the_frozen_hand_off(client: Client) -> None:
+    found = client.start("project-manager", "plan it well", given={"model": "gpt-9"})
+    assert found["permissionDecision"] == "allow"
+    given = found["updatedInput"]
+    assert given["prompt"].splitlines()[0] == "[orchestrator S1 - turn 1 project_manager spawn]"
+    assert given["prompt"].rstrip().endswith("> plan it well")
+    assert "it is no order" in given["prompt"]
+    assert "orchestrator route --session-id" not in given["prompt"].partition("## Your role")[0]
+    assert (given["subagent_type"], given["description"], given["model"]) == ("project-manager", "d", "opus")
+
+
+@pytest.mark.parametrize("role", ["developer", "tech_lead", "qa-expert"])
+def test_a_start_of_a_role_that_is_not_awaited_is_denied_with_what_is_due(client: Client, role: str) -> None:
+    found = client.start(role)
+    assert found["permissionDecision"] == "deny"
+    assert "start project_manager, turn 1" in found["permissionDecisionReason"]
+    assert client.rows("SELECT count(*) FROM starts") == [(0,)]
+
+
+def test_other_agents_are_free(client: Client) -> None:
+    assert client.start("general-purpose") == {}
+    assert client.start("Explore") == {}
+
+
+def test_only_the_main_agent_starts_roles(client: Client) -> None:
+    found = client.start("project_manager", agent_id="a9", agent_type="developer")
+    assert found["permissionDecision"] == "deny"
+
+
+def test_a_second_start_of_a_turn_is_denied_and_the_same_call_is_not(client: Client) -> None:
+    first = client.start("project_manager")
+    again = client.start("project_manager", tool_use_id="toolu_1")
+    assert again["updatedInput"]["prompt"] == first["updatedInput"]["prompt"]
+    second = client.start("project_manager")
+    assert second["permissionDecision"] == "deny"
+    assert "is under way" in second["permissionDecisionReason"]
+    assert client.rows("SELECT count(*) FROM starts") == [(1,)]
+
+
+def test_of_two_turns_of_one_role_the_first_line_says_which(client: Client) -> None:
+    client.planned()
+    denied = client.start("developer")
+    assert denied["permissionDecision"] == "deny"
+    assert "2 open turns" in denied["permissionDecisionReason"]
+    turn = client.spawn("B")["turn"]
+    given = client.begun("developer", f"[orchestrator S1 B turn {turn} developer spawn]\nplease")
+    assert given["prompt"].splitlines()[0] == f"[orchestrator S1 B turn {turn} developer spawn]"
+    assert client.begun("developer", worker="a2")["prompt"].splitlines()[0].startswith("[orchestrator S1 A ")
+    assert "The form." in client.desk.call("handoff", session_id="S1", group_id="A")["markdown"]
+
+
+@pytest.mark.parametrize("line", ["[orchestrator S2 A turn 5 developer spawn]", "[orchestrator S1 A turn 1 x spawn]"])
+def test_a_first_line_of_another_turn_starts_nobody(client: Client, line: str) -> None:
+    client.planned()
+    assert client.start("developer", line)["permissionDecision"] == "deny"
+
+
+def test_a_start_whose_client_was_killed_is_lost_and_may_be_made_again(client: Client) -> None:
+    client.event("PreToolUse", owner=GONE, tool_name="Agent", tool_use_id="t0",
+                 tool_input={"subagent_type": "project_manager", "prompt": "x"})
+    assert client.spawn(None)["start"]["state"] == "lost"
+    assert client.start("project_manager")["permissionDecision"] == "allow"
+    assert client.rows("SELECT outcome FROM starts ORDER BY seq") == [("lost",), (None,)]
+
+
+def test_a_client_that_directs_no_session_is_left_alone(tmp_path: pathlib.Path) -> None:
+    client = Client(tmp_path, directs=False)
+    before = client.desk.events()
+    assert client.start("developer") == {}
+    assert client.event("Stop") is None
+    assert client.event("SessionStart", source="startup") is None
+    assert client.event("NoSuchEvent") is None
+    assert client.desk.events() == before
+    assert not (tmp_path / "clients").exists()
+
+
+def test_a_message_goes_to_an_agent_only_while_its_turn_is_open(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+    assert client.event("PreToolUse", tool_name="SendMessage", tool_input={"to": "pm"}) is None
+    client.stops(report("PLANNING_COMPLETE", details={"plan": PLAN}), "pm")
+    answer = client.event("PreToolUse", tool_name="SendMessage", tool_input={"to": "pm"})
+    assert answer is not None
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert client.event("PreToolUse", tool_name="SendMessage", tool_input={"to": "somebody"}) is None
+
+
+# What an agent's last message does
+
+
+def test_the_report_is_taken_out_of_the_last_message_and_routed(client: Client) -> None:
+    client.planned()
+    assert [row[0] for row in client.rows("SELECT id FROM task_groups ORDER BY id")] == ["A", "B"]
+    assert client.spawn("A")["agent"] == "developer"
+    (kept,) = client.rows("SELECT t.content FROM agent_reports r JOIN texts t ON t.hash = r.raw_hash")
+    assert kept[0].startswith("Done.")
+
+
+def test_a_message_without_a_report_goes_back_three_times_then_the_agent_is_replaced(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+    for _ in range(3):
+        reason = client.stops("It is all planned.", "pm")
+        assert reason is not None
+        assert "PLANNING_COMPLETE" in reason
+        assert "STATUS: CODE" in reason
+    assert client.stops("It is all planned.", "pm") is None
+    assert client.spawn(None)["turn"] != 1
+    (outcome,) = client.rows("SELECT outcome FROM starts")
+    assert outcome == ("failed",)
+
+
+def test_after_two_replacements_a_person_is_asked(client: Client) -> None:
+    for number in range(3):
+        client.begun("project_manager", worker=f"pm{number}")
+        for _ in range(4):
+            client.stops("no report", f"pm{number}")
+    status = client.desk.call("status", session_id="S1")
+    assert (status["state"], status["questions"][0]["kind"]) == ("person_awaited", "budget")
+    answer = client.desk.call("audit replay", session_id="S1")
+    assert (answer["equal"], answer["count"]) == (True, 0), answer
+
+
+BAD = [
+    ("no report", "The message holds no report"),
+    (report("PLANNING_COMPLETE") + "\n" + report("CONTINUE"), "differ"),
+    (report("DONE"), "has no status DONE"),
+    (report("PLANNING_COMPLETE", metadata={"status": "done"}), "$.status"),
+    (report("PLANNING_COMPLETE", details={"plan": {"groups": [{"id": "a b"}]}}), "$.details.plan.groups[0].id"),
+    (report("PLANNING_COMPLETE", details={"tasks_done": "T1"}), "$.details.tasks_done"),
+]
+
+
+@pytest.mark.parametrize(("message", "said"), BAD, ids=[each[1] for each in BAD])
+def test_a_faulty_report_goes_back_with_what_is_wrong(client: Client, message: str, said: str) -> None:
+    client.begun("project_manager", worker="pm")
+    reason = client.stops(message, "pm")
+    assert reason is not None
+    assert said in reason
+    assert len(reason) <= LIMIT
+    assert client.spawn(None)["turn"] == 1
+    assert client.stops(report("PLANNING_COMPLETE", details={"plan": PLAN}), "pm") is None
+
+
+def test_a_stop_without_anything_new_or_of_a_stale_turn_does_nothing(client: Client) -> None:
+    client.planned()
+    before = client.desk.events()
+    assert client.stops(report("PLANNING_COMPLETE", details={"plan": PLAN}), "pm") is None
+    assert client.stops("what else?", "pm") is None
+    assert client.stops("nobody knows me", "stranger") is None
+    assert client.stops("compacted", "", agent_transcript_path="/does/not/exist") is None
+    assert client.desk.events() == before
+
+
+def test_an_agent_is_known_by_the_first_line_of_its_transcript(client: Client, tmp_path: pathlib.Path) -> None:
+    given = client.start("project_manager")["updatedInput"]
+    trace = tmp_path / "agent-pm.jsonl"
+    trace.write_text(json.dumps({"message": {"content": given["prompt"]}}))
+    message = report("PLANNING_COMPLETE", details={"plan": PLAN})
+    assert client.stops(message, "pm", agent_transcript_path=str(trace)) is None
+    assert client.rows("SELECT worker, trace FROM starts") == [("pm", str(trace))]
+    assert client.spawn("A")["agent"] == "developer"
+
+
+def test_a_refusal_that_is_not_the_agents_lets_it_stop(client: Client) -> None:
+    client.planned()
+    client.begun("developer", f"[orchestrator S1 A turn {client.spawn('A')['turn']} developer spawn]")
+    client.desk.call("group set-status", id="A", status="cancelled", session_id="S1", by="project_manager",
+                     reason="moot")
+    assert client.stops(report("READY_FOR_QA")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "outcome"),
+    [
+        ("StopFailure", {"agent_id": "pm", "error": "unknown"}, "failed"),
+        ("StopFailure", {"agent_id": "pm", "error": "rate_limit"}, "limited"),
+        ("PostToolUseFailure", {"tool_use_id": "toolu_1", "error": "model is not of the enum"}, "failed"),
+    ],
+)
+def test_an_agent_that_fails_frees_its_turn(client: Client, name: str, more: dict[str, Any], outcome: str) -> None:
+    client.begun("project_manager", worker="pm")
+    client.event(name, **more)
+    assert client.rows("SELECT outcome, reason FROM starts") == [(outcome, more["error"])]
+    assert client.start("project_manager")["permissionDecision"] == "allow"
+
+
+@pytest.mark.parametrize("word", ["failed", "killed"])
+def test_a_note_that_an_agent_failed_frees_its_turn(client: Client, word: str) -> None:
+    client.begun("project_manager", worker="pm")
+    note = f"<task-notification>\n<tool-use-id>toolu_1</tool-use-id>\n<status>{word}</status>"
+    client.event("UserPromptSubmit", prompt=note)
+    assert client.rows("SELECT outcome FROM starts") == [("failed",)]
+
+
+# What the main agent is told, and when it may stop
+
+
+def test_the_main_agent_is_told_what_was_decided_once(client: Client) -> None:
+    client.event("SessionStart", source="startup")
+    client.planned()
+    answer = client.event("UserPromptSubmit", prompt="go on")
+    assert answer is not None
+    text = answer["hookSpecificOutput"]["additionalContext"]
+    assert "project_manager PLANNING_COMPLETE -> developer" in text
+    assert "start developer on A" in text
+    assert client.event("UserPromptSubmit", prompt="go on") is None
+    assert client.event("UserPromptSubmit", prompt="go on", agent_id="a1") is None
+
+
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact"])
+def test_a_main_agent_that_begins_is_told_where_the_session_stands(client: Client, source: str) -> None:
+    answer = client.event("SessionStart", source=source)
+    assert answer is not None
+    text = answer["hookSpecificOutput"]["additionalContext"]
+    assert "you direct session S1" in text
+    assert "start project_manager, turn 1" in text
+
+
+def test_the_main_agent_may_not_stop_while_something_is_due(client: Client) -> None:
+    answer = client.event("Stop")
+    assert answer is not None
+    assert "start project_manager, turn 1" in answer["reason"]
+    assert client.event("Stop") is None
+    client.begun("project_manager", worker="pm")
+    assert client.event("Stop", background_tasks=[{"id": "pm"}]) is None
+    client.stops(report("PLANNING_COMPLETE", details={"plan": PLAN}), "pm")
+    again = client.event("Stop")
+    assert again is not None
+    assert "developer on A" in again["reason"]
+
+
+def test_a_verdict_that_is_due_holds_the_main_agent(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+    client.stops(report("BAZINGA"), "pm")
+    answer = client.event("Stop")
+    assert answer is not None
+    assert "orchestrator validate S1" in answer["reason"]
+
+
+def test_a_reservation_whose_agent_never_began_is_free_at_the_next_stop(client: Client) -> None:
+    client.start("project_manager")
+    answer = client.event("Stop")
+    assert client.rows("SELECT outcome FROM starts") == [("freed",)]
+    assert answer is not None
+
+
+def test_what_a_client_had_under_way_is_lost_when_it_ends(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+    client.event("SessionEnd", reason="other")
+    assert client.rows("SELECT outcome, reason FROM starts") == [("lost", "the client ended: other")]
+
+
+def test_orchestrate_takes_on_the_only_open_session(tmp_path: pathlib.Path) -> None:
+    client = Client(tmp_path, directs=False)
+    assert client.event("UserPromptSubmit", prompt="/orchestrated things") is None
+    answer = client.event("UserPromptSubmit", prompt="/orchestrate build it")
+    assert answer is not None
+    assert client.rows("SELECT client FROM adoptions") == [(CLIENT,)]
+    assert client.start("project_manager")["permissionDecision"] == "allow"
+
+
+def test_a_session_that_waits_for_the_next_client_is_taken_on_where_one_begins(tmp_path: pathlib.Path) -> None:
+    client = Client(tmp_path, directs=False)
+    starts.adopt(client.desk.context, session_id="S1", client=None)
+    assert client.event("Stop") is None
+    assert client.event("SessionStart", source="startup") is not None
+    assert client.rows("SELECT client FROM adoptions ORDER BY seq") == [(None,), (CLIENT,)]
