@@ -314,7 +314,8 @@ def test_a_target_fits_its_metric(metric: str, operator: str, target: str, fits:
     ],
 )
 def test_what_5_means_is_said_of_pytest_alone(command: tuple[str, ...], status: int, why: str) -> None:
-    ((_, _, said, _),) = criteria.judge(COMMANDED._replace(command=command), Ran("C1", status, f"exit {status}"), session="S1")
+    criterion = COMMANDED._replace(command=command)
+    ((_, _, said, _),) = criteria.judge(criterion, Ran("C1", status, f"exit {status}"), session="S1")
     assert said == why
 
 
