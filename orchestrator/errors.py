@@ -37,6 +37,16 @@ class OrchestratorError(Exception):
         self.suggestion = suggestion
         self.data = data
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is copied, and sent to another process."""
+        return _restored, (type(self), self.code, self.message, self.suggestion, self.data)
+
+
+def _restored(
+    kind: type[OrchestratorError], code: str, message: str, suggestion: str, data: dict[str, Any]
+) -> OrchestratorError:
+    return kind(code, message, suggestion, **data)
+
 
 class InvalidInput(OrchestratorError):
     """A workflow file, configuration, metadata or other document is not valid; nothing was changed."""

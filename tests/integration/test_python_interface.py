@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import copy
 import importlib
 import inspect
 import json
+import multiprocessing
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 import orchestrator
-from orchestrator import EnvironmentProblem, Orchestrator, OrchestratorError, Refused, UsageError, bootstrap
+from orchestrator import (
+    EnvironmentProblem,
+    InvalidInput,
+    Orchestrator,
+    OrchestratorError,
+    Refused,
+    UsageError,
+    bootstrap,
+)
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.requests import REQUIRED
 from orchestrator.core import exactjson
+from orchestrator.core.suggestions import suggest
 from orchestrator.doors.python import methods
 from tests.cases import every
 
@@ -92,6 +106,40 @@ def test_errors_are_of_one_tree_with_the_same_codes(made: pathlib.Path, tmp_path
     found = [each.value.code for each in (refused, wrong, unfit, infinite, broken, missing)]
     assert found == ["ALREADY_EXISTS", "INVALID_ID", "USAGE", "USAGE", "INVALID_TEXT", "NO_DATABASE"]
     assert all(isinstance(each.value, OrchestratorError) for each in (refused, wrong, missing))
+
+
+@every("how", [copy.copy, copy.deepcopy, lambda problem: pickle.loads(pickle.dumps(problem))])  # noqa: S301 - of its own making
+def test_an_error_goes_to_another_process_whole(how: Any) -> None:
+    for kind in (OrchestratorError, Refused, InvalidInput, UsageError, EnvironmentProblem):
+        problem = kind("CODE", "What is wrong.", suggest("task show", id="T1"), sessions=["S1"], code_of=4)
+        found = how(problem)
+        assert (type(found), str(found), found.exit_code) == (kind, "What is wrong.", kind.exit_code)
+        assert (found.code, found.suggestion, found.data) == (problem.code, problem.suggestion, problem.data)
+
+
+def test_a_refusal_in_a_pool_of_processes_arrives(made: pathlib.Path) -> None:
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with pytest.raises(Refused) as refused:
+            pool.submit(refuse, made).result()
+        assert (refused.value.code, pool.submit(len, "pool").result()) == ("ALREADY_EXISTS", 4)
+
+
+def refuse(path: pathlib.Path) -> None:
+    """What a worker of a pool does, so that it is refused."""
+    with Orchestrator.open(path) as o:
+        o.session_create("S1")
+
+
+def test_misuse_is_an_error_of_the_product(made: pathlib.Path) -> None:
+    o = Orchestrator.open(made)
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        for call in (o.status, o.close):
+            with pytest.raises(UsageError, match="belongs to the thread that opened it"):
+                thread.submit(call).result()
+    o.close()
+    o.close()
+    with pytest.raises(UsageError, match="is closed"):
+        o.status()
 
 
 def test_a_database_is_named_by_path_or_url(made: pathlib.Path) -> None:

@@ -107,10 +107,6 @@ class Orchestrator(Methods):
         """The database file."""
         return self._context.path
 
-    def close(self) -> None:
-        """Close the connection; nothing can be called afterwards."""
-        self._context.connection.close()
-
     def __enter__(self) -> Orchestrator:
         return self
 

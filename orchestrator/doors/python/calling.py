@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.kernel import arguments, operations, outcomes
 from orchestrator.app.kernel.context import Context
 from orchestrator.core.suggestions import Suggestion, reword
-from orchestrator.errors import OrchestratorError
+from orchestrator.errors import OrchestratorError, UsageError
 
 Answer = dict[str, Any]
 
@@ -18,8 +19,28 @@ class Caller:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._thread = threading.get_ident()
+        self._is_open = True
+
+    def close(self) -> None:
+        """Close the connection; nothing can be called afterwards.
+
+        Raises:
+            UsageError: USAGE, in another thread than that which opened it.
+        """
+        self._require_thread()
+        self._is_open = False
+        self._context.connection.close()
+
+    def _require_thread(self) -> None:
+        if threading.get_ident() != self._thread:
+            what = "An Orchestrator belongs to the thread that opened it."
+            raise UsageError("USAGE", what, "Open one in each thread: Orchestrator.open(path)")
 
     def _call(self, words: str, **given: Any) -> Answer:
+        self._require_thread()
+        if not self._is_open:
+            raise UsageError("USAGE", "This Orchestrator is closed.", "Open it again: Orchestrator.open(path)")
         try:
             bound = arguments.bind(words, {name: value for name, value in given.items() if value is not None})
             bound = arguments.complete(self._context, words, bound)
