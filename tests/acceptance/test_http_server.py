@@ -411,7 +411,8 @@ def test_a_link_is_never_printed_where_an_agent_reads_it(
 ) -> None:
     lines = printed(web, script, 4, terminal=terminal, **variables)
     url = lines[0].removeprefix("Listening on ")
-    assert lines[1] == f"Sign in: run `orchestrator human link --url {url}` at a terminal of your own."
+    command = f"orchestrator --db {web.database} human link --url {url}"
+    assert lines[1] == f"Sign in: run `{command}` at a terminal of your own."
     assert not [line for line in lines if "/open/" in line]
 
 

@@ -381,7 +381,7 @@ def test_every_refusal_can_be_told_again(served: Server, place: pathlib.Path, as
         ("route", {"status": "PASS", "by": "user"}, "route takes no by"),
         ("route", {}, "route needs status."),
         ("list_decisions", {"limit": 0}, "limit must be from 1 to"),
-        ("list_decisions", {"order": "up"}, "The order is asc or desc."),
+        ("list_decisions", {"order": "up"}, "order must be asc or desc, not 'up'"),
         ("get_status", {"session": "S1"}, "get_status has no argument 'session'"),
         ("update_task_status", {"id": "T", "status": "done", "blocker_type": "manuel"}, "did you mean manual?"),
         ("route", {"status": "PASS", "details": {"n": 10**400}}, ""),
