@@ -120,11 +120,11 @@ ORIGINS: dict[str, tuple[bytes, ...]] = {
     "acknowledgements": (b"route", b"answer"),
     "agent_files": _LOADED,
     "agent_reports": (b"route", b"validate", b"answer"),
-    "criteria": (b"criterion add", b"criterion set", b"criterion remove", *_IMPORTED),
+    "criteria": (b"criterion ", b"route", *_IMPORTED),
     "deferrals": (b"route", b"answer", b"group set-status"),
-    "evidence": (b"route", b"answer", b"validate", b"run "),
+    "evidence": (b"route", b"answer", b"validate", b"run ", b"turn "),
     "grandfathered_groups": _IMPORTED,
-    "group_dependencies": (b"group create", b"group depend", b"group undepend", *_IMPORTED),
+    "group_dependencies": (b"group ", b"route", *_IMPORTED),
     "human_credentials": (b"human ",),
     "human_tokens": (b"human enrol",),
     "import_findings": _IMPORTED,
@@ -136,8 +136,8 @@ ORIGINS: dict[str, tuple[bytes, ...]] = {
     "workflow_transitions": _LOADED,
     "workflow_versions": _LOADED,
 }
-"""The only kinds of steps that write rows of a table; one that ends in a blank stands for all that begin so. An answer
-writes the report that it lets go on."""
+"""The only kinds of steps that write rows of a table; one that ends in a blank stands for all that begin so. A plan in
+a report writes what it plans, an answer the report that it lets go on."""
 _HASHED = ("session_id", "seq", "kind", "actor", "channel", "at", "input", "rows")
 
 

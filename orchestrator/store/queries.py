@@ -85,15 +85,14 @@ CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE sessio
     AND created_seq > :since AND (:all = 1 OR removed_seq IS NULL) ORDER BY created_seq, id LIMIT :limit"""
 PENDING_CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHERE session_id = :session
     AND approval = 'pending' AND removed_seq IS NULL ORDER BY created_seq, id"""
-_START = "SELECT * FROM starts INDEXED BY"
 START = "SELECT * FROM starts WHERE session_id = :session AND group_id = :group AND turn = :turn AND seq = :seq"
-START_OF_TURN = f"""{_START} ix_starts_open WHERE session_id = :session AND group_id = :group AND turn = :turn
-    AND ended_seq IS NULL"""
+START_OF_TURN = """SELECT * FROM starts INDEXED BY ix_starts_open WHERE session_id = :session
+    AND group_id = :group AND turn = :turn AND ended_seq IS NULL"""
 IS_STARTED = """SELECT 1 FROM starts INDEXED BY ix_starts_open WHERE session_id = :session AND group_id = :group
     AND turn = :turn AND ended_seq IS NULL"""
-STARTS_OF_CLIENT = f"""{_START} ix_starts_client WHERE client = :client AND session_id = :session
+STARTS_OF_CLIENT = """SELECT * FROM starts INDEXED BY ix_starts_client WHERE client = :client AND session_id = :session
     AND ended_seq IS NULL ORDER BY seq"""
-START_OF_WORKER = f"""{_START} ix_starts_client WHERE client = :client AND worker = :worker
+START_OF_WORKER = """SELECT * FROM starts INDEXED BY ix_starts_client WHERE client = :client AND worker = :worker
     ORDER BY session_id, seq DESC LIMIT 1"""
 STARTS_OF_TURNS = """SELECT * FROM starts WHERE session_id = :session AND group_id = :group AND turn = :turn
     ORDER BY seq"""

@@ -104,7 +104,8 @@ def _version(source: str, deadline: float) -> int:
     try:
         connection = sqlite.open_file(source, write=False, deadline=deadline)
     except errors.EnvironmentProblem as problem:
-        if any(each.operation == "init" for each in suggestions(problem.suggestion)):
+        advised = any(each.operation == "init" for each in suggestions(problem.suggestion))
+        if advised or problem.suggestion.startswith("name a file"):
             # Whoever wants a backup back wants no new database in its place.
             problem.suggestion = problems.ANOTHER_BACKUP
         raise

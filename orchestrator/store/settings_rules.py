@@ -66,6 +66,7 @@ CHANGERS = f"""SELECT c.seq, c.entity_id, NULL, a.role, c.changed_by, c.to_statu
     LEFT JOIN {_EVENT} ON e.session_id = c.session_id AND e.seq = c.seq
     WHERE c.session_id = :session AND c.seq > :since AND c.entity IN ({_LINKED}, 'session_workflow_confirmed')
     AND (a.id IS NULL OR e.kind NOT LIKE CASE WHEN c.entity LIKE 'criterion%' THEN 'criterion %' ELSE 'session %' END
+        AND NOT (c.entity = 'criterion' AND c.from_status IS NULL AND e.kind = 'route')
         OR a.kind = 'human' AND c.entity <> 'criterion_actual' AND NOT {PROVEN} OR a.kind <> 'human' AND CASE c.entity
         WHEN 'criterion' THEN c.from_status IS NOT NULL AND c.to_status <> 'removed' AND a.role <> 'project_manager'
         WHEN 'session_workflow_confirmed' THEN 1

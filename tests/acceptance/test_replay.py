@@ -140,8 +140,10 @@ def test_the_mixed_session_is_refused_where_it_should_be() -> None:
         "UNKNOWN_STATUS", "NOT_PERMITTED", "REASON_REQUIRED", "UNKNOWN_AGENT",
     }
     kinds = {row[0] for row in context.connection.execute("SELECT kind FROM audit_events")}
-    elsewhere = {"group depend", "group undepend", "import peer", "redispatch", "answer"}
-    groups = ("task", "blocker", "run", "project", "human")
+    elsewhere = {
+        "group depend", "group undepend", "import peer", "redispatch", "answer", "session adopt", "criterion approve",
+    }  # fmt: skip
+    groups = ("task", "blocker", "run", "turn", "start", "give", "project", "human")
     elsewhere |= {words for words in replaying.kinds() if words.partition(" ")[0] in groups}
     assert kinds == {*replaying.kinds(), "refusal"} - elsewhere
 
@@ -154,8 +156,9 @@ SHORT = "task status"
 
 def test_every_writing_operation_has_its_place_in_a_replay() -> None:
     writing = {words for words, operation in operations.every().items() if operation.is_writing}
-    of_runs = {words for words in replaying.kinds() if words.partition(" ")[0] in ("run", "project")}
-    assert {"init", *PROVING, *writing, *of_runs} - {SHORT} == set(replaying.kinds())
+    own = ("run", "turn", "start", "project")
+    of_runs = {words for words in replaying.kinds() if words.partition(" ")[0] in own}
+    assert {"init", "give up", "session adopt", *PROVING, *writing, *of_runs} - {SHORT} == set(replaying.kinds())
     assert operations.find(SHORT).use_case == operations.find("task set-status").use_case
 
 

@@ -98,5 +98,9 @@ def in_memory(database: bytes) -> Context:
 
 
 def route(context: Context, call: Call) -> dict[str, Any]:
-    """One report, in process."""
-    return operations.call(context, "route", **call)
+    """One report, in process, at the time that it names."""
+    given = dict(call)
+    at = given.pop("at", None)
+    if at is not None:
+        context.clock = lambda: str(at)
+    return operations.call(context, "route", **given)

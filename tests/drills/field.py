@@ -61,9 +61,13 @@ def create(path: pathlib.Path, *, groups: int) -> pathlib.Path:
     return path
 
 
-def call(context: Context, words: str, **arguments: Any) -> dict[str, Any]:
-    """One operation."""
-    return operations.call(context, words, **arguments)
+def call(context: Context, words: str, *, at: str | None = None, **arguments: Any) -> dict[str, Any]:
+    """One operation, at another time than now where one is given."""
+    now, context.clock = context.clock, context.clock if at is None else lambda: at
+    try:
+        return operations.call(context, words, **arguments)
+    finally:
+        context.clock = now
 
 
 def partial(group: str, **more: Any) -> dict[str, Any]:

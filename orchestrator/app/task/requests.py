@@ -224,6 +224,11 @@ class ClaimTask(
     session_id: str = SESSION
     request_id: str | None = REQUEST
 
+    @property
+    def actor(self) -> str:
+        """Who claims."""
+        return self.agent_id
+
 
 class HeartbeatTask(
     Request,

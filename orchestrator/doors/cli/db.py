@@ -7,7 +7,8 @@ from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app import maintenance
-from orchestrator.doors.cli import calling, shapes
+from orchestrator.core.suggestions import suggest
+from orchestrator.doors.cli import calling, shapes, wording
 from orchestrator.doors.cli.options import Command, Given, Result, argument, flag
 from orchestrator.doors.cli.text import layout
 
@@ -76,7 +77,8 @@ def _verdict(answer: dict[str, Any], rows: list[dict[str, Any]]) -> str:
         return "Something is wrong."
     warned = sum(row["severity"] == "warning" for row in rows)
     found = f"No errors found, {layout.counted(warned, 'warning')}." if warned else "No problems found."
-    return f"{found} Rows were not compared with the record. To do that, run:\n  orchestrator audit verify"
+    command = wording.worded(suggest("audit verify"))
+    return f"{found} Rows were not compared with the record. To do that, run:\n  {command}"
 
 
 def _kind(alike: list[dict[str, Any]]) -> list[str]:

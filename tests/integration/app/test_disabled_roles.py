@@ -9,7 +9,6 @@ import pytest
 from orchestrator import testing
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Call, perform
-from orchestrator.app.session import groups
 from orchestrator.errors import Refused
 from tests.integration.app.table import SESSION, Table, document, load
 
@@ -149,7 +148,7 @@ def test_a_session_says_at_once_which_groups_it_will_not_accept() -> None:
 def test_a_group_of_older_rules_is_told_again_and_status_names_it() -> None:
     table = Table(disabled_roles=(SENIOR,))
     given = {"id": "A", "security_sensitive": True, "by": "project_manager"}
-    perform(table.context, Call("group create", SESSION, "project_manager", given), groups.create_action)
+    perform(table.context, Call("group create", SESSION, "project_manager", given), operations.action("group create"))
     for answer in (table.do("status", session_id=SESSION), table.do("status")):
         (warning,) = answer["warnings"]
         assert "security-sensitive group A can never be completed" in warning

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app.audit import telling
-from orchestrator.doors.cli import route
+from orchestrator.doors.cli import text
 from orchestrator.doors.cli.text import changed
 from orchestrator.errors import Refused
 from tests.integration.app.table import SESSION, Table
@@ -21,7 +21,7 @@ def told(table: Table, decision: Answer) -> list[str]:
     (step,) = table.do("audit timeline", session_id=SESSION, since=decision["seq"] - 1, limit=1)["events"]
     (wrote,) = [each["text"] for each in step["wrote"] if each["id"] == decision["decision_id"]]
     return [
-        route.show(decision).splitlines()[0],
+        text.render("route", decision).splitlines()[0],
         next(each for each in why if each.startswith("Decided: ")),
         wrote,
     ]
@@ -64,7 +64,7 @@ class TestWhereTheManagerIsCalled:
 
 def test_a_merge_that_starts_others_starts_nobody_on_its_own_group() -> None:
     table = Table("A", "B", mode="simple", plan=True)
-    shown = route.show(table.complete("A")).splitlines()
+    shown = text.render("route", table.complete("A")).splitlines()
     assert shown[0] == "spawn_batch: developer"
     assert "  start developer (sonnet) on B, turn 8" in shown
 
@@ -107,7 +107,7 @@ class TestAMergeThatDoesNotCompleteItsGroup:
 
     def test_the_answer_says_who_is_awaited_and_what_is_missing(self, merged: Answer) -> None:
         assert merged["awaiting_manager"] == ["A"]
-        shown = route.show(merged).splitlines()
+        shown = text.render("route", merged).splitlines()
         assert shown[0] == "wait: nobody; A awaits project_manager"
         assert f"  rule completion: {LACKS}" in shown
 
@@ -130,7 +130,7 @@ class TestAMergeThatDoesNotCompleteItsGroup:
         table = Table("A", "B", mode="simple", plan=True)
         table.confirmable("A")
         answer = table.says("project_manager", "REWORK", "A", summary="the figures are wrong")
-        assert route.show(answer).splitlines()[0] == "wait: developer on A"
+        assert text.render("route", answer).splitlines()[0] == "wait: developer on A"
 
     def test_a_merge_that_completes_its_group_lists_nothing(self, table: Table) -> None:
         answer = table.complete("B")

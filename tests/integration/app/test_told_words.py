@@ -51,6 +51,12 @@ def _measured(table: Table) -> None:
     table.do("criterion add", **given)
 
 
+def _reported(table: Table) -> None:
+    criterion = {"id": "C1", "text": "fast", "command": ["true"]}
+    table.says(PM, "PLANNING_COMPLETE", details={"plan": {"groups": [{"id": "P"}], "criteria": [criterion]}})
+    _person(table)
+
+
 def _person(table: Table) -> None:
     persons.sit(table.context)
 
@@ -126,6 +132,7 @@ CALLS: dict[str, tuple[Play, str, dict[str, Any]]] = {
     "defer a criterion": (_measured, "criterion set", {**IN, "id": "C1", "status": "deferred", **BY}),
     "reword a criterion": (_measured, "criterion set", {**IN, "id": "C1", "text": "faster", **BY}),
     "set a criterion as it is": (_measured, "criterion set", {**IN, "id": "C1", "status": "open", **BY}),
+    "allow a criterion's command": (_reported, "criterion approve", {**IN, "id": "C1", "reason": SAID}),
     "remove a criterion": (_measured, "criterion remove", {**IN, "id": "C1", **BY}),
     "deactivate": (_bob, "agent deactivate", {"id": "bob", **BY}),
 }  # fmt: skip

@@ -93,7 +93,7 @@ def test_a_session_whose_row_is_gone_is_verified_all_the_same(path: pathlib.Path
 def test_what_is_no_head_is_told_so(opened: Orchestrator, given: str) -> None:
     with pytest.raises(UsageError) as caught:
         opened.audit_verify("S1", head=given)
-    assert (caught.value.code, caught.value.suggestion) == ("USAGE", "orchestrator audit head")
+    assert (caught.value.code, caught.value.suggestion) == ("USAGE", "o.audit_head()")
 
 
 @pytest.mark.parametrize("session", ["S3", None])
@@ -289,8 +289,8 @@ def test_of_evidence_that_was_altered_the_file_is_to_be_restored(path: pathlib.P
     found = findings.Found(str(path), 10)
     found.at(findings.EVIDENCE_FILE, "S2", 2, "evidence", "S2:E2", "It is another one.")
     assert [each.suggestion for each in found.kept] == [
-        "orchestrator audit timeline -s S2 --since 1 --until 2; then restore a backup of the file from before it was"
-        " changed"
+        "orchestrator audit timeline --session-id S2 --since 1 --until 2; then restore a backup of the file from before"
+        " it was changed"
     ]
 
 
@@ -320,7 +320,7 @@ def test_the_text_says_what_was_looked_at_and_what_is_wrong(path: pathlib.Path) 
         "Findings",
         "  STATE_ALTERED session S2, step 2, sessions: Row S2 of sessions is not as step 2, the last that wrote it,"
         " left it.",
-        "    try: orchestrator audit timeline -s S2 --since 1 --until 2; then restore a backup of"
+        "    try: o.audit_timeline(session_id='S2', since=1, until=2); then restore a backup of"
         f" {path} from before it was changed",
     ]
 

@@ -137,5 +137,6 @@ def test_one_agent_that_is_started_is_named_once(run: Run, ask: Ask) -> None:
 
 def test_the_hand_off_is_printed_as_markdown_or_json(run: Run, lines: Lines) -> None:
     lines(("route", {"session_id": "S1", "group_id": "A", "current_agent": "developer", "status": "READY_FOR_QA"}))
-    assert run("handoff", "A").stdout.startswith(b'# Group A: "Login"\n')
+    head = b'[orchestrator S1 A turn 4 qa_expert spawn]\n\n# Group A: "Login"\n'
+    assert run("handoff", "A").stdout.startswith(head)
     assert json.loads(run("handoff", "A", "--format", "json").stdout)["group_id"] == "A"
