@@ -118,11 +118,10 @@ def test_d08_a_cancelled_dependency_is_a_decision_and_can_be_dropped(board: Boar
 def test_d12_one_total_order_whatever_the_order_of_rows(board: Board) -> None:
     from orchestrator.app.kernel import operations
 
-    moment = "2026-02-02T00:00:00.000000Z"
+    now, board.context.clock = board.context.clock, lambda: "2026-02-02T00:00:00.000000Z"
     for id_ in ("T9", "T10", "T2"):
-        operations.call(
-            board.context, "task create", id=id_, title="t", session_id=SESSION, assignee="dev-1", at=moment
-        )
+        operations.call(board.context, "task create", id=id_, title="t", session_id=SESSION, assignee="dev-1")
+    board.context.clock = now
     for id_ in ("T2", "T9", "T10"):
         for _ in range(3):
             assert board.call("next", agent_id="dev-1")["task"]["id"] == id_

@@ -96,9 +96,13 @@ class Web:
         self.service.pool.close()
         self._context.connection.close()
 
-    def call(self, words: str, **arguments: Any) -> dict[str, Any]:
-        """Call an operation as another process would."""
-        return operations.call(self._context, words, **arguments)
+    def call(self, words: str, *, at: str | None = None, **arguments: Any) -> dict[str, Any]:
+        """Call an operation as another process would, at another time than now where one is given."""
+        now, self._context.clock = self._context.clock, self._context.clock if at is None else lambda: at
+        try:
+            return operations.call(self._context, words, **arguments)
+        finally:
+            self._context.clock = now
 
     def call_at_terminal(self, words: str, **arguments: Any) -> dict[str, Any]:
         """Call an operation as a person at a terminal would."""
