@@ -278,7 +278,7 @@ def test_an_operator_compares(operator: str, below: bool, same: bool, above: boo
                                   "80%", "--1", "1e1000", "1" * 41, "."])  # fmt: skip
 def test_what_is_no_number_is_none(text: str | None) -> None:
     assert criteria.number(text) is None
-    (line,) = criteria.compare(MEASURED._replace(actual=text))
+    (line,) = criteria.compare(MEASURED._replace(actual=text), "S1")
     assert line[0] == "error"
 
 
@@ -332,7 +332,7 @@ def test_what_5_means_is_said_of_pytest_alone(command: tuple[str, ...], status: 
 )
 def test_a_measured_amount_is_never_below_zero(metric: str, actual: str, fits: bool) -> None:
     measured = MEASURED._replace(metric=metric, operator="le", target="0", actual=actual)
-    (line,) = criteria.compare(measured)
+    (line,) = criteria.compare(measured, "S1")
     assert (criteria.unfit_actual(metric, actual) is None, line[0]) == (fits, "info" if fits else "error")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.core.running import judging, reported_status
+from orchestrator.core.running import judgement, reported_status
 from orchestrator.core.running.facts import Facts, File, Verdict
 from tests.cases import every
 from tests.unit.core import growth
@@ -45,7 +45,7 @@ SPOKEN_OF = [
 
 
 def judged(output: str, **changed: Any) -> Verdict:
-    return judging.judge(GOOD._replace(output=output, **changed))
+    return judgement.judge(GOOD._replace(output=output, **changed))
 
 
 @every("output", BLOCKED)
