@@ -461,8 +461,8 @@ def test_a_finding_says_where_to_look_and_what_to_do(raw: sqlite3.Connection) ->
     assert finding == findings.Finding(
         "ROWS_ALTERED", "S3", 8, "agent_reports", "step 8",
         "The rows of agent_reports are not those that step 8 wrote, or not in its order.",
-        "orchestrator audit timeline --session-id S3 --since 7 --until 8; then restore a backup of file.db from before it was"
-        " changed",
+        "orchestrator audit timeline --session-id S3 --since 7 --until 8; then restore a backup of file.db from before"
+        " it was changed",
     )  # fmt: skip
 
 
