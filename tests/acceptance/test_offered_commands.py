@@ -13,10 +13,12 @@ from orchestrator.errors import OrchestratorError
 from tests.acceptance import offered, walking
 from tests.acceptance.offered import OTHER, TaskWalk
 from tests.acceptance.walking import SESSION, Op, Walk
+from tests.drills import field
 from tests.unit.doors import test_mcp_wording
 from tests.unit.doors.test_python_wording import called
 
 STATES = 20
+WALKS = 12 if field.LONG else 3
 """How many states of a walk are looked at."""
 
 
@@ -54,7 +56,7 @@ def hold(walk: Walk | TaskWalk, answered: tuple[str, object]) -> None:
                 called(text)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(WALKS))
 def test_of_groups(seed: int) -> None:
     walk = Walk(seed)
     assert walking.perform(walk.context, Op("session create", {"id": OTHER})) is None
@@ -66,7 +68,7 @@ def test_of_groups(seed: int) -> None:
     hold(walk, ("validate", verdict))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(WALKS))
 def test_of_tasks(seed: int) -> None:
     walk = TaskWalk(seed)
     for number in range(2 * STATES):
