@@ -26,6 +26,8 @@ SHORTEST_VALUE = 8
 NAMES = (*("pass", "pwd", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig="),)
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 _ENDLESS_URL = 1_024
+_SHORT = 2_048
+"""Characters; a text of fewer is looked through for each mark in turn."""
 _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
 
@@ -129,6 +131,9 @@ def _branches(words: set[str]) -> str:
 
 def is_marked(data: str) -> bool:
     """Whether an issuer's key is in a text: a mark, and behind it enough of what follows it."""
+    if len(data) < _SHORT:
+        # Making the patterns below costs more than looking for each mark in turn.
+        return any(mark in data and _has_form(data, mark) for mark in tables.FORMS)
     backwards = data[::-1]
     for sign in tables.SIGNS:
         if sign in data and compiled(_marks_backwards(sign)).search(backwards):
