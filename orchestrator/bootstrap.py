@@ -66,9 +66,9 @@ def _is_gone(owner: str) -> bool:
 
 
 def _finish_tasks(work: Any, ids: list[str], by: str) -> Any:
-    from orchestrator.app.task import finishing
+    from orchestrator.app.task import finish_tasks
 
-    return finishing.finish(work, ids, by)
+    return finish_tasks.finish(work, ids, by)
 
 
 def _as_of(*given: Any, **named: Any) -> Answer:

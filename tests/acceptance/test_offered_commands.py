@@ -8,7 +8,7 @@ from orchestrator import testing
 from orchestrator.app.kernel import human, operations
 from orchestrator.core.suggestions import reword
 from orchestrator.doors import python
-from orchestrator.doors.mcp import wording
+from orchestrator.doors.mcp import suggested_calls
 from orchestrator.errors import OrchestratorError
 from tests.acceptance import offered, walking
 from tests.acceptance.offered import OTHER, TaskWalk
@@ -51,7 +51,7 @@ def hold(walk: Walk | TaskWalk, answered: tuple[str, object]) -> None:
     assert not found, told(found, walk.trace)
     for _, answer in (*offered.answers(walk.context), answered):
         if isinstance(answer, dict):
-            test_mcp_wording.offered(test_mcp_wording.without_role(reword(answer, wording.worded)))
+            test_mcp_wording.offered(test_mcp_wording.without_role(reword(answer, suggested_calls.worded)))
             for text in test_mcp_wording.texts(reword(answer, python.calling.worded)):
                 called(text)
 

@@ -25,11 +25,11 @@ LATE = frozenset("""
     app.kernel.acting app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
     app.kernel.outside app.kernel.pooling app.kernel.unread app.kernel.views app.maintenance app.people.answering
     app.people.verification app.proof.proving app.questions.inbox app.questions.question_views
-    app.reports.planning app.reports.withheld_reports app.running.hooks
+    app.reports.reported_plan app.reports.withheld_reports app.running.hooks
     app.running.lock_acquisition app.running.orphaned_runs app.running.run_session app.running.web_run_service
     app.session.pending_commands
     app.session.stuck app.session.upgrading app.setup app.task.answering_tasks
-    app.task.finishing app.task.next_action app.task.task_views
+    app.task.finish_tasks app.task.next_action app.task.task_views
     app.verdict.postflight app.workflow.rule_changes app.workflow.workflows
     bootstrap
     core.agents core.blockers core.extract core.lifecycle core.masking_harmless core.masking_hidden core.masking_json

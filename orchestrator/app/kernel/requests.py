@@ -210,7 +210,8 @@ class Request:
         cls.use_case = use_case or cls.use_case
         cls.answer = (answer,) if isinstance(answer, str) else answer or cls.answer
         cls.is_writing, cls.is_for_persons = writes or cls.is_writing, persons or cls.is_for_persons
-        DECLARED[words] = cls
+        if words:
+            DECLARED[words] = cls
 
     def __init__(self, **values: Any) -> None:
         for name, parameter in self.parameters().items():

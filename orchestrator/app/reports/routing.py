@@ -306,9 +306,9 @@ def _check_acknowledged(work: Work, report: Report) -> None:
 
 
 def _check_plan(work: Work, case: Case) -> None:
-    from orchestrator.app.reports import planning
+    from orchestrator.app.reports import reported_plan
 
-    planning.found(work, case)
+    reported_plan.found(work, case)
 
 
 def _refuse_in_chat(case: Case) -> None:
@@ -345,9 +345,9 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
 
 
 def _plan(work: Work, case: Case, agent: str) -> Answer:
-    from orchestrator.app.reports import planning
+    from orchestrator.app.reports import reported_plan
 
-    return planning.carry_out(work, case, agent)
+    return reported_plan.carry_out(work, case, agent)
 
 
 def _withhold(work: Work, version: Version, case: Case, agent: str) -> Answer | None:

@@ -15,7 +15,7 @@ from typing import Any
 from orchestrator.app.engine import completing, consequences, group_endings, new_groups, spawning
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
-from orchestrator.app.reports import acceptance, planning, reported_tasks
+from orchestrator.app.reports import acceptance, reported_plan, reported_tasks
 from orchestrator.core import strictjson
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import MANAGER, WITHHELD, Case, Decision, Facts, Fired, Group, Path, Report, Target
@@ -105,7 +105,7 @@ def release(
     row = queries.row(work.reader, queries.REPORT, session=work.step.chain, seq=question["opened_seq"])
     assert row is not None  # noqa: S101 - written with the question
     case = _case(work, question, row, kept)
-    why = _impossible(case) or planning.why_not(work, case)
+    why = _impossible(case) or reported_plan.why_not(work, case)
     if why is not None:
         fired = Fired("question", f"{case.report.status} cannot be carried out any more: {why}")
         return spawning.decide(work, work.session(), version, record._replace(
@@ -119,7 +119,7 @@ def release(
     decision = engine.confirmed(case, record.target, record.model, record.include_context)
     written = consequences.take_effect(work, case, agent, candidates, ())
     work.step.flush()
-    planned = planning.carry_out(work, written.case, agent)
+    planned = reported_plan.carry_out(work, written.case, agent)
     applied = consequences.apply(work, written.case, decision, agent, written, begun=record.group)
     warnings = [*planned.pop("warnings", ()), *done.pop("warnings", ())]
     applied.extras.update(planned | done | ({"warnings": warnings} if warnings else {}))

@@ -51,7 +51,7 @@ def end_run(context: Context, done: Sequence[Done], parts: Sequence[Part]) -> An
         parts: into which the run was divided, if it was.
 
     Returns:
-        What `finishing.finish` answers.
+        What `finish_run.finish` answers.
     """
     last, at = done[-1], context.clock()
     run, files = last.job.run, run_views.merged_files(file for each in done for file in _files(each.seen))

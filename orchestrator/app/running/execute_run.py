@@ -115,11 +115,11 @@ def _execute_job(context: Context, job: Job) -> Answer:
     """Start a queued run as soon as it may, execute it, and end it.
 
     Returns:
-        What `finishing.finish` answers; what `queueing.cancel` does where it was cancelled before it began.
+        What `finish_run.finish` answers; what `run_queue.cancel` does where it was cancelled before it began.
 
     Raises:
         Refused: the run could not be started: E206, it is too large and cannot be divided; E403 after the deadlock
-            timeout; or what `starting.start` refuses otherwise. It is still queued then.
+            timeout; or what `start_run.start` refuses otherwise. It is still queued then.
         EnvironmentProblem: NO_DATABASE, the database was deleted meanwhile; nothing is written anywhere then.
     """
     divided = split_task.split(context, job.run, job.settings)
@@ -414,7 +414,7 @@ def stop_requested(context: Context, run: Run, cancelled: Callable[[], bool] | N
     """What answers whether a run is to be stopped; it is asked in the thread that executes the run.
 
     Args:
-        context: the database, where `queueing.stop` notes it.
+        context: the database, where `run_queue.stop` notes it.
         cancelled: whether this process itself wants that.
     """
     looked, found = time.monotonic(), False

@@ -107,7 +107,7 @@ def _hold(
     """Stop a queued run that no executor is to see, with its log.
 
     Args:
-        state, reason, status, code, question, kind: as `holding.hold` takes them.
+        state, reason, status, code, question, kind: as `preflight.hold` takes them.
         helps: what helps, for the hint.
     """
     preflight.hold(

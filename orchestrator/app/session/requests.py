@@ -35,6 +35,15 @@ class _OfSession(Request):
         return str(self.__dict__["id"])
 
 
+class _Move(_OfSession, answer="shapes.OneSession", writes=True, persons=True):
+    """What moves a session from one status to another."""
+
+    id: str = THIS_SESSION
+    by: str | None = BY
+    reason: str = REASON
+    request_id: str | None = REQUEST
+
+
 class ShowStatus(
     Request,
     words="status",
@@ -109,57 +118,33 @@ class ShowSession(
 
 
 class PauseSession(
-    _OfSession,
+    _Move,
     words="session pause",
     line="Pause a session: nobody is started until it resumes.",
     example="orchestrator session pause S1 --by project_manager --reason 'waiting for the release'",
     use_case="session.sessions:pause",
-    answer="shapes.OneSession",
-    writes=True,
-    persons=True,
 ):
     """Pause a session: reports are accepted and decided, but nobody is started."""
 
-    id: str = THIS_SESSION
-    by: str | None = BY
-    reason: str = REASON
-    request_id: str | None = REQUEST
-
 
 class ResumeSession(
-    _OfSession,
+    _Move,
     words="session resume",
     line="Resume a paused session.",
     example="orchestrator session resume S1 --by project_manager --reason 'released'",
     use_case="session.sessions:resume",
-    answer="shapes.OneSession",
-    writes=True,
-    persons=True,
 ):
     """Resume a paused session; what was held back is started."""
 
-    id: str = THIS_SESSION
-    by: str | None = BY
-    reason: str = REASON
-    request_id: str | None = REQUEST
-
 
 class EndSession(
-    _OfSession,
+    _Move,
     words="session end",
     line="End a session.",
     example="orchestrator session end CHAT-1 --by project_manager --reason 'answered'",
     use_case="session.sessions:end",
-    answer="shapes.OneSession",
-    writes=True,
-    persons=True,
 ):
     """End a session: a chat, by the project manager. Abandoning an orchestration is a person's to do."""
-
-    id: str = THIS_SESSION
-    by: str | None = BY
-    reason: str = REASON
-    request_id: str | None = REQUEST
 
 
 class SetTestingMode(

@@ -13,7 +13,7 @@ from orchestrator.app.kernel.context import Context
 from orchestrator.app.people import verification
 from orchestrator.core import large, names, strictjson
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import batch_arguments, calling, catalogue, output, wording
+from orchestrator.doors.cli import batch_arguments, calling, catalogue, output, suggested_commands
 from orchestrator.doors.cli.options import Command, Given, Result, argument
 
 DOOR = "batch"
@@ -52,7 +52,7 @@ def _batch(given: Given) -> Result:
     try:
         listening = True
         for number, line in _lines(stream):
-            answer = wording.worded(_answer(runner, line, number))
+            answer = suggested_commands.worded(_answer(runner, line, number))
             failed += not answer["success"]
             if listening:
                 listening = output.write(output.line(answer), _recorded(answer, number))

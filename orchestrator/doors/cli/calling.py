@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.kernel import arguments, operations, outcomes
-from orchestrator.doors.cli import output, wording
+from orchestrator.doors.cli import output, suggested_commands
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
 
@@ -112,7 +112,7 @@ def record_unread(words: str, given: Given, problem: InvalidInput) -> None:
 def result(answer: dict[str, Any], path: str | None) -> Result:
     """An answer with its database; a read says by `exit_code` how to end."""
     code = answer.pop("exit_code", 0)
-    return Result({"db": path, **wording.worded(answer)}, exit_code=code)
+    return Result({"db": path, **suggested_commands.worded(answer)}, exit_code=code)
 
 
 def unexpected(problem: Exception) -> str:

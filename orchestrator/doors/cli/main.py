@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from orchestrator import errors
 from orchestrator.app.kernel import outcomes
 from orchestrator.core import names
-from orchestrator.doors.cli import catalogue, early_interrupts, output, values, wording
+from orchestrator.doors.cli import catalogue, early_interrupts, output, suggested_commands, values
 from orchestrator.doors.cli.options import Command, Given, Result
 
 _LEADING = {"--json": 1, "--debug": 1, "--db": 2}
@@ -82,7 +82,7 @@ def _called(argv: list[str], *, is_program: bool) -> int:
     except errors.InvalidInput as problem:
         calling.record_unread(command.words, values.unread(command, raw, os.environ), problem)
         raise
-    wording.name_database(given.db)
+    suggested_commands.name_database(given.db)
     return _answered(command, given, calling.run(command, given))
 
 
@@ -132,7 +132,7 @@ def _version() -> int:
 def _answered(command: Command, given: Given, result: Result) -> int:
     if result.printed:
         return result.exit_code
-    answer = wording.worded(result.answer)
+    answer = suggested_commands.worded(result.answer)
     if given.warnings:
         answer = {**answer, "warnings": [*(answer.get("warnings") or ()), *given.warnings]}
     recorded = output.recorded_step(answer, command.words)
@@ -178,12 +178,13 @@ def _named_db(argv: list[str]) -> str | None:
 
 def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
     code = problem.data.pop("_exit_code", problem.exit_code)
-    wording.name_database(_named_db(argv))
+    suggested_commands.name_database(_named_db(argv))
     if problem.code == "HUMAN_REQUIRED":
         problem.suggestion = _by_a_person(problem.suggestion, argv)
     if _json(argv) and not output.is_lost(problem):
         try:
-            output.write(output.line(wording.worded(outcomes.failure(problem, problem.data.get("_session")))))
+            answer = outcomes.failure(problem, problem.data.get("_session"))
+            output.write(output.line(suggested_commands.worded(answer)))
         except errors.EnvironmentProblem as second:
             output.complain(_sentence(second))
     else:
@@ -205,7 +206,7 @@ def _sentence(problem: errors.OrchestratorError) -> str:
         shown = _problem(each, problem.message)
         lines += [f"  {shown}"] if shown else []
     if problem.suggestion:
-        lines.append(f"try: {shapes.visible(wording.worded(problem.suggestion))}")
+        lines.append(f"try: {shapes.visible(suggested_commands.worded(problem.suggestion))}")
     return "\n".join(lines)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.app.kernel import outcomes
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import catalogue, output, wording
+from orchestrator.doors.cli import catalogue, output, suggested_commands
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
 from orchestrator.doors.cli.repl import flags
 from orchestrator.errors import EnvironmentProblem, InvalidInput, UsageError
@@ -122,7 +122,7 @@ class _Teller:
     def _advice(self, listening: Any) -> str:
         """How a person comes in where no link is printed, since an agent could read it there."""
         link = suggest("human link", url=listening.url)
-        return f"Sign in: run `{wording.worded(link)}` at a terminal of your own."
+        return f"Sign in: run `{suggested_commands.worded(link)}` at a terminal of your own."
 
 
 def _require_packages() -> None:

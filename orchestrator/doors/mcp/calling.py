@@ -20,7 +20,7 @@ from orchestrator.app.kernel.pooling import Pool
 from orchestrator.core import fields, large, masking, names, strictjson
 from orchestrator.core.suggestions import reword, sentence, suggest, suggestions
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.doors.mcp import problems, wording
+from orchestrator.doors.mcp import problems, suggested_calls
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 
@@ -179,7 +179,7 @@ class Caller:
 
 def shown(document: dict[str, Any]) -> dict[str, Any]:
     """The document in the words of this door, with secrets masked, of nothing but what JSON has."""
-    said = reword(document, wording.worded)
+    said = reword(document, suggested_calls.worded)
     found: dict[str, Any] = json.loads(json.dumps(masking.mask_document(said), default=str))
     return found
 

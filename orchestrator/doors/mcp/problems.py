@@ -7,13 +7,13 @@ from typing import Any
 
 from orchestrator.app.kernel import hiding, outcomes
 from orchestrator.core.suggestions import reword, sentence, suggest
-from orchestrator.doors.mcp import wording
+from orchestrator.doors.mcp import suggested_calls
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 INTERNAL = "INTERNAL"
 _PATHS = ("db", "path", "resource")
 """Keys of an error's data that hold paths."""
-_OPERATOR = reword(sentence("Whoever runs this server repairs it, {}", suggest("doctor")), wording.worded)
+_OPERATOR = reword(sentence("Whoever runs this server repairs it, {}", suggest("doctor")), suggested_calls.worded)
 _DATABASE, _FOLDER, _ELSEWHERE = "the database", "its folder", "its place"
 
 
@@ -25,7 +25,7 @@ def document(problem: OrchestratorError, session: str | None, database: str | No
         database: the file as far as it is known; it is named by no error.
     """
     found = outcomes.failure(_without_paths(problem, database), outcomes.hinted(problem, session))
-    said: dict[str, Any] = reword(found, wording.worded)
+    said: dict[str, Any] = reword(found, suggested_calls.worded)
     return said
 
 
@@ -37,13 +37,13 @@ def unexpected(problem: Exception) -> OrchestratorError:
 
 def _without_paths(problem: OrchestratorError, database: str | None) -> OrchestratorError:
     said = _Said(problem, database)
-    message, suggestion = said.text(problem.message), reword(problem.suggestion, wording.worded)
+    message, suggestion = said.text(problem.message), reword(problem.suggestion, suggested_calls.worded)
     if said.text(suggestion) != suggestion:
         suggestion = _OPERATOR
     if message != problem.message:
         message = message[:1].upper() + message[1:]
     rest = {name: value for name, value in problem.data.items() if not _is_place(name, value)}
-    rest = said.value(reword(rest, wording.worded))
+    rest = said.value(reword(rest, suggested_calls.worded))
     return type(problem)(problem.code, message, suggestion, **rest)
 
 

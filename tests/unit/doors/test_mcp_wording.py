@@ -12,7 +12,7 @@ import pytest
 from orchestrator.core import handoff, questions, suggestions
 from orchestrator.core.suggestions import again, options, reword, sentence, suggest
 from orchestrator.doors.cli import catalogue
-from orchestrator.doors.mcp import wording
+from orchestrator.doors.mcp import suggested_calls
 from orchestrator.doors.mcp.tools import TOOLS
 from tests.cases import every
 from tests.unit.doors.declared import SUGGESTED, made
@@ -60,7 +60,7 @@ COMMAND = re.compile(rf"(?<![\w/.-])orchestrator (?:{_WORDS})\b")
     ],
 )  # fmt: skip
 def test_a_suggestion_names_what_is_here(suggested: Any, said: Any) -> None:
-    assert reword(suggested, wording.worded) == said
+    assert reword(suggested, suggested_calls.worded) == said
 
 
 def offered(found: Any) -> None:
@@ -69,7 +69,7 @@ def offered(found: Any) -> None:
         for call in CALL.finditer(text):
             given = json.JSONDecoder().raw_decode(text, call.end())[0] if text.startswith('{"', call.end()) else {}
             assert set(given) <= set(TOOLS[call[1]].arguments), text
-        rest = re.sub(f"{wording.COMMAND_LINE}orchestrator ", "", text)
+        rest = re.sub(f"{suggested_calls.COMMAND_LINE}orchestrator ", "", text)
         assert not COMMAND.search(rest), text
 
 
@@ -96,14 +96,14 @@ def texts(found: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", SUGGESTED)
 def test_every_suggestion_of_the_product_is_a_call_or_somebody_s_command(name: str) -> None:
-    said = wording.worded(made(name))
+    said = suggested_calls.worded(made(name))
     offered(said)
-    assert CALL.match(said) or said.startswith("read orchestrator://") or wording.COMMAND_LINE in said
+    assert CALL.match(said) or said.startswith("read orchestrator://") or suggested_calls.COMMAND_LINE in said
 
 
 def test_every_form_is_a_command_and_what_it_names_is_here() -> None:
-    assert {*wording.FORMS, *wording.RESOURCES} <= set(catalogue.every())
-    for form in wording.FORMS.values():
+    assert {*suggested_calls.FORMS, *suggested_calls.RESOURCES} <= set(catalogue.every())
+    for form in suggested_calls.FORMS.values():
         assert {*form.renamed.values(), *form.fixed} <= set(TOOLS[form.tool].arguments)
 
 
