@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 
 from orchestrator.app.kernel import operations
@@ -78,6 +79,7 @@ def below(group: str) -> list[str]:
     return [*(words for words in FIRST_WORDS if words not in GROUPS), *GROUPS]
 
 
+@functools.lru_cache(maxsize=256)
 def known(words: str) -> Command | None:
     """The declaration of a command, or None where there is none of these words."""
     own = OWN.get(words)
