@@ -115,7 +115,8 @@ def test_a_sound_workflow_is_proven_state_by_state(setting: Setting) -> None:
     assert (proof.counterexamples, proof.ok, proof.complete) == ((), True, True)
 
 
-@pytest.mark.parametrize("setting", [TWO, pytest.param(ROW, marks=LONG)], ids=lambda setting: setting.name)
+@LONG
+@pytest.mark.parametrize("setting", [TWO, ROW], ids=lambda setting: setting.name)
 def test_a_sound_workflow_is_proven_for_two_groups(setting: Setting) -> None:
     proof = prove(small(), setting, seconds=300)
     assert (proof.counterexamples, proof.complete) == ((), True)
@@ -374,7 +375,13 @@ def test_the_shipped_workflow_is_proven_for_one_group_and_a_small_alphabet(setti
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("setting", [TWO, TWO._replace(session={"mode": "simple"})], ids=["two groups", "one slot"])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param(TWO, id="two groups"),
+        pytest.param(TWO._replace(session={"mode": "simple"}), id="one slot", marks=LONG),
+    ],
+)
 def test_the_shipped_workflow_is_proven_for_two_groups_and_a_small_alphabet(setting: Setting) -> None:
     proof = prove(shipped(), setting, seconds=600)
     assert (proof.counterexamples, proof.complete) == ((), True)
