@@ -3,9 +3,9 @@
 `Orchestrator` is the Python interface, the classes of `orchestrator.errors` are its exceptions.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+# Every call of the command imports this file before it can hold interrupts back, so it imports nothing: also not
+# `typing`, whose constant of this name type checkers know without it.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from orchestrator.doors.python import Orchestrator as Orchestrator

@@ -1,14 +1,14 @@
-#!python
 """The installed command, and `python -m orchestrator`.
 
-Installers put this file into `bin` as `orchestrator` and write the interpreter's path into its first line. The script
-that they would generate for an entry point imports first, and an interrupt in those imports prints a traceback. Here
-an interrupt is held back from the first statement on, until the handler that answers it is installed.
+The script that an installer generates imports this module and calls `main`. So little is imported before its first
+statement: an interrupt there would print a traceback, and from then on it waits for the handler that answers it.
 """
 
-if __name__ == "__main__":
-    import _signal  # type: ignore[import-not-found]  # the module behind `signal`, at hand in every interpreter
+import _signal  # type: ignore[import-not-found]  # the module behind `signal`, at hand in every interpreter
 
+
+def main() -> None:
+    """Run the command line of this process, and end it. Interrupts are held back until their handler is installed."""
     mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGINT,))
     from orchestrator.doors.cli import early_interrupts
 
@@ -17,3 +17,7 @@ if __name__ == "__main__":
     from orchestrator.doors.cli.main import run
 
     run()
+
+
+if __name__ == "__main__":
+    main()

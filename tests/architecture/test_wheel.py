@@ -58,6 +58,21 @@ def test_the_installed_command_says_its_version(installed: pathlib.Path, tmp_pat
     assert python(installed, tmp_path, "-c", metadata).strip() in version
 
 
+def test_the_command_starts_where_the_path_of_its_environment_has_a_blank(
+    installed: pathlib.Path, wheel: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    interpreter = tmp_path / "my env" / "bin" / "python"
+    venv.create(interpreter.parent.parent)
+    packages = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    shared, own = (pathlib.Path(python(which, tmp_path, "-c", packages).strip()) for which in (installed, interpreter))
+    (own / "shared.pth").write_text(f"{shared}\n")
+    pip = (*PIP, "--python", str(interpreter))
+    python(installed, tmp_path, *pip, "install", "--no-compile", "--no-deps", "--no-index", "--ignore-installed",
+           str(wheel))  # fmt: skip
+    version = python(interpreter, tmp_path, "-m", "orchestrator", "--version")
+    assert python(interpreter.with_name("orchestrator"), tmp_path, "--version") == version
+
+
 def test_the_lock_holds_all_that_the_wheel_asks_for(installed: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert python(installed, tmp_path, "-m", "pip", "check").strip() == "No broken requirements found."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pathlib
 import random
@@ -46,8 +47,8 @@ def test_an_interrupted_start_ends_with_130_and_says_so(
             argv, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
             assert process.stderr is not None
-            # The first module of the product that is imported tells that the command runs.
-            assert any(b"orchestrator" in line for line in iter(process.stderr.readline, b""))
+            # The first module that is imported once interrupts are held back.
+            assert any(b"orchestrator.doors" in line for line in iter(process.stderr.readline, b""))
             time.sleep(random.uniform(0, 0.4))  # noqa: S311 - any moment will do
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=60)
@@ -60,11 +61,11 @@ def test_an_interrupted_start_ends_with_130_and_says_so(
 def test_no_interrupt_of_the_first_moments_prints_a_line_of_ours(
     script: pathlib.Path, environment: dict[str, str]
 ) -> None:
-    """Python's own start prints a traceback where it is interrupted, and names no file of the product in it.
+    """Python's own start and the generated script print a traceback where they are interrupted, until ours takes over.
 
-    Until the statement that holds interrupts back is through, Python tells them at the lines before it.
+    Of the product they import two files before, and these two import nothing that takes time.
     """
-    lines = script.read_text("utf-8").splitlines()
+    lines = (field.REPOSITORY / "orchestrator" / "__main__.py").read_text("utf-8").splitlines()
     (held_back,) = (number for number, line in enumerate(lines, start=1) if "SIG_BLOCK" in line)
     endings = set()
     for moment in range(STARTS):
@@ -75,14 +76,22 @@ def test_no_interrupt_of_the_first_moments_prints_a_line_of_ours(
             process.send_signal(signal.SIGINT)
             _, said = process.communicate(timeout=60)
         endings.add(process.returncode)
-        ours = re.findall(r'File ".*/orchestrator/.*", line', said)
-        late = [int(line) for line in re.findall(rf'File "{script}", line (\d+)', said) if int(line) > held_back]
-        assert (ours, late) == ([], []), said
+        ours = re.findall(r'File ".*/orchestrator/(.*)", line (\d+)', said)
+        assert [(file, line) for file, line in ours if file != "__init__.py" and int(line) > held_back] == [], said
     assert 130 in endings
 
 
-@pytest.mark.parametrize("module", ["orchestrator", "orchestrator.doors.cli", "orchestrator.doors.cli.early_interrupts",
-                                    "orchestrator.doors.cli.main", "orchestrator.errors"])  # fmt: skip
+def test_nothing_that_takes_time_is_imported_before_interrupts_are_held_back() -> None:
+    code = "import sys; before = set(sys.modules); import orchestrator.__main__; print(set(sys.modules) - before)"
+    # Without site packages, which would have loaded some of them for themselves.
+    argv = [sys.executable, "-S", "-E", "-c", f"import sys; sys.path[:0] = [{str(field.REPOSITORY)!r}]; {code}"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert ast.literal_eval(done.stdout) == {"orchestrator", "orchestrator.__main__"}
+
+
+@pytest.mark.parametrize("module", ["orchestrator.doors", "orchestrator.doors.cli", "orchestrator.errors",
+                                    "orchestrator.doors.cli.early_interrupts",
+                                    "orchestrator.doors.cli.main"])  # fmt: skip
 def test_an_interrupt_at_an_import_of_the_installed_command_is_answered(
     script: pathlib.Path, tmp_path: pathlib.Path, module: str
 ) -> None:

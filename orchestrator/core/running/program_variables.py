@@ -8,6 +8,7 @@ https://developers.openai.com/codex/environment-variables.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 NETWORK = (
@@ -22,7 +23,7 @@ _CLAUDE_CODE = (
     "CLAUDE_CONFIG_DIR", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
     "CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "ANTHROPIC_PROFILE", "ANTHROPIC_ORGANIZATION_ID",
     "ANTHROPIC_WORKSPACE_ID", "ANTHROPIC_SERVICE_ACCOUNT_ID", "ANTHROPIC_FEDERATION_RULE_ID",
-    "ANTHROPIC_IDENTITY_TOKEN", "ANTHROPIC_IDENTITY_TOKEN_FILE",
+    "ANTHROPIC_IDENTITY_TOKEN", "ANTHROPIC_IDENTITY_TOKEN_FILE", "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
     # Endpoint and model.
     "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_BETAS", "API_TIMEOUT_MS", "ANTHROPIC_MODEL",
     "ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL", "ANTHROPIC_DEFAULT_SONNET_MODEL",
@@ -34,14 +35,17 @@ _CLAUDE_CODE = (
     "CLAUDE_CODE_SKIP_MANTLE_AUTH", "ANTHROPIC_BEDROCK_MANTLE_BASE_URL", "ANTHROPIC_BEDROCK_MANTLE_API_KEY",
     "CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_SKIP_ANTHROPIC_AWS_AUTH", "ANTHROPIC_AWS_API_KEY",
     "ANTHROPIC_AWS_BASE_URL", "ANTHROPIC_AWS_WORKSPACE_ID", *_AMAZON,
-    # Google Vertex AI.
+    # Google Cloud, as Vertex AI and as the service that Anthropic runs there.
+    "CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD", "CLAUDE_CODE_SKIP_ANTHROPIC_GOOGLE_CLOUD_AUTH",
+    "ANTHROPIC_GOOGLE_CLOUD_*",
     "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_SKIP_VERTEX_AUTH", "ANTHROPIC_VERTEX_PROJECT_ID",
     "ANTHROPIC_VERTEX_BASE_URL", "CLOUD_ML_REGION", "VERTEX_REGION_*", "GOOGLE_APPLICATION_CREDENTIALS",
     "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT",
     # Microsoft Foundry.
     "CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_SKIP_FOUNDRY_AUTH", "ANTHROPIC_FOUNDRY_RESOURCE",
-    "ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_FOUNDRY_API_KEY", "AZURE_TENANT_ID", "AZURE_CLIENT_ID",
-    "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH", "AZURE_CLIENT_CERTIFICATE_PASSWORD",
+    "ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_FOUNDRY_AUTH_TOKEN",
+    "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PATH",
+    "AZURE_CLIENT_CERTIFICATE_PASSWORD",
     "AZURE_FEDERATED_TOKEN_FILE", "AZURE_AUTHORITY_HOST",
     # Proxy and certificates.
     "CLAUDE_CODE_PROXY_RESOLVES_HOSTS", "CLAUDE_CODE_CLIENT_CERT", "CLAUDE_CODE_CLIENT_KEY",
@@ -61,7 +65,11 @@ OF_PROGRAM: Mapping[str, tuple[str, ...]] = {
 }
 """By executor, the names of what it gets of the environment besides the common variables."""
 
+_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS")
+_SECRET_HEADER = (*_SECRET, "AUTH", "COOKIE")
+_SCHEME = re.compile(r"\A[\w-]+\s+")
+_PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 _NAMES = frozenset(name for names in OF_PROGRAM.values() for name in names if not name.endswith("*"))
 _BEGINNINGS = tuple({name[:-1] for names in OF_PROGRAM.values() for name in names if name.endswith("*")})
 
@@ -82,11 +90,38 @@ def is_secret(name: str) -> bool:
 
 
 def secrets(variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables of any program whose values are masked wherever they occur."""
+    """What any program's variables hold that is masked wherever it occurs, by the variable's name and the part of it.
+
+    The whole value where the name says so; of an address the password, of headers the values of those whose names say
+    so, without the word for the kind of login before them.
+    """
+    found = {}
+    for name, value in variables.items():
+        if name in _NAMES or name.startswith(_BEGINNINGS):
+            if is_secret(name):
+                found[name] = value
+            elif name == _HEADERS:
+                found.update(_of_headers(value))
+            elif "@" in value and ("://" in value or name.lower().endswith("_proxy")):
+                found.update(_of_address(name, value))
+    return found
+
+
+def _of_headers(value: str) -> dict[str, str]:
+    lines = [line.partition(":") for line in value.splitlines()]
     return {
-        name: variables[name] for name in variables
-        if (name in _NAMES or name.startswith(_BEGINNINGS)) and is_secret(name)
+        f"{_HEADERS}, {header.strip()},": _SCHEME.sub("", text.strip()) for header, _, text in lines
+        if text.strip() and any(word in header.upper() for word in _SECRET_HEADER)
     }  # fmt: skip
+
+
+def _of_address(name: str, value: str) -> dict[str, str]:
+    """The password of an address, or the user where that is all it names; as it stands there and decoded."""
+    login = (value.partition("://")[2] or value).partition("/")[0].rpartition("@")[0]
+    user, _, password = login.partition(":")
+    kept = password or user
+    decoded = _PERCENT.sub(lambda found: bytes((int(found[1], 16),)), kept.encode("utf-8", "surrogateescape"))
+    return {f"The login in {name}": kept, f"The decoded login in {name}": decoded.decode("utf-8", "replace")}
 
 
 def told(program: str, variables: Mapping[str, str]) -> str:

@@ -43,6 +43,7 @@ KINDS: Final[dict[str, str | None]] = {
     "EXTRA_MISSING": "missing_dependency",
     "KEY_NOT_SET": "external",
     "NOT_LOGGED_IN": "external",
+    "CLOUD_LOGIN": "external",
     "AUTHENTICATION": "external",
     "CREDIT": "external",
     "RATE_LIMIT": "mcp_transient",

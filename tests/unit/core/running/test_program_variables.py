@@ -14,7 +14,8 @@ CLAUDE = {
     "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CODE_USE_BEDROCK",
     "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "AWS_PROFILE", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK",
     "GOOGLE_APPLICATION_CREDENTIALS", "CLOUD_ML_REGION", "VERTEX_REGION_CLAUDE_4_5_SONNET", "CLAUDE_CONFIG_DIR",
-    "ANTHROPIC_FOUNDRY_API_KEY", "CLAUDE_CODE_CLIENT_CERT", "CLAUDE_CODE_OAUTH_TOKEN",
+    "ANTHROPIC_FOUNDRY_API_KEY", "CLAUDE_CODE_CLIENT_CERT", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_FOUNDRY_AUTH_TOKEN",
+    "CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD", "ANTHROPIC_GOOGLE_CLOUD_PROJECT", "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
 }  # fmt: skip
 CODEX = {"CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY", "OPENAI_BASE_URL", "AWS_REGION"}
 OTHERS = {"GITHUB_TOKEN", "DATABASE_PASSWORD", "NPM_TOKEN", "AWSOME", "ANTHROPIC_API_KEY_OF_MY_FRIEND", "PYTHONPATH"}
@@ -60,6 +61,25 @@ def test_P24_what_a_name_calls_a_secret_is_masked(name: str, expected: bool) -> 
     assert program_variables.secrets({name: "some-value", "GITHUB_TOKEN": "other"}) == (
         {name: "some-value"} if expected else {}
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("ANTHROPIC_CUSTOM_HEADERS", "X-Team: blue-team\nX-Gateway-Auth: gate-1234\nAuthorization: Bearer bear-1234",
+         {"gate-1234", "bear-1234"}),
+        ("ANTHROPIC_CUSTOM_HEADERS", "Cookie: sid=1234; more=5678\nApi-Key:\nno header", {"sid=1234; more=5678"}),
+        ("ANTHROPIC_CUSTOM_HEADERS", "x-api-key:tight-1234", {"tight-1234"}),
+        ("ANTHROPIC_BASE_URL", "https://user:p%40ss@w:1@gate.example/v1", {"p%40ss@w:1", "p@ss@w:1"}),
+        ("ANTHROPIC_BASE_URL", "https://token-1234@gate.example", {"token-1234"}),
+        ("ANTHROPIC_BASE_URL", "https://user:@gate.example", {"user"}),
+        ("ANTHROPIC_BASE_URL", "https://gate.example/a:b@c", set()), ("ANTHROPIC_MODEL", "a-model@20250514", set()),
+        ("https_proxy", "bob:pass-1234@proxy:3128", {"pass-1234"}), ("NO_PROXY", "localhost,10.0.0.0/8", set()),
+        ("SOME_URL", "https://user:pass-1234@h", set()),
+    ],
+)  # fmt: skip
+def test_P24_the_secret_part_of_a_value_is_masked(name: str, value: str, expected: set[str]) -> None:
+    assert set(program_variables.secrets({name: value}).values()) - {""} == expected
 
 
 def test_P24_what_is_set_is_told_by_names_alone() -> None:
