@@ -203,11 +203,16 @@ def _sentence(problem: errors.OrchestratorError) -> str:
 
     lines = [f"error {problem.code}: {shapes.visible(problem.message)}"]
     for each in problem.data.get("problems") or ():
-        shown = _problem(each, problem.message)
+        shown = "" if _says(each, problem) else _problem(each, problem.message)
         lines += [f"  {shown}"] if shown else []
     if problem.suggestion:
         lines.append(f"try: {shapes.visible(suggested_commands.worded(problem.suggestion))}")
     return "\n".join(lines)
+
+
+def _says(each: Any, problem: errors.OrchestratorError) -> bool:
+    """Whether a problem is the error itself."""
+    return isinstance(each, dict) and (each.get("id"), each.get("message")) == (problem.code, problem.message)
 
 
 def _problem(each: Any, said: str) -> str:

@@ -17,7 +17,7 @@ def _init(given: Given) -> Result:
 
     file, root = given.arguments.get("workflow"), given.arguments.get("project")
     if file is not None:
-        setup.read_workflow(Path(file))
+        setup.require_valid(Path(file))
     if root is not None:
         setup.require_project(root)
     folder = maintenance.working_folder(given.db, os.environ) if root is None else Path(os.path.abspath(root))

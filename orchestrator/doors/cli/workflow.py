@@ -51,7 +51,10 @@ def loading(arguments: dict[str, Any]) -> dict[str, Any]:
 def _load(given: Given) -> Result:
     chosen = {key: value for key, value in given.arguments.items() if key in ("by", "request_id")}
     arguments = {**chosen, **loading(given.arguments)}
-    found = calling.operation("workflow load", given._replace(arguments=arguments))
+    from orchestrator.app import setup
+
+    with setup.naming(given.arguments["file"]):
+        found = calling.operation("workflow load", given._replace(arguments=arguments))
     return found._replace(text=_loaded(found.answer))
 
 
@@ -116,7 +119,7 @@ def _invalid(source: str, answer: dict[str, Any]) -> InvalidInput:
     message = f"{source} has {layout.counted(answer['errors'], 'error')}."
     if not answer["errors"]:
         message = f"{source}: {layout.counted(len(answer['proof']['counterexamples']), 'counterexample')} found."
-    return InvalidInput("WORKFLOW_INVALID", message, "Mend every listed problem and check again", **details)
+    return InvalidInput("WORKFLOW_INVALID", message, "Fix every listed problem and check again", **details)
 
 
 def _proof(content: str, texts: dict[str, str], given: dict[str, Any]) -> Any:
