@@ -85,7 +85,10 @@ class DrawWorkflow(
 ):
     """Draw the workflow; with a session, its position is highlighted."""
 
-    format: str = option("The notation.", default="mermaid", choices=("mermaid", "dot", "svg"))
+    format: str = option(
+        "The notation (default: mermaid; at a terminal: text).", default="mermaid",
+        choices=("mermaid", "dot", "svg", "text"),
+    )  # fmt: skip
     session_id: str | None = OF_SESSION
     group_id: str | None = GROUP._replace(help="Highlight this group of the session alone.")
     version: str | None = option(f"{_KEY}; the active one where left out.", default=None)

@@ -248,7 +248,7 @@ def graph(
     context: Context, *, format: str = "mermaid", session_id: str | None = None, group_id: str | None = None,
     version: str | None = None,
 ) -> Answer:
-    """The workflow as a drawing in mermaid, dot or svg; with a session, its position highlighted.
+    """The workflow as a drawing in mermaid, dot, svg or text; with a session, its position highlighted.
 
     Args:
         group_id: only this group of the session is highlighted.

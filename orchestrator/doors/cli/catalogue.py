@@ -20,6 +20,7 @@ OWN: dict[str, str] = {
     "group create": "group",
     "workflow load": "workflow",
     "workflow check": "workflow",
+    "workflow graph": "workflow",
     "metadata check": "metadata",
     "audit export": "records",
     "audit import": "records",

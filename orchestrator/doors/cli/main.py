@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from orchestrator import errors
 from orchestrator.app.kernel import outcomes
 from orchestrator.core import names
-from orchestrator.doors.cli import catalogue, early_interrupts, output, suggested_commands, values
+from orchestrator.doors.cli import catalogue, early_interrupts, output, screen, suggested_commands, values
 from orchestrator.doors.cli.options import Command, Given, Result
 
 _LEADING = {"--json": 1, "--debug": 1, "--db": 2}
@@ -83,6 +83,8 @@ def _called(argv: list[str], *, is_program: bool) -> int:
         calling.record_unread(command.words, values.unread(command, raw, os.environ), problem)
         raise
     suggested_commands.name_database(given.db)
+    if not given.json:
+        screen.use(screen.of(sys.stdout, os.environ, bootstrap.now(), utc=given.utc, color=given.color))
     return _answered(command, given, calling.run(command, given))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sys
 from typing import Any
 
 from orchestrator.app.kernel import outcomes
-from orchestrator.app.workflow.requests import LoadWorkflow
-from orchestrator.doors.cli import calling, shapes
+from orchestrator.app.workflow.requests import DrawWorkflow, LoadWorkflow
+from orchestrator.doors.cli import calling, screen, shapes
 from orchestrator.doors.cli.options import (
     INTEGER,
     Command,
@@ -183,9 +184,34 @@ def _sarif(whole: Any) -> dict[str, Any]:
     return document
 
 
+_PLAIN = str.maketrans("└├─│", "`|-|")
+
+
+def _graph(given: Given) -> Result:
+    """The drawing; text where a person looks at a terminal and names no notation."""
+    arguments = dict(given.arguments)
+    if not given.json and screen.is_terminal(sys.stdout):
+        arguments.setdefault("format", "text")
+    found = calling.operation("workflow graph", given._replace(arguments=arguments))
+    drawn = str(found.answer["graph"])
+    if arguments.get("format") == "text" and not _has_lines(sys.stdout):
+        drawn = drawn.translate(_PLAIN)
+    return found._replace(text=drawn)
+
+
+def _has_lines(stream: Any) -> bool:
+    """Whether a stream's encoding has the lines that boxes are drawn with."""
+    try:
+        "└├─│".encode(getattr(stream, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 _FILE = argument("file", "The transitions file.")
 
 COMMANDS = {
+    "workflow graph": of_operation(DrawWorkflow, handler=_graph),
     "workflow load": of_operation(LoadWorkflow, _FILE, _AGENTS, handler=_load),
     "workflow check": Command(
         "workflow check",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -24,7 +25,7 @@ def blockers(answer: Answer) -> list[str]:
             each["task_id"],
             f"{each['class']} {each['type']}",
             f"{each['opened_by'] or 'nobody recorded'} ({each['cause']})",
-            each["opened_at"],
+            screen.when(each["opened_at"]),
             _resolved(each),
             duration(each["open_seconds"]),
             each["reason"],
@@ -53,7 +54,7 @@ def stats(answer: Answer) -> list[str]:
     found = answer["stats"]
     group = f", group {found['group_id']}" if found["group_id"] is not None else ""
     return [
-        visible(f"Session {found['session_id']}{group}, measured at {found['measured_at']}"),
+        visible(f"Session {found['session_id']}{group}, measured {screen.moment(found['measured_at'])}"),
         *layout.fields(_numbers(found)),
         *layout.section("Roles", _roles(found["roles"])),
         *layout.section("Reports", _reports(found["agents"])),

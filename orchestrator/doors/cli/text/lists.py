@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.core import ways
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout, standing
 from orchestrator.doors.cli.text.layout import visible
 
@@ -16,7 +17,8 @@ NO_SESSION = "No session here; those that have ended are listed with --all."
 def sessions(answer: Answer) -> list[str]:
     """The answer of `session list`."""
     rows = [
-        (each["id"], each["status"], each["outcome"], each["awaited_role"], each["created_at"], each["goal"])
+        (each["id"], each["status"], each["outcome"], each["awaited_role"],
+         screen.when(each["created_at"]), each["goal"])
         for each in answer["sessions"]
     ]
     return _listed(answer, ("SESSION", "STATUS", "OUTCOME", "AWAITS", "CREATED", "GOAL"), rows, NO_SESSION)
@@ -52,7 +54,7 @@ def decision_lines(found: list[Answer]) -> list[str]:
     rows = [
         (
             each["id"],
-            each["timestamp"],
+            screen.when(each["timestamp"]),
             each["group_id"],
             f"{each['current_agent']} {each['response_status']}",
             _sent(each),
@@ -73,8 +75,8 @@ def _sent(decision: Answer) -> str:
 def refusals(answer: Answer) -> list[str]:
     """The answer of `audit refusals`."""
     rows = [
-        (each["id"], each["refused_at"], ways.tried(each["actor"], each["role"]), each["status"], each["group_id"],
-         each["code"], each["detail"])
+        (each["id"], screen.when(each["refused_at"]), ways.tried(each["actor"], each["role"]), each["status"],
+         each["group_id"], each["code"], each["detail"])
         for each in answer["refusals"]
     ]  # fmt: skip
     headers = ("REFUSAL", "AT", "WHO", "STATUS", "GROUP", "CODE", "DETAIL")
@@ -88,12 +90,13 @@ def timeline(answer: Answer) -> list[str]:
 
 
 def _event(event: Answer) -> list[str]:
-    head = f"{event['seq']:>6}  {visible(event['at'])}  "
+    head = f"{event['seq']:>6}  {visible(screen.when(event['at'])):<10}  "
     wrote = [visible(each["text"]) for each in event["wrote"]]
     if len(wrote) < 2:
-        return [head + visible(event["text"])]
+        return layout.hanging(head, visible(event["text"]))
     called = event["called"] or f"{event['kind']} by {event['actor']}"
-    return [head + visible(called), *(f"{'':>8}{layout.INDENT}{text}" for text in wrote)]
+    below = f"{'':>8}{layout.INDENT}"
+    return [*layout.hanging(head, visible(called)), *(line for text in wrote for line in layout.hanging(below, text))]
 
 
 def _listed(answer: Answer, headers: tuple[str, ...], rows: Sequence[tuple[object, ...]], nothing: str) -> list[str]:
