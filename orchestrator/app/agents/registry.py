@@ -62,7 +62,7 @@ def insert(work: Work, agent: str, role: str, parent: str | None, kind: str, max
 
 
 def deactivate(work: Work, request: DeactivateAgent) -> Answer:
-    """Take an agent out of service; what it did stays, and it acts no more.
+    """Deactivate an agent: it can no longer act; what it did stays on record.
 
     Raises:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, REASON_REQUIRED, HUMAN_REQUIRED.

@@ -19,7 +19,7 @@ _EDGES = """SELECT depends_on FROM group_dependencies
 
 
 def depend(work: Work, request: DependGroup) -> Answer:
-    """Let a group wait for another one of its session.
+    """Make a group wait for another group of its session.
 
     Raises:
         Refused: UNKNOWN_GROUP, GROUP_CLOSED, DEPENDENCY_INVALID {why}, DEPENDENCY_CYCLE {cycle}, NOT_PERMITTED,

@@ -22,7 +22,7 @@ from orchestrator.store.reader import Agent
 
 
 def set_status(work: Work, request: SetGroupStatus) -> Answer:
-    """Move a group by hand, as far as the table of moves and the guards allow.
+    """Change the status of a group, as far as the rules allow.
 
     Returns:
         `group`, and what the machinery did (`followed_by`).

@@ -78,9 +78,9 @@ def refuse_turn(facts: Facts, report: Report, transition: Transition | None) -> 
     if group is None:
         return Refusal(
             "UNKNOWN_GROUP",
-            f"A report by {report.role} belongs to a group; none is named.",
+            f"{report.role} reports need --group-id.",
             suggest("group list", session_id=facts.session.id),
-            {},
+            {"_recorded": f"A report by {report.role} belongs to a group; none is named."},
         )
     if group.status == "pending":
         failed = transition is not None and transition.effect == "merge_fail"

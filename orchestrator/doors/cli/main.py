@@ -127,7 +127,7 @@ def _explained(argv: list[str]) -> int:
 def _version() -> int:
     from importlib import metadata
 
-    output.write(output.text(f"orchestrator {metadata.version('agent-orchestrator')}", sys.stdout))
+    output.write(output.text(f"orchestrator {metadata.version('guarded-orchestrator')}", sys.stdout))
     return errors.EXIT_OK
 
 

@@ -23,7 +23,7 @@ from orchestrator.doors.cli.options import (
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import EXIT_INVALID, EXIT_OK, InvalidInput, UsageError
 
-_AGENTS = option("agents", "A folder of agent files; the shipped ones where left out.", metavar="FOLDER")
+_AGENTS = option("agents", "A folder of agent files (default: the shipped ones).", metavar="FOLDER")
 
 
 def _sources(arguments: dict[str, Any]) -> tuple[str, dict[str, str], str]:
@@ -153,7 +153,7 @@ def _proved(proof: Any) -> list[str]:
         return [*lines, f"Refuted: {layout.counted(len(proof.counterexamples), 'counterexample')} in {searched}."]
     cut = [each for each in proof.configurations if not each.complete]
     left = f"; {len(cut)} of {len(proof.configurations)} searches were cut and show nothing beyond" if cut else ""
-    return [*lines, f"Nothing wrong in {searched}{left}."]
+    return [*lines, f"No problems found in {searched}{left}."]
 
 
 def _reach(each: Any) -> str:
@@ -220,11 +220,11 @@ COMMANDS = {
         (
             _FILE,
             _AGENTS,
-            flag("strict", "What the agent files and the workflow differ in is an error."),
-            flag("prove", "Search what can happen in small sessions for a state that must not be."),
-            option("seconds", "With --prove: how long at most; 1800 where left out.", kind=INTEGER, metavar="N"),
-            flag("thorough", "With --prove: search what takes minutes to hours, too; say --seconds."),
-            option("format", "How it is printed.", choices=("text", "json", "sarif")),
+            flag("strict", "Treat differences between agent files and workflow as errors."),
+            flag("prove", "Search everything that can happen in small sessions for a state that must never occur."),
+            option("seconds", "With --prove: time limit in seconds (default: 1800).", kind=INTEGER, metavar="N"),
+            flag("thorough", "With --prove: search further; takes minutes to hours (set --seconds)."),
+            option("format", "Output format.", choices=("text", "json", "sarif")),
         ),
         None,
         _check,

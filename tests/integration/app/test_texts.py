@@ -163,12 +163,12 @@ def test_an_empty_store_says_what_to_do(tmp_path: pathlib.Path) -> None:
         "No session is open.", "orchestrator session create ID --goal TEXT",
         "orchestrator session list --all shows those that have ended.",
     ]  # fmt: skip
-    assert lines(empty, "session list") == ["No session here; those that have ended are listed with --all."]
+    assert lines(empty, "session list") == ["No open sessions; --all lists ended ones."]
     empty.session("S1")
-    assert lines(empty, "group list", session_id="S1") == ["No group."]
-    assert lines(empty, "audit refusals", session_id="S1") == ["Nothing was refused."]
-    assert lines(empty, "audit decisions", session_id="S1", since=99) == ["No decision."]
-    assert lines(empty, "audit timeline", session_id="S1", since=99) == ["Nothing happened."]
+    assert lines(empty, "group list", session_id="S1") == ["No groups."]
+    assert lines(empty, "audit refusals", session_id="S1") == ["No refusals."]
+    assert lines(empty, "audit decisions", session_id="S1", since=99) == ["No decisions."]
+    assert lines(empty, "audit timeline", session_id="S1", since=99) == ["No events."]
 
 
 def test_a_decision_is_told_in_sentences(desk: Desk) -> None:

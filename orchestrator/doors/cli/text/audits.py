@@ -33,7 +33,7 @@ def blockers(answer: Answer) -> list[str]:
         for each in answer["blockers"]
     ]
     headers = ("BLOCKER", "STATUS", "GROUP", "TASK", "KIND", "OPENED BY", "AT", "RESOLVED BY", "OPEN FOR", "REASON")
-    return [*(layout.table(headers, rows) if rows else ["No blocker."]), *layout.more(answer)]
+    return [*(layout.table(headers, rows) if rows else ["No blockers."]), *layout.more(answer)]
 
 
 def _resolved(blocker: Answer) -> str | None:
@@ -46,7 +46,7 @@ def gaps(answer: Answer) -> list[str]:
     """The answer of `audit gaps`."""
     rows = [(each["seq"], each["kind"], each["subject"], each["text"]) for each in answer["gaps"]]
     table = layout.table(("STEP", "GAP", "ABOUT", "WHAT IS MISSING"), rows)
-    return [*(table if rows else ["No gap."]), *layout.more(answer)]
+    return [*(table if rows else ["No gaps."]), *layout.more(answer)]
 
 
 def stats(answer: Answer) -> list[str]:
@@ -137,7 +137,7 @@ def query(answer: Answer) -> list[str]:
     if answer["has_more"]:
         more = "is more than this row" if len(rows) == 1 else f"are more than these {len(rows)} rows"
         return [*lines, "", f"There {more}: repeat with a larger --limit, or narrow the SQL"]
-    return lines if rows else [*lines, "No row."]
+    return lines if rows else [*lines, "No rows."]
 
 
 def _cells(row: Iterable[object]) -> Iterable[str]:

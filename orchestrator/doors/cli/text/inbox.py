@@ -14,7 +14,7 @@ Answer = dict[str, Any]
 def inbox(answer: Answer) -> list[str]:
     """The answer of `inbox`."""
     lines = [line for each in answer["questions"] for line in (*question(each), "")]
-    return [*(lines[:-1] or ["Nothing waits for a person."]), *layout.more(answer)]
+    return [*(lines[:-1] or ["No open questions."]), *layout.more(answer)]
 
 
 def question(row: Answer) -> list[str]:

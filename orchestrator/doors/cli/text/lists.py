@@ -11,7 +11,7 @@ from orchestrator.doors.cli.text import layout, standing
 from orchestrator.doors.cli.text.layout import visible
 
 Answer = dict[str, Any]
-NO_SESSION = "No session here; those that have ended are listed with --all."
+NO_SESSION = "No open sessions; --all lists ended ones."
 
 
 def sessions(answer: Answer) -> list[str]:
@@ -32,19 +32,19 @@ def groups(answer: Answer) -> list[str]:
         for each in answer["groups"]
     ]
     headers = ("GROUP", "STATUS", "KIND", "PRIORITY", "AWAITS", "TURN", "NOTE", "NAME")
-    return _listed(answer, headers, rows, "No group.")
+    return _listed(answer, headers, rows, "No groups.")
 
 
 def agents(answer: Answer) -> list[str]:
     """The answer of `agent list`."""
     rows = [(each["id"], each["role"], each["kind"], each["active"], each["parent_id"]) for each in answer["agents"]]
-    return _listed(answer, ("AGENT", "ROLE", "KIND", "ACTIVE", "REPORTS TO"), rows, "No agent.")
+    return _listed(answer, ("AGENT", "ROLE", "KIND", "ACTIVE", "REPORTS TO"), rows, "No agents.")
 
 
 def decisions(answer: Answer) -> list[str]:
     """The answer of `audit decisions`."""
     found = answer["decisions"]
-    return [*(decision_lines(found) or ["No decision."]), *layout.more(answer)]
+    return [*(decision_lines(found) or ["No decisions."]), *layout.more(answer)]
 
 
 def decision_lines(found: list[Answer]) -> list[str]:
@@ -80,13 +80,13 @@ def refusals(answer: Answer) -> list[str]:
         for each in answer["refusals"]
     ]  # fmt: skip
     headers = ("REFUSAL", "AT", "WHO", "STATUS", "GROUP", "CODE", "DETAIL")
-    return _listed(answer, headers, rows, "Nothing was refused.")
+    return _listed(answer, headers, rows, "No refusals.")
 
 
 def timeline(answer: Answer) -> list[str]:
     """The answer of `audit timeline`: each step on a line, below it what it wrote where that is more than one thing."""
     lines = [line for event in answer["events"] for line in _event(event)]
-    return [*(lines or ["Nothing happened."]), *layout.more(answer)]
+    return [*(lines or ["No events."]), *layout.more(answer)]
 
 
 def _event(event: Answer) -> list[str]:

@@ -44,7 +44,7 @@ def _facts(row: Answer) -> list[str]:
             ("Kind", f"{row['type']}, priority {row['priority']}"),
             ("Group", row["group_id"]),
             ("Part of", row["parent_id"]),
-            ("Assignee", row["assignee"] or "nobody"),
+            ("Assignee", row["assignee"] or "unassigned"),
             ("Claimed", _claim(row) if row["claim_holder"] else None),
             ("Version", str(row["version"])),
             ("Waited for", ", ".join(row["dependents"]) or None),
@@ -72,7 +72,7 @@ def tasks(answer: Answer) -> list[str]:
         for each in answer["tasks"]
     ]  # fmt: skip
     headers = ("TASK", "STATUS", "PRIORITY", "GROUP", "PART OF", "ASSIGNEE", "TITLE")
-    return [*(layout.table(headers, rows) if rows else ["No task."]), *layout.more(answer)]
+    return [*(layout.table(headers, rows) if rows else ["No tasks."]), *layout.more(answer)]
 
 
 def blockers(answer: Answer) -> list[str]:
@@ -83,7 +83,7 @@ def blockers(answer: Answer) -> list[str]:
         for each in answer["blockers"]
     ]  # fmt: skip
     headers = ("BLOCKER", "STATE", "CLASS", "TYPE", "GROUP", "TASK", "OPENED BY", "REASON")
-    return [*(layout.table(headers, rows) if rows else ["No blocker."]), *layout.more(answer)]
+    return [*(layout.table(headers, rows) if rows else ["No blockers."]), *layout.more(answer)]
 
 
 def blocker(answer: Answer) -> list[str]:

@@ -51,7 +51,7 @@ def _standing(answer: Answer) -> list[str]:
     decision = answer.get("decision")
     fields = (
         ("Completes", ", ".join(answer["completes"]) or None),
-        ("Recorded", answer.get("report_id") or "nothing, this was a dry run"),
+        ("Recorded", answer.get("report_id") or "nothing (dry run)"),
         ("Judged", f"the record up to {answer['head']}"),
         ("Evidence", ", ".join(answer.get("evidence") or ()) or None),
         ("Next", _next(decision) if decision else None),
@@ -76,7 +76,7 @@ def _check(check: Answer) -> list[str]:
 def criteria(answer: Answer) -> list[str]:
     """The answer of `criterion list`."""
     if not answer["criteria"]:
-        return ["No criterion.", *layout.more(answer)]
+        return ["No criteria.", *layout.more(answer)]
     rows = [(each["id"], _state(each), _measure(each), each["evidence"], each["text"]) for each in answer["criteria"]]
     return [*layout.table(("CRITERION", "STATUS", "DECIDED BY", "EVIDENCE", "TEXT"), rows), *layout.more(answer)]
 
