@@ -9,6 +9,8 @@ import pathlib
 
 from orchestrator import errors
 
+DISTRIBUTION = "guarded-orchestrator"
+"""What the program is called where packages are installed; the command and the package are `orchestrator`."""
 NAMES = ("workflow", "agents", "migrations", "alembic.ini")
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent
@@ -35,7 +37,28 @@ def path(name: str) -> pathlib.Path:
         raise errors.EnvironmentProblem(
             "RESOURCE_MISSING",
             f"The installation lacks {name} at {found}.",
-            "install agent-orchestrator again",
+            f"install {DISTRIBUTION} again",
             resource=name,
         )
     return found
+
+
+def installing(extra: str) -> str:
+    """The command that installs one of the program's extras from where the program itself came from.
+
+    Returns:
+        The folder or wheel file that it was installed from as installers record it (PEP 610), else `CHECKOUT`, for a
+        folder or wheel file that the reader has.
+    """
+    import json
+    import shlex
+    from importlib import metadata
+    from urllib import parse
+
+    try:
+        origin = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+        address = parse.urlsplit(json.loads(origin or "{}").get("url", ""))
+    except (metadata.PackageNotFoundError, ValueError):
+        address = parse.urlsplit("")
+    place = parse.unquote(address.path) if address.scheme == "file" else "CHECKOUT"
+    return f"pip install {shlex.quote(f'{place}[{extra}]')}"

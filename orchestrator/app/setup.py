@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,31 @@ def read_workflow(file: Path | None) -> tuple[str, str]:
         return files.content(source).decode("utf-8", "surrogateescape"), source.name
     except files.Unreadable as problem:
         raise _unreadable(source, problem, suggest("workflow check", file="FILE")) from None
+
+
+def require_valid(workflow: Path) -> None:
+    """Refuse a transitions file that could not be loaded, before anything is created.
+
+    Raises:
+        InvalidInput: WORKFLOW_INVALID with every problem.
+    """
+    content, source = read_workflow(workflow)
+    with naming(str(workflow)):
+        workflows.valid(content, agent_texts(), source)
+
+
+@contextlib.contextmanager
+def naming(file: str) -> Iterator[None]:
+    """Have what is wrong with a transitions file advise a check of it by the path that the caller named.
+
+    The record keeps the file's name alone.
+    """
+    try:
+        yield
+    except InvalidInput as problem:
+        if problem.code == "WORKFLOW_INVALID" and "workflow check" in problem.suggestion:
+            problem.suggestion = suggest("workflow check", file=file)
+        raise
 
 
 def _text(file: Path) -> str:

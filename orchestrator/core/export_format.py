@@ -216,7 +216,7 @@ def check_header(given: Any) -> int:
         raise EnvironmentProblem(
             "IMPORT_TOO_NEW",
             f"Line 1: the file has format version {given['version']}, newer than this program's version {VERSION}.",
-            "install a newer agent-orchestrator",
+            "install a newer guarded-orchestrator",
             line=1,
         )
     version: int = given["version"]

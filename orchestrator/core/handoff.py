@@ -99,7 +99,7 @@ def place(decision: dict[str, Any]) -> str:
     return " for the session" if spawns and spawns[0]["group_id"] is None else f" on {decision['group_id']}"
 
 
-def report_command(session_id: str, group_id: str | None, role: str, turn: int) -> str:
+def report_command(session_id: str, group_id: str | None, role: str, turn: int | None) -> str:
     """The exact command that the agent's answer is reported with."""
     return suggest(
         "route", session_id=session_id, group_id=group_id, current_agent=role, turn=turn, status="CODE",

@@ -144,7 +144,15 @@ def _content(connection: sqlite.Connection, facts: dict[str, str | int | None]) 
     yield from found
     if not any(problem.severity == "error" for problem in found):
         yield from state_problems(connection)
+        yield from _workflow(connection)
     yield from _clocks(connection)
+
+
+def _workflow(connection: sqlite.Connection) -> Iterator[Problem]:
+    """Whether a workflow was ever loaded; an `init` that was killed in between leaves a database without one."""
+    if connection.execute("SELECT 1 FROM workflow_activations LIMIT 1").fetchone() is None:
+        message = "No workflow is loaded, so no session can be created."
+        yield Problem("NO_WORKFLOW", "error", connection.path, message, suggest("init", db=connection.path))
 
 
 def _clocks(connection: sqlite.Connection) -> Iterator[Problem]:

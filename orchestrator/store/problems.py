@@ -182,7 +182,7 @@ def too_new(path: str, found: int, known: int = constants.SCHEMA_VERSION) -> err
     return errors.EnvironmentProblem(
         "SCHEMA_TOO_NEW",
         f"The database {path} has schema version {found}, newer than this program's version {known}.",
-        "install a newer agent-orchestrator",
+        "install a newer guarded-orchestrator",
         db=path,
         database_version=found,
         program_version=known,

@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from orchestrator import progress
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import coverage, findings, gaps, sqlite, step, text_damage
 from orchestrator.store.constants import STORE_CHAIN
@@ -227,6 +228,8 @@ class _Pass:
                 self._begin(row[0])
             self._event(row)
             row = events.advance()
+            if not events.count % progress.EVERY:
+                progress.tell("events", events.count)
         self._end()
         self._orphans(None)
         tables = (*self._written.values(), *self._changing.values())

@@ -138,7 +138,8 @@ class TestTheStart:
         )  # fmt: skip
         found = json.loads(done.stdout)
         assert (done.returncode, found["code"]) == (5, "EXTRA_MISSING")
-        assert found["suggestion"] == "pip install 'agent-orchestrator[web]'"
+        # Without site-packages nothing tells where the program came from.
+        assert found["suggestion"] == "pip install 'CHECKOUT[web]'"
 
     def test_of_a_forbidden_executor_in_production_is_refused(self, web: WebHouse) -> None:
         done = web.command("serve", "--port", "0", ORCHESTRATOR_ENV="production", PM_EXECUTOR_MODE="recovery-stub")

@@ -16,7 +16,8 @@ from tests.architecture.test_circles import dotted, imports
 
 LATE = frozenset("""
     _sha2 _sha256
-    base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets shlex signal
+    base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets re shlex signal
+    rich.console rich.live rich.text threading urllib
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.answers
     app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past

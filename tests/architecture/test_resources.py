@@ -35,3 +35,24 @@ def test_an_incomplete_installation_is_named(tmp_path: pathlib.Path, monkeypatch
     with pytest.raises(errors.EnvironmentProblem) as caught:
         resources.path("workflow")
     assert (caught.value.code, caught.value.data) == ("RESOURCE_MISSING", {"resource": "workflow"})
+
+
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        ('{"url": "file:///srv/a%20b", "dir_info": {}}', "pip install '/srv/a b[web]'"),
+        ('{"url": "file:///srv/x.whl", "archive_info": {}}', "pip install '/srv/x.whl[web]'"),
+        ('{"url": "https://example.org/x.whl"}', "pip install 'CHECKOUT[web]'"),
+        (None, "pip install 'CHECKOUT[web]'"),
+        ("no JSON", "pip install 'CHECKOUT[web]'"),
+    ],
+)
+def test_an_extra_is_installed_from_where_the_program_came_from(
+    monkeypatch: pytest.MonkeyPatch, origin: str | None, command: str
+) -> None:
+    class Installed:
+        def read_text(self, _name: str) -> str | None:
+            return origin
+
+    monkeypatch.setattr("importlib.metadata.distribution", lambda _name: Installed())
+    assert resources.installing("web") == command

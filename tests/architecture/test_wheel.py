@@ -54,7 +54,7 @@ def installed(
 def test_the_installed_command_says_its_version(installed: pathlib.Path, tmp_path: pathlib.Path) -> None:
     version = python(installed.with_name("orchestrator"), tmp_path, "--version")
     assert python(installed, tmp_path, "-m", "orchestrator", "--version") == version
-    metadata = "import importlib.metadata as m; print(m.version('agent-orchestrator'))"
+    metadata = "import importlib.metadata as m; print(m.version('guarded-orchestrator'))"
     assert python(installed, tmp_path, "-c", metadata).strip() in version
 
 

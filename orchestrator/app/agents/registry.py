@@ -62,17 +62,22 @@ def insert(work: Work, agent: str, role: str, parent: str | None, kind: str, max
 
 
 def deactivate(work: Work, request: DeactivateAgent) -> Answer:
-    """Take an agent out of service; what it did stays, and it acts no more.
+    """Deactivate an agent: it can no longer act; what it did stays on record.
 
     Raises:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, REASON_REQUIRED, HUMAN_REQUIRED.
     """
-    actor = actors.actor(work, request.by)
+
+    def reasoned() -> str:
+        return actors.reason(request.reason, "Deactivating an agent")
+
+    actor = actors.first_of(work, lambda: actors.actor(work, request.by), reasoned)
     agent = work.reader.agent(request.id)
     if agent is None or not agent.active:
         raise Refused("UNKNOWN_AGENT", f"There is no active agent {request.id}.", suggest("agent list"))
     if agent.kind == "human" or actor.kind == "human":
-        human.require(work, actor, f"Deactivating {agent.id}")
+        what = f"Deactivating {agent.id}"
+        actors.first_of(work, lambda: human.require(work, actor, what), reasoned)
     elif actor.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{actor.id} is {actor.role}; agents are the project manager's to deactivate.",
@@ -84,8 +89,7 @@ def deactivate(work: Work, request: DeactivateAgent) -> Answer:
             "NOT_PERMITTED", f"{agent.id} stands for its role and cannot be deactivated.",
             suggest("session create", id="ID", disabled_roles=agent.role),
         )
-    if not names.said(request.reason):
-        raise Refused("REASON_REQUIRED", "Deactivating an agent needs a reason.", again(reason="TEXT"))
+    reasoned()
     work.step.update("agents", (agent.id,), {"active": 0})
     return {"success": True, "agent": _row(work, agent.id), "seq": work.seq}
 

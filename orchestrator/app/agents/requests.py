@@ -29,10 +29,12 @@ class RegisterAgent(
     """Register an agent under its parent."""
 
     id: str = argument("The new agent's id.", holds=AGENT_ID)
-    role: str = option("What it is.")
-    parent: str | None = BY_MANAGER._replace(help="Whom it reports to; else the agent of its role.", default=None)
-    kind: str = option("Who it is. A person is registered by a person only.", default="ai", choices=("ai", "human"))
-    max_parallel_tasks: int = option("How many tasks it may have in progress.", default=1, span=(1, 1000))
+    role: str = option("Its role.")
+    parent: str | None = BY_MANAGER._replace(
+        help="The agent it reports to (default: the agent of its role).", default=None
+    )
+    kind: str = option("ai or human; only a person can register a person.", default="ai", choices=("ai", "human"))
+    max_parallel_tasks: int = option("Maximum number of tasks in progress.", default=1, span=(1, 1000))
     by: str = BY_MANAGER
     request_id: str | None = REQUEST
 
@@ -48,9 +50,9 @@ class ListAgents(
 
     session_id: str | None = OF_SESSION
     role: str | None = option("Only agents of this role.", default=None)
-    all: bool = flag("With those that are out of service.")
+    all: bool = flag("Include deactivated agents.")
     limit: int = LIMIT
-    since: str | None = option("Only what comes after this id.", default=None, metavar="ID")
+    since: str | None = option("Only rows after this id.", default=None, metavar="ID")
 
 
 class ShowAgent(
@@ -61,7 +63,7 @@ class ShowAgent(
     use_case="agents.registry:agent",
     answer="shapes.AgentShow",
 ):
-    """Show an agent, those above it, and those right below it."""
+    """Show an agent, its managers and its direct reports."""
 
     id: str = argument("The agent.", holds=AGENT_ID)
 
@@ -76,20 +78,20 @@ class ShowAgentTree(
     """Show who reports to whom."""
 
     session_id: str | None = OF_SESSION
-    all: bool = flag("With those that are out of service.")
+    all: bool = flag("Include deactivated agents.")
 
 
 class DeactivateAgent(
     Request,
     words="agent deactivate",
-    line="Take an agent out of service.",
+    line="Deactivate an agent.",
     example="orchestrator agent deactivate developer-2 --by project_manager --reason 'replaced'",
     use_case="agents.registry:deactivate",
     answer="shapes.OneAgent",
     writes=True,
     persons=True,
 ):
-    """Take an agent out of service; what it did stays, and it acts no more."""
+    """Deactivate an agent: it can no longer act; what it did stays on record."""
 
     id: str = argument("The agent.", holds=AGENT_ID)
     by: str | None = BY

@@ -117,7 +117,7 @@ def _header(line: Line) -> dict[str, Any]:
             "SCHEMA_TOO_NEW",
             f"Line 1: the file was exported under schema version {given['schema']}, newer than this program's version"
             f" {SCHEMA_VERSION}.",
-            "install a newer agent-orchestrator",
+            "install a newer guarded-orchestrator",
             line=1,
         )
     if given["rules_version"] > facts.RULES_VERSION:
@@ -125,7 +125,7 @@ def _header(line: Line) -> dict[str, Any]:
             "RULES_DIFFER",
             f"Line 1: the file was exported under rules version {given['rules_version']}, newer than this program's"
             f" version {facts.RULES_VERSION}; nothing was imported.",
-            "install a newer agent-orchestrator",
+            "install a newer guarded-orchestrator",
             line=1,
         )
     heads = given.get("heads")
@@ -179,7 +179,7 @@ class _Intake:
                 f"Line {line.number}: step {event.seq} of {event.chain} was decided under rules version"
                 f" {event.rules_version}, and the rules of this program (version {facts.RULES_VERSION}) decide"
                 " otherwise; nothing was imported.",
-                "Import it with the version of agent-orchestrator that exported it",
+                "Import it with the version of guarded-orchestrator that exported it",
                 line=line.number,
             )
         why = outcome.problem or "what it wrote is not what it says"

@@ -27,7 +27,7 @@ _OF_CHAIN = _OF_RECORD._replace(
     places=(Place("session", "The session; `store` is what belongs to none."),),
 )
 _ONE_OR_ALL = OF_SESSION._replace(
-    places=(Place("session", "The session; `store` is what belongs to none. Everything where left out."),),
+    places=(Place("session", "The session; `store` for what belongs to no session (default: everything)."),),
     holds=CHAIN,
 )
 
@@ -37,8 +37,8 @@ class _Listing(Request):
 
     session_id: str = _OF_CHAIN
     group_id: str | None = GROUP._replace(holds="")
-    agent: str | None = option("Only what this role or agent did or was sent to do.", default=None)
-    status: str | None = option("Only what has this status.", default=None)
+    agent: str | None = option("Only what this role or agent did or was started for.", default=None)
+    status: str | None = option("Only this status.", default=None)
     limit: int = LIMIT
     since: int | None = SINCE
     until: int | None = UNTIL
@@ -63,15 +63,15 @@ class Explain(
 class ImportPeer(
     Request,
     words="import peer",
-    line="Import the sessions of a peer's database, with findings.",
+    line="Import sessions from another tool's database.",
     example="orchestrator import peer bazinga.db --dry-run",
     prepared_by="audit.peers:import_peer",
     answer="shapes.Import",
     writes=True,
     persons=True,
 ):
-    """Import the sessions of a peer's SQLite database, with findings; the file is only read. What was completed there
-    is kept as such and proves nothing.
+    """Import sessions from another tool's SQLite database and flag anything suspicious. The file is only read.
+    Groups completed there stay completed, but count as unproven.
     """
 
     file: str = argument("The peer's database.")
@@ -94,12 +94,12 @@ class ListDecisions(
 class ListTimeline(
     _Listing,
     words="audit timeline",
-    line="List all that happened, in order.",
+    line="List every event, in order.",
     example="orchestrator audit timeline S1 --since 40",
     use_case="audit.auditing:timeline",
     answer="shapes.Timeline",
 ):
-    """List all that happened, in the order of the record."""
+    """List every event in the order of the record."""
 
 
 class ListRefusals(
@@ -109,7 +109,7 @@ class ListRefusals(
     use_case="audit.auditing:refusals",
     answer="shapes.Refusals",
 ):
-    """List what was refused: who tried what, and why not."""
+    """List refused attempts: who tried what, and why it was refused."""
 
 
 class VerifyRecord(
@@ -120,8 +120,8 @@ class VerifyRecord(
     use_case="audit.verification:verify",
     answer="verifying.Verify",
 ):
-    """Verify the record against its hash chain, every row against its event, and the database's guards against their
-    texts. Exit 1 where anything was altered, added, taken away or cut off.
+    """Verify the record: the hash chain, every row against its event, and the database's triggers. Exit 1 if
+    anything was altered, added, removed or cut off.
     """
 
     session_id: str | None = _ONE_OR_ALL
@@ -131,18 +131,19 @@ class VerifyRecord(
     since: int | None = SINCE._replace(
         help="Trust what was verified up to this step of the session; look at what came after."
     )
-    limit: int = LIMIT._replace(help="How many findings to list; all are counted. 50 where left out.")
+    limit: int = LIMIT._replace(help="Maximum number of findings to list; all are counted (default: 50).")
 
 
 class ShowHeads(
     Request,
     words="audit head",
-    line="Print the newest step of each session, to be noted outside.",
+    line="Print the latest step of each session with its hash.",
     example="orchestrator audit head S1",
     use_case="audit.verification:head",
     answer="verifying.Heads",
 ):
-    """Print the newest step of a session, or of all, with its hash: to be noted outside, for `audit verify`."""
+    """Print the latest step of a session, or of all sessions, with its hash. Keep it outside the database for
+    `audit verify --head`."""
 
     session_id: str | None = _ONE_OR_ALL
 
@@ -150,13 +151,13 @@ class ShowHeads(
 class ReplaySession(
     Request,
     words="audit replay",
-    line="Tell a session's events again and compare what comes of it.",
+    line="Replay a session's events and compare the results.",
     example="orchestrator audit replay S1 --strict",
     use_case="audit.replayed:replay",
     answer="records.Replay",
 ):
-    """Tell a session's recorded events again and compare every decision and row with what is on record. Exit 1 where
-    anything differs; what only other rules make otherwise is engine_changed and exit 0.
+    """Replay a session's recorded events and compare every decision and row with the record. Exit 1 if anything
+    differs; differences that only a change of rules explains are listed as engine_changed, exit 0.
     """
 
     session_id: str = _OF_RECORD
@@ -177,27 +178,27 @@ class ExportSession(
     """
 
     session_id: str = _OF_RECORD
-    format: str = option("jsonl where left out.", default="jsonl", choices=("jsonl", "csv"))
-    unmasked: bool = flag("Write what looks like a secret as it is on record, so that it can be imported.")
+    format: str = option("File format (default: jsonl).", default="jsonl", choices=("jsonl", "csv"))
+    unmasked: bool = flag("Do not mask what looks like a secret, so the file can be imported.")
     output: str | None = option(
-        "The file, which must not exist yet; stdout where left out.", default=None, metavar="FILE"
+        "The file to write; must not exist (default: stdout).", default=None, metavar="FILE"
     )
 
 
 class ListBlockerHistory(
     _Listing,
     words="audit blockers",
-    line="List blockers: by whom, how, and how long each stood.",
+    line="List blockers: who opened and resolved them, and for how long.",
     example="orchestrator audit blockers S1 --status open",
     use_case="audit.blockages:blockers",
     answer="audits.Blockers",
 ):
-    """List open and resolved blockers: who opened and resolved each, how, and how long it stands or stood."""
+    """List open and resolved blockers: who opened and resolved each, how, and how long it was open."""
 
     session_id: str = _OF_RECORD
-    agent: str | None = option("Only what this role or agent opened or resolved.", default=None)
+    agent: str | None = option("Only blockers this role or agent opened or resolved.", default=None)
     status: str | None = option(
-        "Only what is open, or resolved.", default=None, choices=("open", "resolved"), is_state=True
+        "Only open, or only resolved blockers.", default=None, choices=("open", "resolved"), is_state=True
     )
 
 
@@ -209,8 +210,8 @@ class ListGaps(
     use_case="audit.holes:gaps",
     answer="audits.Gaps",
 ):
-    """List where the record is not whole: reports without decisions, spawns without reports, groups moved without
-    cause. Exit 1 where any is listed.
+    """List gaps in the record: reports without decisions, turns without reports, status changes without a cause.
+    Exit 1 if there are any.
     """
 
     session_id: str = _OF_RECORD
@@ -237,15 +238,15 @@ class ShowStats(
 class QueryDatabase(
     Request,
     words="audit query",
-    line="Ask the database in SQL that only reads.",
+    line="Run a read-only SQL query.",
     example="orchestrator audit query 'SELECT session_id,count(*) FROM agent_reports GROUP BY 1' --limit 20",
     use_case="audit.querying:query",
     answer="audits.Query",
 ):
-    """Run one SQL statement that only reads (SELECT, WITH, VALUES, EXPLAIN, telling PRAGMAs). With --json rows are
+    """Run one read-only SQL statement (SELECT, WITH, VALUES, EXPLAIN, read-only PRAGMAs). With --json rows are
     lists in the order of columns, bytes are hexadecimal digits, infinite numbers are texts.
     """
 
     sql: str = argument("The statement; - reads stdin, @FILE a file.", reading=TEXT)
-    limit: int = LIMIT._replace(help="How many rows at most; 1000 where left out.", default=1000)
-    timeout: int = option("Seconds that it may take; 30 where left out.", default=30, metavar="SECONDS", span=(1, 3600))
+    limit: int = LIMIT._replace(help="Maximum number of rows (default: 1000).", default=1000)
+    timeout: int = option("Timeout in seconds (default: 30).", default=30, metavar="SECONDS", span=(1, 3600))

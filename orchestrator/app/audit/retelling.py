@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from orchestrator import progress
 from orchestrator.app.audit import replaying
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import strictjson
@@ -71,6 +72,8 @@ def outcomes(context: Context, entries: Iterator[Entry]) -> Iterator[Outcome]:
 def tell(context: Context, event: Recorded) -> Outcome:
     """Tell one event; whatever comes of it, the chain then stands where the record does."""
     connection = context.connection
+    if not event.seq % progress.EVERY:
+        progress.tell(f"events of {event.chain}", event.seq)
     fold.stand_before(connection, event)
     # Decisions carry the version of the rules that they were made by. Told again they are compared as if made by it.
     context.rules_version = facts.RULES_VERSION if event.rules_version is None else event.rules_version

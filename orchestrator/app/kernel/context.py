@@ -486,19 +486,22 @@ def _remember(work: Work, answer: Answer) -> None:
 def _record_refusal(context: Context, call: Call, problem: OrchestratorError, at: str) -> None:
     # It may tell of more than the call, such as of the name of a file.
     problem.message = masking.mask_keys(problem.message, context.secrets)
+    # A sentence that was reworded is recorded as it always was, so that older records replay.
+    said = problem.data.pop("_recorded", None)
+    detail = cut(problem.message if said is None else masking.mask_keys(said, context.secrets))
     known = call.chain == constants.STORE_CHAIN or context.reader.session(call.chain) is not None
     chain = call.chain if known else constants.STORE_CHAIN
     with steps.open_step(context.connection, chain, at, context.deadline_s) as step:
         work = Work(context, step, call)
-        recorded = _insert_refusal(work, problem)
+        recorded = _insert_refusal(work, problem, detail)
         if chain != constants.STORE_CHAIN and recorded["turn"] is not None:
             context.after_refusal(work, recorded)
             if work.decisions:
                 problem.data["followed_by"] = work.decisions
-        step.seal("refusal", call.actor[:MAX_DETAIL], context.channel, _refused_input(work, problem, recorded))
+        step.seal("refusal", call.actor[:MAX_DETAIL], context.channel, _refused_input(work, recorded))
 
 
-def _refused_input(work: Work, problem: OrchestratorError, recorded: Answer) -> dict[str, Any]:
+def _refused_input(work: Work, recorded: Answer) -> dict[str, Any]:
     """What a refusal's event keeps: the call that was refused, and the chain that it named.
 
     A call with longer texts is kept cut. It cannot be judged again, so how it was refused is kept beside it.
@@ -508,17 +511,18 @@ def _refused_input(work: Work, problem: OrchestratorError, recorded: Answer) -> 
     found = {"call": call.kind, "chain": cut(call.chain), "door": work.context.door, "input": kept}
     if call.refused is None and kept == whole:
         return found
-    said = {"code": problem.code, "detail": cut(problem.message), "role": recorded["role"], "turn": recorded["turn"]}
+    said = {name: recorded[name] for name in ("code", "detail", "role", "turn")}
     return {**found, "cut": True, "refused": said}
 
 
-def _insert_refusal(work: Work, problem: OrchestratorError) -> Answer:
+def _insert_refusal(work: Work, problem: OrchestratorError, detail: str | None) -> Answer:
     given = work.call.input
     recorded = {
         "group_id": cut(work.call.group),
         "role": problem.data.pop("_role", None) or cut(given.get("current_agent")),
         "turn": problem.data.pop("_turn", None),
         "code": problem.code,
+        "detail": detail,
     }
     work.step.insert(
         "refusals",
@@ -526,7 +530,6 @@ def _insert_refusal(work: Work, problem: OrchestratorError) -> Answer:
         actor=cut(work.call.actor),
         claimed_session=None if work.step.chain == work.call.chain else cut(work.call.chain),
         status=cut(given.get("status")),
-        detail=cut(problem.message),
         refused_at=work.at,
         **recorded,
     )

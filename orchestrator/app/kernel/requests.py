@@ -293,23 +293,24 @@ SESSION: Any = option(
     metavar="ID", holds=SESSION_ID, variable="ORCHESTRATOR_SESSION", is_found=True,
 )  # fmt: skip
 OF_SESSION: Any = option(
-    "Only what belongs to this session.", "--session-id", "-s", default=None, metavar="ID", holds=SESSION_ID
+    "Only those of this session.", "--session-id", "-s", default=None, metavar="ID", holds=SESSION_ID
 )
 THIS_SESSION: Any = SESSION._replace(places=(Place("session", "The session."),))
 """How the commands of a session take its id."""
 GROUP: Any = option("The task group.", "--group-id", "-g", default=None, metavar="ID", holds=GROUP_ID)
-BY: Any = option("Who does it: the id of a registered agent.", default=None, metavar="AGENT", holds=AGENT_ID)
+BY: Any = option("The acting agent: the id of a registered agent.", default=None, metavar="AGENT", holds=AGENT_ID)
 BY_MANAGER: Any = BY._replace(
-    help="Who does it: the id of a registered agent; else project_manager.", default="project_manager"
+    help="The acting agent (default: project_manager).", default="project_manager"
 )
 """The actor of what a project manager does."""
 REASON: Any = option("Why; kept in the record.", default="", reading=TEXT)
 REQUEST: Any = option(
-    "Makes the call safe to repeat: the same id answers the same.", default=None, metavar="ID", holds=REQUEST_ID
+    "Idempotency key: repeating the call with the same id returns the same result.", default=None, metavar="ID",
+    holds=REQUEST_ID,
 )
-LIMIT: Any = option("How many rows at most.", default=50, metavar="N", span=COUNT)
+LIMIT: Any = option("Maximum number of rows.", default=50, metavar="N", span=COUNT)
 SINCE: Any = option(
-    "Only what comes after this step; an answer names the next one.", default=None, metavar="SEQ", span=STEP
+    "Only what comes after this step (see next_since).", default=None, metavar="SEQ", span=STEP
 )
 UNTIL: Any = option("Only what comes up to this step.", default=None, metavar="SEQ", span=STEP)
-AT: Any = option("As it stood right after this step of the session.", "--at", default=None, metavar="SEQ")
+AT: Any = option("Show it as it was after this step of the session.", "--at", default=None, metavar="SEQ")

@@ -58,10 +58,13 @@ def _is_idle(context: Context, session_id: str) -> bool:
 def close(work: Work, request: AnswerQuestion) -> Answer:
     """The step that answers a question."""
     question = _question(work, request.id)
-    person = actors.person_named(work, request.by, f"Answering question {question['id']}")
+    decision, note = request.decision, names.said(request.note)
+    person = actors.first_of(
+        work, lambda: actors.person_named(work, request.by, f"Answering question {question['id']}"),
+        lambda: _check_note(question, decision, note),
+    )  # fmt: skip
     _refuse_closed(question)
     session = work.open_session()
-    decision, note = request.decision, names.said(request.note)
     _check_fit(question, decision, note, before=not work.asks(4))
     decision, note = questions.recorded(question["kind"], decision, note)
     work.actor = person.id
@@ -131,6 +134,11 @@ def _check_fit(question: Row, decision: str, note: str, *, before: bool = False)
             "USAGE", f"Question {question['id']} ({kind}) is answered by {' or '.join(allowed)}, not by {decision}.",
             questions.command(question["id"], allowed[0], kind), choices=list(allowed),
         )
+    _check_note(question, decision, note)
+
+
+def _check_note(question: Row, decision: str, note: str) -> None:
+    kind = question["kind"]
     if not note and questions.needs_note(kind, decision):
         raise Refused(
             "REASON_REQUIRED", f"Answering question {question['id']} ({kind}) with {decision} needs a note.",

@@ -38,13 +38,13 @@ class AnswerQuestion(
     persons=True,
     marked=True,
 ):
-    """Answer a question, as a person: at a terminal, or with what `human enrol` has enrolled. What was kept back goes
-    on as the decision says; the note goes to whoever is started.
+    """Answer a question as a person: at a terminal, or with what `human enrol` has enrolled. Work continues as the
+    answer says; the note is passed to the agent that is started.
     """
 
     id: str = argument("The question, as the inbox names it.")
-    decision: str = option("What is to happen.", choices=("continue", "revise", "abandon", "yes", "no"))
-    note: str = option("For whoever goes on; kept in the record.", default="", reading=TEXT)
+    decision: str = option("The answer.", choices=("continue", "revise", "abandon", "yes", "no"))
+    note: str = option("A note for whoever continues; kept in the record.", default="", reading=TEXT)
     session_id: str | None = OF_SESSION._replace(help="The question's session, which its id names as well.")
     by: str | None = BY
     request_id: str | None = REQUEST

@@ -13,12 +13,12 @@ from orchestrator.app.kernel.requests import (
 class ListInbox(
     Request,
     words="inbox",
-    line="List what waits for a person.",
+    line="List the questions that wait for a person.",
     example="orchestrator inbox --json",
     use_case="questions.inbox:inbox",
     answer="people.Inbox",
 ):
-    """List what waits for a person, the oldest first: what each answer would do, and the command that gives it."""
+    """List open questions, oldest first, with what each answer does and the command to give it."""
 
     session_id: str | None = OF_SESSION
     limit: int = LIMIT

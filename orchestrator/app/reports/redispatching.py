@@ -6,9 +6,9 @@ from orchestrator.app.engine import settling, spawning
 from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
 from orchestrator.app.reports.requests import Redispatch
-from orchestrator.core import handoff, names, strictjson
+from orchestrator.core import handoff, strictjson
 from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
-from orchestrator.core.suggestions import again, suggest
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
 
 
@@ -23,10 +23,12 @@ def redispatch(work: Work, request: Redispatch) -> Answer:
             started), REASON_REQUIRED, UNKNOWN_AGENT.
     """
     session = work.open_session()
-    actors.named_actor(work, request.by, "Starting an agent again")
-    reason = names.said(request.reason)
-    if not reason:
-        raise Refused("REASON_REQUIRED", "A redispatch needs a reason.", again(reason="TEXT"))
+
+    def reasoned() -> str:
+        return actors.reason(request.reason, "A redispatch")
+
+    actors.first_of(work, lambda: actors.named_actor(work, request.by, "Starting an agent again"), reasoned)
+    reason = reasoned()
     group = _group(work, session, request.group_id)
     waiting = group or session
     _check_waiting(work, session, group)
@@ -121,7 +123,7 @@ def _check_waiting(work: Work, session: Session, group: Group | None) -> None:
     waiting = group or session
     if waiting.awaited_role == PERSON:
         raise Refused(
-            "QUESTION_OPEN", "A person is awaited, not an agent.", suggest("status", session_id=session.id),
+            "QUESTION_OPEN", "A person is awaited, not an agent.", suggest("inbox", session_id=session.id),
             question_id=work.reader.question(session.id, group.id if group else None),
         )
     if waiting.turn is None or waiting.held or waiting.awaited_role in (None, VALIDATOR):

@@ -23,7 +23,7 @@ from orchestrator.app.kernel.requests import (
     option,
 )
 
-_GROUP = GROUP._replace(places=(Place("group", "The group; the session itself where left out."),))
+_GROUP = GROUP._replace(places=(Place("group", "The group (default: the session itself)."),))
 
 
 class Route(
@@ -45,10 +45,10 @@ class Route(
     session_id: str = SESSION
     group_id: str | None = GROUP
     testing_mode: str | None = option(
-        "Repeats or tightens the session's mode.", default=None, choices=("full", "minimal", "disabled")
+        "Repeat or tighten the session's testing mode.", default=None, choices=("full", "minimal", "disabled")
     )
-    turn: int | None = option("The turn that this answers.", default=None, span=STEP)
-    agent_id: str | None = BY._replace(help="The reporting agent; else the awaited one.")
+    turn: int | None = option("The turn this report answers.", default=None, span=STEP)
+    agent_id: str | None = BY._replace(help="The reporting agent (default: the awaited one).")
     summary: str = option("What was done, in a sentence.", default="", reading=TEXT)
     details: dict[str, Any] | None = option(
         "A JSON object with context for the next agent.", default=None, metavar="JSON", holds=REPORT_PART
@@ -68,7 +68,7 @@ class Route(
         reading=PAIRS,
     )
     interrupt: bool = flag("Project manager: supersede another role's open turn.")
-    dry_run: bool = flag("Decide, and record nothing.")
+    dry_run: bool = flag("Show the decision without recording anything.")
     request_id: str | None = REQUEST
     raw_text: str | None = hidden("The agent's whole final message, kept by its hash.", default=None)
 
@@ -81,29 +81,29 @@ class Route(
 class ShowHandoff(
     Request,
     words="handoff",
-    line="Print what the awaited agent of a group is told.",
+    line="Print the hand-off of a group's awaited agent.",
     example="orchestrator handoff A -s S1 --turn 7",
     use_case="reports.handoffs:handoff",
     answer="shapes.Handoff",
 ):
-    """Print what the agent of a turn was told, as it was frozen when the agent was started."""
+    """Print the hand-off of a turn, exactly as it was when the agent was started."""
 
     group_id: str | None = _GROUP
     session_id: str = SESSION
-    turn: int | None = option("The turn; the newest one where left out.", default=None, span=STEP)
+    turn: int | None = option("The turn (default: the latest).", default=None, span=STEP)
 
 
 class Redispatch(
     Request,
     words="redispatch",
-    line="Order an agent to start anew, under a new turn.",
+    line="Start the awaited agent again, under a new turn.",
     example="orchestrator redispatch A -s S1 --reason 'the agent died'",
     use_case="reports.redispatching:redispatch",
     answer="shapes.Decision",
     writes=True,
     persons=True,
 ):
-    """Order the awaited agent of a group to start anew, under a new turn; the old turn is stale."""
+    """Start the awaited agent of a group again, under a new turn; the old turn becomes stale."""
 
     group_id: str | None = _GROUP
     session_id: str = SESSION

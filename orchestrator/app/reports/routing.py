@@ -129,17 +129,18 @@ def _normalise(work: Work, request: Route) -> Report:
     role = names.role_name(request.current_agent)
     if role not in REPORTING_ROLES:
         if role.startswith("system:"):
-            raise _reserved(role)
+            raise _reserved(role, work.step.chain)
         near = names.nearest(role, [each for each in vocabulary.ROLES if each not in SILENT_ROLES])
         hint = f"; did you mean {near}?" if near else "."
         raise Refused(
             "UNKNOWN_ROLE",
-            f"No role is called {names.shown(request.current_agent)}, or it reports nothing{hint}",
+            f"Unknown role {names.shown(request.current_agent)}{hint}",
             f"One of: {', '.join(r for r in vocabulary.ROLES if r not in (*SILENT_ROLES, VALIDATOR))}",
             did_you_mean=near,
+            _recorded=f"No role is called {names.shown(request.current_agent)}, or it reports nothing{hint}",
         )
     if role == VALIDATOR and not work.call.dry_run:
-        raise _reserved(role)
+        raise _reserved(role, work.step.chain)
     return Report(
         role=role,
         status=names.status_name(request.status),
@@ -157,19 +158,13 @@ def _normalise(work: Work, request: Route) -> Report:
     )
 
 
-def _reserved(role: str) -> Refused:
+def _reserved(role: str, session_id: str) -> Refused:
+    is_part = role.startswith("system:")
     return Refused(
         "RESERVED_ROLE",
         f"{role} reports nothing through route; its verdicts come from its own command.",
-        _reserved_way(role),
+        "Report as one of the team's roles" if is_part else suggest("validate", session_id=session_id),
     )
-
-
-def _reserved_way(role: str) -> str:
-    # The program's own parts have no transitions to preview.
-    if role.startswith("system:"):
-        return "Report as one of the team's roles"
-    return again(dry_run=True) + " to preview it"
 
 
 def _opening(work: Work, session: Session, version: Version, report: Report) -> Opening | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from orchestrator.app.engine import settling
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session.requests import DependGroup, UndependGroup
-from orchestrator.core import names, task_graph
+from orchestrator.core import task_graph
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.errors import Refused
@@ -17,7 +19,7 @@ _EDGES = """SELECT depends_on FROM group_dependencies
 
 
 def depend(work: Work, request: DependGroup) -> Answer:
-    """Let a group wait for another one of its session.
+    """Make a group wait for another group of its session.
 
     Raises:
         Refused: UNKNOWN_GROUP, GROUP_CLOSED, DEPENDENCY_INVALID {why}, DEPENDENCY_CYCLE {cycle}, NOT_PERMITTED,
@@ -62,9 +64,12 @@ def undepend(work: Work, request: UndependGroup) -> Answer:
     Raises:
         Refused: UNKNOWN_GROUP, UNKNOWN_ID, DEPENDENCY_INVALID {why}, ACTOR_REQUIRED, NOT_PERMITTED, REASON_REQUIRED.
     """
-    by = _manager(work, request)
+
+    def reasoned() -> str:
+        return actors.reason(request.reason, "Dropping a dependency")
+
+    by = _manager(work, request, reasoned)
     group_id, on = _ends(work, request)
-    reason = names.said(request.reason)
     if on not in _targets(work, group_id):
         raise Refused(
             "UNKNOWN_ID", f"Group {group_id} does not depend on {on}.", _look(work, group_id),
@@ -77,8 +82,7 @@ def undepend(work: Work, request: UndependGroup) -> Answer:
             "DEPENDENCY_INVALID", "Only a dependency on a cancelled or deferred group, or one in a dependency cycle,"
             f" can be dropped; {on} is {other.status if other else 'missing'}.", _look(work, on), why="open",
         )
-    if not reason:
-        raise Refused("REASON_REQUIRED", "Dropping a dependency needs a reason.", again(reason="TEXT"))
+    reason = reasoned()
     work.step.update(
         "group_dependencies", (group_id, on, _added(work, group_id, on)),
         {"removed_seq": work.seq, "removed_by": by, "removed_reason": reason},
@@ -97,11 +101,12 @@ def _added(work: Work, group_id: str, on: str) -> int:
     )
 
 
-def _manager(work: Work, request: DependGroup | UndependGroup) -> str:
+def _manager(work: Work, request: DependGroup | UndependGroup, *others: Callable[[], object]) -> str:
     work.open_session()
-    agent = actors.actor(work, request.by)
+    agent = actors.first_of(work, lambda: actors.actor(work, request.by), *others)
     if agent.kind == "human":
-        human.require(work, agent, f"Changing dependencies as {agent.id}")
+        what = f"Changing dependencies as {agent.id}"
+        actors.first_of(work, lambda: human.require(work, agent, what), *others)
     elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; dependencies are the project manager's.",

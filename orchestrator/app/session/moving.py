@@ -16,13 +16,13 @@ from orchestrator.core.routing.facts import (
     Session,
     Target,
 )
-from orchestrator.core.suggestions import again, suggest
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
 from orchestrator.store.reader import Agent
 
 
 def set_status(work: Work, request: SetGroupStatus) -> Answer:
-    """Move a group by hand, as far as the table of moves and the guards allow.
+    """Change the status of a group, as far as the rules allow.
 
     Returns:
         `group`, and what the machinery did (`followed_by`).
@@ -41,13 +41,13 @@ def set_status(work: Work, request: SetGroupStatus) -> Answer:
             "UNKNOWN_GROUP", f"Session {session.id} has no group {request.id}.",
             suggest("group list", session_id=session.id),
         )
-    agent = actors.actor(work, request.by)
+    to, reason = request.status.strip().lower(), names.said(request.reason)
+    agent = actors.first_of(work, lambda: actors.actor(work, request.by), lambda: _reason(group, to, reason))
     if session.kind == "chat":
         raise Refused(
             "NOT_PERMITTED", f"Session {session.id} is a chat: closing the session closes its group.",
             suggest("session end", id=session.id, by="project_manager", reason="..."),
         )
-    to, reason = request.status.strip().lower(), names.said(request.reason)
     _check_move(work, group, to, agent, reason)
     version = work.context.version(session.workflow_version_id)
     MOVES[to](work, session, version, group, agent.id, reason)
@@ -76,18 +76,21 @@ def _check_move(work: Work, group: Group, to: str, agent: Agent, reason: str) ->
     movers = lifecycle_table.GROUP_MOVERS[group.status, to]
     person = agent.kind == "human" and to != "completed"
     if person:
-        human.require(work, agent, f"Moving group {group.id} to {to} as {agent.id}")
+        what = f"Moving group {group.id} to {to} as {agent.id}"
+        actors.first_of(work, lambda: human.require(work, agent, what), lambda: _reason(group, to, reason))
     if agent.role not in movers and not (person and movers):
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} ({agent.role}) may not move a group from {group.status} to {to}.",
             f"It is done by {', or '.join((*movers, 'a person')) if movers else 'the router alone'}",
         )
-    if not reason:
-        what = f"Moving group {group.id} to {to} needs a reason."
-        raise Refused("REASON_REQUIRED", what, again(reason="TEXT"))
+    _reason(group, to, reason)
     if to == "deferred_external":
         _external(work, group)
         _refuse_asked(work, group)
+
+
+def _reason(group: Group, to: str, reason: str) -> None:
+    actors.reason(reason, f"Moving group {group.id} to {to}")
 
 
 def _refuse_asked(work: Work, group: Group) -> None:

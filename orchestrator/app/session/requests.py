@@ -47,19 +47,19 @@ class _Move(_OfSession, answer="shapes.OneSession", writes=True, persons=True):
 class ShowStatus(
     Request,
     words="status",
-    line="Show where a session stands and who is awaited.",
+    line="Show the state of a session and who is awaited.",
     example="orchestrator status S1 --json",
     use_case="session.status:status",
     answer=("shapes.Status", "shapes.Overview"),
 ):
-    """Show where a session stands: who is awaited, since when, and with which commands it goes on. Exit 0 running or
-    ended, 2 a person is awaited, 1 stalled.
+    """Show the state of a session: who is awaited, since when, and the commands that continue it. Exit 0 running
+    or ended, 2 a person is awaited, 1 stalled.
     """
 
     session_id: str | None = SESSION._replace(
-        default=None, is_found=False, places=(Place("session", "The session; else all open ones, briefly."),)
+        default=None, is_found=False, places=(Place("session", "The session (default: a summary of all open ones)."),)
     )
-    brief: bool = flag("Leave out the groups one by one.")
+    brief: bool = flag("Do not list the groups.")
     at_seq: int | None = AT
 
 
@@ -76,15 +76,19 @@ class CreateSession(
     """Create a session, pinned to the active workflow version, and call the project manager."""
 
     id: str = argument("The new session's id.", holds=SESSION_ID)
-    kind: str = option("What it is.", default="orchestration", choices=("orchestration", "chat"))
-    mode: str = option("How many groups run at a time.", default="parallel", choices=("simple", "parallel"))
-    testing_mode: str = option("How much is tested.", default="full", choices=TESTING_MODES)
-    goal: str = option("What is to be reached.", default="", reading=TEXT)
+    kind: str = option(
+        "orchestration: planned groups; chat: one group.", default="orchestration", choices=("orchestration", "chat")
+    )
+    mode: str = option(
+        "Groups at a time: simple one, parallel several.", default="parallel", choices=("simple", "parallel")
+    )
+    testing_mode: str = option("How much testing is required.", default="full", choices=TESTING_MODES)
+    goal: str = option("The goal of the session.", default="", reading=TEXT)
     turn_timeout: int = option(
-        "Minutes after which an agent is overdue.", default=60, metavar="MINUTES", span=(1, 525600)
+        "Minutes until an agent is overdue.", default=60, metavar="MINUTES", span=(1, 525600)
     )
     disabled_roles: tuple[str, ...] = option(
-        "A role to do without. Repeatable.", "--disable-role", default=(), metavar="ROLE"
+        "Run the session without this role. Repeatable.", "--disable-role", default=(), metavar="ROLE"
     )
     by: str = BY_MANAGER
     request_id: str | None = REQUEST
@@ -98,11 +102,11 @@ class ListSessions(
     use_case="session.session_views:sessions",
     answer="shapes.Sessions",
 ):
-    """List sessions, the open ones where not said otherwise."""
+    """List sessions (default: open ones)."""
 
-    all: bool = flag("With those that have ended.")
+    all: bool = flag("Include ended sessions.")
     limit: int = LIMIT
-    since: str | None = option("Only what comes after this id.", default=None, metavar="ID")
+    since: str | None = option("Only rows after this id.", default=None, metavar="ID")
 
 
 class ShowSession(
@@ -144,7 +148,7 @@ class EndSession(
     example="orchestrator session end CHAT-1 --by project_manager --reason 'answered'",
     use_case="session.sessions:end",
 ):
-    """End a session: a chat, by the project manager. Abandoning an orchestration is a person's to do."""
+    """End a session. The project manager may end a chat; only a person may abandon an orchestration."""
 
 
 class SetTestingMode(
@@ -156,7 +160,7 @@ class SetTestingMode(
     writes=True,
     persons=True,
 ):
-    """Change how much a session tests. Tightening is the project manager's, loosening a person's."""
+    """Change how much testing a session requires. The project manager may tighten it; only a person may loosen it."""
 
     id: str = SESSION._replace(places=(Place("session", "The session; else --session-id."),))
     mode: str = argument("full, minimal or disabled.", choices=TESTING_MODES)
@@ -201,16 +205,16 @@ class CreateGroup(
 
     id: str = argument("The new group's id, unique in its session.", holds=GROUP_ID)
     session_id: str = SESSION
-    name: str | None = option("What people call it.", default=None, reading=TEXT)
-    description: str | None = option("What is to be done; its agents are given it.", default=None, reading=TEXT)
-    kind: str = option("What it makes.", default="code", choices=("code", "research"))
+    name: str | None = option("Its name.", default=None, reading=TEXT)
+    description: str | None = option("What to do; passed to its agents.", default=None, reading=TEXT)
+    kind: str = option("What it produces.", default="code", choices=("code", "research"))
     security_sensitive: bool = flag("Only the senior engineer may build it.")
     complexity: int = option("1 to 10; from 7 on the senior engineer builds it.", default=3, span=(1, 10))
     priority: str = option(
-        "In which order free slots are taken.", default="medium", choices=("urgent", "high", "medium", "low")
+        "Priority when slots are free.", default="medium", choices=("urgent", "high", "medium", "low")
     )
     depends_on: tuple[str, ...] = option(
-        "A group that must be done first. Repeatable.", default=(), metavar="GROUP", holds=GROUP_ID
+        "A group that must be completed first. Repeatable.", default=(), metavar="GROUP", holds=GROUP_ID
     )
     by: str = BY_MANAGER
     request_id: str | None = REQUEST
@@ -251,14 +255,14 @@ class ShowGroup(
 class SetGroupStatus(
     Request,
     words="group set-status",
-    line="Move a group by hand, as far as the guards allow.",
+    line="Change the status of a group, as far as the rules allow.",
     example="orchestrator group set-status A cancelled -s S1 --by project_manager --reason 'out of scope'",
     use_case="session.moving:set_status",
     answer="shapes.OneGroup",
     writes=True,
     persons=True,
 ):
-    """Move a group by hand, as far as the table of moves and the guards allow."""
+    """Change the status of a group, as far as the rules allow."""
 
     id: str = argument("The group.", holds=GROUP_ID)
     status: str = argument("pending, in_progress, completed, deferred_external or cancelled.", is_state=True)
@@ -271,14 +275,14 @@ class SetGroupStatus(
 class DependGroup(
     Request,
     words="group depend",
-    line="Let a group wait for another one.",
+    line="Make a group wait for another one.",
     example="orchestrator group depend A --on B -s S1 --by project_manager --reason 'needs its tables'",
     use_case="session.dependencies:depend",
     answer="shapes.OneGroup",
     writes=True,
     persons=True,
 ):
-    """Let a group wait for another one of its session."""
+    """Make a group wait for another group of its session."""
 
     id: str = argument("The group that waits.", holds=GROUP_ID)
     on: str = option("The group that must be done first.", metavar="GROUP", holds=GROUP_ID)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from orchestrator.app.engine import changes, group_endings, new_groups, settling
@@ -164,21 +165,27 @@ def _row(work: Work) -> dict[str, Any]:
     return row
 
 
-def _acting(work: Work, request: _Change, what: str) -> tuple[Agent, str]:
-    """The actor and the reason of a change that is the project manager's or a person's."""
+def _acting(work: Work, request: _Change, what: str, *others: Callable[[], object]) -> tuple[Agent, str]:
+    """The actor and the reason of a change that is the project manager's or a person's.
+
+    Args:
+        others: what is checked afterwards, to be named at once where the call lacks it.
+    """
     work.context.require_session(work.step.chain)
-    agent = actors.actor(work, request.by)
+
+    def reason() -> str:
+        return actors.reason(request.reason, what)
+
+    agent = actors.first_of(work, lambda: actors.actor(work, request.by), reason, *others)
     if agent.kind == "human":
-        human.require(work, agent, f"{what[0].upper()}{what[1:]} as {agent.id}")
+        act = f"{what[0].upper()}{what[1:]} as {agent.id}"
+        actors.first_of(work, lambda: human.require(work, agent, act), reason)
     elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what} is the project manager's or a person's to do.",
             again(by="project_manager"),
         )
-    reason = names.said(request.reason)
-    if not reason:
-        raise Refused("REASON_REQUIRED", f"{what} needs a reason.", again(reason="TEXT"))
-    return agent, reason
+    return agent, actors.first_of(work, reason, *others)
 
 
 def pause(work: Work, request: PauseSession) -> Answer:
@@ -235,13 +242,20 @@ def end(work: Work, request: EndSession) -> Answer:
             ILLEGAL_MOVE {runs} (something in it runs).
     """
     session = work.open_session()
-    agent = actors.actor(work, request.by)
-    reason = names.said(request.reason)
-    if not reason:
-        raise Refused("REASON_REQUIRED", "Ending a session needs a reason.", again(reason="TEXT"))
     chat = session.kind == "chat"
+    what = f"{'Closing' if chat else 'Abandoning'} session {session.id}"
+
+    def reasoned() -> str:
+        return actors.reason(request.reason, "Ending a session")
+
+    def proven() -> None:
+        if not chat:
+            actors.person_named(work, request.by, what)
+
+    agent = actors.first_of(work, lambda: actors.actor(work, request.by), reasoned, proven)
+    reason = actors.first_of(work, reasoned, proven)
     if not chat or agent.kind == "human":
-        human.require(work, agent, f"{'Closing' if chat else 'Abandoning'} session {session.id} as {agent.id}")
+        human.require(work, agent, f"{what} as {agent.id}")
     elif agent.role not in (MANAGER, "orchestrator"):
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; closing a chat is the project manager's or a person's.",
@@ -273,9 +287,11 @@ def set_testing_mode(work: Work, request: SetTestingMode) -> Answer:
     Raises:
         Refused: UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED, HUMAN_REQUIRED, REASON_REQUIRED, ACTOR_REQUIRED.
     """
-    session = work.open_session()
-    by, reason = _acting(work, request, "changing the testing mode")
-    mode = request.mode
+    session, mode = work.open_session(), request.mode
+    what = f"Loosening the testing mode from {session.testing_mode} to {mode}"
+    is_looser = STRICTNESS.get(mode, 0) < STRICTNESS[session.testing_mode]
+    proven = [lambda: actors.person_named(work, request.by, what)] if mode in STRICTNESS and is_looser else []
+    by, reason = _acting(work, request, "changing the testing mode", *proven)
     if mode not in STRICTNESS:
         raise UsageError("USAGE", f"There is no testing mode {names.shown(mode)}.", f"One of: {', '.join(STRICTNESS)}")
     if mode == session.testing_mode:
@@ -285,8 +301,8 @@ def set_testing_mode(work: Work, request: SetTestingMode) -> Answer:
             "NOT_PERMITTED", f"Session {session.id} does without {QA}, so no group could pass what mode full demands.",
             suggest("status", session_id=session.id),
         )
-    if STRICTNESS[mode] < STRICTNESS[session.testing_mode]:
-        human.require(work, by, f"Loosening the testing mode from {session.testing_mode} to {mode}")
+    if is_looser:
+        human.require(work, by, what)
     changes.record_change(
         work, "session_testing_mode", session.id, session.testing_mode, mode, by=by.id, reason=reason
     )

@@ -107,12 +107,14 @@ def resolve(work: Work, request: ResolveBlocker) -> Answer:
             suggest("blocker show", id=row['id'], session_id=session.id), resolved_by=row["resolved_by"],
             resolved_at=row["resolved_at"],
         )
-    agent = actors.actor(work, request.by)
+
+    def reasoned() -> str:
+        return actors.reason(request.reason, f"Resolving blocker {row['id']}")
+
+    agent = actors.first_of(work, lambda: actors.actor(work, request.by), reasoned)
     acting.refuse_outside(work, agent, row["group_id"])
-    legacy = _check(work, row, agent)
-    reason = names.said(request.reason)
-    if not reason:
-        raise Refused("REASON_REQUIRED", f"Resolving blocker {row['id']} needs a reason.", again(reason="TEXT"))
+    legacy = actors.first_of(work, lambda: _check(work, row, agent), reasoned)
+    reason = reasoned()
     return _write(work, row, agent, reason, "legacy" if legacy else "resolved")
 
 

@@ -27,19 +27,21 @@ from orchestrator.core import blockers, lifecycle_table, task_types
 class AskNext(
     Request,
     words="next",
-    line="Say what an agent does now, or how a session goes on.",
+    line="Show what an agent does next, or how a session continues.",
     example="orchestrator next --agent-id developer -s S1 --json",
     use_case="task.next_action:next_action",
     answer=("next_actions.NextAction", "next_actions.Postflight"),
 ):
-    """Say what an agent does now. Without an agent, say with which commands a session goes on. Exit 2 where the
+    """Show what an agent does next; without an agent, the commands that continue a session. Exit 2 when the
     session waits for a person.
     """
 
-    agent_id: str | None = option("Who asks.", "--agent-id", "-a", default=None, metavar="AGENT", holds=AGENT_ID)
-    task: str | None = option("About which task; else the agent's own.", default=None, metavar="ID", holds=TASK_ID)
+    agent_id: str | None = option(
+        "The agent that asks.", "--agent-id", "-a", default=None, metavar="AGENT", holds=AGENT_ID
+    )
+    task: str | None = option("The task (default: the agent's own).", default=None, metavar="ID", holds=TASK_ID)
     session_id: str = SESSION
-    group_id: str | None = GROUP._replace(help="Without an agent: only this group.")
+    group_id: str | None = GROUP._replace(help="Only this group (without --agent-id).")
 
 
 class CreateTask(
@@ -55,20 +57,20 @@ class CreateTask(
     """Create a task."""
 
     id: str = argument("The new task's id, unique in its session.", holds=TASK_ID)
-    title: str = option("What is to be done, in one line.", reading=TEXT)
-    description: str = option("All there is to say about it.", default="", reading=TEXT)
+    title: str = option("Title, in one line.", reading=TEXT)
+    description: str = option("Description of the work.", default="", reading=TEXT)
     session_id: str = SESSION
     group_id: str | None = GROUP
-    parent: str | None = option("The task that it is a part of.", default=None, metavar="ID", holds=TASK_ID)
+    parent: str | None = option("The parent task.", default=None, metavar="ID", holds=TASK_ID)
     assignee: str | None = BY_MANAGER._replace(
-        help="The agent that has it; nobody has it until somebody starts it.", default=None
+        help="The assignee (default: unassigned until an agent starts it).", default=None
     )
     priority: str = option(
-        "In which order tasks are taken up.", default="medium", choices=("urgent", "high", "medium", "low")
+        "Priority of the task.", default="medium", choices=("urgent", "high", "medium", "low")
     )
-    type: str = option("What kind of work it is.", default="IMPLEMENTATION", choices=task_types.TYPES)
+    type: str = option("Type of the work.", default="IMPLEMENTATION", choices=task_types.TYPES)
     status: str = option(
-        "What it begins as; blocked needs a reason.",
+        "Initial status; blocked needs a reason.",
         default="todo",
         choices=("backlog", "todo", "blocked"),
         is_state=True,
@@ -76,7 +78,7 @@ class CreateTask(
     depends_on: tuple[str, ...] = option(
         "A task that must be done first. Repeatable.", default=(), metavar="ID", holds=TASK_ID
     )
-    auto_unblock: bool = flag("Blocked while dependencies are open; let go when the last is done.")
+    auto_unblock: bool = flag("Block it while dependencies are open, and unblock it when the last one is done.")
     by: str | None = BY._replace(
         help="Who does it: an agent's id; else the awaited agent of the task's group, else project_manager."
     )
@@ -87,7 +89,7 @@ class CreateTask(
 class SetTaskStatus(
     Request,
     words="task set-status",
-    line="Change the status of a task, as far as the guards allow.",
+    line="Change the status of a task, as far as the rules allow.",
     example="orchestrator task set-status T1 blocked -s S1 --by developer --reason 'no test data'",
     use_case="task.tasks:set_status",
     answer="tasks.OneTask",
@@ -95,18 +97,18 @@ class SetTaskStatus(
     persons=True,
     checked_by="task.tasks:checked_status",
 ):
-    """Change the status of a task, as far as moves, permissions and guards allow."""
+    """Change the status of a task, as far as the rules allow."""
 
     id: str = argument("The task.", holds=TASK_ID)
     status: str = argument("backlog, todo, in_progress, blocked, done or cancelled.", is_state=True)
     session_id: str = SESSION
     blocker_type: str | None = option(
-        "Of the blocker that blocked opens; manual where left out.",
+        "Type of the blocker, with status blocked (default: manual).",
         default=None,
         choices=(*blockers.TYPES, *blockers.SYNONYMS),
     )
     expect_version: int | None = option(
-        "Refuse if the task has another version.", default=None, metavar="N", span=VERSION
+        "Reject the call if the task has another version.", default=None, metavar="N", span=VERSION
     )
     claim_token: str | None = option("The token of the claim on the task.", default=None, metavar="TOKEN")
     by: str | None = BY
@@ -126,19 +128,19 @@ class TaskStatus(
 class DependTask(
     Request,
     words="task depend",
-    line="Let a task wait for another one.",
+    line="Make a task wait for another one.",
     example="orchestrator task depend T2 --on T1 -s S1 --by developer",
     use_case="task.task_links:depend",
     answer="tasks.OneTask",
     writes=True,
     persons=True,
 ):
-    """Let a task wait for another one of its session."""
+    """Make a task wait for another task of its session."""
 
     id: str = argument("The task that waits.", holds=TASK_ID)
-    on: str = option("The task that is waited for.", metavar="ID", holds=TASK_ID)
+    on: str = option("The task it waits for.", metavar="ID", holds=TASK_ID)
     session_id: str = SESSION
-    auto_unblock: bool = flag("Blocked while dependencies are open; let go when the last is done.")
+    auto_unblock: bool = flag("Block it while dependencies are open, and unblock it when the last one is done.")
     by: str | None = BY._replace(
         help="Who does it: an agent's id; else the awaited agent of the task's group, else project_manager."
     )
@@ -158,7 +160,7 @@ class UndependTask(
     """Drop a dependency of a task."""
 
     id: str = argument("The task that waits.", holds=TASK_ID)
-    on: str = option("The task that is waited for.", metavar="ID", holds=TASK_ID)
+    on: str = option("The task it waits for.", metavar="ID", holds=TASK_ID)
     session_id: str = SESSION
     by: str | None = BY._replace(
         help="Who does it: an agent's id; else the awaited agent of the task's group, else project_manager."
@@ -181,7 +183,7 @@ class ListTasks(
     status: str | None = option(
         "Only tasks of this status.", default=None, choices=lifecycle_table.TASK_STATUSES, is_state=True
     )
-    assignee: str | None = BY_MANAGER._replace(help="Only tasks that this agent has.", default=None)
+    assignee: str | None = BY_MANAGER._replace(help="Only tasks assigned to this agent.", default=None)
     parent: str | None = option("Only the subtasks right below this task.", default=None, metavar="ID", holds=TASK_ID)
     limit: int = LIMIT
     since: int | None = SINCE
@@ -211,48 +213,48 @@ class ClaimTask(
     answer="next_actions.Claimed",
     writes=True,
 ):
-    """Pick a task and claim it in one step; exactly one of many callers gets it. Exit 1 where there is nothing to
+    """Pick a task and claim it in one step; of several callers exactly one gets it. Exit 1 if there is nothing to
     claim.
     """
 
-    id: str | None = argument("The task; the one that `next` would offer where left out.", default=None, holds=TASK_ID)
-    agent_id: str = option("Who claims.", "--agent-id", "--by", "-a", metavar="AGENT", holds=AGENT_ID)
+    id: str | None = argument("The task (default: the one `next` offers).", default=None, holds=TASK_ID)
+    agent_id: str = option("The claiming agent.", "--agent-id", "--by", "-a", metavar="AGENT", holds=AGENT_ID)
     lease: int = option(
-        "Seconds until others may take the task over.", default=900, metavar="SECONDS", span=(1, 604800)
+        "Seconds until other agents may take over the task.", default=900, metavar="SECONDS", span=(1, 604800)
     )
-    claim_token: str | None = option("The token that the claim was answered with.", default=None, metavar="TOKEN")
+    claim_token: str | None = option("The token returned by the claim.", default=None, metavar="TOKEN")
     session_id: str = SESSION
     request_id: str | None = REQUEST
 
     @property
     def actor(self) -> str:
-        """Who claims."""
+        """The claiming agent."""
         return self.agent_id
 
 
 class HeartbeatTask(
     Request,
     words="task heartbeat",
-    line="Give a sign of life: the lease begins anew.",
+    line="Send a heartbeat to renew a lease.",
     example="orchestrator task heartbeat T1 -s S1 --by developer --claim-token S1:C12",
     use_case="task.claims:heartbeat",
     answer="next_actions.Claimed",
     writes=True,
 ):
-    """Give a sign of life: the lease of a claim begins anew."""
+    """Send a heartbeat: renew the lease of a claim."""
 
     id: str = argument("The task.", holds=TASK_ID)
     by: str | None = option(
-        "Who has the claim; the holder of the token where left out.",
+        "The holder of the claim (default: the holder of the token).",
         "--by",
         "--agent-id",
         default=None,
         metavar="AGENT",
         holds=AGENT_ID,
     )
-    claim_token: str | None = option("The token that the claim was answered with.", default=None, metavar="TOKEN")
+    claim_token: str | None = option("The token returned by the claim.", default=None, metavar="TOKEN")
     lease: int | None = option(
-        "Seconds until others may take the task over.", default=None, metavar="SECONDS", span=(1, 604800)
+        "Seconds until other agents may take over the task.", default=None, metavar="SECONDS", span=(1, 604800)
     )
     session_id: str = SESSION
     request_id: str | None = REQUEST
@@ -261,29 +263,29 @@ class HeartbeatTask(
 class ReleaseTask(
     Request,
     words="task release",
-    line="Give a task back, or free it of who is gone.",
+    line="Release a task, or free it from an agent that is gone.",
     example="orchestrator task release T1 -s S1 --by developer --claim-token S1:C12",
     use_case="task.claims:release",
     answer="next_actions.Claimed",
     writes=True,
 ):
-    """Give a task back, or free it of who is gone, so that it is todo again. Without the token one above releases what
-    is claimed, with a reason unless its lease has ended.
+    """Release a task, or free it from an agent that is gone; it becomes todo again. Without the token, a manager
+    releases a claimed task, with a reason unless the lease has expired.
     """
 
     id: str = argument("The task.", holds=TASK_ID)
     by: str | None = option(
-        "Who has the task, or stands above who has it; the holder of the token where left out.",
+        "The holder of the task, or an agent above the holder (default: the holder of the token).",
         "--by",
         "--agent-id",
         default=None,
         metavar="AGENT",
         holds=AGENT_ID,
     )
-    claim_token: str | None = option("The token that the claim was answered with.", default=None, metavar="TOKEN")
+    claim_token: str | None = option("The token returned by the claim.", default=None, metavar="TOKEN")
     reason: str = REASON
     expect_version: int | None = option(
-        "Refuse if the task has another version.", default=None, metavar="N", span=VERSION
+        "Reject the call if the task has another version.", default=None, metavar="N", span=VERSION
     )
     session_id: str = SESSION
     request_id: str | None = REQUEST
@@ -329,7 +331,7 @@ class ResolveBlocker(
     writes=True,
     persons=True,
 ):
-    """Resolve a blocker, as far as it is yours to lift."""
+    """Resolve a blocker that you may lift."""
 
     id: str = argument("The blocker.")
     session_id: str = SESSION

@@ -24,7 +24,7 @@ _ADDED_BY = """SELECT added_by FROM task_dependencies
 
 
 def depend(work: Work, request: DependTask) -> Answer:
-    """Let a task wait for another one of its session.
+    """Make a task wait for another task of its session.
 
     Returns:
         `task`, and `warnings` where the other one is cancelled.

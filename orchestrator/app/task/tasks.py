@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.app.engine import new_groups, task_blocks
-from orchestrator.app.kernel import acting
+from orchestrator.app.kernel import acting, actors
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.task import task_actors, task_guards, task_links, task_status, task_views
 from orchestrator.app.task.requests import CreateTask, SetTaskStatus
@@ -225,7 +225,10 @@ def set_status(work: Work, request: SetTaskStatus) -> Answer:
     task = task_guards.require_task(work, session.id, request.id)
     to = request.status.strip().lower()
     task_status.check(work, task, to, expect_version=request.expect_version)
-    agent = task_actors.actor(work, request.by, task.group_id)
+    agent = actors.first_of(
+        work, lambda: task_actors.actor(work, request.by, task.group_id),
+        lambda: task_guards.reason_given(task, to, names.said(request.reason)),
+    )  # fmt: skip
     task_guards.respects_claim(work, task, agent, request.claim_token)
     task_status.change(
         work, task, to, by=agent, reason=request.reason or "", blocker_type=request.blocker_type

@@ -5,7 +5,7 @@ A criterion that a number or a command decides is never set as met: the validato
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from orchestrator.app.kernel import actors, human
@@ -191,13 +191,18 @@ def set_criterion(work: Work, request: SetCriterion) -> Answer:
     """
     work.open_session()
     row = _require(work, request.id)
-    agent = actors.actor(work, request.by)
     status, proof = request.status, request.evidence
+
+    def reasoned() -> None:
+        if status is not None:
+            actors.reason(request.reason, f"Setting a criterion to {status}")
+
+    agent = actors.first_of(work, lambda: actors.actor(work, request.by), reasoned)
     actual = None if request.actual is None else str(request.actual)
     if request.text is not None:
         _planner(work, request, agent.id, "rewording a criterion")
     if status is not None:
-        _check_status(work, row, status, agent, _reason(request))
+        _check_status(work, row, status, agent, reasoned)
     if actual is not None and row["operator"] is None:
         without = sentence("Leave out {}", options(actual=True))
         raise UsageError("USAGE", f"Criterion {row['id']} measures nothing.", without)
@@ -210,9 +215,10 @@ def set_criterion(work: Work, request: SetCriterion) -> Answer:
     return _answer(work, row["id"])
 
 
-def _check_status(work: Work, row: Row, status: str, agent: Agent, reason: str) -> None:
+def _check_status(work: Work, row: Row, status: str, agent: Agent, reasoned: Callable[[], object]) -> None:
     if agent.kind == "human":
-        human.require(work, agent, f"Setting criterion {row['id']} to {status} as {agent.id}")
+        what = f"Setting criterion {row['id']} to {status} as {agent.id}"
+        actors.first_of(work, lambda: human.require(work, agent, what), reasoned)
     elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} may not say whether a criterion is met or deferred; the project manager may.",
@@ -225,9 +231,7 @@ def _check_status(work: Work, row: Row, status: str, agent: Agent, reason: str) 
             sentence("Record the value with {}", options(actual="N")) if row["operator"]
             else suggest("validate", session_id=work.step.chain),
         )
-    if not reason:
-        message = f"Setting a criterion to {status} needs a reason."
-        raise Refused("REASON_REQUIRED", message, again(reason="TEXT"))
+    reasoned()
 
 
 def _check_evidence(work: Work, row: Row, proof: str, agent: Agent) -> None:
@@ -269,31 +273,41 @@ def remove(work: Work, request: RemoveCriterion) -> Answer:
     """
     work.open_session()
     row = _require(work, request.id)
-    by, reason = _planner(work, request, request.by, "removing a criterion"), _reason(request)
-    if not reason:
-        raise Refused("REASON_REQUIRED", "Removing a criterion needs a reason.", again(reason="TEXT"))
+
+    def reasoned() -> str:
+        return actors.reason(request.reason, "Removing a criterion")
+
+    by, reason = _planner(work, request, request.by, "removing a criterion", reasoned), reasoned()
     _record(work, "criterion", row["id"], row["status"], REMOVED, by, reason)
     _update(work, row["id"], {"removed_seq": work.seq, "removed_by": by, "removed_reason": reason})
     return _answer(work, row["id"])
 
 
-def _planner(work: Work, request: _Change, by: str | None, what: str) -> str:
-    """Who may change the scope: until the first plan the planners, afterwards the project manager with a reason."""
-    agent = actors.actor(work, by)
+def _planner(
+    work: Work, request: _Change, by: str | None, what: str, reasoned: Callable[[], object] | None = None
+) -> str:
+    """Who may change the scope: until the first plan the planners, afterwards the project manager with a reason.
+
+    Args:
+        reasoned: the check of a change that needs a reason before the first plan as well.
+    """
     frozen = bool(work.session().planned)
+
+    def explained() -> None:
+        if frozen:
+            actors.reason(request.reason, f"The scope was frozen by the first plan; {what}")
+
+    agent = actors.first_of(work, lambda: actors.actor(work, by), reasoned or explained)
     if agent.kind == "human":
-        human.require(work, agent, f"{what[0].upper()}{what[1:]} as {agent.id}")
+        act = f"{what[0].upper()}{what[1:]} as {agent.id}"
+        actors.first_of(work, lambda: human.require(work, agent, act), reasoned or explained)
     elif agent.role not in PLANNERS or (frozen and agent.role != MANAGER):
         since = " once the work is planned" if frozen else ""
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what}{since} is the project manager's to do.",
             again(by="project_manager"),
         )
-    if frozen and not _reason(request):
-        raise Refused(
-            "REASON_REQUIRED", f"The scope was frozen by the first plan; {what} needs a reason.",
-            again(reason="TEXT"),
-        )
+    explained()
     return agent.id
 
 

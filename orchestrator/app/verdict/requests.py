@@ -43,8 +43,8 @@ class AddCriterion(
 
     id: str = argument("The new criterion's id, unique in its session.", holds=CRITERION_ID)
     session_id: str = SESSION
-    text: str = option("What must hold.", reading=TEXT)
-    metric: str | None = option("What is measured; with --operator and --target.", default=None, metavar="NAME")
+    text: str = option("The criterion, in words.", reading=TEXT)
+    metric: str | None = option("The metric; needs --operator and --target.", default=None, metavar="NAME")
     operator: str | None = option(
         "How the value compares to the target.", default=None, choices=("ge", "gt", "le", "lt", "eq")
     )
@@ -75,7 +75,7 @@ class ListCriteria(
     """List the success criteria of a session."""
 
     session_id: str = SESSION
-    all: bool = flag("With removed ones too.")
+    all: bool = flag("Include removed criteria.")
     limit: int = LIMIT
     since: int | None = SINCE
 
@@ -90,7 +90,7 @@ class SetCriterion(
     persons=True,
     checked_by="verdict.criteria:checked_finding",
 ):
-    """Record what was found about a criterion. What a number or a command decides is never set as met."""
+    """Record the result of a criterion. Criteria decided by a number or a command cannot be set to met by hand."""
 
     id: str = argument("The criterion.", holds=CRITERION_ID)
     session_id: str = SESSION
@@ -101,7 +101,7 @@ class SetCriterion(
     evidence: str | None = option(
         "What shows it: the id of evidence or of a report, such as S1:R12.", default=None, metavar="ID"
     )
-    text: str | None = option("Another wording.", default=None, reading=TEXT)
+    text: str | None = option("New wording.", default=None, reading=TEXT)
     by: str | None = BY
     reason: str | None = REASON._replace(default=None)
     request_id: str | None = REQUEST
@@ -131,14 +131,14 @@ class ApproveCriterion(
 class RemoveCriterion(
     Request,
     words="criterion remove",
-    line="Take a criterion out of the scope.",
+    line="Remove a criterion from the scope.",
     example="orchestrator criterion remove C1 -s S1 --by project_manager --reason 'moved to the next release'",
     use_case="verdict.criteria:remove",
     answer="shapes.OneCriterion",
     writes=True,
     persons=True,
 ):
-    """Take a criterion out of the scope; it stays on record, and the verdict lists it."""
+    """Remove a criterion from the scope; it stays on record, and the verdict lists it."""
 
     id: str = argument("The criterion.", holds=CRITERION_ID)
     session_id: str = SESSION
@@ -150,7 +150,7 @@ class RemoveCriterion(
 class Validate(
     Request,
     words="validate",
-    line="Judge a session by its record: ACCEPT or REJECT.",
+    line="Validate a session: ACCEPT or REJECT, with reasons.",
     example="orchestrator validate S1 --json",
     use_case="verdict.verdicts:record",
     prepared_by="verdict.validating:validate",
@@ -158,17 +158,18 @@ class Validate(
     answer="shapes.Validation",
     writes=True,
 ):
-    """Judge a session by its record: ACCEPT (exit 0) ends it, REJECT (exit 1) calls the project manager with the list.
+    """Validate a session against its record: ACCEPT (exit 0) ends it, REJECT (exit 1) sends it back to the project
+    manager with the list.
     Runs the criteria's commands in the project's folder. Unless the project manager's last report is BAZINGA,
     this is a dry run (exit 1).
     """
 
     session_id: str = THIS_SESSION
-    dry_run: bool = flag("Record nothing, and run no command.")
-    record: bool = flag("Record a verdict whatever the project manager's last report is.")
+    dry_run: bool = flag("Record nothing and run no commands.")
+    record: bool = flag("Record a verdict even if the project manager's last report is not BAZINGA.")
     run_commands: bool = flag("In a dry run, run the criteria's commands as well.")
     command_timeout: int = option(
-        "Seconds after which a command is killed (300).", default=300, metavar="N", span=(1, 86400)
+        "Timeout of a command in seconds (default: 300).", default=300, metavar="N", span=(1, 86400)
     )
     by: str | None = BY
     request_id: str | None = REQUEST

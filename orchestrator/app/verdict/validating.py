@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from orchestrator import progress
 from orchestrator.app.kernel import acting, attached, human, operations
 from orchestrator.app.kernel.context import FOUND, Answer, Call, Context, Work, answered, call_of, perform
 from orchestrator.app.session import pending_commands
@@ -205,5 +206,6 @@ def _outside(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> Ou
 def _tried(context: Context, criterion: Criterion, root: Path, timeout_s: int) -> Tried:
     if context.run is None:
         return Tried(Ran(criterion.id, None, "this program runs no commands"), "", 0)
+    progress.tell(f"running the command of criterion {criterion.id}")
     ended = context.run(criterion.command, folder=root, timeout_s=float(timeout_s))
     return Tried(Ran(criterion.id, ended.status, ended.why), ended.output, ended.size)

@@ -48,7 +48,7 @@ class ShowVersion(
 ):
     """Show a loaded version."""
 
-    version: str | None = argument(f"{_KEY}; the active one where left out.", default=None)
+    version: str | None = argument(f"{_KEY} (default: the active one).", default=None)
 
 
 class ListVersions(
@@ -78,14 +78,17 @@ class CompareVersions(
 class DrawWorkflow(
     Request,
     words="workflow graph",
-    line="Draw the workflow, a session's position in it.",
+    line="Draw the workflow, with a session's position.",
     example="orchestrator workflow graph --format mermaid -s S1",
     use_case="workflow.workflows:graph",
     answer="shapes.WorkflowGraph",
 ):
     """Draw the workflow; with a session, its position is highlighted."""
 
-    format: str = option("The notation.", default="mermaid", choices=("mermaid", "dot", "svg"))
+    format: str = option(
+        "The notation (default: mermaid; at a terminal: text).", default="mermaid",
+        choices=("mermaid", "dot", "svg", "text"),
+    )  # fmt: skip
     session_id: str | None = OF_SESSION
     group_id: str | None = GROUP._replace(help="Highlight this group of the session alone.")
-    version: str | None = option(f"{_KEY}; the active one where left out.", default=None)
+    version: str | None = option(f"{_KEY} (default: the active one).", default=None)

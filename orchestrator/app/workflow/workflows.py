@@ -58,6 +58,24 @@ def _checked(
     return report, tuple(files), tuple(found)
 
 
+def valid(content: str, agent_texts: dict[str, str], source: str) -> tuple[Any, list[Any], list[Answer]]:
+    """A transitions file with its agent files, as `check`; of the problems only warnings are left.
+
+    Raises:
+        InvalidInput: WORKFLOW_INVALID with every problem.
+    """
+    report, files, found = check(content, agent_texts, source)
+    rows = [problem if isinstance(problem, dict) else problem._asdict() for problem in found]
+    errors = sum(row["severity"] == "error" for row in rows)
+    if errors or report.document is None:
+        noun = "error" if errors == 1 else "errors"
+        raise InvalidInput(
+            "WORKFLOW_INVALID", f"{source} has {errors} {noun}; the active version stays.",
+            suggest("workflow check", file=source), problems=rows,
+        )
+    return report, files, rows
+
+
 def load(work: Work, request: LoadWorkflow) -> Answer:
     """Check a transitions file with its agent files, store them as one version, and make that the active one.
 
@@ -71,15 +89,7 @@ def load(work: Work, request: LoadWorkflow) -> Answer:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED; HUMAN_REQUIRED {changes, sessions}.
     """
     loader = _require_loader(work, request)
-    report, files, found = check(request.content, request.agent_texts, request.source)
-    rows = [problem if isinstance(problem, dict) else problem._asdict() for problem in found]
-    if any(row["severity"] == "error" for row in rows) or report.document is None:
-        errors = sum(row["severity"] == "error" for row in rows)
-        noun = "error" if errors == 1 else "errors"
-        raise InvalidInput(
-            "WORKFLOW_INVALID", f"{request.source} has {errors} {noun}; the active version stays.",
-            suggest("workflow check", file=request.source), problems=rows,
-        )
+    report, files, rows = valid(request.content, request.agent_texts, request.source)
     hash_ = version_hash(report.hash, files)
     row = work.reader.one("SELECT id FROM workflow_versions WHERE hash = :hash", hash=hash_)
     active = work.reader.one("SELECT workflow_version_id FROM workflow_activations ORDER BY seq DESC LIMIT 1")
@@ -238,7 +248,7 @@ def graph(
     context: Context, *, format: str = "mermaid", session_id: str | None = None, group_id: str | None = None,
     version: str | None = None,
 ) -> Answer:
-    """The workflow as a drawing in mermaid, dot or svg; with a session, its position highlighted.
+    """The workflow as a drawing in mermaid, dot, svg or text; with a session, its position highlighted.
 
     Args:
         group_id: only this group of the session is highlighted.

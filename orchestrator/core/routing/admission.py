@@ -5,7 +5,7 @@ Nothing is written before all of them have passed, so that a refusal can never l
 
 from __future__ import annotations
 
-from orchestrator.core import names
+from orchestrator.core import handoff, names
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import (
     MANAGER,
@@ -49,7 +49,7 @@ def refuse_state(facts: Facts, report: Report, transition: Transition | None) ->
         return Refusal(
             "QUESTION_OPEN",
             f"Group {group.id} waits for a person to answer question {facts.question_id}.",
-            suggest("group show", id=group.id, session_id=session.id),
+            suggest("inbox", session_id=session.id),
             {"question_id": facts.question_id},
         )
     resumes = transition is not None and transition.effect == "resume" and group.status == "deferred_external"
@@ -78,9 +78,9 @@ def refuse_turn(facts: Facts, report: Report, transition: Transition | None) -> 
     if group is None:
         return Refusal(
             "UNKNOWN_GROUP",
-            f"A report by {report.role} belongs to a group; none is named.",
+            f"{report.role} reports need --group-id.",
             suggest("group list", session_id=facts.session.id),
-            {},
+            {"_recorded": f"A report by {report.role} belongs to a group; none is named."},
         )
     if group.status == "pending":
         failed = transition is not None and transition.effect == "merge_fail"
@@ -195,7 +195,7 @@ def refuse_content(case: Case) -> Refusal | None:
             "CLARIFICATION_LIMIT",
             f"{case.facts.clarifications} clarifications are open or unanswered since the last answer; a person must"
             " answer one before the next.",
-            suggest("status", session_id=case.session.id),
+            suggest("inbox", session_id=case.session.id),
             {"open": case.facts.clarifications},
         )
     if effect == "end_research" and case.facts.open_code_groups:
@@ -215,13 +215,20 @@ def _out_of_turn(
     return Refusal(
         "OUT_OF_TURN",
         message,
-        suggestion or suggest("group show", id=group.id, session_id=facts.session.id),
+        suggestion or _awaited(facts.session.id, group),
         {
             "expected_agent": group.awaited_role,
             "expected_action": expected_action or group.awaited_action,
             "turn": group.turn,
         },
     )
+
+
+def _awaited(session_id: str, group: Group) -> str:
+    """How a group goes on: the report of who is awaited, or where nobody is, a look at the session."""
+    if group.held or group.awaited_role is None:
+        return suggest("status", session_id=session_id)
+    return handoff.report_command(session_id, group.id, group.awaited_role, group.turn)
 
 
 def _stale(report: Report, turn: int | None) -> Refusal:

@@ -1,4 +1,4 @@
-"""A workflow as a picture in three notations; a session's position can be shown on each.
+"""A workflow as a picture in four notations; a session's position can be shown on each.
 
 Cold module.
 """
@@ -6,13 +6,17 @@ Cold module.
 from __future__ import annotations
 
 import re
+import textwrap
 
+from orchestrator.core import visible
 from orchestrator.core.workflow import picture
 from orchestrator.core.workflow.model import Workflow
 from orchestrator.core.workflow.picture import Label, Node, Positions
 from orchestrator.core.workflow.svg import svg as svg
 
-FORMATS = ("mermaid", "dot", "svg")
+FORMATS = ("mermaid", "dot", "svg", "text")
+WIDTH = 78
+"""Columns of the picture as text."""
 
 
 def draw(workflow: Workflow, notation: str, positions: Positions | None = None) -> str:
@@ -20,12 +24,12 @@ def draw(workflow: Workflow, notation: str, positions: Positions | None = None) 
 
     Args:
         workflow: the workflow.
-        notation: "mermaid", "dot" or "svg".
+        notation: "mermaid", "dot", "svg" or "text".
         positions: role -> what of a session waits for it (group ids); shown highlighted.
 
     Raises: KeyError, when the notation is none of FORMATS.
     """
-    return {"mermaid": mermaid, "dot": dot, "svg": svg}[notation](workflow, positions)
+    return {"mermaid": mermaid, "dot": dot, "svg": svg, "text": text}[notation](workflow, positions)
 
 
 def mermaid(workflow: Workflow, positions: Positions | None = None) -> str:
@@ -58,6 +62,34 @@ def dot(workflow: Workflow, positions: Positions | None = None) -> str:
             lines.append(_dot_link(node.id, node.id, node.loops))
     lines += [_dot_link(*link) for link in shown.links]
     return "\n".join([*lines, "}"]) + "\n"
+
+
+def text(workflow: Workflow, positions: Positions | None = None) -> str:
+    """The picture for a terminal: each role, and below it where its statuses lead."""
+    shown = picture.picture(workflow, positions)
+    titles = {node.id: node.title for node in shown.nodes}
+    lines: list[str] = []
+    for node in shown.nodes:
+        ways = [(titles[link.target], link.labels) for link in shown.links if link.source == node.id]
+        ways += [(f"{node.title} again", node.loops)] if node.loops else []
+        if not ways and not node.marks:
+            continue
+        lines += ["", node.title + (f"  <== {_marks(node)}" if node.marks else "")]
+        for number, (target, labels) in enumerate(ways, 1):
+            lines += _way(target, labels, is_last=number == len(ways))
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _marks(node: Node) -> str:
+    return visible.on_one_line(", ".join(node.marks))
+
+
+def _way(target: str, labels: tuple[Label, ...], *, is_last: bool) -> list[str]:
+    head, below = ("└─> ", "      ") if is_last else ("├─> ", "│     ")
+    listed = f"{target}: {', '.join(label.text for label in labels)}"
+    return textwrap.wrap(
+        listed, WIDTH, initial_indent=head, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _dot_link(source: str, target: str, labels: tuple[Label, ...]) -> str:

@@ -172,7 +172,7 @@ COMMANDS = {
         " their names with underscores (a list for what is repeated, true for a flag):\n\n"
         '{"op": "group create", "args": {"id": "A", "session_id": "S1", "depends_on": ["B"]}}',
         "orchestrator batch commands.jsonl",
-        (argument("file", "The file of lines; stdin where left out.", required=False),),
+        (argument("file", "The file to read (default: stdin).", required=False),),
         None,
         _batch,
         line="Run many commands in one process, a JSON line for each.",

@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.kernel import arguments, operations, outcomes
-from orchestrator.doors.cli import output, suggested_commands
+from orchestrator.doors.cli import output, suggested_commands, waiting
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
 
@@ -17,7 +17,12 @@ DOOR = "cli"
 def run(command: Command, given: Given) -> Result:
     """Run a command: its own handler, or the operation of its words."""
     try:
-        return command.handler(given) if command.handler else operation(command.words, given)
+        if command.handler is None:
+            return operation(command.words, given)
+        if command.words not in waiting.SLOW:
+            return command.handler(given)
+        with waiting.shown(command.words):
+            return command.handler(given)
     except OrchestratorError:
         raise
     except Exception as error:
@@ -48,7 +53,8 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
             from orchestrator.app.people import verification
 
             verification.of_call(context, words, bound, token, sits=True)
-        return result(call(context, words, **bound), context.path)
+        with waiting.shown(words):
+            return result(call(context, words, **bound), context.path)
     except OrchestratorError as problem:
         problem.data.setdefault("_session", outcomes.hinted(problem, outcomes.session_of(words, bound)))
         problem.data.setdefault("db", context.path)

@@ -129,7 +129,7 @@ COMMANDS = {
             (),
             _moved,
             _upgrade,
-            line="Bring the database to this program's schema.",
+            line="Upgrade the database to this program's schema.",
             answer=("shapes.Moved",),
         ),
         Command(
@@ -139,7 +139,7 @@ COMMANDS = {
             (argument("revision", "The number of a revision, or base."),),
             _moved,
             _downgrade,
-            line="Bring the database to an older schema, or refuse.",
+            line="Downgrade the schema, unless data would be lost.",
             answer=("shapes.Moved",),
         ),
         Command(
@@ -156,7 +156,7 @@ COMMANDS = {
             "db check",
             "Check the whole database: pages, references, triggers, version, orphans. Exit 1 where something is wrong.",
             "orchestrator db check --repair",
-            (flag("repair", "Make missing or altered triggers, views and indexes anew first; this is recorded."),),
+            (flag("repair", "First recreate missing or altered triggers, views and indexes; this is recorded."),),
             _findings,
             _check,
             line="Check the database: pages, references, triggers, orphans.",
@@ -180,7 +180,7 @@ COMMANDS = {
             (argument("file", "The backup; a -wal beside it belongs to it."),),
             _restored,
             _restore,
-            line="Put a backup in the place of the database.",
+            line="Restore the database from a backup.",
             answer=("shapes.Restored",),
         ),
         Command(
@@ -190,7 +190,7 @@ COMMANDS = {
             (),
             _findings,
             _doctor,
-            line="Say what is the matter with the database, and what mends it.",
+            line="Diagnose the database and suggest fixes.",
             answer=("shapes.Doctor",),
         ),
     )

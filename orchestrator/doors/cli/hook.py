@@ -83,6 +83,6 @@ COMMANDS = {
         (),
         None,
         _hook,
-        line="Answer one event of a coding client, from stdin.",
+        line="Handle one hook event of a coding client, from stdin.",
     ),
 }

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from orchestrator import errors
 from orchestrator.app.kernel import outcomes
 from orchestrator.core import names
-from orchestrator.doors.cli import catalogue, early_interrupts, output, suggested_commands, values
+from orchestrator.doors.cli import catalogue, early_interrupts, output, screen, suggested_commands, values
 from orchestrator.doors.cli.options import Command, Given, Result
 
 _LEADING = {"--json": 1, "--debug": 1, "--db": 2}
@@ -83,6 +83,8 @@ def _called(argv: list[str], *, is_program: bool) -> int:
         calling.record_unread(command.words, values.unread(command, raw, os.environ), problem)
         raise
     suggested_commands.name_database(given.db)
+    if not given.json:
+        screen.use(screen.of(sys.stdout, os.environ, bootstrap.now(), utc=given.utc, color=given.color))
     return _answered(command, given, calling.run(command, given))
 
 
@@ -125,7 +127,7 @@ def _explained(argv: list[str]) -> int:
 def _version() -> int:
     from importlib import metadata
 
-    output.write(output.text(f"orchestrator {metadata.version('agent-orchestrator')}", sys.stdout))
+    output.write(output.text(f"orchestrator {metadata.version('guarded-orchestrator')}", sys.stdout))
     return errors.EXIT_OK
 
 
@@ -203,11 +205,16 @@ def _sentence(problem: errors.OrchestratorError) -> str:
 
     lines = [f"error {problem.code}: {shapes.visible(problem.message)}"]
     for each in problem.data.get("problems") or ():
-        shown = _problem(each, problem.message)
+        shown = "" if _says(each, problem) else _problem(each, problem.message)
         lines += [f"  {shown}"] if shown else []
     if problem.suggestion:
         lines.append(f"try: {shapes.visible(suggested_commands.worded(problem.suggestion))}")
     return "\n".join(lines)
+
+
+def _says(each: Any, problem: errors.OrchestratorError) -> bool:
+    """Whether a problem is the error itself."""
+    return isinstance(each, dict) and (each.get("id"), each.get("message")) == (problem.code, problem.message)
 
 
 def _problem(each: Any, said: str) -> str:

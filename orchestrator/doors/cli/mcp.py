@@ -6,6 +6,7 @@ import gc
 import importlib
 from typing import Any
 
+from orchestrator import resources
 from orchestrator.app.kernel import requests
 from orchestrator.core import names
 from orchestrator.doors.cli import catalogue, output
@@ -41,7 +42,7 @@ def _door() -> Any:
         raise EnvironmentProblem(
             "EXTRA_MISSING",
             f"The Python package mcp is not installed, or too old or too new: no {lacking}.",
-            "pip install 'agent-orchestrator[mcp]'",
+            resources.installing("mcp"),
         ) from None
 
 
@@ -52,7 +53,7 @@ COMMANDS = {
         " ends. Who acts is fixed here, so that no call can name another. The log goes to stderr.",
         "orchestrator mcp --agent-id developer -s S1",
         (
-            option("agent_id", "As whom the server acts.", "--agent-id", "-a", required=True, metavar="AGENT"),
+            option("agent_id", "The agent the server acts as.", "--agent-id", "-a", required=True, metavar="AGENT"),
             option("session_id", requests.SESSION.help, "--session-id", "-s", metavar="ID")._replace(
                 variable=requests.SESSION.variable
             ),

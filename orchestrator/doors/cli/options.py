@@ -60,7 +60,7 @@ class Parameter(NamedTuple):
 class Given(NamedTuple):
     """A call that was taken apart: the parameters of the use case, and what belongs to the command line itself.
 
-    warnings: what a person should know about what was given.
+    warnings: what a person should know about what was given. utc, color: as the options of the same names.
     """
 
     arguments: dict[str, Any]
@@ -68,6 +68,8 @@ class Given(NamedTuple):
     db: str | None
     debug: bool
     warnings: tuple[str, ...] = ()
+    utc: bool = False
+    color: str | None = None
 
 
 class Result(NamedTuple):
@@ -134,8 +136,13 @@ def flag(name: str, help: str, *flags: str) -> Parameter:
 
 JSON = flag("json", "Answer with one JSON object (also: ORCHESTRATOR_JSON=1).")
 DB = option("db", "The database file; else ORCHESTRATOR_DB, else the nearest .orchestrator upwards.", metavar="FILE")
+UTC = flag("utc", "On a terminal: exact times instead of relative ones.")
+COLOR = option(
+    "color", "Colour the text (default: auto, on a terminal unless NO_COLOR is set).",
+    choices=("auto", "always", "never"),
+)  # fmt: skip
 DEBUG = flag("debug", "Show the traceback of an unexpected error.")
-COMMON = (JSON, DB, DEBUG)
+COMMON = (JSON, DB, UTC, COLOR, DEBUG)
 """What every command takes."""
 
 HUMAN = option(

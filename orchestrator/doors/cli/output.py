@@ -14,6 +14,7 @@ from typing import Any
 from orchestrator.app.kernel import operations
 from orchestrator.core import masking
 from orchestrator.core.suggestions import suggest
+from orchestrator.doors.cli import screen
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 STDOUT, STDERR = 1, 2
@@ -63,13 +64,40 @@ def write(data: bytes, recorded: str | None = None) -> bool:
     return True
 
 
+def draw(words: str) -> None:
+    """Write to stderr as it is, without a line end, secrets masked; where that fails nothing is drawn."""
+    try:
+        if sys.stderr is not None:
+            _write_all(STDERR, masking.mask_written(words).encode(sys.stderr.encoding or "ascii", "backslashreplace"))
+    except OSError:
+        pass
+
+
+_HEADS = (("error ", screen.RED), ("warning:", screen.YELLOW), ("try:", screen.BOLD))
+"""How a line on stderr begins, and in what style where that is a terminal."""
+
+
 def complain(words: str) -> None:
     """Write to stderr; where that fails there is nobody left to tell."""
     try:
         if sys.stderr is not None:
-            _write_all(STDERR, text(words, sys.stderr))
+            _write_all(STDERR, text(_coloured(words), sys.stderr))
     except OSError:
         pass
+
+
+def _coloured(words: str) -> str:
+    if not (screen.is_terminal(sys.stderr) and screen.has_colours(os.environ)):
+        return words
+    return "\n".join(_head(line) for line in words.split("\n"))
+
+
+def _head(line: str) -> str:
+    for head, style in _HEADS:
+        if line.startswith(head):
+            end = line.index(":") + 1
+            return f"\x1b[{style}m{line[:end]}\x1b[0m{line[end:]}"
+    return line
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

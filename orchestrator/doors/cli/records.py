@@ -66,7 +66,7 @@ COMMANDS = {
         (argument("file", "The export (jsonl), or - for stdin."),),
         _imported,
         _import,
-        line="Tell an exported session again into an empty database.",
+        line="Replay an exported session into an empty database.",
         answer=("records.Import",),
     ),
 }

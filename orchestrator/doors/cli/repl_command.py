@@ -82,7 +82,7 @@ COMMANDS = {
         (*flags.FLAGS, HUMAN),
         None,
         _repl,
-        line="Do tasks and commands line by line, from a person or a script.",
+        line="Run tasks and commands line by line.",
         answer=("runs.Line",),
     ),
 }

@@ -65,8 +65,8 @@ def _same_status(given: str | None, found: str) -> bool:
 
 
 _DOCUMENTS = (
-    option("report", "Take the report from one JSON document.", kind=DOCUMENT, metavar="FILE"),
-    option("output", "Find the report in an agent's final message.", kind=DOCUMENT, metavar="FILE"),
+    option("report", "Read the report from a JSON document.", kind=DOCUMENT, metavar="FILE"),
+    option("output", "Extract the report from an agent's final message.", kind=DOCUMENT, metavar="FILE"),
 )
 
 COMMANDS = {"route": of_operation(Route, *_DOCUMENTS, handler=_route)}

@@ -79,12 +79,12 @@ COMMANDS = {
         "orchestrator run 'create notes.md' --type LIGHT_EDIT --project .",
         (
             argument("prompt", "What is to be done; - reads stdin, @FILE a file.", kind=TEXT),
-            option("type", "What kind of task it is; told by its words where left out.", choices=task_types.TYPES),
+            option("type", "Task type (default: guessed from the prompt).", choices=task_types.TYPES),
             *flags.FLAGS,
         ),
         None,
         _run,
-        line="Do one task: an executor works, and what it did is verified.",
+        line="Run one task with an executor and verify the result.",
         answer=("runs.OneRun",),
     ),
 }

@@ -7,6 +7,7 @@ import importlib
 from importlib import util
 from typing import Any
 
+from orchestrator import resources
 from orchestrator.app.kernel import outcomes
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import catalogue, output, suggested_commands
@@ -131,7 +132,7 @@ def _require_packages() -> None:
         raise EnvironmentProblem(
             "EXTRA_MISSING",
             f"The Python package {missing[0]} is not installed.",
-            "pip install 'agent-orchestrator[web]'",
+            resources.installing("web"),
         )
 
 
@@ -144,12 +145,12 @@ COMMANDS = {
         " elsewhere `orchestrator human link` makes one.",
         "orchestrator serve --port 8765",
         (
-            option("host", "Where to listen; 127.0.0.1 where left out.", metavar="ADDRESS"),
-            option("port", "The port; 8765 where left out, 0 takes a free one.", kind=INTEGER, metavar="N"),
-            option("name", "A further name by which browsers call the server; repeatable.", kind=WORDS, metavar="NAME"),
+            option("host", "Address to listen on (default: 127.0.0.1).", metavar="ADDRESS"),
+            option("port", "Port to listen on; 0 picks a free one (default: 8765).", kind=INTEGER, metavar="N"),
+            option("name", "Another host name browsers use for this server. Repeatable.", kind=WORDS, metavar="NAME"),
             option(
                 "token_file",
-                "A file with the token of scripts; one for this process is made where left out.",
+                "A file with the API token (default: a new token for each start).",
                 kind=SECRET,
                 metavar="FILE",
             ),

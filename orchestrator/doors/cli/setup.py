@@ -17,7 +17,7 @@ def _init(given: Given) -> Result:
 
     file, root = given.arguments.get("workflow"), given.arguments.get("project")
     if file is not None:
-        setup.read_workflow(Path(file))
+        setup.require_valid(Path(file))
     if root is not None:
         setup.require_project(root)
     folder = maintenance.working_folder(given.db, os.environ) if root is None else Path(os.path.abspath(root))
@@ -90,7 +90,7 @@ COMMANDS = {
         "Create or upgrade the database, register the first agents, and load the workflow. Safe to repeat.",
         "orchestrator init --project .",
         (
-            option("workflow", "A transitions file; the shipped one where left out.", metavar="FILE"),
+            option("workflow", "A transitions file (default: the shipped one).", metavar="FILE"),
             option(
                 "project",
                 "Also set up this folder for runs: make what is missing of .claude (CLAUDE.md,"
@@ -105,12 +105,12 @@ COMMANDS = {
     ),
     "demo": Command(
         "demo",
-        "Play an incident in a temporary database: blocked work that somebody tries to call completed.",
+        "Replay an incident in a temporary database: agents try to mark blocked work as completed.",
         "orchestrator demo",
         (),
         _story,
         _demo,
-        line="Play an incident in a temporary database, step by step.",
+        line="Replay an incident in a temporary database, step by step.",
         answer=("shapes.Demo",),
     ),
 }

@@ -22,15 +22,10 @@ def visible(value: object) -> str:
 
 
 def table(rows: Sequence[dict[str, Any]], columns: Sequence[str]) -> str:
-    """Rows under the columns' names, aligned; the last column is not cut."""
+    """Rows under the columns' names, aligned and fitted to the screen."""
     cells = [[visible(name).replace("_", " ") for name in columns]]
     cells += [[visible(row.get(name)) for name in columns] for row in rows]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
-    return "\n".join(_aligned(line, widths) for line in cells)
-
-
-def _aligned(cells: list[str], widths: list[int]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+    return "\n".join(layout.aligned(cells))
 
 
 def everything(answer: dict[str, Any]) -> str:

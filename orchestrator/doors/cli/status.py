@@ -36,9 +36,9 @@ def _status(given: Given) -> Result:
     return watching.watch(asked, interval)
 
 
-_WATCH = flag("watch", "Print it again and again, until the session has ended.")
-_INTERVAL = option("interval", "Seconds between two looks of --watch; 2 where left out.", kind=INTEGER)
-_FORMAT = option("format", "How it is printed.", choices=("md", "json"))
+_WATCH = flag("watch", "Refresh until the session ends.")
+_INTERVAL = option("interval", "Seconds between refreshes of --watch (default: 2).", kind=INTEGER)
+_FORMAT = option("format", "Output format.", choices=("md", "json"))
 
 COMMANDS = {
     "status": of_operation(ShowStatus, _WATCH, _INTERVAL, handler=_status),

@@ -43,8 +43,11 @@ def given(command: Command, raw: dict[str, Any], environment: Mapping[str, str])
     for parameter in command.parameters:
         if parameter.variable and environment.get(parameter.variable):
             arguments.setdefault(parameter.key, environment[parameter.variable])
+    if own["color"] is not None:
+        checks.check_choice("--color", own["color"], options.COLOR.choices)
     warnings = _warnings(command, values)
-    return Given(arguments, bool(own["json"]) or wants_json(environment), own["db"], bool(own["debug"]), warnings)
+    wants = bool(own["json"]) or wants_json(environment)
+    return Given(arguments, wants, own["db"], bool(own["debug"]), warnings, bool(own["utc"]), own["color"])
 
 
 def _warnings(command: Command, values: dict[str, Any]) -> tuple[str, ...]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 
+from orchestrator import bootstrap
 from orchestrator.app.kernel import outcomes
-from orchestrator.doors.cli import calling, output, text
+from orchestrator.doors.cli import calling, output, screen, text
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.errors import UsageError
 
@@ -33,17 +37,50 @@ def watch(given: Given, interval: int | None = None) -> Result:
         raise UsageError("USAGE", f"--interval must be from 1 to {MOST_S}, not {seconds}.", "Repeat without it")
     # A long life needs what a short one does without.
     gc.enable()
+    is_drawn = not given.json and screen.is_terminal(sys.stdout) and screen.has_colours(os.environ | {"NO_COLOR": ""})
+    with _live() if is_drawn else nullcontext(_append) as show:
+        return Result({}, None, _look(given, seconds, show), printed=True)
+
+
+Show = Callable[[bytes], bool]
+"""Shows a look; False where nobody is there to see it."""
+
+
+def _look(given: Given, seconds: int, show: Show) -> int:
+    """Look until the session has ended or somebody interrupts; the exit code of the last look."""
     code = 0
     try:
         while True:
+            screen.use(screen.of(sys.stdout, os.environ, bootstrap.now(), utc=given.utc, color=given.color))
             found = calling.operation("status", given)
             code = found.exit_code
-            if not output.write(_shown(found, given)) or _over(found):
+            if not show(_shown(found, given)) or _over(found):
                 break
             time.sleep(seconds)
     except KeyboardInterrupt:
         pass
-    return Result({}, None, code, printed=True)
+    return code
+
+
+def _append(look: bytes) -> bool:
+    """In a pipe each look follows the one before."""
+    return output.write(look)
+
+
+@contextmanager
+def _live() -> Iterator[Show]:
+    """On a terminal one region is drawn anew; the last look stays in full."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    def show(look: bytes) -> bool:
+        live.update(Text.from_ansi(look.decode(sys.stdout.encoding)), refresh=True)
+        return True
+
+    console = Console(highlight=False)
+    with Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as live:
+        yield show
 
 
 def _over(found: Result) -> bool:

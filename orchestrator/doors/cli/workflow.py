@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sys
 from typing import Any
 
 from orchestrator.app.kernel import outcomes
-from orchestrator.app.workflow.requests import LoadWorkflow
-from orchestrator.doors.cli import calling, shapes
+from orchestrator.app.workflow.requests import DrawWorkflow, LoadWorkflow
+from orchestrator.doors.cli import calling, screen, shapes
 from orchestrator.doors.cli.options import (
     INTEGER,
     Command,
@@ -22,7 +23,7 @@ from orchestrator.doors.cli.options import (
 from orchestrator.doors.cli.text import layout
 from orchestrator.errors import EXIT_INVALID, EXIT_OK, InvalidInput, UsageError
 
-_AGENTS = option("agents", "A folder of agent files; the shipped ones where left out.", metavar="FOLDER")
+_AGENTS = option("agents", "A folder of agent files (default: the shipped ones).", metavar="FOLDER")
 
 
 def _sources(arguments: dict[str, Any]) -> tuple[str, dict[str, str], str]:
@@ -51,7 +52,10 @@ def loading(arguments: dict[str, Any]) -> dict[str, Any]:
 def _load(given: Given) -> Result:
     chosen = {key: value for key, value in given.arguments.items() if key in ("by", "request_id")}
     arguments = {**chosen, **loading(given.arguments)}
-    found = calling.operation("workflow load", given._replace(arguments=arguments))
+    from orchestrator.app import setup
+
+    with setup.naming(given.arguments["file"]):
+        found = calling.operation("workflow load", given._replace(arguments=arguments))
     return found._replace(text=_loaded(found.answer))
 
 
@@ -116,7 +120,7 @@ def _invalid(source: str, answer: dict[str, Any]) -> InvalidInput:
     message = f"{source} has {layout.counted(answer['errors'], 'error')}."
     if not answer["errors"]:
         message = f"{source}: {layout.counted(len(answer['proof']['counterexamples']), 'counterexample')} found."
-    return InvalidInput("WORKFLOW_INVALID", message, "Mend every listed problem and check again", **details)
+    return InvalidInput("WORKFLOW_INVALID", message, "Fix every listed problem and check again", **details)
 
 
 def _proof(content: str, texts: dict[str, str], given: dict[str, Any]) -> Any:
@@ -149,7 +153,7 @@ def _proved(proof: Any) -> list[str]:
         return [*lines, f"Refuted: {layout.counted(len(proof.counterexamples), 'counterexample')} in {searched}."]
     cut = [each for each in proof.configurations if not each.complete]
     left = f"; {len(cut)} of {len(proof.configurations)} searches were cut and show nothing beyond" if cut else ""
-    return [*lines, f"Nothing wrong in {searched}{left}."]
+    return [*lines, f"No problems found in {searched}{left}."]
 
 
 def _reach(each: Any) -> str:
@@ -180,9 +184,34 @@ def _sarif(whole: Any) -> dict[str, Any]:
     return document
 
 
+_PLAIN = str.maketrans("└├─│", "`|-|")
+
+
+def _graph(given: Given) -> Result:
+    """The drawing; text where a person looks at a terminal and names no notation."""
+    arguments = dict(given.arguments)
+    if not given.json and screen.is_terminal(sys.stdout):
+        arguments.setdefault("format", "text")
+    found = calling.operation("workflow graph", given._replace(arguments=arguments))
+    drawn = str(found.answer["graph"])
+    if arguments.get("format") == "text" and not _has_lines(sys.stdout):
+        drawn = drawn.translate(_PLAIN)
+    return found._replace(text=drawn)
+
+
+def _has_lines(stream: Any) -> bool:
+    """Whether a stream's encoding has the lines that boxes are drawn with."""
+    try:
+        "└├─│".encode(getattr(stream, "encoding", None) or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 _FILE = argument("file", "The transitions file.")
 
 COMMANDS = {
+    "workflow graph": of_operation(DrawWorkflow, handler=_graph),
     "workflow load": of_operation(LoadWorkflow, _FILE, _AGENTS, handler=_load),
     "workflow check": Command(
         "workflow check",
@@ -191,11 +220,11 @@ COMMANDS = {
         (
             _FILE,
             _AGENTS,
-            flag("strict", "What the agent files and the workflow differ in is an error."),
-            flag("prove", "Search what can happen in small sessions for a state that must not be."),
-            option("seconds", "With --prove: how long at most; 1800 where left out.", kind=INTEGER, metavar="N"),
-            flag("thorough", "With --prove: search what takes minutes to hours, too; say --seconds."),
-            option("format", "How it is printed.", choices=("text", "json", "sarif")),
+            flag("strict", "Treat differences between agent files and workflow as errors."),
+            flag("prove", "Search everything that can happen in small sessions for a state that must never occur."),
+            option("seconds", "With --prove: time limit in seconds (default: 1800).", kind=INTEGER, metavar="N"),
+            flag("thorough", "With --prove: search further; takes minutes to hours (set --seconds)."),
+            option("format", "Output format.", choices=("text", "json", "sarif")),
         ),
         None,
         _check,

@@ -132,7 +132,7 @@ def build(desk: Desk) -> Server[Any]:
     agent = desk.caller.settings.agent_id
     return Server(
         NAME,
-        version=metadata.version("agent-orchestrator"),
+        version=metadata.version("guarded-orchestrator"),
         instructions=(
             f"You act as agent {agent}. Call get_next_action for what to do now, a task or the turn"
             " that is open, and get_status when you have lost your context. Report a turn once, with route; report a"

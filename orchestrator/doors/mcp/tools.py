@@ -60,7 +60,7 @@ _GROUP_ALIAS = {"group_id": "id"}
 _PAGE = {
     "since": "Only what comes after this step of the session.",
     "until": "Only what comes up to this step.",
-    "limit": "How many rows at most.",
+    "limit": "Maximum number of rows.",
     "order": "asc or desc, by step.",
 }
 
@@ -104,9 +104,9 @@ TOOLS: dict[str, Tool] = {
                 "details": "A JSON object with context for the next agent.",
                 "metadata": "A JSON object: how far you came, and what stopped you.",
                 "acknowledge": "Project manager: an object of group id to reason, for groups accepted as they are.",
-                "testing_mode": "Repeats or tightens the session's mode.",
+                "testing_mode": "Repeat or tighten the session's testing mode.",
                 "interrupt": "Project manager: supersede another role's open turn.",
-                "dry_run": "Decide, and record nothing.",
+                "dry_run": "Show the decision without recording anything.",
                 **_SESSION,
                 **_REQUEST,
             },
@@ -170,8 +170,8 @@ TOOLS: dict[str, Tool] = {
             " the project manager with the list of what is missing. Runs the criteria's commands. Unless the project"
             " manager's last report is BAZINGA, this is a dry run.",
             {
-                "dry_run": "Record nothing, and run no command.",
-                "record": "Record a verdict whatever the project manager's last report is.",
+                "dry_run": "Record nothing and run no commands.",
+                "record": "Record a verdict even if the project manager's last report is not BAZINGA.",
                 "run_commands": "In a dry run, run the criteria's commands as well.",
                 "command_timeout": "Seconds after which a command is killed.",
                 **_SESSION,
@@ -186,8 +186,8 @@ TOOLS: dict[str, Tool] = {
             "Where a session stands: whom it awaits and since when, its groups, open questions, what stalls it, and the"
             " verdict. The one call to go on from when you have lost your context.",
             {
-                "brief": "Leave out the groups one by one.",
-                "at_seq": "As it stood right after this step of the session.",
+                "brief": "Do not list the groups.",
+                "at_seq": "Show it as it was after this step of the session.",
                 **_SESSION,
             },
         ),
@@ -196,7 +196,7 @@ TOOLS: dict[str, Tool] = {
             "group show",
             "One task group",
             "One task group: whom it awaits, its counters, blockers, and each part of its completion path.",
-            {"id": "The task group.", "at_seq": "As it stood right after this step of the session.", **_SESSION},
+            {"id": "The task group.", "at_seq": "Show it as it was after this step of the session.", **_SESSION},
             aliases=_GROUP_ALIAS,
         ),
         Tool(
@@ -220,7 +220,7 @@ TOOLS: dict[str, Tool] = {
             " report, and its turn.",
             {
                 "group_id": "The task group; the session as a whole where left out.",
-                "turn": "The turn; the newest one where left out.",
+                "turn": "The turn (default: the latest).",
                 **_SESSION,
             },
         ),

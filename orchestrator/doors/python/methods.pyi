@@ -35,8 +35,8 @@ class Methods(Caller):
         session_id: str | None = None,
         group_id: str | None = None,
     ) -> next_actions.NextAction | next_actions.Postflight:
-        """Say what an agent does now. Without an agent, say with which commands a session goes on. Exit 2
-        where the session waits for a person."""
+        """Show what an agent does next; without an agent, the commands that continue a session. Exit 2 when
+        the session waits for a person."""
 
     def status(
         self,
@@ -45,7 +45,7 @@ class Methods(Caller):
         brief: bool = False,
         at_seq: int | None = None,
     ) -> shapes.Status | shapes.Overview:
-        """Show where a session stands: who is awaited, since when, and with which commands it goes on. Exit 0
+        """Show the state of a session: who is awaited, since when, and the commands that continue it. Exit 0
         running or ended, 2 a person is awaited, 1 stalled."""
 
     def why(
@@ -64,7 +64,7 @@ class Methods(Caller):
         session_id: str | None = None,
         turn: int | None = None,
     ) -> shapes.Handoff:
-        """Print what the agent of a turn was told, as it was frozen when the agent was started."""
+        """Print the hand-off of a turn, exactly as it was when the agent was started."""
 
     def redispatch(
         self,
@@ -75,7 +75,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> shapes.Decision:
-        """Order the awaited agent of a group to start anew, under a new turn; the old turn is stale."""
+        """Start the awaited agent of a group again, under a new turn; the old turn becomes stale."""
 
     def inbox(
         self,
@@ -84,8 +84,7 @@ class Methods(Caller):
         limit: int = 50,
         since: str | None = None,
     ) -> people.Inbox:
-        """List what waits for a person, the oldest first: what each answer would do, and the command that
-        gives it."""
+        """List open questions, oldest first, with what each answer does and the command to give it."""
 
     def answer(
         self,
@@ -97,8 +96,8 @@ class Methods(Caller):
         by: str | None = None,
         request_id: str | None = None,
     ) -> people.Answered:
-        """Answer a question, as a person: at a terminal, or with what `human enrol` has enrolled. What was
-        kept back goes on as the decision says; the note goes to whoever is started."""
+        """Answer a question as a person: at a terminal, or with what `human enrol` has enrolled. Work
+        continues as the answer says; the note is passed to the agent that is started."""
 
     def human_enrol(
         self,
@@ -166,7 +165,7 @@ class Methods(Caller):
         limit: int = 50,
         since: str | None = None,
     ) -> shapes.Sessions:
-        """List sessions, the open ones where not said otherwise."""
+        """List sessions (default: open ones)."""
 
     def session_show(
         self,
@@ -202,7 +201,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> shapes.OneSession:
-        """End a session: a chat, by the project manager. Abandoning an orchestration is a person's to do."""
+        """End a session. The project manager may end a chat; only a person may abandon an orchestration."""
 
     def session_testing_mode(
         self,
@@ -213,7 +212,8 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> shapes.OneSession:
-        """Change how much a session tests. Tightening is the project manager's, loosening a person's."""
+        """Change how much testing a session requires. The project manager may tighten it; only a person may
+        loosen it."""
 
     def session_upgrade_workflow(
         self,
@@ -273,7 +273,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> shapes.OneGroup:
-        """Move a group by hand, as far as the table of moves and the guards allow."""
+        """Change the status of a group, as far as the rules allow."""
 
     def group_depend(
         self,
@@ -285,7 +285,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> shapes.OneGroup:
-        """Let a group wait for another one of its session."""
+        """Make a group wait for another group of its session."""
 
     def group_undepend(
         self,
@@ -333,7 +333,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> tasks.OneTask:
-        """Change the status of a task, as far as moves, permissions and guards allow."""
+        """Change the status of a task, as far as the rules allow."""
 
     def task_status(
         self,
@@ -361,7 +361,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> tasks.OneTask:
-        """Let a task wait for another one of its session."""
+        """Make a task wait for another task of its session."""
 
     def task_undepend(
         self,
@@ -407,7 +407,7 @@ class Methods(Caller):
         session_id: str | None = None,
         request_id: str | None = None,
     ) -> next_actions.Claimed:
-        """Pick a task and claim it in one step; exactly one of many callers gets it. Exit 1 where there is
+        """Pick a task and claim it in one step; of several callers exactly one gets it. Exit 1 if there is
         nothing to claim."""
 
     def task_heartbeat(
@@ -420,7 +420,7 @@ class Methods(Caller):
         session_id: str | None = None,
         request_id: str | None = None,
     ) -> next_actions.Claimed:
-        """Give a sign of life: the lease of a claim begins anew."""
+        """Send a heartbeat: renew the lease of a claim."""
 
     def task_release(
         self,
@@ -433,8 +433,8 @@ class Methods(Caller):
         session_id: str | None = None,
         request_id: str | None = None,
     ) -> next_actions.Claimed:
-        """Give a task back, or free it of who is gone, so that it is todo again. Without the token one above
-        releases what is claimed, with a reason unless its lease has ended."""
+        """Release a task, or free it from an agent that is gone; it becomes todo again. Without the token, a
+        manager releases a claimed task, with a reason unless the lease has expired."""
 
     def blocker_list(
         self,
@@ -465,7 +465,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> tasks.Resolved:
-        """Resolve a blocker, as far as it is yours to lift."""
+        """Resolve a blocker that you may lift."""
 
     def criterion_add(
         self,
@@ -509,7 +509,8 @@ class Methods(Caller):
         reason: str | None = None,
         request_id: str | None = None,
     ) -> shapes.OneCriterion:
-        """Record what was found about a criterion. What a number or a command decides is never set as met."""
+        """Record the result of a criterion. Criteria decided by a number or a command cannot be set to met by
+        hand."""
 
     def criterion_approve(
         self,
@@ -532,7 +533,7 @@ class Methods(Caller):
         session_id: str | None = None,
         request_id: str | None = None,
     ) -> shapes.OneCriterion:
-        """Take a criterion out of the scope; it stays on record, and the verdict lists it."""
+        """Remove a criterion from the scope; it stays on record, and the verdict lists it."""
 
     def import_peer(
         self,
@@ -543,8 +544,8 @@ class Methods(Caller):
         by: str = "project_manager",
         request_id: str | None = None,
     ) -> shapes.Import:
-        """Import the sessions of a peer's SQLite database, with findings; the file is only read. What was
-        completed there is kept as such and proves nothing."""
+        """Import sessions from another tool's SQLite database and flag anything suspicious. The file is only
+        read. Groups completed there stay completed, but count as unproven."""
 
     def validate(
         self,
@@ -557,9 +558,9 @@ class Methods(Caller):
         by: str | None = None,
         request_id: str | None = None,
     ) -> shapes.Validation:
-        """Judge a session by its record: ACCEPT (exit 0) ends it, REJECT (exit 1) calls the project manager
-        with the list. Runs the criteria's commands in the project's folder. Unless the project manager's
-        last report is BAZINGA, this is a dry run (exit 1)."""
+        """Validate a session against its record: ACCEPT (exit 0) ends it, REJECT (exit 1) sends it back to the
+        project manager with the list. Runs the criteria's commands in the project's folder. Unless the
+        project manager's last report is BAZINGA, this is a dry run (exit 1)."""
 
     def agent_register(
         self,
@@ -589,7 +590,7 @@ class Methods(Caller):
         self,
         id: str,
     ) -> shapes.AgentShow:
-        """Show an agent, those above it, and those right below it."""
+        """Show an agent, its managers and its direct reports."""
 
     def agent_tree(
         self,
@@ -607,7 +608,7 @@ class Methods(Caller):
         reason: str = "",
         request_id: str | None = None,
     ) -> shapes.OneAgent:
-        """Take an agent out of service; what it did stays, and it acts no more."""
+        """Deactivate an agent: it can no longer act; what it did stays on record."""
 
     def workflow_load(
         self,
@@ -676,7 +677,7 @@ class Methods(Caller):
         until: int | None = None,
         order: str = "asc",
     ) -> shapes.Timeline:
-        """List all that happened, in the order of the record."""
+        """List every event in the order of the record."""
 
     def audit_refusals(
         self,
@@ -690,7 +691,7 @@ class Methods(Caller):
         until: int | None = None,
         order: str = "asc",
     ) -> shapes.Refusals:
-        """List what was refused: who tried what, and why not."""
+        """List refused attempts: who tried what, and why it was refused."""
 
     def audit_verify(
         self,
@@ -700,15 +701,15 @@ class Methods(Caller):
         since: int | None = None,
         limit: int = 50,
     ) -> verifying.Verify:
-        """Verify the record against its hash chain, every row against its event, and the database's guards
-        against their texts. Exit 1 where anything was altered, added, taken away or cut off."""
+        """Verify the record: the hash chain, every row against its event, and the database's triggers. Exit 1
+        if anything was altered, added, removed or cut off."""
 
     def audit_head(
         self,
         session_id: str | None = None,
     ) -> verifying.Heads:
-        """Print the newest step of a session, or of all, with its hash: to be noted outside, for `audit
-        verify`."""
+        """Print the latest step of a session, or of all sessions, with its hash. Keep it outside the database
+        for `audit verify --head`."""
 
     def audit_replay(
         self,
@@ -716,8 +717,9 @@ class Methods(Caller):
         *,
         strict: bool = False,
     ) -> records.Replay:
-        """Tell a session's recorded events again and compare every decision and row with what is on record.
-        Exit 1 where anything differs; what only other rules make otherwise is engine_changed and exit 0."""
+        """Replay a session's recorded events and compare every decision and row with the record. Exit 1 if
+        anything differs; differences that only a change of rules explains are listed as engine_changed,
+        exit 0."""
 
     def audit_export(
         self,
@@ -743,7 +745,7 @@ class Methods(Caller):
         until: int | None = None,
         order: str = "asc",
     ) -> audits.Blockers:
-        """List open and resolved blockers: who opened and resolved each, how, and how long it stands or stood."""
+        """List open and resolved blockers: who opened and resolved each, how, and how long it was open."""
 
     def audit_gaps(
         self,
@@ -757,8 +759,8 @@ class Methods(Caller):
         until: int | None = None,
         order: str = "asc",
     ) -> audits.Gaps:
-        """List where the record is not whole: reports without decisions, spawns without reports, groups moved
-        without cause. Exit 1 where any is listed."""
+        """List gaps in the record: reports without decisions, turns without reports, status changes without a
+        cause. Exit 1 if there are any."""
 
     def audit_stats(
         self,
@@ -778,5 +780,5 @@ class Methods(Caller):
         limit: int = 1000,
         timeout: int = 30,
     ) -> audits.Query:
-        """Run one SQL statement that only reads (SELECT, WITH, VALUES, EXPLAIN, telling PRAGMAs). With --json
-        rows are lists in the order of columns, bytes are hexadecimal digits, infinite numbers are texts."""
+        """Run one read-only SQL statement (SELECT, WITH, VALUES, EXPLAIN, read-only PRAGMAs). With --json rows
+        are lists in the order of columns, bytes are hexadecimal digits, infinite numbers are texts."""

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any, Final
 
+from orchestrator import resources
 from orchestrator.core.running import providers
 from orchestrator.core.running.program_variables import OF_PROGRAM
 from orchestrator.core.tuples import NamedTuple
@@ -65,7 +66,7 @@ class Api:
         """Whether the package is installed and the key is set; the key is not tried."""
         name, key, _ = self._provider
         if not is_installed(name):
-            help_ = f"install it with: pip install 'agent-orchestrator[{name}]'"
+            help_ = f"install it with: {resources.installing(name)}"
             return port.Availability(False, "EXTRA_MISSING", f"The Python package {name} is not installed.", help_)
         if not self._variables.get(key, "").strip():
             help_ = f"set it with: {providers.setting(key)}"

@@ -108,7 +108,7 @@ class TestAMergeThatDoesNotCompleteItsGroup:
     def test_the_answer_says_who_is_awaited_and_what_is_missing(self, merged: Answer) -> None:
         assert merged["awaiting_manager"] == ["A"]
         shown = text.render("route", merged).splitlines()
-        assert shown[0] == "wait: nobody; A awaits project_manager"
+        assert shown[0] == "Nobody to start: A waits for the project manager"
         assert f"  rule completion: {LACKS}" in shown
 
     def test_the_record_says_it(self, table: Table, merged: Answer) -> None:

@@ -146,7 +146,7 @@ def test_a_dependency_is_shown_with_its_state(desk: Desk) -> None:
 def test_a_status_shows_who_is_late_and_what_a_person_must_answer(desk: Desk) -> None:
     found = lines(desk, "status", session_id="S1")
     assert found[0] == "Session S1 (orchestration, parallel, testing full): a person is awaited"
-    assert [line for line in found if line.endswith("OVERDUE, blocked by S1:B9, came back once")] != []
+    assert [line for line in found if line.endswith("OVERDUE, blocked by S1:B9, sent back once")] != []
     assert [line for line in found if line.startswith("      orchestrator answer S1:Q")] != []
     assert "    start again: orchestrator redispatch A --session-id S1 --reason TEXT" in found
 
@@ -163,12 +163,12 @@ def test_an_empty_store_says_what_to_do(tmp_path: pathlib.Path) -> None:
         "No session is open.", "orchestrator session create ID --goal TEXT",
         "orchestrator session list --all shows those that have ended.",
     ]  # fmt: skip
-    assert lines(empty, "session list") == ["No session here; those that have ended are listed with --all."]
+    assert lines(empty, "session list") == ["No open sessions; --all lists ended ones."]
     empty.session("S1")
-    assert lines(empty, "group list", session_id="S1") == ["No group."]
-    assert lines(empty, "audit refusals", session_id="S1") == ["Nothing was refused."]
-    assert lines(empty, "audit decisions", session_id="S1", since=99) == ["No decision."]
-    assert lines(empty, "audit timeline", session_id="S1", since=99) == ["Nothing happened."]
+    assert lines(empty, "group list", session_id="S1") == ["No groups."]
+    assert lines(empty, "audit refusals", session_id="S1") == ["No refusals."]
+    assert lines(empty, "audit decisions", session_id="S1", since=99) == ["No decisions."]
+    assert lines(empty, "audit timeline", session_id="S1", since=99) == ["No events."]
 
 
 def test_a_decision_is_told_in_sentences(desk: Desk) -> None:

@@ -45,7 +45,7 @@ def test_a_wait_says_who_is_working(run: Run, lines: Lines) -> None:
     text(run, "route", "developer", "PARTIAL", "-g", "C")
     approved(run)
     shown = text(run, "route", "developer", "MERGE_SUCCESS", "-g", "A")
-    assert shown[0].startswith("wait: ")
+    assert shown[0].startswith("Nobody to start: ")
     assert "developer on C" in next(line for line in shown if line.startswith("At work: "))
 
 

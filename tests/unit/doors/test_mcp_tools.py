@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator import errors
+from orchestrator import errors, resources
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.doors.cli import main
 from orchestrator.doors.cli.schema import json_schema
@@ -228,7 +228,7 @@ def test_without_the_package_or_with_another_release_the_command_says_what_to_in
     said = streams.readouterr()
     assert said.out == ""
     assert "EXTRA_MISSING" in said.err
-    assert "pip install 'agent-orchestrator[mcp]'" in said.err
+    assert resources.installing("mcp") in said.err
 
 
 @pytest.mark.parametrize(

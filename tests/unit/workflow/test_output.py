@@ -171,8 +171,16 @@ def test_hostile_names_are_escaped(notation: str) -> None:
         "svg": "<script>",
         "mermaid": '"1',
         "dot": 'G"1',
+        "text": "\0",
     }
     assert unsafe[notation] not in drawn
+
+
+def test_the_picture_as_text_says_who_leads_where_and_fits_a_terminal() -> None:
+    lines = graph.draw(CLEAN, "text", {"developer": ["A", "B"]}).splitlines()
+    assert "developer  <== A, B" in lines
+    assert "├─> validator: BAZINGA" in lines or "└─> validator: BAZINGA" in lines
+    assert max(map(len, lines)) <= graph.WIDTH
 
 
 def parsed(positions: picture.Positions | None = None) -> ElementTree.Element:

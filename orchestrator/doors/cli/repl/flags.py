@@ -33,10 +33,10 @@ FLAGS = (
         "print_project_path", "Print PROJECT_PATH=PATH as the first line; with --json the first object names it as"
         " project.",
     ),
-    flag("non_interactive", "Ask nobody; so it is as well where stdin is no terminal."),
-    option("executor", "Who executes, such as command:PATH; the provider's own where left out.", metavar="NAME"),
-    option("executor_timeout", "How long an executor may take; 60000 where left out.", kind=INTEGER, metavar="MS"),
-    option("progress_timeout", "How long it may be silent; 30000 where left out.", kind=INTEGER, metavar="MS"),
+    flag("non_interactive", "Never prompt (the default when stdin is not a terminal)."),
+    option("executor", "The executor, such as command:PATH (default: the provider's own).", metavar="NAME"),
+    option("executor_timeout", "Timeout of an executor, in milliseconds (default: 60000).", kind=INTEGER, metavar="MS"),
+    option("progress_timeout", "Maximum silence, in milliseconds (default: 30000).", kind=INTEGER, metavar="MS"),
     option("provider", "claude-code (default), codex, openai or anthropic.", metavar="NAME"),
     option("model", "The model; its name is passed on as it is.", metavar="NAME"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Answers as text for people: pure functions from an answer to lines, aligned, without colour.
+"""Answers as text for people: pure functions from an answer to lines, fitted to the screen that `screen` knows.
 
 Each operation has its function, loaded when it is asked for; any other answer is shown key by key.
 """
@@ -8,6 +8,9 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from typing import Any
+
+from orchestrator.doors.cli import screen
+from orchestrator.doors.cli.text import layout
 
 Answer = dict[str, Any]
 
@@ -82,6 +85,10 @@ _PLACES = {
 }
 
 
+_DOCUMENTS = ("handoff", "workflow show", "workflow graph", "workflow diff")
+"""Answers whose own lines are kept, however long."""
+
+
 def render(words: str, answer: Answer) -> str:
     """An answer as readable text, without a final line break.
 
@@ -99,5 +106,6 @@ def render(words: str, answer: Answer) -> str:
         importlib.import_module(f"orchestrator.doors.cli.text.{module}"), function
     )
     past = answer.get("as_of")
-    head = [f"As of step {past['seq']}, {past['at']}:"] if past else []
-    return "\n".join([*head, *lines(answer)]).rstrip("\n")
+    head = [f"As of step {past['seq']}, {screen.when(past['at'])}:"] if past else []
+    text = "\n".join([*head, *lines(answer)]).rstrip("\n")
+    return text if words in _DOCUMENTS else layout.fitted(text)

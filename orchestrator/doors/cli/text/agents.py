@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -21,11 +22,15 @@ def agent(answer: Answer) -> list[str]:
         ("Session", row["session_id"]),
         ("Group", row["group_id"]),
         ("Tasks at once", row["max_parallel_tasks"]),
-        ("Created", row["created_at"]),
+        ("Created", screen.when(row["created_at"])),
         ("Below it", ", ".join(row["children"]) or None),
-        ("Token in force", next((f"{each['id']}, {each['enrolled_at']}" for each in row.get("enrolments", ())), None)),
+        ("Token in force", next(map(_token, row.get("enrolments", ())), None)),
     )
     return [f"Agent {visible(row['id'])}", *layout.fields(pairs)]
+
+
+def _token(enrolment: Answer) -> str:
+    return f"{enrolment['id']}, {screen.when(enrolment['enrolled_at'])}"
 
 
 def tree(answer: Answer) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -24,7 +25,7 @@ def blockers(answer: Answer) -> list[str]:
             each["task_id"],
             f"{each['class']} {each['type']}",
             f"{each['opened_by'] or 'nobody recorded'} ({each['cause']})",
-            each["opened_at"],
+            screen.when(each["opened_at"]),
             _resolved(each),
             duration(each["open_seconds"]),
             each["reason"],
@@ -32,7 +33,7 @@ def blockers(answer: Answer) -> list[str]:
         for each in answer["blockers"]
     ]
     headers = ("BLOCKER", "STATUS", "GROUP", "TASK", "KIND", "OPENED BY", "AT", "RESOLVED BY", "OPEN FOR", "REASON")
-    return [*(layout.table(headers, rows) if rows else ["No blocker."]), *layout.more(answer)]
+    return [*(layout.table(headers, rows) if rows else ["No blockers."]), *layout.more(answer)]
 
 
 def _resolved(blocker: Answer) -> str | None:
@@ -45,7 +46,7 @@ def gaps(answer: Answer) -> list[str]:
     """The answer of `audit gaps`."""
     rows = [(each["seq"], each["kind"], each["subject"], each["text"]) for each in answer["gaps"]]
     table = layout.table(("STEP", "GAP", "ABOUT", "WHAT IS MISSING"), rows)
-    return [*(table if rows else ["No gap."]), *layout.more(answer)]
+    return [*(table if rows else ["No gaps."]), *layout.more(answer)]
 
 
 def stats(answer: Answer) -> list[str]:
@@ -53,7 +54,7 @@ def stats(answer: Answer) -> list[str]:
     found = answer["stats"]
     group = f", group {found['group_id']}" if found["group_id"] is not None else ""
     return [
-        visible(f"Session {found['session_id']}{group}, measured at {found['measured_at']}"),
+        visible(f"Session {found['session_id']}{group}, measured {screen.moment(found['measured_at'])}"),
         *layout.fields(_numbers(found)),
         *layout.section("Roles", _roles(found["roles"])),
         *layout.section("Reports", _reports(found["agents"])),
@@ -136,7 +137,7 @@ def query(answer: Answer) -> list[str]:
     if answer["has_more"]:
         more = "is more than this row" if len(rows) == 1 else f"are more than these {len(rows)} rows"
         return [*lines, "", f"There {more}: repeat with a larger --limit, or narrow the SQL"]
-    return lines if rows else [*lines, "No row."]
+    return lines if rows else [*lines, "No rows."]
 
 
 def _cells(row: Iterable[object]) -> Iterable[str]:

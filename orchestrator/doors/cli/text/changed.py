@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core import handoff
+from orchestrator.doors.cli.text import decisions
 from orchestrator.doors.cli.text.layout import visible
 
 Answer = dict[str, Any]
@@ -73,6 +74,7 @@ def _decided(decision: Answer) -> str:
     if decision.get("spawns") and "turn" not in decision:
         starts = [f"{each['agent']} on {each['group_id']}, turn {each['turn']}" for each in decision["spawns"]]
         return f"{decision['action']} {'; '.join(starts)} ({rules})"
-    person = "a person" if decision["action"] == "pause_for_user" else "nobody"
+    if not decision["next_agent"]:
+        return f"nobody to start, {decisions.nobody(decision)} ({rules})"
     turn, where = decision.get("turn"), handoff.place(decision)
-    return f"{decision['action']} {decision['next_agent'] or person}{where}{f', turn {turn}' if turn else ''} ({rules})"
+    return f"{decision['action']} {decision['next_agent']}{where}{f', turn {turn}' if turn else ''} ({rules})"

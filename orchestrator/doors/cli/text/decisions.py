@@ -10,7 +10,7 @@ from orchestrator.doors.cli.shapes import visible
 
 def decision(answer: dict[str, Any]) -> list[str]:
     """A decision in a few lines: who acts next, which rules fired, what else followed."""
-    lines = [f"{visible(answer.get('action'))}: {visible(answer.get('next_agent') or 'nobody')}{_where(answer)}"]
+    lines = [_first(answer)]
     if answer.get("dry_run"):
         lines[0] += " (dry run: nothing was recorded)"
     if answer.get("repeated"):
@@ -30,6 +30,29 @@ def decision(answer: dict[str, Any]) -> list[str]:
         first, *rest = decision(each)
         lines += [f"  then {first}", *rest]
     return lines
+
+
+def _first(answer: dict[str, Any]) -> str:
+    """Who acts next, or why nobody is started."""
+    if answer.get("next_agent"):
+        return f"{visible(answer.get('action'))}: {visible(answer['next_agent'])}{_where(answer)}"
+    return visible(f"Nobody to start: {nobody(answer)}")
+
+
+_WAITS = {
+    "validate_then_end": "the validator decides next",
+    "pause_for_user": "a person must answer a question",
+    "end_session": "the session has ended",
+}
+
+
+def nobody(answer: dict[str, Any]) -> str:
+    """Why a decision starts nobody, in words."""
+    left = answer.get("awaiting_manager") or ()
+    if left:
+        return f"{', '.join(left)} {'waits' if len(left) == 1 else 'wait'} for the project manager"
+    action = str(answer.get("action"))
+    return _WAITS.get(action) or str(answer.get("reason") or action).replace("_", " ")
 
 
 def _planned(answer: dict[str, Any]) -> list[str]:

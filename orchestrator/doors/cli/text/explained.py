@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import suggested_commands
+from orchestrator.doors.cli import screen, suggested_commands
 from orchestrator.doors.cli.text import groups, layout, lists
 from orchestrator.doors.cli.text.layout import visible
 
@@ -33,7 +33,7 @@ def why(answer: Answer) -> list[str]:
 def _change(row: Answer) -> str:
     reason = f": {row['reason']}" if row["reason"] else ""
     moved = f"{row['from_status'] or '(new)'} -> {row['to_status']}"
-    return visible(f"step {row['seq']}, {row['changed_at']}: {moved} by {row['changed_by']}{reason}")
+    return visible(f"step {row['seq']}, {screen.when(row['changed_at'])}: {moved} by {row['changed_by']}{reason}")
 
 
 def handoff(answer: Answer) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import imports, layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -27,7 +28,7 @@ def _facts(row: Answer) -> list[str]:
     counts = row["counters"]
     return layout.fields(
         (
-            ("Status", f"{row['status']} since {row['status_changed_at']}, {_by(row)}"),
+            ("Status", f"{row['status']} {screen.since(row['status_changed_at'])}, {_by(row)}"),
             ("Kind", kind),
             ("Description", row["description"]),
             ("Awaits", layout.awaited(row["awaited"])),
@@ -70,7 +71,11 @@ def _verdict(row: Answer) -> str:
 
 def path(parts: list[Answer]) -> list[str]:
     """The parts of a completion path, one a line."""
-    return [f"{part['part']}: {'met' if part['met'] else 'not met'}, {visible(part['reason'])}" for part in parts]
+    return [line for part in parts for line in layout.hanging(_part(part), visible(part["reason"]))]
+
+
+def _part(part: Answer) -> str:
+    return f"{part['part']}: {screen.status('met' if part['met'] else 'not met')}, "
 
 
 def dependency(row: Answer) -> str:
@@ -82,7 +87,7 @@ def blocker(row: Answer) -> str:
     """A blocker in one line, with its end where it has one."""
     external = f", external: {row['external_dependency']}" if row["external"] else ""
     state = f"resolved by {row['resolved_by']} ({row['resolution']})" if row["resolved_at"] else "OPEN"
-    opened = f"since {row['opened_at']}, by {row['opened_by'] or 'an unknown agent'}"
+    opened = f"{screen.since(row['opened_at'])}, by {row['opened_by'] or 'an unknown agent'}"
     about = f" on task {row['task_id']}" if row["task_id"] else ""
     return visible(f"{row['id']}{about} {state}, {row['class']} {row['type']}{external}, {opened}: {row['reason']}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -13,14 +14,14 @@ Answer = dict[str, Any]
 def inbox(answer: Answer) -> list[str]:
     """The answer of `inbox`."""
     lines = [line for each in answer["questions"] for line in (*question(each), "")]
-    return [*(lines[:-1] or ["Nothing waits for a person."]), *layout.more(answer)]
+    return [*(lines[:-1] or ["No open questions."]), *layout.more(answer)]
 
 
 def question(row: Answer) -> list[str]:
     """A question, what the report says that asked it, and below it each answer with what it does and its command."""
     places = [row["session_id"], row["group_id"], row["task_id"]]
     where = " / ".join(str(each) for each in places if each)
-    first = f"{row['id']} ({row['kind']} on {where}), asked by {row['asked_by']} at {row['asked_at']}"
+    first = f"{row['id']} ({row['kind']} on {where}), asked by {row['asked_by']} {screen.moment(row['asked_at'])}"
     lines = [visible(first), *(layout.INDENT + line for line in layout.visible_lines(row["text"]))]
     lines += [layout.INDENT + line for line in told(row["report"], row["text"])] if row["report"] else []
     for each in row["answers"]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from orchestrator.core import visible as spelling
+from orchestrator.doors.cli import screen
 
 LONG = 400
 """Characters of one value that are shown where much else is."""
@@ -30,19 +31,105 @@ def visible_lines(text: str) -> list[str]:
     return spelling.on_lines(text).split("\n")
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> list[str]:
-    """Rows under headers, each column as wide as its widest cell; the last one is left free."""
-    cells = [list(headers), *([visible(cell) for cell in row] for row in rows)]
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-    return [(indent + INDENT.join(_padded(row, widths))).rstrip() for row in cells]
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Rows under headers, each column as wide as its widest cell; the last one is left free.
+
+    On a terminal it is fitted to the columns that there are: columns without any value are left out, long cells go on
+    below. Where even that is too wide each row is told as fields.
+    """
+    return aligned([list(headers), *([visible(cell) for cell in row] for row in rows)])
 
 
-def _padded(row: list[str], widths: list[int]) -> list[str]:
-    return [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+def aligned(cells: list[list[str]]) -> list[str]:
+    """A table of cells that are spelt out already, the headers first; it leaves room for one indent."""
+    room = screen.width()
+    widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
+    if room is None or sum(widths) + len(INDENT) * (len(widths) - 1) <= room - len(INDENT):
+        return [_line(row, widths, is_head=not number) for number, row in enumerate(cells)]
+    kept = [place for place, column in enumerate(zip(*cells[1:], strict=True)) if set(column) != {NOTHING}] or [0]
+    cells = [[row[place] for place in kept] for row in cells]
+    fitted = _fitted(cells, room - len(INDENT))
+    if fitted is None:
+        pairs = [[(name, cell) for name, cell in zip(cells[0], row, strict=True) if cell != NOTHING] for row in cells]
+        return [line for row in pairs[1:] for line in ("", *_fields(row))][1:]
+    return [line for number, row in enumerate(cells) for line in _folded(row, fitted, is_head=not number)]
 
 
-def _width(text: str) -> int:
-    """The columns that a terminal gives a text."""
+def _fitted(cells: list[list[str]], room: int) -> list[int] | None:
+    """The width of each column in a room: the widest give way first, but no word of theirs is broken."""
+    table = list(zip(*cells, strict=True))
+    widths = [max(map(columns, column)) for column in table]
+    least = [max(columns(word) for cell in column for word in _words(cell)) for column in table]
+    room -= len(INDENT) * (len(widths) - 1)
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        spare = [place for place in range(len(widths)) if widths[place] > least[place]]
+        widest = max(spare, key=lambda place: widths[place])
+        widths[widest] -= 1
+    return widths
+
+
+def _folded(row: list[str], widths: list[int], *, is_head: bool) -> list[str]:
+    """A row of cells that go on below."""
+    parts = [folded(cell, width) for cell, width in zip(row, widths, strict=True)]
+    lines = max(map(len, parts))
+    filled = [[*part, *[""] * (lines - len(part))] for part in parts]
+    return [_line(list(line), widths, is_head=is_head) for line in zip(*filled, strict=True)]
+
+
+def folded(text: str, width: int, indent: str = "") -> list[str]:
+    """A text in lines of a width, broken at blanks; a word that is longer stays whole.
+
+    Args:
+        indent: what every line but the first begins with.
+    """
+    lines: list[str] = []
+    line = ""
+    for word in _words(text):
+        longer = f"{line} {word}" if line else word
+        if line and columns(longer) > width - (len(indent) if lines else 0):
+            lines.append(line)
+            line = word
+        else:
+            line = longer
+    return [(indent if number else "") + each for number, each in enumerate([*lines, line])]
+
+
+def _words(text: str) -> list[str]:
+    """What a text may be broken into; a relative time stays whole."""
+    return [text] if screen.is_relative(text) else text.split(" ")
+
+
+def hanging(head: str, text: str) -> list[str]:
+    """A text behind the head of its line; on a terminal it goes on below its own beginning."""
+    room = screen.width()
+    if room is None or _COMMAND in text or columns(head) > room // 2:
+        return [head + text]
+    indent = " " * columns(head)
+    first, *rest = folded(text, room - columns(head))
+    return [head + first, *(indent + line for line in rest)]
+
+
+def _line(row: list[str], widths: list[int], *, is_head: bool) -> str:
+    """One line of a table; what stands behind the last cell with something in it is left out."""
+    cells = list(zip(row, widths, strict=True))
+    while len(cells) > 1 and not cells[-1][0]:
+        cells.pop()
+    shown = [_styled(cell, is_head=is_head) + " " * (width - columns(cell)) for cell, width in cells]
+    return INDENT.join(shown).rstrip()
+
+
+def _styled(cell: str, *, is_head: bool) -> str:
+    return screen.paint(cell, screen.BOLD if is_head else screen.of_word(cell))
+
+
+def columns(text: str) -> int:
+    """The columns that a terminal gives a text; styles take none."""
+    if "\x1b" in text:
+        import re
+
+        text = re.sub(r"\x1b\[\d+m", "", text)
     if text.isascii():
         return len(text)
     import unicodedata
@@ -53,14 +140,42 @@ def _width(text: str) -> int:
 
 def fields(pairs: Iterable[tuple[str, object]], indent: str = "") -> list[str]:
     """Names and values below each other, the values aligned; what is None is left out."""
-    shown = [(name, value) for name, value in pairs if value is not None]
+    return _fields([(name, visible(value)) for name, value in pairs if value is not None], indent)
+
+
+def _fields(shown: Sequence[tuple[str, str]], indent: str = "") -> list[str]:
     width = max((len(name) for name, _ in shown), default=0)
-    return [f"{indent}{name + ':':<{width + 1}} {visible(value)}" for name, value in shown]
+    return [line for name, value in shown for line in hanging(f"{indent}{name + ':':<{width + 1}} ", value)]
 
 
 def section(title: str, lines: Sequence[str]) -> list[str]:
     """Lines under a title, after an empty line; nothing where there are none."""
-    return ["", title, *(INDENT + line for line in lines)] if lines else []
+    return ["", screen.paint(title, screen.BOLD), *(INDENT + line for line in lines)] if lines else []
+
+
+_COMMAND = "orchestrator "
+"""Lines with a command are left to the terminal, so that it can be copied as one."""
+
+
+def fitted(text: str) -> str:
+    """A text in the columns that there are: long lines are broken at blanks and go on indented."""
+    room = screen.width()
+    if room is None:
+        return text
+    return "\n".join(part for line in text.split("\n") for part in _broken(line, room))
+
+
+def _broken(line: str, room: int) -> list[str]:
+    if columns(line) <= room or _COMMAND in line:
+        return [line]
+    start = len(line) - len(line.lstrip(" "))
+    label, colon, value = line[start:].partition(":")
+    # The value of a field goes on below its beginning, any other line a little further in.
+    deeper = start + len(label) + 1 + len(value) - len(value.lstrip(" "))
+    is_field = colon and " " not in label.strip() and deeper <= room // 3
+    indent = " " * (deeper if is_field else start + len(INDENT))
+    first, *rest = folded(line[start:], room - start, indent)
+    return [" " * start + first, *rest]
 
 
 def awaited(waiting: Mapping[str, Any] | None) -> str | None:
@@ -68,10 +183,11 @@ def awaited(waiting: Mapping[str, Any] | None) -> str | None:
     if waiting is None:
         return None
     if waiting["role"] == "user":
-        return f"a person ({waiting['action']}), since {waiting['since']}"
+        return f"a person ({waiting['action']}), {screen.since(waiting['since'])}"
     turn = f", turn {waiting['turn']}" if waiting["turn"] else ""
     held = f", held: {waiting['held']}" if waiting["held"] else ""
-    return f"{waiting['role']} ({waiting['agent_id']}), {waiting['action']}{turn}, since {waiting['since']}{held}"
+    since = screen.since(waiting["since"])
+    return f"{waiting['role']} ({waiting['agent_id']}), {waiting['action']}{turn}, {since}{held}"
 
 
 def cut(text: str) -> str:

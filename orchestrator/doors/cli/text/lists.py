@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.core import ways
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout, standing
 from orchestrator.doors.cli.text.layout import visible
 
 Answer = dict[str, Any]
-NO_SESSION = "No session here; those that have ended are listed with --all."
+NO_SESSION = "No open sessions; --all lists ended ones."
 
 
 def sessions(answer: Answer) -> list[str]:
     """The answer of `session list`."""
     rows = [
-        (each["id"], each["status"], each["outcome"], each["awaited_role"], each["created_at"], each["goal"])
+        (each["id"], each["status"], each["outcome"], each["awaited_role"],
+         screen.when(each["created_at"]), each["goal"])
         for each in answer["sessions"]
     ]
     return _listed(answer, ("SESSION", "STATUS", "OUTCOME", "AWAITS", "CREATED", "GOAL"), rows, NO_SESSION)
@@ -30,19 +32,19 @@ def groups(answer: Answer) -> list[str]:
         for each in answer["groups"]
     ]
     headers = ("GROUP", "STATUS", "KIND", "PRIORITY", "AWAITS", "TURN", "NOTE", "NAME")
-    return _listed(answer, headers, rows, "No group.")
+    return _listed(answer, headers, rows, "No groups.")
 
 
 def agents(answer: Answer) -> list[str]:
     """The answer of `agent list`."""
     rows = [(each["id"], each["role"], each["kind"], each["active"], each["parent_id"]) for each in answer["agents"]]
-    return _listed(answer, ("AGENT", "ROLE", "KIND", "ACTIVE", "REPORTS TO"), rows, "No agent.")
+    return _listed(answer, ("AGENT", "ROLE", "KIND", "ACTIVE", "REPORTS TO"), rows, "No agents.")
 
 
 def decisions(answer: Answer) -> list[str]:
     """The answer of `audit decisions`."""
     found = answer["decisions"]
-    return [*(decision_lines(found) or ["No decision."]), *layout.more(answer)]
+    return [*(decision_lines(found) or ["No decisions."]), *layout.more(answer)]
 
 
 def decision_lines(found: list[Answer]) -> list[str]:
@@ -52,7 +54,7 @@ def decision_lines(found: list[Answer]) -> list[str]:
     rows = [
         (
             each["id"],
-            each["timestamp"],
+            screen.when(each["timestamp"]),
             each["group_id"],
             f"{each['current_agent']} {each['response_status']}",
             _sent(each),
@@ -73,27 +75,28 @@ def _sent(decision: Answer) -> str:
 def refusals(answer: Answer) -> list[str]:
     """The answer of `audit refusals`."""
     rows = [
-        (each["id"], each["refused_at"], ways.tried(each["actor"], each["role"]), each["status"], each["group_id"],
-         each["code"], each["detail"])
+        (each["id"], screen.when(each["refused_at"]), ways.tried(each["actor"], each["role"]), each["status"],
+         each["group_id"], each["code"], each["detail"])
         for each in answer["refusals"]
     ]  # fmt: skip
     headers = ("REFUSAL", "AT", "WHO", "STATUS", "GROUP", "CODE", "DETAIL")
-    return _listed(answer, headers, rows, "Nothing was refused.")
+    return _listed(answer, headers, rows, "No refusals.")
 
 
 def timeline(answer: Answer) -> list[str]:
     """The answer of `audit timeline`: each step on a line, below it what it wrote where that is more than one thing."""
     lines = [line for event in answer["events"] for line in _event(event)]
-    return [*(lines or ["Nothing happened."]), *layout.more(answer)]
+    return [*(lines or ["No events."]), *layout.more(answer)]
 
 
 def _event(event: Answer) -> list[str]:
-    head = f"{event['seq']:>6}  {visible(event['at'])}  "
+    head = f"{event['seq']:>6}  {visible(screen.when(event['at'])):<10}  "
     wrote = [visible(each["text"]) for each in event["wrote"]]
     if len(wrote) < 2:
-        return [head + visible(event["text"])]
+        return layout.hanging(head, visible(event["text"]))
     called = event["called"] or f"{event['kind']} by {event['actor']}"
-    return [head + visible(called), *(f"{'':>8}{layout.INDENT}{text}" for text in wrote)]
+    below = f"{'':>8}{layout.INDENT}"
+    return [*layout.hanging(head, visible(called)), *(line for text in wrote for line in layout.hanging(below, text))]
 
 
 def _listed(answer: Answer, headers: tuple[str, ...], rows: Sequence[tuple[object, ...]], nothing: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout, standing
 from orchestrator.doors.cli.text.layout import visible
 
@@ -80,7 +81,7 @@ def claim(answer: Answer) -> list[str]:
     first = f"Task {task['id']} ({task['title']}) is {task['status']}"
     if held is None:
         return [visible(f"{first}; nobody has claimed it.")]
-    lines = [visible(f"{first}, claimed by {held['holder']} until {held['until']}.")]
+    lines = [visible(f"{first}, claimed by {held['holder']} {screen.until(held['until'])}.")]
     if answer.get("taken_over_from"):
         lines.append(visible(f"It was taken over from {answer['taken_over_from']}."))
     # Not "Token: ...", which is masked as a secret; it is none, only the claim's name.

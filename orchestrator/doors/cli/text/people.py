@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import suggested_commands
+from orchestrator.doors.cli import screen, suggested_commands
 from orchestrator.doors.cli.text.layout import INDENT, visible
 
 Answer = dict[str, Any]
@@ -60,7 +60,7 @@ def _remove(row: Answer) -> str:
 def link(answer: Answer) -> list[str]:
     """The answer of `human link`."""
     row = answer["link"]
-    head = f"Sign-in link for {visible(row['agent_id'])}, valid once until {visible(row['expires_at'])}:"
+    head = f"Sign-in link for {visible(row['agent_id'])}, valid once {visible(screen.until(row['expires_at']))}:"
     return [head, visible(answer["url"])]
 
 
@@ -70,7 +70,7 @@ def listed(answer: Answer) -> list[str]:
     for person in answer["people"]:
         lines.append(visible(person["id"]))
         for each in person["enrolments"]:
-            since = f"since {each['enrolled_at']}, enrolled through {each['channel']}"
+            since = f"{screen.since(each['enrolled_at'])}, enrolled through {each['channel']}"
             lines.append(f"{INDENT}{visible(each['id'])}: {_KINDS[each['kind']]} {visible(since)}")
         if not person["enrolments"]:
             lines.append(f"{INDENT}nothing enrolled")

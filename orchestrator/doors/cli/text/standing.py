@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.core import completion
 from orchestrator.core.handoff_groups import CAUSES, NOTES, STALLED
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import suggested_commands
+from orchestrator.doors.cli import screen, suggested_commands
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -107,9 +107,9 @@ def _rules(pinned: Answer | None) -> str | None:
 def _verdict(found: Answer | None) -> str | None:
     if found is None:
         return None
-    since = "" if found["fresh"] else " (things have happened since)"
+    since = "" if found["fresh"] else " (out of date)"
     reason = layout.cut(found["reason"])
-    return f"{found['verdict']} at {found['at']}, {found['id']}{since}: {reason}"
+    return f"{found['verdict']} {screen.moment(found['at'])}, {found['id']}{since}: {reason}"
 
 
 def progress(found: Answer) -> str:
@@ -131,7 +131,7 @@ def _groups(groups: list[Answer]) -> list[str]:
 def _waiting(awaited: Answer | None) -> tuple[object, object, object]:
     if awaited is None:
         return None, None, None
-    return "a person" if awaited["role"] == "user" else awaited["role"], awaited["turn"], awaited["since"]
+    return "a person" if awaited["role"] == "user" else awaited["role"], awaited["turn"], screen.when(awaited["since"])
 
 
 def _note(group: Answer) -> str:
@@ -141,7 +141,7 @@ def _note(group: Answer) -> str:
     notes += [waits(group)] if group["waits_for"] else []
     notes += [NOTES[cause]] if cause in NOTES else []
     notes += [doubt(group)] if group["doubt"] else []
-    notes += [f"came back {layout.times(group['rework'])}"] if group["rework"] else []
+    notes += [f"sent back {layout.times(group['rework'])}"] if group["rework"] else []
     return ", ".join(notes)
 
 
@@ -160,7 +160,7 @@ def _spawn(spawn: Answer) -> list[str]:
     on = f" on {spawn['group_id']}" if spawn["group_id"] else ""
     late = ", OVERDUE" if spawn["overdue"] else ""
     who = f"{spawn['agent']}{on} ({spawn['agent_id']}, model {spawn['model']})"
-    first = f"{who}: {spawn['action']}, turn {spawn['turn']}, since {spawn['since']}{late}"
+    first = f"{who}: {spawn['action']}, turn {spawn['turn']}, {screen.since(spawn['since'])}{late}"
     commands = (
         ("started", started(spawn["start"]) if "start" in spawn else None),
         ("hand-off", spawn["handoff"]),
@@ -173,15 +173,14 @@ def _spawn(spawn: Answer) -> list[str]:
 def started(start: Answer) -> str:
     """Who was started for a turn: through what, since when, and the last sign of life."""
     worker = f", agent {start['worker']}" if start["worker"] else ""
-    return (
-        f"{start['state']} through {start['via']} since {start['started_at']}, client {start['client']}{worker}, last"
-        f" sign of life {start['last_sign']}"
-    )
+    since, sign = screen.since(start["started_at"]), screen.when(start["last_sign"])
+    through = f"{start['state']} through {start['via']} {since}"
+    return f"{through}, client {start['client']}{worker}, last sign of life {sign}"
 
 
 def _question(question: Answer) -> list[str]:
     on = f" on {question['group_id']}" if question["group_id"] else ""
-    first = f"{question['id']} ({question['kind']}{on}), since {question['asked_at']}: {question['text']}"
+    first = f"{question['id']} ({question['kind']}{on}), {screen.since(question['asked_at'])}: {question['text']}"
     return [visible(first), *answers(question)]
 
 
@@ -210,6 +209,6 @@ def session(answer: Answer) -> list[str]:
         ("Workflow version", row["workflow_version_id"]),
         ("Created with", _rules(answer["workflow"])),
         ("Differs", "; ".join((answer["workflow"] or {}).get("differs", ())) or None),
-        ("Created", f"{row['created_at']} by {row['created_by']}"),
+        ("Created", f"{screen.when(row['created_at'])} by {row['created_by']}"),
     )
     return [f"Session {visible(row['id'])} ({visible(how)})", *layout.fields(pairs)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import changed as changes
 from orchestrator.doors.cli.text import groups, layout
 from orchestrator.doors.cli.text.layout import visible
@@ -17,9 +18,9 @@ def changed(answer: Answer) -> list[str]:
 
 
 def _state(row: Answer) -> str:
-    who = f", in the hands of {row['assignee']}" if row["assignee"] else ", in nobody's hands"
+    who = f", assigned to {row['assignee']}" if row["assignee"] else ", unassigned"
     why = f": {row['blocked_reason']}" if row["blocked_reason"] else ""
-    return f"Task {row['id']} is {row['status']}{who} (version {row['version']}){why}"
+    return f"Task {row['id']} is {row['status']}{who}{why}"
 
 
 def task(answer: Answer) -> list[str]:
@@ -38,17 +39,21 @@ def _facts(row: Answer) -> list[str]:
     by = row["status_changed_by_agent_id"] or "an unknown agent"
     return layout.fields(
         (
-            ("Status", f"{row['status']} since {row['status_changed_at']}, by {by}"),
+            ("Status", f"{row['status']} {screen.since(row['status_changed_at'])}, by {by}"),
             ("Reason", row["blocked_reason"]),
             ("Kind", f"{row['type']}, priority {row['priority']}"),
             ("Group", row["group_id"]),
             ("Part of", row["parent_id"]),
-            ("Assignee", row["assignee"] or "nobody"),
-            ("Claimed", f"by {row['claim_holder']} until {row['claim_until']}" if row["claim_holder"] else None),
+            ("Assignee", row["assignee"] or "unassigned"),
+            ("Claimed", _claim(row) if row["claim_holder"] else None),
             ("Version", str(row["version"])),
             ("Waited for", ", ".join(row["dependents"]) or None),
         )
     )
+
+
+def _claim(row: Answer) -> str:
+    return f"by {row['claim_holder']} {screen.until(row['claim_until'])}"
 
 
 def _edge(row: Answer) -> str:
@@ -67,7 +72,7 @@ def tasks(answer: Answer) -> list[str]:
         for each in answer["tasks"]
     ]  # fmt: skip
     headers = ("TASK", "STATUS", "PRIORITY", "GROUP", "PART OF", "ASSIGNEE", "TITLE")
-    return [*(layout.table(headers, rows) if rows else ["No task."]), *layout.more(answer)]
+    return [*(layout.table(headers, rows) if rows else ["No tasks."]), *layout.more(answer)]
 
 
 def blockers(answer: Answer) -> list[str]:
@@ -78,7 +83,7 @@ def blockers(answer: Answer) -> list[str]:
         for each in answer["blockers"]
     ]  # fmt: skip
     headers = ("BLOCKER", "STATE", "CLASS", "TYPE", "GROUP", "TASK", "OPENED BY", "REASON")
-    return [*(layout.table(headers, rows) if rows else ["No blocker."]), *layout.more(answer)]
+    return [*(layout.table(headers, rows) if rows else ["No blockers."]), *layout.more(answer)]
 
 
 def blocker(answer: Answer) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from orchestrator.core import names
 from orchestrator.core.validation import criteria as rules
+from orchestrator.doors.cli import screen
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -17,7 +18,7 @@ _ORDER = tuple(_LEVELS)
 
 def verdict(answer: Answer) -> list[str]:
     """The answer of `validate`: the verdict, then every line of every check, the errors first."""
-    lines = [visible(f"{answer['verdict']}: {_reason(answer)}"), *_standing(answer)]
+    lines = [f"{screen.status(answer['verdict'])}: {visible(_reason(answer))}", *_standing(answer)]
     checks = sorted(answer["checks"], key=lambda check: _ORDER.index(check["level"]))
     return lines + layout.section("Checks", [line for alike in layout.alike(checks, _kind) for line in _checks(alike)])
 
@@ -50,7 +51,7 @@ def _standing(answer: Answer) -> list[str]:
     decision = answer.get("decision")
     fields = (
         ("Completes", ", ".join(answer["completes"]) or None),
-        ("Recorded", answer.get("report_id") or "nothing, this was a dry run"),
+        ("Recorded", answer.get("report_id") or "nothing (dry run)"),
         ("Judged", f"the record up to {answer['head']}"),
         ("Evidence", ", ".join(answer.get("evidence") or ()) or None),
         ("Next", _next(decision) if decision else None),
@@ -67,14 +68,15 @@ def _next(decision: Answer) -> str:
 
 
 def _check(check: Answer) -> list[str]:
-    first = f"{check['id']} {_LEVELS[check['level']]:<7} {visible(check['subject'])}: {visible(check['message'])}"
+    level = screen.paint(f"{_LEVELS[check['level']]:<7}", screen.of_word(_LEVELS[check["level"]]))
+    first = f"{check['id']} {level} {visible(check['subject'])}: {visible(check['message'])}"
     return [first, *([f"{layout.INDENT * 6}try: {visible(check['hint'])}"] if check["hint"] else [])]
 
 
 def criteria(answer: Answer) -> list[str]:
     """The answer of `criterion list`."""
     if not answer["criteria"]:
-        return ["No criterion.", *layout.more(answer)]
+        return ["No criteria.", *layout.more(answer)]
     rows = [(each["id"], _state(each), _measure(each), each["evidence"], each["text"]) for each in answer["criteria"]]
     return [*layout.table(("CRITERION", "STATUS", "DECIDED BY", "EVIDENCE", "TEXT"), rows), *layout.more(answer)]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator import resources
 from orchestrator.runner.executors import anthropic, api, openai
 from tests.contract.executors import kits, making
 
@@ -163,7 +164,7 @@ def test_P37_without_its_package_it_says_what_to_install(
     executor = api.Api(of, kits.surroundings())
     assert executor.is_available() == (
         False, "EXTRA_MISSING", f"The Python package {of.name} is not installed.",
-        f"install it with: pip install 'agent-orchestrator[{of.name}]'",
+        f"install it with: {resources.installing(of.name)}",
     )  # fmt: skip
     assert executor.execute(making.task(tmp_path, model="m")).cause == "missing_dependency"
 
