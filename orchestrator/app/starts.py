@@ -23,6 +23,10 @@ RESERVED, RUNNING, LOST = "reserved", "running", "lost"
 FAILED, FREED, LIMITED = "failed", "freed", "limited"
 """How a start may end, besides being lost."""
 ORCHESTRATOR = "orchestrator"
+DRIVE = "drive"
+"""How a driver's starts are told from those of hooks and MCP."""
+_OPEN = """SELECT * FROM starts INDEXED BY ix_starts_open WHERE session_id = :session AND ended_seq IS NULL
+    AND via = 'drive'"""
 
 
 def reserve(
@@ -183,6 +187,19 @@ def of_turn(context: Context, session_id: str, group_id: str | None, turn: int) 
     """The start of a turn that has not ended, with its state; None where nobody was started, or no more."""
     row = queries.row(context.reader, queries.START_OF_TURN, session=session_id, group=group_id or "", turn=turn)
     return shape(context, row) if row else None
+
+
+def is_driven(context: Context, session_id: str) -> bool:
+    """Whether a driver is at work on a session: an open turn is started by one whose process lives."""
+    found = (shape(context, row) for row in queries.rows(context.reader, _OPEN, session=session_id))
+    return any(start["state"] != LOST and _is_awaited(context, start) for start in found)
+
+
+def _is_awaited(context: Context, start: Row) -> bool:
+    """Whether the turn of a start is still open."""
+    session, group = start["session_id"], start["group_id"]
+    row = context.reader.group(session, group) if group is not None else context.require_session(session)
+    return row is not None and row.turn == start["turn"]
 
 
 def shape(context: Context, row: Row) -> Row:

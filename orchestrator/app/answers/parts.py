@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -417,6 +417,23 @@ class Problem(TypedDict):
     line: int | None
     message: str
     hint: str
+
+
+class FileChange(TypedDict):
+    """What is done to a file of a project; `copy` is where the content that it replaces is kept."""
+
+    path: str
+    change: Literal["create", "update", "remove", "restore"]
+    copy: str | None
+
+
+class InstallProblem(TypedDict):
+    """Something that was left as it is, or that a check found."""
+
+    id: Literal["changed", "foreign", "missing", "outdated", "untrusted", "not_found", "unknown"]
+    path: str
+    message: str
+    difference: str
 
 
 class Finding(TypedDict):

@@ -14,10 +14,12 @@ from orchestrator.app.answers.parts import (
     AgentWithFamily,
     Awaited,
     Blocker,
+    FileChange,
     Finding,
     Group,
     GroupStanding,
     GroupWithAll,
+    InstallProblem,
     ListedGroup,
     Part,
     PendingCommand,
@@ -378,6 +380,15 @@ class Init(Moved):
     problems: list[Problem]
     project: NotRequired[str]
     created: NotRequired[list[str]]
+
+
+class Install(Answer):
+    """`install claude-code`."""
+
+    project: str
+    scope: Literal["local", "project"]
+    changes: list[FileChange]
+    problems: list[InstallProblem]
 
 
 class Demo(Answer):

@@ -8,8 +8,10 @@ from typing import Any
 
 from orchestrator.app.clients.events import Event, Reply, bounded
 
-GUARDING = "PreToolUse"
-"""The event that is denied where anything goes wrong."""
+TASKS = ("TaskCreated", "TaskCompleted")
+"""Events about the client's own list of tasks, which only an exit code denies."""
+GUARDING = ("PreToolUse", *TASKS)
+"""The events that are denied if anything goes wrong."""
 STARTING = ("Agent", "Task")
 """The tool that starts an agent, by its names."""
 _SUBAGENTS = "subagents"
@@ -39,11 +41,16 @@ def read(document: Mapping[str, Any], environment: Mapping[str, str], owner: str
         started=_text(response, "agentId") or _text(given, "to") or None,
         message=_text(document, "last_assistant_message"),
         trace=_text(document, "agent_transcript_path") or _trace(document, _text(response, "agentId") or worker),
-        prompt=_text(document, "prompt"),
+        prompt=_text(document, "prompt") or _subject(document),
         reason=_text(document, "error") or _text(document, "reason"),
         source=_text(document, "source"),
         background=bool(document.get("background_tasks")),
     )
+
+
+def refusal(event: Event, reply: Reply) -> str | None:
+    """Why an event is denied that only an exit code denies."""
+    return bounded(reply.deny) if event.name in TASKS and reply.deny is not None else None
 
 
 def answer(event: Event, reply: Reply) -> dict[str, Any] | None:
@@ -68,6 +75,11 @@ def _trace(document: Mapping[str, Any], worker: str | None) -> str | None:
     if not main.endswith(".jsonl") or not worker or "/" in worker:
         return None
     return os.path.join(main.removesuffix(".jsonl"), _SUBAGENTS, f"agent-{worker}.jsonl")
+
+
+def _subject(document: Mapping[str, Any]) -> str:
+    """What an entry of the client's list of tasks is about."""
+    return f"{_text(document, 'task_subject')}\n{_text(document, 'task_description')}".strip()
 
 
 def _text(document: Mapping[str, Any], name: str) -> str:

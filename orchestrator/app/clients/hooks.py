@@ -27,14 +27,19 @@ FOLDER = "clients"
 _CLIENT = r"[A-Za-z0-9_-]{1,100}"
 _TELLS = ("PostToolUse", "UserPromptSubmit")
 _AGENT_TOOLS = ("Agent", "Task")
+_BUILDS = ("Edit", "Write", "NotebookEdit")
 _EVENTS = frozenset((
     "SessionStart", "PreToolUse", "SubagentStop", "StopFailure", "PostToolUseFailure", "PostToolUse",
-    "UserPromptSubmit", "Stop", "SessionEnd",
+    "UserPromptSubmit", "Stop", "SessionEnd", "TaskCreated", "TaskCompleted",
 ))  # fmt: skip
 
 
-def handle(open_: Open, event: Event) -> Reply:
+def handle(open_: Open, event: Event, *, strict: bool = False, driven: str = "") -> Reply:
     """What an event is answered; nothing is written for a client that directs no session.
+
+    Args:
+        strict: the main agent may not build, nor start agents that play no role.
+        driven: SESSION:GROUP:TURN of the start by which a driver has begun the agent in which the event happens.
 
     Raises:
         OrchestratorError: what goes wrong with the database.
@@ -44,13 +49,26 @@ def handle(open_: Open, event: Event) -> Reply:
     with _opened(open_, write=False) as context:
         session = _adopted(context, event.client)
         takes = None if session else _to_take_on(context, event)
+        if _is_driven(context, session or takes, driven):
+            return NOTHING
     if session is None and takes is None:
         return NOTHING
     with _opened(open_, write=True) as context:
         if session is None:
             session = str(takes)
             starts.adopt(context, session_id=session, client=event.client)
-        return _answered(context, session, event)
+        return _answered(context, session, event, strict=strict)
+
+
+def _is_driven(context: Context, session: str | None, driven: str) -> bool:
+    """Whether a driver is at work: by the start that it has named, or on the session that the client directs."""
+    named, _, rest = driven.partition(":")
+    group, _, turn = rest.rpartition(":")
+    if turn.isascii() and turn.isdigit() and len(turn) < 16:
+        start = starts.of_turn(context, named, group or None, int(turn))
+        if start is not None and start["via"] == starts.DRIVE and start["state"] != starts.LOST:
+            return True
+    return session is not None and starts.is_driven(context, session)
 
 
 @contextmanager
@@ -69,22 +87,27 @@ def _adopted(context: Context, client: str | None) -> str | None:
 
 
 def _to_take_on(context: Context, event: Event) -> str | None:
-    """The session that a client takes on by this event: one that waits for the next client, or the only open one."""
+    """The session that a client takes on by this event: one that waits for the next client, the one that is named
+    behind `/orchestrate`, or the only open one.
+    """
     if event.name == "SessionStart":
         return _adopted(context, None)
     if event.name == "UserPromptSubmit" and event.prompt.split(maxsplit=1)[:1] == [COMMAND]:
         open_ = arguments.open_sessions(context)
-        return open_[0] if len(open_) == 1 else None
+        named = [word for word in event.prompt.split(maxsplit=2)[1:2] if word in open_]
+        return named[0] if named else open_[0] if len(open_) == 1 else None
     return None
 
 
-def _answered(context: Context, session: str, event: Event) -> Reply:
+def _answered(context: Context, session: str, event: Event, *, strict: bool) -> Reply:
     # Most events are of clients that direct nothing, which are answered without the rules.
     from orchestrator.app.clients import rules
 
     name = event.name
     if name == "PreToolUse":
-        return _before_tool(context, session, event)
+        return _before_tool(context, session, event, strict=strict)
+    if name in ("TaskCreated", "TaskCompleted"):
+        return rules.before_task(context, session, event)
     if name == "SubagentStop":
         return rules.after_agent(context, session, event)
     if name in ("StopFailure", "PostToolUseFailure"):
@@ -100,11 +123,13 @@ def _answered(context: Context, session: str, event: Event) -> Reply:
     return _told(context, session, event, memory)
 
 
-def _before_tool(context: Context, session: str, event: Event) -> Reply:
+def _before_tool(context: Context, session: str, event: Event, *, strict: bool) -> Reply:
     from orchestrator.app.clients import rules
 
     if event.tool in _AGENT_TOOLS:
-        return rules.before_start(context, session, event)
+        return rules.before_start(context, session, event, strict=strict)
+    if event.tool in _BUILDS and strict:
+        return rules.before_building(context, session, event)
     if event.tool == "SendMessage":
         return rules.before_message(context, session, event)
     return NOTHING

@@ -18,6 +18,7 @@ from orchestrator.app.reports.requests import Redispatch
 from orchestrator.app.session import status
 from orchestrator.app.session.open_work import is_under_way
 from orchestrator.core import extract, handoff, names
+from orchestrator.core.suggestions import suggest
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
@@ -33,6 +34,12 @@ BESIDE = 1000
 
 _FIRST_LINE = r"\[orchestrator (\S+) (\S+) turn (\d{1,15}) (\S+) (\S+)\]"
 _FIRST_BYTES = 64 * 1024
+_TASK_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}"
+_TASKS = "SELECT id, status FROM tasks WHERE session_id = :session ORDER BY created_seq"
+_LIMITED = r"(?i)\brate.?limit|hit your .{0,40}limit|usage limit"
+_REPORTS = r'(?i)\bstatus\b\W{1,5}\w'
+_SHORT = 500
+"""Characters of a message that may be the client's own word about a usage limit; an agent's report is longer."""
 _FAULTS = (
     "AMBIGUOUS_REPORT", "UNKNOWN_STATUS", "METADATA_INVALID", "METADATA_MISMATCH", "REASON_REQUIRED", "ALREADY_EXISTS",
     "DEFERRAL_INCOMPLETE", "COMPLETION_GATE", "UNKNOWN_TASK", "UNKNOWN_GROUP", "INVALID_ID", "USAGE",
@@ -55,11 +62,11 @@ def roles(context: Context, session_id: str) -> tuple[str, ...]:
 # Starts
 
 
-def before_start(context: Context, session_id: str, event: Event) -> Reply:
+def before_start(context: Context, session_id: str, event: Event, *, strict: bool = False) -> Reply:
     """Whether the main agent may start an agent: only the one whose turn is open and not under way."""
     role = names.role_name(event.role)
     if role not in roles(context, session_id):
-        return NOTHING
+        return before_building(context, session_id, event) if strict else NOTHING
     if event.worker is not None:
         return Reply(deny=f"Only the main agent starts roles; {role} was asked for inside another agent.")
     free_lost(context, session_id)
@@ -76,6 +83,30 @@ def before_start(context: Context, session_id: str, event: Event) -> Reply:
     except Refused as problem:
         return Reply(deny=f"{problem.message} {_due(standing, free)}")
     return Reply(call=_call(context, session_id, event, chosen))
+
+
+def before_building(context: Context, session_id: str, event: Event) -> Reply:
+    """Whether the main agent may build, or let others than its roles build: not while the session is open."""
+    if event.worker is not None or context.require_session(session_id).status != "active":
+        return NOTHING
+    standing = status.status(context, session_id=session_id, brief=True)
+    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    directs = f"You direct session {session_id}; its agents do the work."
+    return Reply(deny=f"{directs} {_due(standing, free)}")
+
+
+def before_task(context: Context, session_id: str, event: Event) -> Reply:
+    """Whether an entry of the client's own list that names tasks of ours may be made or completed."""
+    named = set(re.findall(_TASK_ID, event.prompt))
+    rows = queries.rows(context.reader, _TASKS, session=session_id) if named else []
+    for row in rows:
+        at = row["status"]
+        if row["id"] not in named or (at == "done" if event.name == "TaskCompleted" else at not in ("blocked", "done")):
+            continue
+        finish = suggest("task set-status", id=row["id"], status="done", session_id=session_id, by="AGENT")
+        advice = f"First: {finish}" if event.name == "TaskCompleted" else ""
+        return Reply(deny=f"Task {row['id']} of session {session_id} is {at}. {advice}".strip())
+    return NOTHING
 
 
 def _asked_before(context: Context, session_id: str, event: Event, standing: Answer) -> Answer | None:
@@ -239,6 +270,9 @@ def after_agent(context: Context, session_id: str, event: Event) -> Reply:
     start = of_worker(context, session_id, event) if event.worker else None
     if start is None or not _is_open(context, start):
         return NOTHING
+    if is_limit(event.message) and not re.search(_REPORTS, event.message):
+        starts.end(context, start, outcome=starts.LIMITED, reason=names.said(event.message))
+        return NOTHING
     given = {"session_id": session_id, "group_id": start["group_id"], "current_agent": start["role"]}
     try:
         found = _extracted(context, event, start, given)
@@ -309,10 +343,16 @@ def failed(context: Context, session_id: str, event: Event) -> Reply:
     start = of_worker(context, session_id, event) if event.worker else of_call(context, session_id, event)
     if start is None or not _is_open(context, start):
         return NOTHING
-    limited = event.reason == "rate_limit"
+    limited = is_limit(event.reason)
     outcome = starts.LIMITED if limited else starts.FAILED
-    starts.end(context, start, outcome=outcome, reason=names.said(event.reason)[:500] or "the agent failed")
+    reason = f"{event.reason}: {event.message}" if limited and event.message else event.reason
+    starts.end(context, start, outcome=outcome, reason=names.said(reason)[:500] or "the agent failed")
     return NOTHING
+
+
+def is_limit(text: str) -> bool:
+    """Whether a text is a client's word that a usage limit is reached."""
+    return len(text) <= _SHORT and re.search(_LIMITED, text) is not None
 
 
 # The main agent

@@ -19,6 +19,7 @@ from orchestrator.core.suggestions import suggest
 from orchestrator.errors import UsageError
 
 FEATURES: dict[str, str] = {
+    "install": "clients",
     "route": "reports",
     "next": "task",
     "status": "session",

@@ -12,6 +12,7 @@ from orchestrator.doors.cli.options import Command
 OWN: dict[str, str] = {
     "init": "setup",
     "demo": "setup",
+    "install claude-code": "install",
     "route": "route",
     "status": "status",
     "handoff": "status",
@@ -45,6 +46,7 @@ DOORS: dict[str, str] = {"mcp": "orchestrator.doors.mcp.serving", "serve": "orch
 """Doors that a command starts and gives the process to: by name, since no door knows another."""
 
 GROUPS: dict[str, str] = {
+    "install": "Set up a project for a coding client.",
     "session": "One piece of work, from goal to verdict.",
     "group": "Task groups: the units of work routed between agents.",
     "task": "Tasks inside groups.",
@@ -60,9 +62,9 @@ GROUPS: dict[str, str] = {
 }
 
 FIRST_WORDS = (
-    "init", "demo", "route", "next", "status", "why", "handoff", "redispatch", "inbox", "answer", "human", "session",
-    "group", "task", "blocker", "criterion", "import", "validate", "agent", "workflow", "metadata", "audit", "db",
-    "doctor", "run", "repl", "hook", "batch", "serve", "mcp", "schema",
+    "init", "install", "demo", "route", "next", "status", "why", "handoff", "redispatch", "inbox", "answer", "human",
+    "session", "group", "task", "blocker", "criterion", "import", "validate", "agent", "workflow", "metadata", "audit",
+    "db", "doctor", "run", "repl", "hook", "batch", "serve", "mcp", "schema",
 )  # fmt: skip
 """The first words of all commands, in the order in which they are listed."""
 

@@ -1,9 +1,11 @@
-"""`hook`: one event of a coding client in, the rules' answer out; where it guards and fails, it denies."""
+"""`hook`: one event of a coding client in, the rules' answer out. It denies if it fails where it guards."""
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # the module behind `signal`, which takes as long as a small command
 import os
 import sys
+import time
 from typing import Any
 
 from orchestrator import bootstrap
@@ -11,7 +13,7 @@ from orchestrator.app.clients import claude_code, hooks
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import strictjson
 from orchestrator.doors.cli import output
-from orchestrator.doors.cli.options import Command, Given, Result
+from orchestrator.doors.cli.options import Command, Given, Result, flag
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
 DOOR = "hook"
@@ -19,44 +21,88 @@ SIZE_LIMIT = 64 * 1024 * 1024
 DENIED, TOLD, UNREADABLE = 2, 0, 1
 """How it ends where something goes wrong: where it guards, where it only tells, and where it cannot know."""
 DRIVEN = "ORCHESTRATOR_START"
-"""Set for agents that a driver has started: hooks have nothing to do with those."""
-WAITS_S = {"SubagentStop": "20"}
-"""Seconds that an event may wait for the database, where not the usual ones."""
-_WAITS_S = "1.5"
+"""Names the start that a driver has made, SESSION:GROUP:TURN, for an agent that is under way for it."""
+LIMITS_S = {"SubagentStop": 28.0}
+"""Seconds after which an event is given up, where not the usual ones: the client waits 30 there."""
+LIMIT_S = 1.8
+_WAITED = 0.8
+"""The part of them that may be spent on waiting for the database."""
 
 
 def _hook(given: Given) -> Result:
-    if os.environ.get(DRIVEN):
-        return Result({}, printed=True)
+    begun = time.monotonic()
+    _end_after(LIMIT_S)
     try:
-        document = strictjson.loads(sys.stdin.buffer.read(), "the event", SIZE_LIMIT)
-    except strictjson.JsonProblem as problem:
-        return _wrong(problem.message, UNREADABLE)
+        document = _read()
+    except (strictjson.JsonProblem, OSError, AttributeError) as problem:
+        return _wrong(f"the event cannot be read: {problem}", UNREADABLE)
     if not isinstance(document, dict):
-        return _wrong("the event is no object", UNREADABLE)
+        return _wrong("the event is not an object", UNREADABLE)
     name = str(document.get("hook_event_name"))
-    ends = DENIED if name == claude_code.GUARDING else TOLD
+    limit = LIMITS_S.get(name, LIMIT_S)
+    _end_after(limit)
+    ends = DENIED if name in claude_code.GUARDING else TOLD
+    opener = _opener(given, document, begun + limit * _WAITED)
     try:
         event = claude_code.read(document, os.environ, _owner())
-        answer = claude_code.answer(event, hooks.handle(_opener(given, document, name), event))
+        strict = bool(given.arguments.get("strict"))
+        reply = hooks.handle(opener, event, strict=strict, driven=os.environ.get(DRIVEN, ""))
+        refusal, answer = claude_code.refusal(event, reply), claude_code.answer(event, reply)
     except EnvironmentProblem as problem:
-        # Where there is no database no session is directed, and every start is the client's own affair.
+        # Without a database no session is directed, and every start is the client's own affair.
         return Result({}, printed=True) if problem.code == "NO_DATABASE" else _wrong(problem.message, ends)
     except OrchestratorError as problem:
         return _wrong(f"{problem.code}: {problem.message}", ends)
     except Exception as problem:
-        return _wrong(f"unexpected {type(problem).__name__}: {problem}"[:300], ends)
+        return _wrong(f"unexpected {type(problem).__name__}: {problem}", ends)
+    if refusal is not None:
+        output.complain(refusal)
+        return Result({}, printed=True, exit_code=DENIED)
     if answer is not None:
         output.write(output.line(answer))
     return Result({}, printed=True)
 
 
-def _opener(given: Given, document: dict[str, Any], name: str) -> hooks.Open:
+def _read() -> object:
+    """The event; characters that cannot be stored, which an agent may well write, are replaced.
+
+    Raises:
+        JsonProblem, OSError, AttributeError: it cannot be read.
+    """
+    data = sys.stdin.buffer.read()
+    try:
+        return strictjson.loads(data, "the event", SIZE_LIMIT)
+    except strictjson.JsonProblem as problem:
+        if problem.kind != "text":
+            raise
+    return _storable(strictjson.stored(data.decode("utf-8-sig")))
+
+
+def _storable(value: object) -> object:
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_storable(each) for each in value]
+    if isinstance(value, dict):
+        return {str(_storable(key)): _storable(each) for key, each in value.items()}
+    return value
+
+
+def _end_after(seconds: float) -> None:
+    """Let the system end this process by then, whatever it waits for; the command that is installed says what follows.
+
+    Waiting for a lock or a slow disk happens outside of Python, where no handler of ours would be called.
+    """
+    if bootstrap.has_process and hasattr(_signal, "setitimer"):
+        _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def _opener(given: Given, document: dict[str, Any], until: float) -> hooks.Open:
     folder = document.get("cwd")
-    waits = {"ORCHESTRATOR_BUSY_TIMEOUT": WAITS_S.get(name, _WAITS_S)}
-    start = folder if isinstance(folder, str) and os.path.isdir(folder) else None
+    start = folder if isinstance(folder, str) and "\0" not in folder and os.path.isdir(folder) else None
 
     def open_(write: bool) -> Context:
+        waits = {"ORCHESTRATOR_BUSY_TIMEOUT": f"{max(0.01, until - time.monotonic()):.2f}"}
         return bootstrap.open_context(
             given.db, write=write, door=DOOR, channel=DOOR, environment={**os.environ, **waits}, folder=start
         )
@@ -67,11 +113,16 @@ def _opener(given: Given, document: dict[str, Any], name: str) -> hooks.Open:
 def _owner() -> str | None:
     """The client's process, by the number that it gives its hooks."""
     number = os.environ.get("CLAUDE_PID", "")
-    return bootstrap.owner(int(number)) if number.isdigit() else None
+    return bootstrap.owner(int(number)) if number.isascii() and number.isdigit() and len(number) < 10 else None
 
 
 def _wrong(why: str, code: int) -> Result:
-    output.complain(f"orchestrator hook: {why} (orchestrator doctor)")
+    """Say what went wrong: to the client where it denies, to the user where it goes on."""
+    said = f"orchestrator hook: {why[:300]} (run orchestrator doctor)"
+    if code == TOLD:
+        output.write(output.line({"systemMessage": said}))
+    else:
+        output.complain(said)
     return Result({}, printed=True, exit_code=code)
 
 
@@ -80,7 +131,7 @@ COMMANDS = {
         "hook",
         "Answer one event of a coding client (Claude Code), read from stdin as JSON: the client calls it as a hook.",
         "orchestrator hook",
-        (),
+        (flag("strict", "The main agent may not edit files or start agents of other types while a session is open."),),
         None,
         _hook,
         line="Handle one hook event of a coding client, from stdin.",

@@ -6,6 +6,22 @@ from orchestrator.doors.python.calling import Caller
 class Methods(Caller):
     """A method for every operation."""
 
+    def install_claude_code(
+        self,
+        project: str = ".",
+        *,
+        scope: str = "local",
+        strict: bool = False,
+        dry_run: bool = False,
+        check: bool = False,
+        uninstall: bool = False,
+        force: bool = False,
+        session_id: str | None = None,
+    ) -> shapes.Install:
+        """Set up a project for Claude Code: the database, an agent file for each role, the skill /orchestrate,
+        hooks and permissions. Existing settings are kept, files that are not ours or were changed are named
+        and left (exit 1), and --uninstall removes exactly what was installed. Safe to repeat."""
+
     def route(
         self,
         current_agent: str,

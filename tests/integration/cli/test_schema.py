@@ -60,6 +60,8 @@ def _inside(value: Any, schema: dict[str, Any], root: dict[str, Any], path: str)
 
 STORY = (
     "init",
+    "install claude-code --project . --dry-run",
+    "install claude-code --project . --check",
     "demo",
     "session create S2 --goal x",
     "session list",

@@ -1,0 +1,86 @@
+"""`install ...`: the projects that coding clients work in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from orchestrator import bootstrap
+from orchestrator.app.clients import installing
+from orchestrator.app.clients.requests import InstallClaudeCode
+from orchestrator.app.kernel import arguments
+from orchestrator.app.kernel.context import Context
+from orchestrator.doors.cli import calling, shapes
+from orchestrator.doors.cli.options import Given, Result, of_operation
+from orchestrator.doors.cli.text import layout
+from orchestrator.errors import EnvironmentProblem, UsageError
+
+_READS = ("check", "dry_run", "uninstall")
+"""Flags of calls that create no database."""
+
+
+def _install(given: Given) -> Result:
+    bound = arguments.bind("install claude-code", given.arguments)
+    folder = Path(bound.get("project", "."))
+    creates = not any(bound.get(flag) for flag in _READS)
+    if creates:
+        # What cannot be installed is refused before a database is created.
+        installing.install(None, **{**bound, "dry_run": True})
+    context = _context(given.db, folder, creates=creates)
+    try:
+        answer = installing.install(context, **bound)
+        path = context.path if context else None
+    finally:
+        if context is not None:
+            context.connection.close()
+    return calling.result(answer, path)
+
+
+def _context(db: str | None, folder: Path, *, creates: bool) -> Context | None:
+    """The project's database: created or upgraded where that is wanted, None if there is none."""
+    from orchestrator.app import maintenance, setup
+
+    if creates:
+        path = maintenance.place(db, os.environ, folder)
+        setup.create_database(path, bootstrap.now())
+        _require_found(path, folder)
+        context = bootstrap.open_context(path, write=True, door=calling.DOOR)
+        setup.initialise(context)
+        return context
+    try:
+        return bootstrap.open_context(db, write=False, door=calling.DOOR, folder=str(folder))
+    except EnvironmentProblem as problem:
+        if problem.code != "NO_DATABASE":
+            raise
+        return None
+
+
+def _require_found(path: str, folder: Path) -> None:
+    """Require that hooks, which are given no options, find this database."""
+    from orchestrator.app import maintenance
+
+    found = maintenance.find(None, os.environ, folder)
+    if os.path.realpath(found) != os.path.realpath(path):
+        message = f"Hooks in {folder} use the database {found}, not {path}."
+        raise UsageError("USAGE", message, "Leave --db out, or set ORCHESTRATOR_DB for the client as well")
+
+
+_DONE = {"create": "created", "update": "updated", "remove": "removed", "restore": "restored"}
+
+
+def _show(answer: dict[str, Any]) -> str:
+    lines = [
+        f"{_DONE[each['change']]} {each['path']}" + (f" (copy: {each['copy']})" if each["copy"] else "")
+        for each in answer["changes"]
+    ]
+    for each in answer["problems"]:
+        lines += [each["message"], *(f"  {line}" for line in each["difference"].splitlines())]
+    if not lines:
+        lines = ["Everything is in place." if answer["db"] else "Nothing to do."]
+    if answer["problems"]:
+        lines.append(f"{layout.counted(len(answer['problems']), 'problem')}.")
+    return "\n".join(map(shapes.visible, lines))
+
+
+COMMANDS = {"install claude-code": of_operation(InstallClaudeCode, handler=_install)._replace(show=_show)}
