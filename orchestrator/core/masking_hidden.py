@@ -10,7 +10,7 @@ import functools
 import re
 from collections.abc import Iterator
 
-from orchestrator.core.masking_letters import SPELT_BEGINS, Letters, compiled
+from orchestrator.core.masking_letters import SPELT_BEGINS, Letters, all_seen, compiled
 from orchestrator.core.masking_patterns import BEGINS
 
 STRING_LENGTH = 4_096
@@ -112,7 +112,8 @@ def _hidden(begins: tuple[str, ...]) -> re.Pattern[str]:
 
 def _pattern(text: str, known: Letters) -> re.Pattern[str] | None:
     begins = [sign for sign in ("\x1b", *SPELT_BEGINS) if sign in text]
-    if known.unseen and not (text.isascii() and known.classes.count(b"c") == text.count("\x1b")):
+    others = known.controls and known.classes.count(b"c") != text.count("\x1b")
+    if others or (known.dropped and not all_seen(text)):
         begins.append(UNSEEN)
     return _hidden(tuple(begins)) if begins else None
 
