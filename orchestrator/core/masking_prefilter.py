@@ -182,10 +182,7 @@ def _ends_mark(data: str, sign: str) -> bool:
     """Whether a mark that ends with a sign may be in a text."""
     if len(data) < _SHORT:
         # Making the pattern costs more than looking at what stands before each sign.
-        for part in data.split(sign)[:-1]:
-            if part[-2:] in tables.ENDINGS:
-                return True
-        return False
+        return not tables.ENDINGS.isdisjoint([part[-2:] for part in data.split(sign)])
     return compiled(_marks_backwards(sign)).search(data[::-1]) is not None
 
 
