@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
 
-from orchestrator.core.masking_letters import SPELT_BEGINS, Letters, compiled
+from orchestrator.core.masking_letters import SPELT_BEGINS, Letters, all_seen, compiled
 from orchestrator.core.masking_patterns import BEGINS
 
 STRING_LENGTH = 4_096
@@ -91,52 +90,62 @@ _BEGUN = (
     rf"|\x9b{_NUMBERS}(?:{_LAST}|{_SPELT_BEGUN})?|{_ESCAPE}{_CODE_BEGUN}|(?<!\x1b){_SPELT_BEGUN})\Z"
 )
 """The beginning of what may be hidden, at the end of a piece."""
-_SIGNS = ("\x1b", "\x90", "\x98", "\x9b", "\x9d", "\x9e", "\x9f", "\\", "^")
-"""What such a beginning begins with."""
+_SIGNS = ("\x1b", "\x90", "\x98", "\x9b", "\x9d", "\x9e", "\x9f")
+"""What such a beginning begins with, if it is not spelt out."""
 _WAITS = STRING_LENGTH + 16
 """How far before the end of a piece something hidden may have begun that is not there as a whole."""
+_SPELT_WAITS, _CHARACTER_WAITS = 1_024, 64
+"""The same where it is spelt out: a code or title, and one character."""
 
 
 @functools.cache
-def _hidden(begins: tuple[str, ...]) -> re.Pattern[str]:
-    """What is hidden and begins with one of these."""
+def _hidden(begins: tuple[str, ...]) -> str:
+    """The pattern of what is hidden and begins with one of these."""
     if len(begins) == 1 and begins[0] != UNSEEN:  # a pattern that begins with a literal is found ten times as fast
-        return compiled(re.escape(begins[0]) + _HIDDEN[begins[0]])
+        return re.escape(begins[0]) + _HIDDEN[begins[0]]
     signs = [each if each == UNSEEN else re.escape(each) for each in begins]
-    return compiled(
+    return (
         f"[{''.join(signs)}](?:"
         + "|".join(f"(?<=[{sign}]){_HIDDEN[each]}" for sign, each in zip(signs, begins, strict=True))
         + ")"
     )
 
 
-def _pattern(text: str, known: Letters) -> re.Pattern[str] | None:
+def _pattern(text: str, known: Letters) -> str:
     begins = [sign for sign in ("\x1b", *SPELT_BEGINS) if sign in text]
-    if known.unseen and not (text.isascii() and known.classes.count(b"c") == text.count("\x1b")):
+    others = known.controls and known.classes.count(b"c") != text.count("\x1b")
+    if others or (known.dropped and not all_seen(text)):
         begins.append(UNSEEN)
-    return _hidden(tuple(begins)) if begins else None
+    return _hidden(tuple(begins)) if begins else ""
 
 
-def find(text: str) -> Iterator[re.Match[str]]:
-    """Whatever is hidden in a text, one after the other."""
+def split(text: str) -> list[str]:
+    """What is seen of a text and what is hidden in it, by turns; it begins and ends with what is seen."""
     pattern = _pattern(text, Letters(text))
-    return pattern.finditer(text) if pattern else iter(())
+    return compiled(f"({pattern})").split(text) if pattern else [text]
 
 
 def begun(text: str) -> int:
     """Where something hidden begins that more text could go on with; the length of the text where nothing does."""
     tail = max(0, len(text) - _WAITS)
+    first = tail
     if not any(text.find(sign, tail) >= 0 for sign in _SIGNS):
-        return len(text)
-    start = compiled(_BEGUN).search(text, tail)
+        # What is spelt out is shorter, and most of it no more than one character.
+        tail = max(0, len(text) - _SPELT_WAITS)
+        first = tail if compiled(_ESCAPE).search(text, tail) else max(0, len(text) - _CHARACTER_WAITS)
+        if not any(text.find(sign, first) >= 0 for sign in SPELT_BEGINS):
+            return len(text)
+    start = compiled(_BEGUN).search(text, first)
     if start is None:
         return len(text)
     at = start.start()
     # What looks like a beginning may be the end of what began before.
-    return next((tail + found.start() for found in find(text[tail:]) if found.start() < at - tail < found.end()), at)
+    pattern = _pattern(text[tail:], Letters(text[tail:]))
+    before = compiled(pattern).finditer(text, tail) if pattern else ()
+    return next((found.start() for found in before if found.start() < at < found.end()), at)
 
 
-def _says(text: str) -> bool:
+def says(text: str) -> bool:
     """Whether a title may be in a text, or what else a code says."""
     if ("\x1b" in text and compiled(_SAYS).search(text)) or any(sign in text for sign in _SAYS_EIGHT_BITS):
         return True
@@ -146,11 +155,11 @@ def _says(text: str) -> bool:
 def views(text: str, known: Letters | None = None) -> tuple[str, ...]:
     """A text without what is hidden in it, and what the titles and links in it say; nothing where nothing is hidden."""
     pattern = _pattern(text, known or Letters(text))
-    joined = pattern.sub("", text) if pattern else text
-    if pattern is None or len(joined) == len(text):
+    joined = compiled(pattern).sub("", text) if pattern else text
+    if not pattern or len(joined) == len(text):
         return ()
-    if not _says(text):
+    if not says(text):
         return (joined,)
-    said = [compiled(STRING).match(found[0]) for found in pattern.finditer(text)]
+    said = [compiled(STRING).match(found[0]) for found in compiled(pattern).finditer(text)]
     told = "\n".join(found["said"] for found in said if found)
     return (joined, told, *views(told))

@@ -22,9 +22,14 @@ _CLASSES = (
 )
 _CLASS_TABLE = b"".join(_CLASSES)
 _RUN, _CONTROL = b"a" * LONG_RUN, b"c"
+_NUMBERS, _COLOUR = b"0123456789;", b"\x1b[m"
 SPELT_BEGINS = "\\^"
 """What begins a character that is not shown where it is spelt out."""
-_SPELT = r"\\[xuU0-3eENc]"
+_SPELT = (
+    r"\\(?:u(?:0(?:0[01789aA]|34|61)|11[56]|17[bB]|180|20(?:0[b-fB-F]|2[a-eA-E]|6)|316|[fF][eEfF]|\{|[dD][bB]4)"
+    r"|x(?:[0189{]|7[fF]|[aA][dD])|0|U000|N\{|[eE][\[\]()*+#%0-9=>DEHMNOZ]|33|177|c\[)"
+)
+"""How each of these begins: what `masking_hidden` looks closer at."""
 
 
 @functools.cache
@@ -36,39 +41,63 @@ def compiled(pattern: str) -> re.Pattern[str]:
 class Letters:
     """A text whose characters have one byte each, and what kind each is: `a` may be in a key, `c` is a control.
 
-    ``unseen``: whether a character is in it that no terminal shows.
+    ``dropped``: whether the text has other characters, which are left out here: no secret is looked for by one.
+    ``controls``: whether what is left holds a character that no terminal shows.
     """
 
-    __slots__ = ("classes", "text", "unseen")
+    __slots__ = ("classes", "controls", "data", "dropped", "text")
 
     def __init__(self, text: str) -> None:
-        seen = True
         try:
-            data = text.encode("latin-1")
+            self.data, self.dropped = text.encode("latin-1"), False
         except UnicodeEncodeError:
-            seen = _all_seen(text)
             if "\u0130" in text or "\u212a" in text:  # in lower case these are letters of ASCII
                 text = text.replace("\u0130", "i").replace("\u212a", "k")
-            data = text.encode("ascii", "replace")
-            text = data.decode("ascii")
+            self.data, self.dropped = text.encode("latin-1", "ignore"), True
+            text = self.data.decode("latin-1")
         self.text = text
-        self.classes = data.translate(_CLASS_TABLE)
-        self.unseen = not seen or self.classes.find(_CONTROL) >= 0
+        self.classes = self.data.translate(_CLASS_TABLE)
+        self.controls = self.classes.find(_CONTROL) >= 0
 
     def lower(self) -> str:
         """The text in lower case, as far as it is ASCII."""
-        return self.text.lower() if self.text.isascii() else self.text.encode("latin-1").lower().decode("latin-1")
+        return self.text.lower() if self.text.isascii() else self.data.lower().decode("latin-1")
 
     def has_long_run(self) -> bool:
         """Whether so many characters of a key follow each other that an issuer's key could be in it."""
-        return self.classes.find(_RUN) >= 0 or ("_" in self.text and any(mark in self.text for mark in tables.SPLIT))
+        return self.classes.find(_RUN) >= 0 or self._is_split()
+
+    def _is_split(self) -> bool:
+        """Whether the mark of a key is in the text that holds no long run."""
+        if "_" in self.text:
+            for mark in tables.SPLIT:
+                if mark in self.text:
+                    return True
+        return False
 
     def spells_controls(self) -> bool:
         r"""Whether characters that no terminal shows may be spelt out in it, as `\x1b` or `^[`."""
         text = self.text
         return ("\\" in text and compiled(_SPELT).search(text) is not None) or ("^" in text and "^[" in text)
 
+    def without_colours(self) -> tuple[str, bool] | None:
+        """The text without colours, and without digits and `;`; and whether a long run may be in it.
 
-def _all_seen(text: str) -> bool:
+        None where it holds any other control. Where digits are gone a colour is always the same, and so is found and
+        taken out at once, without a look at each. What is longer than a terminal takes for a colour is taken out as
+        well, up to its `m`, with which nothing begins that is looked for.
+        """
+        plain = self.data.translate(None, _NUMBERS)
+        if plain.count(b"\x1b") != plain.count(_COLOUR):
+            return None
+        classes = self.data.translate(_CLASS_TABLE, b"\x1b[;")
+        if classes.find(_CONTROL) >= 0:
+            return None
+        text = plain.replace(_COLOUR, b"").decode("latin-1")
+        return text, classes.find(_RUN) >= 0
+
+
+def all_seen(text: str) -> bool:
+    """Whether a terminal shows every character of a text."""
     found = compiled(f"[{SEEN}]*+").match(text)
     return found is not None and found.end() == len(text)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_letters import Letters, compiled
+from orchestrator.core.masking_letters import Letters, all_seen, compiled
 
 NOTHING, HIDDEN, WHOLE, BROKEN = range(4)
 """What a text may hold: nothing; something hidden, but no secret; a secret; a secret that something hidden breaks.
@@ -27,7 +27,7 @@ NAMES = (*("pass", "pwd", "secret", "token", "key", "credential", "authorization
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 _ENDLESS_URL = 1_024
 _SHORT = 2_048
-"""Characters; a text of fewer is looked through for each mark in turn."""
+"""Characters; in a text of fewer no pattern is made."""
 _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
 
@@ -40,56 +40,93 @@ def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool) -> int:
         keys_only: whether only these and keys count, as before a text is stored.
     """
     letters = Letters(text)
-    holds = _holds_key if keys_only else _holds_secret
-    if letters.unseen or letters.spells_controls():
-        from orchestrator.core import masking_hidden
+    hides = letters.controls or letters.spells_controls()
+    if not hides:
+        found = _holds(letters, secrets, keys_only)
+        if not found or not letters.dropped or all_seen(text):
+            return WHOLE if found else NOTHING
+    elif letters.controls and not _colours_hide(letters, secrets, keys_only):
+        return HIDDEN
+    return _closer(text, letters, secrets, keys_only)
 
-        views = masking_hidden.views(text, letters)
-        if views:
-            found = any(_holds_value(view, secrets) or holds(Letters(view), True) for view in views)
-            return BROKEN if found else HIDDEN
-    return WHOLE if _holds_value(text, secrets) or holds(letters, False) else NOTHING
+
+def _closer(text: str, letters: Letters, secrets: Sequence[str], keys_only: bool) -> int:
+    """What a text may hold in which something may be hidden: that is taken out first."""
+    from orchestrator.core import masking_hidden
+
+    views = masking_hidden.views(text, letters)
+    if views:
+        return BROKEN if any(_holds(Letters(view), secrets, keys_only, anew=True) for view in views) else HIDDEN
+    return WHOLE if _holds(letters, secrets, keys_only) else NOTHING
 
 
-def _holds_value(text: str, secrets: Sequence[str]) -> bool:
-    """Whether a registered value could begin in a text."""
-    return bool(secrets) and any(begin[0] in text and begin in text for begin in _beginnings(tuple(secrets)))
+def _holds(letters: Letters, secrets: Sequence[str], keys_only: bool, *, anew: bool = False) -> bool:
+    """Whether a secret may be in a text; where ``anew`` is true a key may begin in the middle of a word."""
+    text, anew = letters.text, anew or letters.dropped
+    if secrets and any(begin in text for begin in _beginnings(tuple(secrets))):
+        return True
+    if not keys_only and _holds_named(text, letters.lower()):
+        return True
+    if _holds_begin(text):
+        return True
+    if "k" in text and "sk-" in text and (anew or _begins(text)) and compiled(_SK).search(text):
+        return True
+    return letters.has_long_run() and is_marked(text)
+
+
+def _colours_hide(letters: Letters, secrets: Sequence[str], keys_only: bool) -> bool:
+    """Whether a secret may be in a text without what its controls are part of; false where it has but colours.
+
+    What the text says without digits is enough for that, as long as it holds no part of a secret.
+    """
+    known = letters.without_colours()
+    if known is None or letters.spells_controls():
+        return True
+    text, long = known
+    if secrets and any(_without_digits(begin) in text for begin in _beginnings(tuple(secrets))):
+        return True
+    if long or ("_" in text and any(_without_digits(mark) in text for mark in tables.SPLIT)) or _holds_begin(text):
+        return True
+    if not keys_only and (_holds_named(text, text.lower()) or ("://" in text and len(letters.text) > _ENDLESS_URL)):
+        return True
+    # A word that no colour breaks ends in them all.
+    return "sk-" in text and (_begins(text) or text.count("sk-") != letters.text.count("task-"))
+
+
+@functools.cache
+def _without_digits(begin: str) -> str:
+    """What is left of a word in such a text, whatever of it looks like the rest of a colour."""
+    return begin.translate(dict.fromkeys(b"0123456789;")).rpartition("[")[2].lstrip("m")
 
 
 @functools.lru_cache(maxsize=16)
 def _beginnings(secrets: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple({secret[:SHORTEST_VALUE] for secret in secrets if len(secret) >= SHORTEST_VALUE})
+    begins = {secret[:SHORTEST_VALUE] for secret in secrets if len(secret) >= SHORTEST_VALUE}
+    return tuple({begin.encode("latin-1", "ignore").decode("latin-1") for begin in begins})
 
 
-def _holds_secret(text: Letters, anew: bool) -> bool:
-    # Names are what most texts have, and there are fewer of them.
-    data, lower = text.text, text.lower()
-    if any(name in lower for name in NAMES):
-        return True
+def _holds_named(data: str, lower: str) -> bool:
+    """Whether a secret may be in a text that is masked where it is shown: names are what most texts have."""
+    for name in NAMES:
+        if name in lower:
+            return True
     if "J" in data and "eyJ" in data:
         return True
     if "://" in data and ("@" in data or len(data) > _ENDLESS_URL):
         return True
-    if " -" in data and not _OPTIONS.isdisjoint({part[:1] for part in data.split(" -")[1:]}):
-        return True
-    return _holds_key(text, anew)
+    return " -" in data and not _OPTIONS.isdisjoint({part[:1] for part in data.split(" -")[1:]})
 
 
 _OPTIONS = frozenset(tables.OPTION_LETTERS)
 
 
-def _holds_key(text: Letters, anew: bool) -> bool:
-    """Whether a key could be in a text; where ``anew`` is true one may begin in the middle of a word."""
-    data = text.text
+def _holds_begin(data: str) -> bool:
+    """Whether a key could be in a text that begins as no word does."""
     if "B" in data and "BEGIN " in data and ("-----BEGIN " in data or "---- BEGIN " in data):
         return True
     if "I" in data and "IA" in data and ("AKIA" in data or "ASIA" in data):
         return True
-    if ("z" in data and "AIza" in data) or ("x" in data and "xox" in data):
-        return True
-    if "k" in data and "sk-" in data and (anew or _begins(data)) and compiled(_SK).search(data):
-        return True
-    return text.has_long_run() and is_marked(data)
+    return ("z" in data and "AIza" in data) or ("x" in data and "xox" in data)
 
 
 def _begins(data: str) -> bool:
@@ -131,18 +168,22 @@ def _branches(words: set[str]) -> str:
 
 def is_marked(data: str) -> bool:
     """Whether an issuer's key is in a text: a mark, and behind it enough of what follows it."""
-    if len(data) < _SHORT:
-        # Making the patterns below costs more than looking for each mark in turn.
-        return any(mark in data and _has_form(data, mark) for mark in tables.FORMS)
-    backwards = data[::-1]
     for sign in tables.SIGNS:
-        if sign in data and compiled(_marks_backwards(sign)).search(backwards):
+        if sign in data and _ends_mark(data, sign):
             if any(mark[-1] == sign and mark in data and _has_form(data, mark) for mark in tables.FORMS):
                 return True
     for rare, part, marks in _marks():
         if rare in data and part in data and any(mark in data and _has_form(data, mark) for mark in marks):
             return True
     return False
+
+
+def _ends_mark(data: str, sign: str) -> bool:
+    """Whether a mark that ends with a sign may be in a text."""
+    if len(data) < _SHORT:
+        # Making the pattern costs more than looking at what stands before each sign.
+        return not tables.ENDINGS.isdisjoint([part[-2:] for part in data.split(sign)])
+    return compiled(_marks_backwards(sign)).search(data[::-1]) is not None
 
 
 def _has_form(data: str, mark: str) -> bool:

@@ -8,6 +8,7 @@ a key behind a colour is one whatever stands before.
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections import deque
 from collections.abc import Sequence
@@ -38,9 +39,10 @@ class _Traced(Machine):
         super().__init__(secrets, keys_only)
         self.parts: list[_Part] = []
 
-    def anew(self, offset: int) -> None:
-        """What comes at this place of the next piece begins anew."""
-        self._ends.append(len(self._text) + offset)
+    def anew(self, places: list[int]) -> None:
+        """What comes at these places of the next piece begins anew."""
+        before = len(self._text)
+        self._ends += [before + place for place in places]
 
     def _put(self, text: str, end: int) -> None:
         count, known = end - self._at, len(self._out)
@@ -99,26 +101,41 @@ class Stream:
         return out + self._unseen(self._taken)
 
     def _masked(self, text: str, *, final: bool = False, cut: bool = False) -> str:
+        nothing_held = self._given == self._taken and not self._hidden
         plain = self._without_hidden(text)
         self._taken += len(plain)
-        self._machine.feed(plain, final=final, cut=cut)
+        shown = self._machine.feed(plain, final=final, cut=cut)
         parts, self._machine.parts = self._machine.parts, []
+        if nothing_held and shown == plain and self._may_stay(text):
+            self._given, self._held = self._taken, 0
+            self._hidden.clear()
+            return text
         out = "".join([self._with_hidden(part) for part in parts])
         if self._held > _HELD and self._given == self._taken:
             out += self._unseen(self._given)
         return out
 
+    def _may_stay(self, text: str) -> bool:
+        """Whether what is hidden in a text stays as it is where nothing of the text is masked."""
+        if not self._hidden:
+            return True
+        return self._hidden[-1][0] < self._taken and not hidden.says(text)
+
     def _without_hidden(self, text: str) -> str:
-        pieces, at, count = [], 0, 0
-        for found in hidden.find(text):
-            pieces.append(text[at : found.start()])
-            count, at = count + found.start() - at, found.end()
-            self._machine.anew(count)
-            # Within a secret that never ends there could be any number of them.
-            if self._held <= _HELD or self._given == self._taken:
-                self._hidden.append((self._taken + count, found.group()))
-                self._held += len(found.group())
-        return "".join((*pieces, text[at:])) if at else text
+        parts = hidden.split(text)
+        seen, unseen = parts[::2], parts[1::2]
+        if not unseen:
+            return text
+        places = list(itertools.accumulate(map(len, seen[:-1])))
+        self._machine.anew(places)
+        # Within a secret that never ends there could be any number of them.
+        bounded = self._given < self._taken
+        for place, code in zip(places, unseen, strict=True):
+            if bounded and self._held > _HELD:
+                break
+            self._hidden.append((self._taken + place, code))
+            self._held += len(code)
+        return "".join(seen)
 
     def _with_hidden(self, part: _Part) -> str:
         start, self._given = self._given, self._given + part.length

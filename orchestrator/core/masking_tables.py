@@ -139,6 +139,8 @@ FORMS = {mark: row[2:5] for row in ISSUED for mark in row[1].split()}
 """What follows each mark: the characters, the fewest of them, the pattern that they must hold."""
 SIGNS = "-_."
 """How most marks end."""
+ENDINGS = frozenset(mark[-3:-1] for mark in FORMS if mark[-1] in SIGNS)
+"""What stands before these signs."""
 SPLIT = tuple(mark for mark, form in FORMS.items() if "+" in form[0])
 """Marks of keys that may hold no long run, because characters of base64 split it."""
 BEHIND = (":AA", "/")

@@ -152,7 +152,7 @@ def test_every_character_is_seen_or_hides_something() -> None:
     assert seen.isdisjoint(unseen)
     assert seen | unseen == set(every_one)
     for each in [each for each in unseen if each < "\u0100"]:
-        assert masking_letters.Letters(each).unseen
+        assert masking_letters.Letters(each).controls
 
 
 def test_a_registered_value_is_masked_when_broken() -> None:
