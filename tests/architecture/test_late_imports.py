@@ -45,7 +45,7 @@ LATE = frozenset("""
     runner.commands runner.executors.catalogue runner.orphans
     runner.owners runner.process runner.processes runner.project
     runner.snapshot runner.surroundings
-    store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables store.high_water
+    store.backup store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables
     store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader store.schema
     store.snapshot store.text_damage store.verifying store.versions
 """.split())
