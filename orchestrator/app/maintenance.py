@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, UsageError
-from orchestrator.store import constants, discovery, problems, sqlite
+from orchestrator.store import constants, discovery, high_water, problems, sqlite
 
 if TYPE_CHECKING:
     from orchestrator.store.maintenance import Problem
@@ -155,7 +155,6 @@ def restore(path: str, file: str, at: str, environment: Mapping[str, str], deadl
         UsageError: USAGE, no file, or the database itself. EnvironmentProblem: BUSY, others have it open; CORRUPT, the
             backup does not verify; as `upgrade`. Nothing was changed.
     """
-    from orchestrator.store import high_water
     from orchestrator.store import restore as restoring
 
     if not file:
@@ -172,6 +171,13 @@ def restore(path: str, file: str, at: str, environment: Mapping[str, str], deadl
         "replaced": str(found.replaced) if found.replaced else None,
         "lost": None if found.lost is None else [each._asdict() for each in found.lost],
     }
+
+
+def lost(path: str, environment: Mapping[str, str]) -> list[str]:
+    """That a database was at a path where none is now: for who is about to begin one there."""
+    from orchestrator.store import file_safety
+
+    return file_safety.lost(path, high_water.state_folder(environment))
 
 
 def warnings(context: Context) -> list[str]:

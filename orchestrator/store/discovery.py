@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from orchestrator import errors, worktrees
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import constants, problems, sqlite
+from orchestrator.store import constants, high_water, problems, sqlite
 
 VARIABLE = "ORCHESTRATOR_DB"
 
@@ -58,7 +58,7 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
     found = _named(explicit, env, cwd) or _search(env, cwd)
     if found is not None:
         if not os.path.isfile(found.path):
-            raise _unusable(found)
+            raise _unusable(found, env)
         return found
     taken = os.path.join(_real(cwd), constants.FOLDER)
     if os.path.lexists(taken) and not os.path.isdir(taken):
@@ -66,6 +66,8 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
     root = next((folder for folder in _upwards(_real(cwd)) if worktrees.is_root(folder)), None)
     if root is not None:
         _require_shared(root)
+    for candidate in _candidates(env, cwd):
+        _require_never_there(candidate.path, env)
     raise errors.EnvironmentProblem(
         "NO_DATABASE",
         f"There is no {constants.FOLDER}/{constants.FILE} in {_real(cwd)} or above it, up to the repository"
@@ -74,15 +76,31 @@ def locate(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found:
     )
 
 
-def _unusable(named: Found) -> errors.OrchestratorError:
+def _require_never_there(path: str, env: Mapping[str, str]) -> None:
+    """Require that this machine has seen no database at a path where there is none.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, naming the newest step that was seen of it.
+    """
+    seen = high_water.gone(path, high_water.state_folder(env))
+    if seen is None:
+        return
+    from orchestrator.store import backup
+
+    raise problems.gone(path, high_water.worded(seen), next(map(str, reversed(backup.of(path))), None))
+
+
+def _unusable(named: Found, env: Mapping[str, str]) -> errors.OrchestratorError:
     try:
         found = os.stat(named.path)
     except OSError as error:
         closed = error.errno in (errno.EACCES, errno.EPERM)
         if sqlite.pending_log(named.path):
             return problems.log_alone(named.path)
-        missing = problems.no_database(named.path, f"({named.why}) does not exist")
-        return problems.unreadable(named.path) if closed else missing
+        if closed:
+            return problems.unreadable(named.path)
+        _require_never_there(named.path, env)
+        return problems.no_database(named.path, f"({named.why}) does not exist")
     return problems.no_file(named.path, folder=stat.S_ISDIR(found.st_mode))
 
 
@@ -186,18 +204,20 @@ def _search(env: Mapping[str, str], cwd: Folder) -> Found | None:
     In a linked worktree each folder stands for the same one of the main worktree, whose database comes first: what a
     commit has put into the linked one is a copy. Of a bare repository its own folder stands for all.
     """
+    found = next((each for each in _candidates(env, cwd) if _is_there(each.path)), None)
+    return None if found is None else found._replace(path=_real(found.path))
+
+
+def _candidates(env: Mapping[str, str], cwd: Folder) -> Iterator[Found]:
+    """Where a database may be, in the order in which it is looked for."""
     folders = _folders(_real(cwd), env)
     main = worktrees.shared_folder(folders[-1])
     if main is not None:
         for folder in folders:
-            candidate = _database(os.path.normpath(os.path.join(main, os.path.relpath(folder, folders[-1]))))
-            if _is_there(candidate):
-                return Found(_real(candidate), f"of {main}, which all worktrees share")
+            shared = os.path.normpath(os.path.join(main, os.path.relpath(folder, folders[-1])))
+            yield Found(_database(shared), f"of {main}, which all worktrees share")
     for folder in folders:
-        candidate = _database(folder)
-        if _is_there(candidate):
-            return Found(_real(candidate), f"the nearest from {os.fspath(cwd)} upwards")
-    return None
+        yield Found(_database(folder), f"the nearest from {os.fspath(cwd)} upwards")
 
 
 def _is_there(candidate: str) -> bool:

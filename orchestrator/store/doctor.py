@@ -118,7 +118,8 @@ def _examine(real: str, facts: dict[str, str | int | None], state: str | None) -
         return
     try:
         yield from _content(connection, facts)
-        for risk in file_safety.risks(connection, state):
+        begun_anew = file_safety.earlier(connection, state)
+        for risk in (*file_safety.risks(connection, state), *([begun_anew] if begun_anew else ())):
             yield Problem(risk.id, risk.severity, real, risk.message, risk.suggestion)
     except sqlite3.Error as error:
         yield _with_cure(sqlite.translate(error, real) or problems.corrupt(real, str(error)), real, facts)

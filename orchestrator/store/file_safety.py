@@ -12,6 +12,7 @@ from orchestrator.store import git, high_water
 TRACKED = "TRACKED_BY_GIT"
 WENT_BACK = "WENT_BACK"
 REPLACED = "REPLACED"
+EARLIER = "EARLIER_DATABASE"
 
 
 class Risk(NamedTuple):
@@ -55,8 +56,8 @@ def went_back(connection: sqlite3.Connection, state_folder: str | None) -> Risk 
     if seen is None:
         return None
     message = (
-        f"The database went back: {_step(seen)}, which this machine has seen, is not in it. An old copy of the file was"
-        " put in its place (by git, or by hand)."
+        f"The database went back: {high_water.worded(seen)}, which this machine has seen, is not in it. An old copy of"
+        " the file was put in its place (by git, or by hand)."
     )
     return Risk(WENT_BACK, "error", message, _restoring(connection))
 
@@ -67,15 +68,29 @@ def replaced(connection: sqlite3.Connection, state_folder: str | None) -> Risk |
     if seen is None:
         return None
     message = (
-        f"Another database was here, and is lost with all of its steps: {_step(seen)} is the newest that this machine"
-        " has seen of it. This older database was put in its place (by git, or by hand)."
+        f"Another database was here, and is lost with all of its steps: {high_water.worded(seen)} is the newest that"
+        " this machine has seen of it. This older database was put in its place (by git, or by hand)."
     )
     return Risk(REPLACED, "error", message, _restoring(connection))
 
 
-def _step(seen: high_water.Seen) -> str:
-    chain = "the store" if seen.chain.startswith("@") else f"session {seen.chain}"
-    return f"step {seen.seq} of {chain} ({seen.at})"
+def lost(path: str, state_folder: str | None) -> list[str]:
+    """That a database was at a path where none is now, as a warning for who begins a new one there."""
+    seen = None if os.path.exists(path) else high_water.gone(path, state_folder)
+    return [] if seen is None else [f"{_was_here(seen)} It was deleted or moved (by git, or by hand)."]
+
+
+def earlier(connection: sqlite3.Connection, state_folder: str | None) -> Risk | None:
+    """That another database was here before this one was begun; no fault, but worth knowing where it was no plan."""
+    seen = high_water.earlier(connection, state_folder)
+    if seen is None:
+        return None
+    message = f"{_was_here(seen)} This one was begun after it was deleted or moved."
+    return Risk(EARLIER, "info", message, _restoring(connection))
+
+
+def _was_here(seen: high_water.Seen) -> str:
+    return f"Another database was here, of which this machine has seen steps up to {high_water.worded(seen)}."
 
 
 def _restoring(connection: sqlite3.Connection) -> Sentence:

@@ -19,7 +19,7 @@ from typing import Any
 from orchestrator.core import lifecycle_table
 from orchestrator.core.routing import rules
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import path_history, redirects, settings_rules, versions
+from orchestrator.store import path_history, planned, redirects, settings_rules, versions
 from orchestrator.store.constants import STORE_CHAIN
 
 UNDECIDED = "report_without_decision"
@@ -43,10 +43,11 @@ UNDROPPED = "dependency_dropped_without_call"
 UNGROUNDED = "verdict_without_ground"
 UNPROVED = "person_without_proof"
 UNLOADED = "workflow_not_as_loaded"
+UNPLANNED = "plan_not_as_reported"
 KINDS = (
     MISSING_STEP, UNDECIDED, UNREPORTED, MISMATCHED, UNRULED, UNSPAWNED, UNENDED, UNCAUSED, UNPROVEN, UNCONFIRMED,
     UNPERMITTED, UNANSWERED, UNSAID, UNJUDGED, UNCHANGED, UNALLOWED, UNGUIDED, UNDROPPED, UNGROUNDED,
-    UNPROVED, UNLOADED,
+    UNPROVED, UNLOADED, UNPLANNED,
 )
 """The kinds of gaps, in the order in which those of one step are told."""
 
@@ -326,7 +327,9 @@ _IMPORT = "import "
 
 STATEMENTS = {
     name: sql for name, sql in list(globals().items()) if isinstance(sql, str) and sql.lstrip().startswith("SELECT")
-} | {f"{rule.kind} {rule.table}": rule.sql for rule in (*_OF_TURNS, *_OTHERS, *_STANDING)} | redirects.STATEMENTS
+}
+STATEMENTS |= {f"{rule.kind} {rule.table}": rule.sql for rule in (*_OF_TURNS, *_OTHERS, *_STANDING)}
+STATEMENTS |= redirects.STATEMENTS | planned.STATEMENTS
 """All statements by name; each takes the session and a step."""
 
 TURNING = frozenset(name for _, name, _ in rules.RULES) | {
@@ -438,6 +441,7 @@ def others(connection: sqlite3.Connection, session: str, since: int = 0) -> Iter
     for rule in _OTHERS:
         yield from _broken_rule(connection, rule, key)
     yield from _undecidable(connection, key)
+    yield from (Break._make((UNPLANNED, *fault)) for fault in planned.faults(connection, session))
     yield from (each for each in _uncaused(connection, key) if each.seq > since)
     for seq, group, by, missing in path_history.unproven(connection, session, since):
         text = f"group {group} was completed in step {seq}, where its path lacked {missing}"

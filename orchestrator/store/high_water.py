@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from orchestrator.core import sha256
 from orchestrator.core.tuples import NamedTuple
@@ -32,6 +32,12 @@ class Seen(NamedTuple):
     seq: int
     hash: bytes
     at: str
+
+
+def worded(seen: Seen) -> str:
+    """A step that was seen, for people."""
+    chain = "the store" if seen.chain.startswith("@") else f"session {seen.chain}"
+    return f"step {seen.seq} of {chain} ({seen.at})"
 
 
 class Mark:
@@ -93,9 +99,30 @@ def replaced(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
     if place is None:
         return None
     begun = connection.execute(_FIRST, (STORE_CHAIN,)).fetchone()[1]
-    others = [_read(mark) for mark in _marks(os.path.dirname(place)) if mark != place]
-    later = [seen for seen in others if seen is not None and seen.at > begun]
-    return max(later, key=lambda seen: seen.at, default=None)
+    seen = _newest(_read(mark) for mark in _marks(os.path.dirname(place)) if mark != place)
+    return seen if seen is not None and seen.at > begun else None
+
+
+def gone(path: str, folder: str | None) -> Seen | None:
+    """The newest step that was seen of any database at a path where there is none; None where no mark is kept.
+
+    Args:
+        path: the file's own absolute path.
+    """
+    marks = [] if folder is None else _marks(os.path.join(folder, _name(os.fsencode(path))))
+    return _newest(_read(mark) for mark in marks)
+
+
+def earlier(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
+    """The newest step that was seen of another database at the same path, which ended before this one had begun."""
+    place = _place(connection, folder)
+    if place is None or replaced(connection, folder) is not None:
+        return None
+    return _newest(_read(mark) for mark in _marks(os.path.dirname(place)) if mark != place)
+
+
+def _newest(found: Iterable[Seen | None]) -> Seen | None:
+    return max((seen for seen in found if seen is not None), key=lambda seen: seen.at, default=None)
 
 
 def _has(connection: sqlite3.Connection, seen: Seen) -> bool:

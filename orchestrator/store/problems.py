@@ -39,6 +39,25 @@ def log_alone(path: str) -> errors.EnvironmentProblem:
     )
 
 
+def gone(path: str, last: str, copy: str | None) -> errors.EnvironmentProblem:
+    """There is no file at `path` any more, though there was one.
+
+    Args:
+        last: the newest step that was seen of it, in words.
+        copy: a backup that is left, if any.
+    """
+    return errors.EnvironmentProblem(
+        "NO_DATABASE",
+        f"The database {path} is gone: this machine has seen steps of it up to {last}. It was deleted or moved (by git,"
+        " or by hand).",
+        sentence(
+            "bring the file back with its -wal, if there is one; from a backup: {}; to begin an empty one: {}",
+            suggest("db restore", file=copy or "FILE", db=path), suggest("init", db=path),
+        ),
+        db=path,
+    )  # fmt: skip
+
+
 def address(scheme: str, where: str) -> errors.EnvironmentProblem:
     """What was given for a file is the address of a database server, of which none is supported yet."""
     return errors.EnvironmentProblem(

@@ -1,4 +1,5 @@
-"""What is imported inside functions is imported late so that a cold start stays cheap, and for no other reason.
+"""What is imported inside functions is imported late so that a cold start stays cheap, and for no other reason;
+the command's first module also because interrupts are held back before anything else.
 
 The list names every module that is imported so anywhere. Whatever the importing module has loaded at its top by then,
 itself or through others, is imported there as well.
@@ -38,14 +39,14 @@ LATE = frozenset("""
     core.running.guard
     core.running.production core.running.program_variables core.running.providers core.visible
     core.workflow.checks core.workflow.graph core.workflow.problems core.workflow.report core.workflow.strict_json
-    doors.cli.calling doors.cli.catalogue doors.cli.exposure doors.cli.following
-    doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout doors.cli.typed
-    doors.cli.values doors.cli.watching
+    doors.cli.calling doors.cli.catalogue doors.cli.early_interrupts doors.cli.exposure doors.cli.following
+    doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout
+    doors.cli.typed doors.cli.values doors.cli.watching
     resources
     runner.commands runner.executors.catalogue runner.orphans
     runner.owners runner.process runner.processes runner.project
     runner.snapshot runner.surroundings
-    store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables store.high_water
+    store.backup store.coverage store.doctor store.file_safety store.findings store.guards store.guards_tables
     store.losses store.maintenance store.migrate store.next_reader store.restore store.run_reader store.schema
     store.snapshot store.text_damage store.verifying store.versions
 """.split())

@@ -15,6 +15,7 @@ Kind = Literal[
     "completion_without_path", "deferral_without_blocker", "resolution_without_right", "answer_without_person",
     "acknowledgement_without_report", "acceptance_without_verdict", "setting_without_change", "change_without_right",
     "external_without_guidance", "dependency_dropped_without_call", "verdict_without_ground",
+    "plan_not_as_reported",
 ]
 BlockerRow = TypedDict(
     "BlockerRow",

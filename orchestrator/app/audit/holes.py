@@ -34,7 +34,8 @@ def gaps(
     `spawn_without_decision`; `completion_without_path`: the path was not valid in that step;
     `deferral_without_blocker`; `resolution_without_right`: a blocker closed by nobody who may; `answer_without_person`;
     `acknowledgement_without_report`; `acceptance_without_verdict`; `setting_without_change`;
-    `change_without_right`; `external_without_guidance`; `dependency_dropped_without_call`; `verdict_without_ground`.
+    `change_without_right`; `external_without_guidance`; `dependency_dropped_without_call`; `verdict_without_ground`;
+    `plan_not_as_reported`: a group or criterion that the report's plan does not hold, or holds with another content.
     All of it is of one moment.
 
     Args:

@@ -22,6 +22,7 @@ def _init(given: Given) -> Result:
         setup.require_project(root)
     folder = maintenance.working_folder(given.db, os.environ) if root is None else Path(os.path.abspath(root))
     path = maintenance.place(given.db, os.environ, folder)
+    lost = maintenance.lost(path, os.environ)
     moved = setup.create_database(path, bootstrap.now())
     context = bootstrap.open_context(path, write=True, door=calling.DOOR)
     try:
@@ -30,7 +31,7 @@ def _init(given: Given) -> Result:
     finally:
         context.connection.close()
     own = {"before": moved.before, "after": moved.after, "backup": str(moved.backup) if moved.backup else None}
-    warnings = [*moved.warnings, *at_risk, *_about_workflow(answer["problems"], file)]
+    warnings = [*lost, *moved.warnings, *at_risk, *_about_workflow(answer["problems"], file)]
     return calling.result({**own, **answer, **_set_up(root), "warnings": warnings}, path)
 
 

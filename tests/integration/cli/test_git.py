@@ -142,10 +142,57 @@ def test_a_clone_has_a_database_that_git_tracks_and_nothing_that_was_seen(
     assert "Git tracks" in warning
 
 
-def test_a_new_database_at_an_old_path_is_none_that_went_back(project: Project) -> None:
+DELETED = (
+    (("clean", "-fdxq"),),
+    (("stash", "-q", "-a"),),
+    (("add", "-f", "-A"), ("commit", "-qm", "all"), ("checkout", "-q", "-b", "with"), ("checkout", "-q", "HEAD~")),
+)
+BEHIND = "step 1 of session S1 ("
+
+
+@pytest.mark.parametrize("steps", [*DELETED, ()], ids=lambda steps: " ".join(steps[-1]) if steps else "by hand")
+def test_a_database_that_is_gone_is_told_of(project: Project, steps: tuple[tuple[str, ...], ...]) -> None:
+    git(project.root, "commit", "-q", "--allow-empty", "-m", "first")
+    for step in steps:
+        git(project.root, *step)
+    shutil.rmtree(project.root / ".orchestrator", ignore_errors=bool(steps))
+    (project.root / "sub").mkdir()
+    path = project.root / DATABASE
+    for words in (("status",), ("next",), ("status", "--db", str(path)), ("route", "developer", "READY_FOR_QA")):
+        told = project(*words, cwd=project.root / "sub")
+        assert (told["exit"], told["code"], told["db"]) == (5, "NO_DATABASE", str(path)), words
+        assert (told["error"].startswith(f"The database {path} is gone: "), BEHIND in told["error"]) == (True, True)
+        assert f"orchestrator db restore FILE --db {path}" in told["suggestion"]
+    (finding,) = project("doctor")["findings"]
+    assert (finding["id"], BEHIND in finding["message"]) == ("NO_DATABASE", True)
+
+
+def test_a_new_database_in_the_place_of_one_that_is_gone_says_so_once(project: Project) -> None:
     shutil.rmtree(project.root / ".orchestrator")
+    (warning,) = project("init")["warnings"]
+    assert ("Another database was here" in warning, BEHIND in warning) == (True, True)
     assert project("init")["warnings"] == []
+    assert "warnings" not in project("status") or project("status")["warnings"] == []
     assert project.codes() == (set(), set())
+    (finding,) = [each for each in project("doctor")["findings"] if each["id"] == "EARLIER_DATABASE"]
+    assert (finding["severity"], BEHIND in finding["message"]) == ("info", True)
+
+
+def test_of_a_database_that_this_machine_has_not_seen_nothing_can_be_said(project: Project) -> None:
+    shutil.rmtree(project.root / ".orchestrator")
+    shutil.rmtree(project.state)
+    assert project("status")["error"].startswith("There is no .orchestrator/orchestrator.db in ")
+    assert project("init")["warnings"] == []
+    assert "EARLIER_DATABASE" not in {each["id"] for each in project("doctor")["findings"]}
+
+
+def test_a_backup_that_is_left_is_named(project: Project) -> None:
+    copy = project.root / ".orchestrator" / "backups" / "orchestrator-v12-2026-01-01T000000Z.db"
+    copy.parent.mkdir()
+    assert project("db", "backup", str(copy))["success"]
+    for end in ("", "-wal", "-shm"):
+        (project.root / f"{DATABASE}{end}").unlink(missing_ok=True)
+    assert f"orchestrator db restore {copy} --db" in project("status")["suggestion"]
 
 
 def test_a_branch_that_tracks_a_database_of_its_own_takes_the_live_one_in_the_open(project: Project) -> None:
