@@ -157,7 +157,9 @@ class Machine:
         for begin in range(0, max(len(text), 1), SLICE):
             last = begin + SLICE >= len(text)
             self._text += text[begin : begin + SLICE]
-            self._advance(View(self._text, patterns.lowered(self._text), final and last, cut and last, self._ends, self._before))
+            self._advance(
+                View(self._text, patterns.lowered(self._text), final and last, cut and last, self._ends, self._before)
+            )
         out, self._out = self._out, []
         return "".join(out)
 

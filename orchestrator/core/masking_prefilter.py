@@ -159,22 +159,26 @@ def _branches(words: set[str]) -> str:
 
 def is_marked(data: str) -> bool:
     """Whether an issuer's key is in a text: a mark, and behind it enough of what follows it."""
-    for sign in tables.SIGNS:
-        if sign in data and _ends_mark(data, sign):
-            if any(mark[-1] == sign and mark in data and _has_form(data, mark) for mark in tables.FORMS):
-                return True
+    if _ends_mark(data):
+        if any(mark[-1] in tables.SIGNS and mark in data and _has_form(data, mark) for mark in tables.FORMS):
+            return True
     for rare, part, marks in _marks():
         if rare in data and part in data and any(mark in data and _has_form(data, mark) for mark in marks):
             return True
     return False
 
 
-def _ends_mark(data: str, sign: str) -> bool:
+def _ends_mark(data: str) -> bool:
     """Whether a mark that ends with a sign may be in a text."""
     if len(data) < _SHORT:
-        # Making the pattern costs more than looking at what stands before each sign.
-        return not tables.ENDINGS.isdisjoint([part[-2:] for part in data.split(sign)])
-    return compiled(_marks_backwards(sign)).search(data[::-1]) is not None
+        # Making the patterns costs more than looking at what stands before each sign.
+        parts = data.replace("_", "-").replace(".", "-").split("-")
+        return not tables.ENDINGS.isdisjoint([part[-2:] for part in parts])
+    backwards = data[::-1]
+    for sign in tables.SIGNS:
+        if sign in data and compiled(_marks_backwards(sign)).search(backwards):
+            return True
+    return False
 
 
 def _has_form(data: str, mark: str) -> bool:
