@@ -1,7 +1,8 @@
 """Masking of secrets in texts and JSON-like values, whole or in pieces.
 
 One pass over the original text: of the rows of the table (see ``masking_patterns``) the first that covers a character
-masks it. What is masked once stays as it is. The time grows evenly with the text.
+masks it. A second one follows only where a secret that is masked could have ended another (`masking_machine.Machine`).
+What is masked once stays as it is. The time grows evenly with the text.
 
 What takes part in every write is here and cheap: a text without any hint of a secret never loads the rest.
 """
@@ -79,10 +80,10 @@ def _masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
     if found == BROKEN:
         from orchestrator.core import masking_stream
 
-        return masking_stream.Stream(secrets, keys_only=keys_only).whole(text)
+        return masking_stream.masked(text, secrets, keys_only)
     from orchestrator.core import masking_machine
 
-    return masking_machine.Machine(secrets, keys_only).feed(text, final=True)
+    return masking_machine.masked(text, secrets, keys_only)
 
 
 def leaks(text: str | None, secrets: Sequence[str] = ()) -> bool:

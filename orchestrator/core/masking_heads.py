@@ -20,13 +20,14 @@ from orchestrator.core.tuples import NamedTuple
 class View:
     """What is known of the text: this much, and whether it ends here or was cut off here.
 
-    ``ends``: where masked secrets ended; what follows them begins anew.
+    ``ends``: where masked secrets ended, counted from ``before`` this text; what follows them begins anew.
     """
 
-    __slots__ = ("_key_end", "cut", "ends", "final", "lower", "text")
+    __slots__ = ("_key_end", "before", "cut", "ends", "final", "lower", "text")
 
-    def __init__(self, text: str, lower: str, final: bool, cut: bool, ends: list[int]) -> None:
-        self.text, self.lower, self.final, self.cut, self.ends = text, lower, final, cut, ends
+    def __init__(self, text: str, lower: str, final: bool, cut: bool, ends: list[int], before: int) -> None:
+        self.text, self.lower, self.final, self.cut = text, lower, final, cut
+        self.ends, self.before = ends, before
         self._key_end = (0, 0)
 
     def key_end(self, at: int) -> tuple[int, int]:
@@ -42,8 +43,8 @@ class View:
 
     def floor(self, at: int) -> int:
         """The last place up to this one where a masked secret ended: what is before it no longer counts."""
-        found = bisect.bisect_right(self.ends, at)
-        return self.ends[found - 1] if found else 0
+        found = bisect.bisect_right(self.ends, self.before + at)
+        return self.ends[found - 1] - self.before if found else 0
 
     def cut_at(self, end: int) -> bool:
         """Whether what ends there was cut off."""

@@ -44,6 +44,7 @@ _SPELT = (
 )
 """A character that is not shown, as it is spelt behind a backslash."""
 _ESC = r"(?:x1[bB]|x\{0{0,6}1[bB]\}|u001[bB]|u\{0{0,6}1[bB]\}|U0{6}1[bB]|N\{ESC(?:APE)?\}|0{0,2}33|[eE]|c\[)"
+_SPELT_ESCAPE = rf"\\{_ESC}"
 _ESCAPE = rf"(?:\\{{1,4}}{_ESC}|\^\[)"
 _SPELT_BEGIN = rf"(?:(?:\\{_ESC}|\^\[)[\[\]()*+#%]|\\(?:{_SPELT}))"
 _NO_KEY = (
@@ -112,7 +113,9 @@ def _hidden(begins: tuple[str, ...]) -> str:
 
 
 def _pattern(text: str, known: Letters) -> str:
-    begins = [sign for sign in ("\x1b", *SPELT_BEGINS) if sign in text]
+    begins = ["\x1b"] if "\x1b" in text else []
+    if known.spells_controls():
+        begins += [sign for sign in SPELT_BEGINS if sign in text]
     others = known.controls and known.classes.count(b"c") != text.count("\x1b")
     if others or (known.dropped and not all_seen(text)):
         begins.append(UNSEEN)
@@ -127,14 +130,14 @@ def split(text: str) -> list[str]:
 
 def begun(text: str) -> int:
     """Where something hidden begins that more text could go on with; the length of the text where nothing does."""
-    tail = max(0, len(text) - _WAITS)
-    first = tail
+    first = tail = max(0, len(text) - _WAITS)
     if not any(text.find(sign, tail) >= 0 for sign in _SIGNS):
         # What is spelt out is shorter, and most of it no more than one character.
-        tail = max(0, len(text) - _SPELT_WAITS)
-        first = tail if compiled(_ESCAPE).search(text, tail) else max(0, len(text) - _CHARACTER_WAITS)
-        if not any(text.find(sign, first) >= 0 for sign in SPELT_BEGINS):
+        first = tail = max(0, len(text) - _SPELT_WAITS)
+        if text.find("\\", tail) < 0 and text.find("^", tail) < 0:
             return len(text)
+        if compiled(_SPELT_ESCAPE).search(text, tail) is None and text.find("^[", tail) < 0:
+            first = max(0, len(text) - _CHARACTER_WAITS)
     start = compiled(_BEGUN).search(text, first)
     if start is None:
         return len(text)

@@ -6,6 +6,7 @@ later row and then is masked by itself. What is held back is only what the follo
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Sequence
 
@@ -13,7 +14,7 @@ from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_patterns as patterns
 from orchestrator.core import masking_runs as runs
 from orchestrator.core.masking_heads import BLOCK_LIMIT, Found, Head, Pending, View, free
-from orchestrator.core.masking_letters import compiled
+from orchestrator.core.masking_letters import Letters, compiled
 from orchestrator.core.masking_names import HEADS
 from orchestrator.core.masking_prefilter import SHORTEST_VALUE, is_marked
 
@@ -31,6 +32,14 @@ _MASKED_PART = r"\[(?:M(?:A(?:S(?:K(?:E(?:D(?::[A-Z_]*)?)?)?)?)?)?)?\Z"
 
 _JOINED = (runs.RUN, runs.HEADER)
 """What goes on behind a secret that begins where it would end, because a masked text no longer shows its end there."""
+
+
+_UNENDING = r"(?!-)[A-Za-z0-9_.-]*+"
+"""What ends no value: behind its name a secret of such characters is one, as its token is."""
+_HINTS, _KEY_HINTS = (
+    (tuple(hint for hint in hints if not hint.long), hints) for hints in (patterns.HINTS, patterns.KEY_HINTS)
+)
+"""What is looked for where a text holds no issuer's key, and where it may."""
 
 
 class _Open:
@@ -128,12 +137,15 @@ class Machine:
     def __init__(self, secrets: Sequence[str], keys_only: bool) -> None:
         long = {secret for secret in secrets if len(secret) >= SHORTEST_VALUE}
         self._secrets = sorted(long, key=lambda secret: (-len(secret), secret))
-        self._hints = patterns.KEY_HINTS if keys_only else patterns.HINTS
+        self._hints = _KEY_HINTS if keys_only else _HINTS
         self._context = max([_CONTEXT, *map(len, self._secrets)])
         self._text, self._at, self._look = "", 0, 0
+        self._before = 0
         self._ends: list[int] = []
         self._stack: list[_Open] = []
         self._out: list[str] = []
+        self.joins = False
+        """Whether something is masked that could end a value or be no part of one, where its token is one."""
 
     def feed(self, text: str, final: bool = False, cut: bool = False) -> str:
         """Take a piece and give out what is decided.
@@ -145,18 +157,23 @@ class Machine:
         for begin in range(0, max(len(text), 1), SLICE):
             last = begin + SLICE >= len(text)
             self._text += text[begin : begin + SLICE]
-            self._advance(View(self._text, patterns.lowered(self._text), final and last, cut and last, self._ends))
+            self._advance(
+                View(self._text, patterns.lowered(self._text), final and last, cut and last, self._ends, self._before)
+            )
         out, self._out = self._out, []
         return "".join(out)
 
     def _advance(self, view: View) -> None:
         unread = view.text[self._look :]
-        marked = is_marked(unread) if view.final and not view.cut else patterns.may_be_marked(unread)
+        marked = Letters(unread).has_long_run()
+        if not view.final or view.cut:
+            marked = marked or patterns.begins_mark(unread)
+        elif marked:
+            marked = is_marked(unread)
         sources = [
             _Source(hint, view, self._look)
-            for hint in self._hints
-            if (marked or not hint.long)
-            and (view.lower if hint.lower else view.text).find(hint.literal, self._look) >= 0
+            for hint in self._hints[marked]
+            if (view.lower if hint.lower else view.text).find(hint.literal, self._look) >= 0
         ]
         sources = [source for source in sources if source.match]
         tails = self._tails(view)
@@ -175,7 +192,9 @@ class Machine:
         start = max(0, min(self._at, look) - self._context)
         self._text = self._text[start:]
         self._at, self._look = self._at - start, look - start
-        self._ends = [end - start for end in self._ends if end >= start]
+        self._before += start
+        # There may be a great many, of a text that is there as a whole.
+        del self._ends[: bisect.bisect_left(self._ends, self._before)]
         for opened in self._stack:
             opened.shift(start)
 
@@ -264,15 +283,28 @@ class Machine:
         top = self._stack[-1] if self._stack else None
         if top is None or top.row == kinds.KEEP:
             self._out.append(text[self._at : end])
-        elif not top.shown:
-            self._out.append(patterns.TOKENS[top.row])
-            top.shown = True
+        else:
+            named = kinds.AUTH <= top.row != kinds.JWT
+            self.joins = self.joins or not named or not compiled(_UNENDING).fullmatch(text, self._at, end)
+            if not top.shown:
+                self._out.append(patterns.TOKENS[top.row])
+                top.shown = True
         self._at = end
 
     def _pop(self) -> bool:
         self._stack.pop()
-        self._ends.append(self._at)
+        bisect.insort(self._ends, self._before + self._at)
         return True
+
+
+def masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
+    """A text masked, and again as long as what is masked lets another value go on."""
+    while True:
+        machine = Machine(secrets, keys_only)
+        shown = machine.feed(text, final=True)
+        if keys_only or not machine.joins or shown == text:
+            return shown
+        text = shown
 
 
 def _first(view: View, sources: list[_Source], limit: int) -> _Source | None:

@@ -10,7 +10,7 @@ import re
 
 from orchestrator.core import masking_kinds as kinds
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_letters import Letters, compiled
+from orchestrator.core.masking_letters import compiled
 from orchestrator.core.tuples import NamedTuple
 
 TOKENS = tuple(token for token, _ in kinds.ROWS)
@@ -179,7 +179,7 @@ def mark_before(text: str, end: int, least: int) -> re.Match[str] | None:
     return None
 
 
-def may_be_marked(text: str) -> bool:
-    """Whether a piece of a text may hold an issuer's key, or the beginning of one at its end."""
+def begins_mark(text: str) -> bool:
+    """Whether the mark of an issuer may stand at the end of a piece of a text, with its key still to come."""
     tail = text[-LONGEST_MARK - _TAIL :]
-    return Letters(text).has_long_run() or any(mark in tail for mark in tables.FORMS)
+    return any(mark in tail for mark in tables.FORMS)

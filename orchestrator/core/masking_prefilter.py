@@ -40,18 +40,13 @@ def look(text: str, secrets: Sequence[str] = (), *, keys_only: bool) -> int:
         keys_only: whether only these and keys count, as before a text is stored.
     """
     letters = Letters(text)
-    hides = letters.controls or letters.spells_controls()
-    if not hides:
+    coloured = letters.without_colours() if letters.controls else None
+    if coloured and not letters.spells_controls():
+        return BROKEN if _coloured_holds(*coloured, letters.text, secrets, keys_only) else HIDDEN
+    if not letters.controls and not letters.spells_controls():
         found = _holds(letters, secrets, keys_only)
         if not found or not letters.dropped or all_seen(text):
             return WHOLE if found else NOTHING
-    elif letters.controls and not _colours_hide(letters, secrets, keys_only):
-        return HIDDEN
-    return _closer(text, letters, secrets, keys_only)
-
-
-def _closer(text: str, letters: Letters, secrets: Sequence[str], keys_only: bool) -> int:
-    """What a text may hold in which something may be hidden: that is taken out first."""
     from orchestrator.core import masking_hidden
 
     views = masking_hidden.views(text, letters)
@@ -74,23 +69,19 @@ def _holds(letters: Letters, secrets: Sequence[str], keys_only: bool, *, anew: b
     return letters.has_long_run() and is_marked(text)
 
 
-def _colours_hide(letters: Letters, secrets: Sequence[str], keys_only: bool) -> bool:
-    """Whether a secret may be in a text without what its controls are part of; false where it has but colours.
+def _coloured_holds(text: str, long: bool, whole: str, secrets: Sequence[str], keys_only: bool) -> bool:
+    """Whether a secret may be in a text that has colours, as `Letters.without_colours` tells of it.
 
-    What the text says without digits is enough for that, as long as it holds no part of a secret.
+    What it says without digits is enough for that, as long as that holds no part of a secret.
     """
-    known = letters.without_colours()
-    if known is None or letters.spells_controls():
-        return True
-    text, long = known
     if secrets and any(_without_digits(begin) in text for begin in _beginnings(tuple(secrets))):
         return True
     if long or ("_" in text and any(_without_digits(mark) in text for mark in tables.SPLIT)) or _holds_begin(text):
         return True
-    if not keys_only and (_holds_named(text, text.lower()) or ("://" in text and len(letters.text) > _ENDLESS_URL)):
+    if not keys_only and (_holds_named(text, text.lower()) or ("://" in text and len(whole) > _ENDLESS_URL)):
         return True
     # A word that no colour breaks ends in them all.
-    return "sk-" in text and (_begins(text) or text.count("sk-") != letters.text.count("task-"))
+    return "sk-" in text and (_begins(text) or text.count("sk-") != whole.count("task-"))
 
 
 @functools.cache
@@ -168,22 +159,26 @@ def _branches(words: set[str]) -> str:
 
 def is_marked(data: str) -> bool:
     """Whether an issuer's key is in a text: a mark, and behind it enough of what follows it."""
-    for sign in tables.SIGNS:
-        if sign in data and _ends_mark(data, sign):
-            if any(mark[-1] == sign and mark in data and _has_form(data, mark) for mark in tables.FORMS):
-                return True
+    if _ends_mark(data):
+        if any(mark[-1] in tables.SIGNS and mark in data and _has_form(data, mark) for mark in tables.FORMS):
+            return True
     for rare, part, marks in _marks():
         if rare in data and part in data and any(mark in data and _has_form(data, mark) for mark in marks):
             return True
     return False
 
 
-def _ends_mark(data: str, sign: str) -> bool:
+def _ends_mark(data: str) -> bool:
     """Whether a mark that ends with a sign may be in a text."""
     if len(data) < _SHORT:
-        # Making the pattern costs more than looking at what stands before each sign.
-        return not tables.ENDINGS.isdisjoint([part[-2:] for part in data.split(sign)])
-    return compiled(_marks_backwards(sign)).search(data[::-1]) is not None
+        # Making the patterns costs more than looking at what stands before each sign.
+        parts = data.replace("_", "-").replace(".", "-").split("-")
+        return not tables.ENDINGS.isdisjoint([part[-2:] for part in parts])
+    backwards = data[::-1]
+    for sign in tables.SIGNS:
+        if sign in data and compiled(_marks_backwards(sign)).search(backwards):
+            return True
+    return False
 
 
 def _has_form(data: str, mark: str) -> bool:

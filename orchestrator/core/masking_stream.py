@@ -7,7 +7,6 @@ a key behind a colour is one whatever stands before.
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import re
 from collections import deque
@@ -40,9 +39,8 @@ class _Traced(Machine):
         self.parts: list[_Part] = []
 
     def anew(self, places: list[int]) -> None:
-        """What comes at these places of the next piece begins anew."""
-        before = len(self._text)
-        self._ends += [before + place for place in places]
+        """What comes at these places of all its text begins anew."""
+        self._ends += places
 
     def _put(self, text: str, end: int) -> None:
         count, known = end - self._at, len(self._out)
@@ -50,11 +48,6 @@ class _Traced(Machine):
         super()._put(text, end)
         if count > 0:
             self.parts.append(_Part(count, "".join(self._out[known:]), kept))
-
-    def _pop(self) -> bool:
-        self._stack.pop()
-        bisect.insort(self._ends, self._at)
-        return True
 
 
 class Stream:
@@ -71,6 +64,42 @@ class Stream:
     """
 
     def __init__(self, secrets: Sequence[str] = (), *, keys_only: bool) -> None:
+        # For eyes a text is masked again, as a whole one is where what is masked lets another value go on.
+        self._passes = [_Pass(secrets, keys_only) for _ in range(1 if keys_only else 2)]
+
+    def feed(self, text: str) -> str:
+        """Take the next piece; give out what is decided."""
+        for each in self._passes:
+            text = each.feed(text)
+        return text
+
+    def close(self, cut: bool = False) -> str:
+        """Give out the rest.
+
+        Args:
+            cut: whether the writer was ended in the middle; then even the shortest beginning of a key at the end is
+                masked, which in a whole text would be none.
+        """
+        rest = ""
+        for each in self._passes:
+            rest = each.feed(rest) + each.close(cut)
+        return rest
+
+
+def masked(text: str, secrets: Sequence[str], keys_only: bool) -> str:
+    """A text that is there as a whole, masked as by a stream."""
+    while True:
+        one = _Pass(secrets, keys_only)
+        shown = one.whole(text)
+        if keys_only or not one.joins or shown == text:
+            return shown
+        text = shown
+
+
+class _Pass:
+    """One pass over a text that comes in pieces."""
+
+    def __init__(self, secrets: Sequence[str], keys_only: bool) -> None:
         self._secrets, self._keys_only = tuple(secrets), keys_only
         self._machine = _Traced(secrets, keys_only)
         self._begun = ""
@@ -78,8 +107,12 @@ class Stream:
         self._held = 0
         self._taken = self._given = 0
 
+    @property
+    def joins(self) -> bool:
+        """As of the machine."""
+        return self._machine.joins
+
     def feed(self, text: str) -> str:
-        """Take the next piece; give out what is decided."""
         text = self._begun + text
         end = hidden.begun(text)
         whole, self._begun = text[:end], text[end:]
@@ -90,12 +123,6 @@ class Stream:
         return self._masked(text, final=True) + self._unseen(self._taken)
 
     def close(self, cut: bool = False) -> str:
-        """Give out the rest.
-
-        Args:
-            cut: whether the writer was ended in the middle; then even the shortest beginning of a key at the end is
-                masked, which in a whole text would be none.
-        """
         rest, self._begun = self._begun, ""
         out = self._masked(rest, final=True, cut=cut)
         return out + self._unseen(self._taken)
@@ -126,15 +153,17 @@ class Stream:
         seen, unseen = parts[::2], parts[1::2]
         if not unseen:
             return text
-        places = list(itertools.accumulate(map(len, seen[:-1])))
+        places = list(itertools.accumulate(map(len, seen[:-1]), initial=self._taken))[1:]
         self._machine.anew(places)
         # Within a secret that never ends there could be any number of them.
-        bounded = self._given < self._taken
-        for place, code in zip(places, unseen, strict=True):
-            if bounded and self._held > _HELD:
-                break
-            self._hidden.append((self._taken + place, code))
-            self._held += len(code)
+        if self._given == self._taken or self._held + len(text) <= _HELD:
+            self._hidden.extend(zip(places, unseen, strict=True))
+            self._held += sum(map(len, unseen))
+        else:
+            for place, code in zip(places, unseen, strict=True):
+                if self._held <= _HELD:
+                    self._hidden.append((place, code))
+                    self._held += len(code)
         return "".join(seen)
 
     def _with_hidden(self, part: _Part) -> str:
@@ -165,5 +194,4 @@ class Stream:
     def _said(self, found: re.Match[str]) -> str:
         if len(found["said"]) < SHORTEST_VALUE:
             return found[0]
-        within = Stream(self._secrets, keys_only=self._keys_only)
-        return found["begin"] + within.feed(found["said"]) + within.close()
+        return found["begin"] + masked(found["said"], self._secrets, self._keys_only)

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.core import masking, masking_hidden, masking_letters, masking_stream
+from orchestrator.core import (
+    masking,
+    masking_hidden,
+    masking_letters,
+    masking_patterns,
+    masking_prefilter,
+    masking_stream,
+    masking_tables,
+)
 from tests.cases import every
 
 KEY = "sk-ant-api03-QQQQBBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKKK"
@@ -153,6 +161,33 @@ def test_every_character_is_seen_or_hides_something() -> None:
     assert seen | unseen == set(every_one)
     for each in [each for each in unseen if each < "\u0100"]:
         assert masking_letters.Letters(each).controls
+
+
+@every("unseen", [unseen for unseen in UNSEEN.values() if unseen.isprintable() and unseen.isascii()])
+def test_the_first_look_knows_how_whatever_is_spelt_out_begins(unseen: str) -> None:
+    assert masking_letters.Letters(f"a {unseen} b").spells_controls()
+    assert not masking_letters.Letters(r"C:\Users\new\x64\bin\target \u00fc\u2013\ud83d \n\t\\ \d+").spells_controls()
+
+
+@every(
+    "colour", [RED, OFF, "\x1b[m", "\x1b[1;38;5;208m", f"\x1b[{'1' * 70}m", f"\x1b[{'1' * 300}m", "\x1b3[m", "\x1b;[m"]
+)
+@every(
+    "known",
+    ["token=q7Zt9LmX2vB8nR4", "AKIA2345ABCDEFGHIJKL", "fo1_q7Zt9+LmX2vB8nR4/kW3sD6fGhJ5pYcA1eUo0TiKzVb", "m1y;2[3se"],
+)
+def test_what_is_left_of_a_text_without_colours_and_digits_tells_of_every_secret(colour: str, known: str) -> None:
+    secrets = ("m1y;2[3se-cret",)
+    for at in range(len(known)):
+        text = f"a {colour}{known[:at]}{colour}{known[at:]} b"
+        views = masking_hidden.views(text)
+        if any(masking_prefilter.look(view, secrets, keys_only=False) for view in views):
+            assert masking_prefilter.look(text, secrets, keys_only=False) == masking_prefilter.BROKEN
+
+
+def test_nothing_that_is_looked_for_begins_as_a_colour_ends() -> None:
+    known = (*masking_prefilter.NAMES, *masking_tables.FORMS, *masking_patterns.BEGINS)
+    assert [each for each in known if each.startswith("m")] == []
 
 
 def test_a_registered_value_is_masked_when_broken() -> None:

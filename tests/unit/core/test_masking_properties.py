@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.core import masking, masking_patterns
+from orchestrator.core.masking_kinds import KINDS
 from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, JWT, KEYS, LINES, OPENAI, block
+from tests.unit.core.test_masking_kinds import plain
 from tests.unit.core.test_masking_streams import streamed
 
 REGISTERED = ("open-sesame-1", "sesame-1-and-more")
@@ -38,6 +41,50 @@ def test_p25_what_is_masked_once_stays_as_it_is(text: str, values: tuple[str, ..
     once = masking.mask(text, values)
     assert masking.mask(once, values) == once
     assert not masking.leaks(once, values)
+
+
+EXAMPLES_OF_KINDS = [kind.found.replace("{{", "\x01").replace("}}", "\x02") for kind in KINDS]
+GLUED = (
+    *(plain(re.sub(r"[{}]", "", found)) for found in EXAMPLES_OF_KINDS),
+    *(plain(re.sub(r"[{}]", "", found[found.index("{") : found.rindex("}")])) for found in EXAMPLES_OF_KINDS),
+    *(
+        "://",
+        "://0",
+        "https://u:p",
+        "passwd=",
+        "password: ",
+        "password='",
+        '"password": "',
+        "TOKEN=",
+        "Cookie:",
+        "bearer:",
+    ),
+    *("Authorization: ", "?sig=", "--token ", "mysql -p", "curl -u a:", "<passwd>", "password: |\n  ", "apikey="),
+    *("token:tr =", "-----BEGIN PRIVATE KEY-----", "token: str = ", "getenv('TOKEN', '", "machine h login u password "),
+)
+SEPARATORS = (*"@:/?#&;,.'\"`<>()[]{}=|\\ \n-_+%!$0aZ", "", "\r\n", "\\n", '\\"', "@h/db", "</passwd>", "\n ", "; ")
+VALUES = (*REGISTERED, "open sesame, please", 'it\'s "said"/x@y:z')
+glued = st.lists(st.tuples(st.sampled_from(GLUED), st.sampled_from(SEPARATORS)), min_size=2, max_size=4)
+
+
+@EXAMPLES
+@given(glued.map(lambda parts: "".join(map("".join, parts))), st.integers(0, 300), st.sampled_from([(), VALUES]))
+@example("://0-----BEGIN PRIVATE KEY-----(@", 9, ())
+@example("token:tr =Cookie:e sk_live_D6fGhJ5pYcA1eord ", 9, ())
+@example('passwd:"://"@$;@', 9, ())
+@example("<passwd>secret=' r", 9, ())
+@example("<passwd>0-----BEGIN PRIVATE KEY-----", 9, ())
+@example("mysql -p-----BEGIN PRIVATE KEY-----<", 9, ())
+@example("passwd=Cookie:s \\", 9, ())
+@example("apikey=AIzaLmX2vB8nR4kW3sD6fGhJ5pYcA1eUo0(", 9, ())
+@example("://u<pypi-AgEhJ5pYcA1eUo0TiKzVbNxMrEwSdHlPgQjFyCu8@", 9, ())
+@example("://0open sesame, please@", 9, VALUES)
+def test_p25_what_kinds_leave_that_run_into_each_other_is_masked_at_once(
+    text: str, border: int, values: tuple[str, ...]
+) -> None:
+    once = masking.mask(text, values)
+    assert masking.mask(once, values) == once
+    assert streamed([text[:border], text[border:]], values) == once
 
 
 @EXAMPLES
