@@ -111,7 +111,7 @@ def install(
     elif not dry_run:
         _carry_out(plan, is_removal=uninstall)
         if session_id is not None and context is not None:
-            starts.adopt(context, session_id=session_id, client=None)
+            operations.ask(context, starts.AdoptSession(session_id=session_id, client=None))
     return _answer(plan, scope, is_check=check)
 
 

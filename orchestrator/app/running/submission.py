@@ -5,6 +5,7 @@ Source: seed 001, Properties 1, 16, 19, 24 and 38.
 
 from __future__ import annotations
 
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import (
     begin_session,
@@ -32,11 +33,14 @@ def submit(session: RunSession, text: str, task_type: str | None = None) -> Answ
     """
     kind = types.settle(task_type, text)
     selection = session.selection
-    found = run_queue.queue(
-        session.context, session_id=begin_session.ensure(session), prompt=session.without_keys(text),
-        task_type=kind.type, guessed=kind.guessed, told=task_type is None and not kind.guessed,
-        executor=session.executor, provider=selection.provider, model=selection.model, root=session.project.root,
-    )  # fmt: skip
+    found = operations.ask(
+        session.context,
+        run_queue.QueueRun(
+            session_id=begin_session.ensure(session), prompt=session.without_keys(text), task_type=kind.type,
+            guessed=kind.guessed, told=task_type is None and not kind.guessed, executor=session.executor,
+            provider=selection.provider, model=selection.model, root=session.project.root,
+        ),
+    )
     run = session_status.require_run(session, found["run"])
     _hold_back(session, run)
     return session_status.shown(session, run.id)
@@ -83,7 +87,7 @@ def retry(session: RunSession, id: str, *, by: str = RUNNER) -> Answer:
     """Try a run again that ended without being complete."""
     session_status.free_abandoned(session)
     run = session_status.require_run(session, id)
-    found = run_queue.again(session.context, session_id=run.session_id, id=run.id, by=by)
+    found = operations.ask(session.context, run_queue.RetryRun(session_id=run.session_id, id=run.id, by=by))
     _hold_back(session, session_status.require_run(session, found["run"]))
     return session_status.shown(session, found["run"])
 
@@ -95,7 +99,7 @@ def cancel(session: RunSession, id: str, reason: str = "cancelled", *, by: str =
         Refused: UNKNOWN_ID, ILLEGAL_MOVE.
     """
     run = session_status.require_run(session, id)
-    run_queue.cancel(session.context, session_id=run.session_id, id=run.id, reason=reason, by=by)
+    operations.ask(session.context, run_queue.CancelRun(session_id=run.session_id, id=run.id, reason=reason, by=by))
     evidence_and_log.save_log(session.context, run.session_id, run.id)
     return session_status.shown(session, run.id)
 
@@ -110,9 +114,12 @@ def _hold(
         state, reason, status, code, question, kind: as `preflight.hold` takes them.
         helps: what helps, for the hint.
     """
-    preflight.hold(
-        context, session_id=run.session_id, id=run.id, state=state, reason=reason, executor_status=status, code=code,
-        question=question, kind=kind,
-        log=[{"kind": run_repository.ADVICE, "level": run_repository.FULL, "text": helps}] if helps else (),
+    log = ({"kind": run_repository.ADVICE, "level": run_repository.FULL, "text": helps},) if helps else ()
+    operations.ask(
+        context,
+        preflight.HoldRun(
+            session_id=run.session_id, id=run.id, state=state, reason=reason, executor_status=status, code=code,
+            question=question, kind=kind, log=log,
+        ),
     )
     evidence_and_log.save_log(context, run.session_id, run.id)

@@ -80,7 +80,7 @@ class Service:
     def add_project(self, path: str, alias: str | None = None, caller: Caller = NOBODY) -> Answer:
         """Register a project, as `projects.add`."""
         with self._called(caller) as context:
-            return projects.add(context, path=path, alias=alias)
+            return operations.ask(context, projects.AddProject(path=path, alias=alias))
 
     def chat(self, project: str, content: str, session_id: str | None = None, caller: Caller = NOBODY) -> Answer:
         """Queue what was said as a run of its chat; one without a session begins one.
@@ -236,7 +236,7 @@ class Service:
     def _stop(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
         by = caller.person or RUNNER
         # Another process that executes it finds that in the database.
-        run_queue.stop(context, session_id=run.session_id, id=run.id, by=by, reason=reason)
+        operations.ask(context, run_queue.StopRun(session_id=run.session_id, id=run.id, by=by, reason=reason))
         self.loop.cancel(run.id)
 
     def runs(self, id: str) -> bool:

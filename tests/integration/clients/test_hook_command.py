@@ -55,7 +55,7 @@ class Caller:
         self.desk.session()
         self.desk.call("route", current_agent="project_manager", status="PLANNING_COMPLETE", session_id="S1",
                        details={"plan": PLAN})
-        starts.adopt(self.desk.context, session_id="S1", client=client)
+        operations.ask(self.desk.context, starts.AdoptSession(session_id="S1", client=client))
 
 
 @pytest.fixture
@@ -301,8 +301,8 @@ def test_an_agent_that_a_driver_has_started_is_left_alone_while_its_start_is_und
     stop = EVENTS[8]
     other = f"S1:A:{turns['A']}"
     assert kind(caller.call(stop)[1]) == "block"
-    start = starts.reserve(
-        caller.desk.context, session_id="S1", group_id="A", turn=turns["A"], via="drive", client="driver"
+    start = operations.ask(
+        caller.desk.context, starts.ReserveStart(session_id="S1", group_id="A", turn=turns["A"], via="drive", client="driver")
     )["start"]
     for named in (other, "", "S1:A:9999", "nonsense", "::", f"S1:B:{turns['B']}"):
         with pytest.MonkeyPatch.context() as patch:
