@@ -68,17 +68,26 @@ def enrol(context: Context, request: EnrolProof) -> Answer:
     return found if token is None else {**found, "token": token}
 
 
-class KeepProof(Request, event=credentials.ENROL, use_case="people.enrolment:keep"):
+class _Kept(Request):
+    """What is kept of a person's proof; `agent` is whom it proves, `by` who acts."""
+
+    agent: str | None
+    by: str | None
+
+    @property
+    def actor(self) -> str:
+        """Who acts; else the person."""
+        return super().actor or self.agent or ""
+
+
+class KeepProof(_Kept, event=credentials.ENROL, use_case="people.enrolment:keep"):
     """Enrol what proves a person; only hashes and public keys.
 
     Attributes:
-        agent, by: whom it proves, and who acts.
         kind: a passphrase or an SSH key; None for a token, of which `hash` is the SHA-256.
         passphrase: its verifier. ssh_key: the public key, which was read from `source`.
     """
 
-    agent: str | None
-    by: str | None
     kind: str | None = None
     hash: str | None = None
     passphrase: str | None = None
@@ -295,11 +304,9 @@ def link(context: Context, request: MakeSignInLink) -> Answer:
     return {**found, "url": f"{request.url.rstrip('/')}/open/{code}"}
 
 
-class KeepLink(Request, event=credentials.NEW_LINK, use_case="people.enrolment:keep_link"):
+class KeepLink(_Kept, event=credentials.NEW_LINK, use_case="people.enrolment:keep_link"):
     """Make a link for a person, of which the record holds the hash alone."""
 
-    agent: str | None
-    by: str | None
     hash: str
 
 
@@ -343,7 +350,7 @@ def use_link(context: Context, code: str) -> human.Credential | None:
 
 
 class UseLink(Request, event=credentials.OPEN, use_case="people.enrolment:use_up"):
-    """Use a link up, by its id."""
+    """Use a link up, by its id; who does so is the person whom it lets in."""
 
     link: str
 

@@ -141,7 +141,7 @@ def _waiter(context: Context, job: Job) -> lock_acquisition.Waiter:
     mine: dict[str, str] = {"session_id": run.session_id, "id": run.id, "owner": owners.mine()}
 
     def start() -> Answer:
-        locks = tuple(sorted(start_run.wants(context, run)))
+        locks = start_run.wants(context, run)
         return operations.ask(context, start_run.StartRun(**mine, capacity=capacity, locks=locks))
 
     return lock_acquisition.Waiter(

@@ -215,6 +215,7 @@ class StopRun(Request, event="run stop", use_case="running.run_queue:stop"):
     id: str
     by: str = RUNNER
     reason: str
+    request_id: str | None = None
 
 
 def stop(work: Work, request: StopRun) -> Answer:

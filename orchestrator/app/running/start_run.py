@@ -38,14 +38,18 @@ class StartRun(Request, event="run start", use_case="running.start_run:start", a
     Attributes:
         owner: the process that runs it: host, number and start time.
         capacity: how many runs may run at once, in all sessions.
-        locks: absolute paths with `read` or `write`, in order; all are taken, or none.
+        locks: absolute paths with `read` or `write`; all are taken, or none.
     """
 
     session_id: str
     id: str
     owner: str
     capacity: int
-    locks: tuple[tuple[str, str], ...]
+    locks: Sequence[Sequence[str]]
+
+    def recorded(self) -> dict[str, Any]:
+        """What the event keeps, the locks in the order of their paths."""
+        return super().recorded() | {"locks": [list(lock) for lock in sorted(map(tuple, self.locks))]}
 
 
 def start(work: Work, request: StartRun) -> Answer:

@@ -71,13 +71,16 @@ _Change = PauseSession | ResumeSession | SetTestingMode | UpgradeWorkflow
 
 
 class Taken(Exception):
-    """There is a session of the id. The caller named none, so that nothing is refused, and no refusal recorded."""
+    """There is a session of the id. The caller goes on otherwise, so that nothing is refused, and nothing recorded."""
 
 
-def begin_chat(context: Context, *, id: str) -> Answer:
-    """Create a chat of an id that the program made up.
+def begin_chat(context: Context, *, id: str, client: str | None = None) -> Answer:
+    """Create a chat of an id that the program made up, or that may be there already.
 
     Whether it is free is asked in the step that takes it: between a look before it and the step another may come.
+
+    Args:
+        client: in which client's own session this was called.
 
     Raises:
         Taken: there is a session of this id; nothing was written.
@@ -88,7 +91,7 @@ def begin_chat(context: Context, *, id: str) -> Answer:
             raise Taken
         return operations.action(CreateSession.event)(work)
 
-    return perform(context, call_of(CreateSession(id=id, kind="chat")), action)
+    return perform(context, call_of(CreateSession(id=id, kind="chat"), Circumstances(client=client)), action)
 
 
 def _roles(given: tuple[str, ...]) -> tuple[str, ...]:
