@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import re
 
-from orchestrator.app.kernel import actors
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import actors, operations
+from orchestrator.app.kernel.context import Answer, Context, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.core import names
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused, UsageError
 from orchestrator.runner import project
-from orchestrator.store.constants import STORE_CHAIN
 
 _OWN_IDS = re.compile(r"P\d+")
 _COLUMNS = "id, alias, path, created_by, created_at"
@@ -34,15 +34,22 @@ class Project(NamedTuple):
     created_at: str
 
 
-def add(
-    context: Context, *, path: str, alias: str | None = None, by: str = RUNNER, request_id: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Register a project. One that is registered already is answered as it is.
+class AddProject(Request, event="project add", use_case="projects:register", prepared_by="projects:add"):
+    """Register a project.
 
-    Args:
+    Attributes:
         path: the absolute path of a folder that is set up for runs.
         alias: another name for it, of the form of an id.
+    """
+
+    path: str
+    alias: str | None = None
+    by: str = RUNNER
+    request_id: str | None = None
+
+
+def add(context: Context, request: AddProject) -> Answer:
+    """Register a project. One that is registered already is answered as it is.
 
     Returns:
         `project`, and `created`: whether it is new.
@@ -51,13 +58,13 @@ def add(
         UsageError: USAGE, the path is not absolute; INVALID_ID, the alias. Refused: E101, E102, E103, the folder is no
             project; ALREADY_EXISTS, the alias is another project's, or the project has another alias.
     """
+    path, alias = request.path, request.alias
     if not os.path.isabs(path):
         raise UsageError("USAGE", "The path of a project is absolute.", "Name the folder from the root")
     if alias is not None:
         _check_alias(alias)
     project.check(path)
-    given = {"path": os.path.realpath(path), "alias": alias, "by": by}
-    return perform(context, Call("project add", STORE_CHAIN, by, given, request_id, at=at), add_action)
+    return operations.carry_out(context, request.replaced(path=os.path.realpath(path)))
 
 
 def _check_alias(alias: str) -> None:
@@ -66,11 +73,10 @@ def _check_alias(alias: str) -> None:
         raise UsageError("USAGE", f"{alias} has the form of the ids that projects get.", "Choose another alias")
 
 
-def add_action(work: Work) -> Answer:
-    """Register; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    agent = actors.actor(work, given.get("by") or RUNNER)
-    path, alias = given["path"], given.get("alias")
+def register(work: Work, request: AddProject) -> Answer:
+    """The step that registers a project."""
+    agent = actors.actor(work, request.by)
+    path, alias = request.path, request.alias
     known = _one(work.context, _BY_PATH, path=path)
     if known is not None and alias in (None, known.alias):
         return {"success": True, "project": known._asdict(), "created": False, "unchanged": True}

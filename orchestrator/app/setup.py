@@ -10,7 +10,8 @@ from typing import Any
 from orchestrator import files, resources
 from orchestrator.app.agents import registry
 from orchestrator.app.kernel import operations
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Context, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.app.workflow import workflows
 from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core import names
@@ -18,7 +19,6 @@ from orchestrator.core.suggestions import suggest
 from orchestrator.core.workflow import vocabulary
 from orchestrator.errors import InvalidInput
 from orchestrator.store import migrate
-from orchestrator.store.constants import STORE_CHAIN
 
 SYSTEM = ("system:router", "system:validator", "system:runner")
 INSTALLER = "system:router"
@@ -101,9 +101,7 @@ def initialise(context: Context, *, workflow: Path | None = None, agent_folder: 
         `agents_registered`, and what `workflow load` answers; `version` is the active one.
     """
     texts = agent_texts(agent_folder)
-    registered = perform(
-        context, Call("init", STORE_CHAIN, INSTALLER, {"agents": _tree(texts)}), register_action
-    )
+    registered = operations.ask(context, RegisterAgents(agents=_tree(texts)))
     active = context.reader.one("SELECT 1 FROM workflow_activations LIMIT 1")
     if workflow is None and active is not None:
         version = context.active_version()
@@ -116,7 +114,13 @@ def initialise(context: Context, *, workflow: Path | None = None, agent_folder: 
     return {**loaded, "agents_registered": registered["agents_registered"]}
 
 
-def _tree(texts: dict[str, str]) -> list[list[str | None]]:
+class RegisterAgents(Request, event="init", use_case="setup:register", acting=INSTALLER):
+    """Register the first agents: role and parent of each, parents first."""
+
+    agents: tuple[list[str | None], ...]
+
+
+def _tree(texts: dict[str, str]) -> tuple[list[str | None], ...]:
     """Role and parent of every agent to register, parents first."""
     from orchestrator.core import agents as agent_files
 
@@ -132,14 +136,14 @@ def _tree(texts: dict[str, str]) -> list[list[str | None]]:
         known = {role for role, _ in ordered}
         ready = [[r, p] for r, p in parents.items() if r not in known and (p is None or p in known)]
         ordered += ready or [[r, "user"] for r in parents if r not in known]
-    return ordered
+    return tuple(ordered)
 
 
-def register_action(work: Work) -> Answer:
-    """Register what is not registered yet; a replay calls it with a recorded event's input."""
+def register(work: Work, request: RegisterAgents) -> Answer:
+    """Register what is not registered yet."""
     registered = []
-    for role, parent in work.call.input["agents"]:
-        if work.reader.agent(role) is None:
+    for role, parent in request.agents:
+        if role is not None and work.reader.agent(role) is None:
             registry.insert(work, role, role, parent, "human" if role == "user" else "ai")
             registered.append(role)
     for name in SYSTEM:

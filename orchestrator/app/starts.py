@@ -11,7 +11,9 @@ import os
 from datetime import UTC
 from typing import Any
 
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Answer, Context, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.core.routing.facts import PERSON, VALIDATOR, Group, Session
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
@@ -29,28 +31,30 @@ _OPEN = """SELECT * FROM starts INDEXED BY ix_starts_open WHERE session_id = :se
     AND via = 'drive'"""
 
 
-def reserve(
-    context: Context,
-    *,
-    session_id: str,
-    group_id: str | None,
-    turn: int,
-    via: str,
-    client: str,
-    owner: str | None = None,
-    call_id: str | None = None,
-    isolation: str | None = None,
-    at: str | None = None,
-) -> Answer:
-    """Take an open turn, so that nobody else starts an agent for it.
+class ReserveStart(Request, event="start", use_case="starts:reserve", acting=ORCHESTRATOR):
+    """Take an open turn.
 
-    Args:
+    Attributes:
         group_id: the group of the turn; None for one of the session as a whole.
         via: `hook`, `mcp` or `drive`.
         client: the id of the client's own session, or of the driver.
         owner: the client's process, as `runner.owners` names it.
         call_id: the call that starts the agent; the same call again is answered as before.
         isolation: `worktree` or `none`; None where nobody has seen to it.
+    """
+
+    session_id: str
+    group_id: str | None
+    turn: int
+    via: str
+    client: str
+    owner: str | None = None
+    call_id: str | None = None
+    isolation: str | None = None
+
+
+def reserve(work: Work, request: ReserveStart) -> Answer:
+    """Take an open turn, so that nobody else starts an agent for it.
 
     Returns:
         `start`.
@@ -59,39 +63,42 @@ def reserve(
         Refused: UNKNOWN_SESSION, UNKNOWN_GROUP, SESSION_CLOSED, STALE_TURN {turn}, ALREADY_EXISTS {start}: the turn is
             started already.
     """
-    given = {
-        "group_id": group_id, "turn": turn, "via": via, "client": client, "owner": owner, "call_id": call_id,
-        "isolation": isolation,
-    }  # fmt: skip
-    return perform(context, Call("start", session_id, ORCHESTRATOR, given, at=at), reserve_action)
-
-
-def reserve_action(work: Work) -> Answer:
-    """Reserve; a replay calls it with a recorded event's input."""
-    given, session = work.call.input, work.open_session()
-    group, waiting = _place(work, session)
+    session, turn = work.open_session(), request.turn
+    group, waiting = _place(work, session, request.group_id)
     open_turn = waiting.turn if not waiting.held and waiting.awaited_role not in (None, PERSON, VALIDATOR) else None
-    if open_turn != given["turn"]:
+    if open_turn != turn:
         is_open = f"the open turn is {open_turn}" if open_turn else "no turn is open"
         raise Refused(
-            "STALE_TURN", f"Turn {given['turn']} is not open; {is_open}.", suggest("status", session_id=session.id),
+            "STALE_TURN", f"Turn {turn} is not open; {is_open}.", suggest("status", session_id=session.id),
             turn=open_turn,
         )
-    there = of_turn(work.context, session.id, given.get("group_id"), given["turn"])
+    there = of_turn(work.context, session.id, request.group_id, turn)
     if there is not None:
-        if there["call_id"] is not None and (there["client"], there["call_id"]) == (given["client"], given["call_id"]):
+        if there["call_id"] is not None and (there["client"], there["call_id"]) == (request.client, request.call_id):
             return {"success": True, "start": there, "unchanged": True}
         raise Refused(
-            "ALREADY_EXISTS", f"Turn {given['turn']} is started already: {said(there)}.",
+            "ALREADY_EXISTS", f"Turn {turn} is started already: {said(there)}.",
             suggest("status", session_id=session.id), start=there,
         )
     agent = group.awaited_agent_id if group else None
     role = str(waiting.awaited_role)
     work.step.insert(
-        "starts", group_id=given.get("group_id") or "", turn=given["turn"], role=role, agent_id=agent or role,
-        started_at=work.at, **{name: given.get(name) for name in ("via", "client", "owner", "call_id", "isolation")},
+        "starts", group_id=request.group_id or "", turn=turn, role=role, agent_id=agent or role,
+        started_at=work.at, via=request.via, client=request.client, owner=request.owner, call_id=request.call_id,
+        isolation=request.isolation,
     )
-    return {"success": True, "start": _require(work), "seq": work.seq}
+    return {"success": True, "start": _require(work, (request.group_id or "", turn, work.seq)), "seq": work.seq}
+
+
+class BindStart(Request, event="start bind", use_case="starts:note_agent", acting=ORCHESTRATOR):
+    """Note which agent of the client a start has begun; `start` is the number of its step."""
+
+    session_id: str
+    group_id: str | None
+    turn: int
+    start: int
+    worker: str
+    trace: str | None = None
 
 
 def bind(
@@ -110,21 +117,32 @@ def bind(
     Raises:
         Refused: UNKNOWN_ID, there is no such start, or it has ended or is bound to another agent.
     """
-    given = {**_key(start), "worker": worker, "trace": trace}
-    return perform(context, Call("start bind", start["session_id"], ORCHESTRATOR, given, at=at), bind_action)
+    return operations.carry_out(context, BindStart(**_key(start), worker=worker, trace=trace), at=at)
 
 
-def bind_action(work: Work) -> Answer:
-    """Bind; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    row = _open(work)
+def note_agent(work: Work, request: BindStart) -> Answer:
+    """The step that binds a start to its agent."""
+    key = _key_of(request)
+    row = _open(work, key)
     if row["bound_seq"] is not None:
-        if row["worker"] != given["worker"]:
-            raise _no_start(work, f"it is bound to {row['worker']}")
+        if row["worker"] != request.worker:
+            raise _no_start(work, key, f"it is bound to {row['worker']}")
         return {"success": True, "start": row, "unchanged": True}
-    values = {"worker": given["worker"], "trace": given.get("trace"), "bound_at": work.at, "bound_seq": work.seq}
-    work.step.update("starts", _key_of(given), values)
-    return {"success": True, "start": _require(work), "seq": work.seq}
+    values = {"worker": request.worker, "trace": request.trace, "bound_at": work.at, "bound_seq": work.seq}
+    work.step.update("starts", key, values)
+    return {"success": True, "start": _require(work, key), "seq": work.seq}
+
+
+class EndStart(Request, event="start end", use_case="starts:note_end", acting=ORCHESTRATOR):
+    """End a start that no answer came of; `start` is the number of its step."""
+
+    session_id: str
+    group_id: str | None
+    turn: int
+    start: int
+    outcome: str
+    reason: str
+    due_at: str | None = None
 
 
 def end(
@@ -143,23 +161,30 @@ def end(
     Raises:
         Refused: UNKNOWN_ID, there is no such start, or it has ended.
     """
-    given = {**_key(start), "outcome": outcome, "reason": reason, "due_at": due_at}
-    return perform(context, Call("start end", start["session_id"], ORCHESTRATOR, given, at=at), end_action)
+    request = EndStart(**_key(start), outcome=outcome, reason=reason, due_at=due_at)
+    return operations.carry_out(context, request, at=at)
 
 
-def end_action(work: Work) -> Answer:
-    """End; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    _open(work)
-    work.step.update("starts", _key_of(given), {
-        "ended_at": work.at, "ended_seq": work.seq, "outcome": given["outcome"], "reason": given["reason"],
-        "due_at": given.get("due_at"),
+def note_end(work: Work, request: EndStart) -> Answer:
+    """The step that ends a start."""
+    key = _key_of(request)
+    _open(work, key)
+    work.step.update("starts", key, {
+        "ended_at": work.at, "ended_seq": work.seq, "outcome": request.outcome, "reason": request.reason,
+        "due_at": request.due_at,
     })  # fmt: skip
-    return {"success": True, "start": _require(work), "seq": work.seq}
+    return {"success": True, "start": _require(work, key), "seq": work.seq}
 
 
-def adopt(context: Context, *, session_id: str, client: str | None, at: str | None = None) -> Answer:
-    """Note which client directs a session; None for the next one that begins.
+class AdoptSession(Request, event="session adopt", use_case="starts:adopt", acting=ORCHESTRATOR):
+    """Note which client directs a session; None for the next one that begins."""
+
+    session_id: str
+    client: str | None
+
+
+def adopt(work: Work, request: AdoptSession) -> Answer:
+    """Note which client directs a session.
 
     Returns:
         `session_id`, `client`.
@@ -167,14 +192,8 @@ def adopt(context: Context, *, session_id: str, client: str | None, at: str | No
     Raises:
         Refused: UNKNOWN_SESSION, SESSION_CLOSED.
     """
-    call = Call("session adopt", session_id, ORCHESTRATOR, {"client": client}, at=at)
-    return perform(context, call, adopt_action)
-
-
-def adopt_action(work: Work) -> Answer:
-    """Adopt; a replay calls it with a recorded event's input."""
     work.open_session()
-    client = work.call.input.get("client")
+    client = request.client
     found = {"success": True, "session_id": work.step.chain, "client": client}
     row = work.reader.one(queries.ADOPTED_BY, session=work.step.chain)
     if row is not None and row[0] == client:
@@ -228,49 +247,52 @@ def _last_sign(row: Row) -> str:
     return max(known, moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
 
 
-def _place(work: Work, session: Session) -> tuple[Group | None, Group | Session]:
-    id_ = work.call.input.get("group_id")
-    if id_ is None:
+def _place(work: Work, session: Session, group_id: str | None) -> tuple[Group | None, Group | Session]:
+    if group_id is None:
         return None, session
-    group = work.group(id_)
+    group = work.group(group_id)
     if group is None:
-        raise work.context.unknown_group(session.id, id_)
+        raise work.context.unknown_group(session.id, group_id)
     return group, group
 
 
 def _key(start: Row) -> dict[str, Any]:
-    return {"group_id": start["group_id"], "turn": start["turn"], "start": start["seq"]}
+    return {**{name: start[name] for name in ("session_id", "group_id", "turn")}, "start": start["seq"]}
 
 
-def _key_of(given: Any) -> tuple[str, int, int]:
-    return given.get("group_id") or "", given["turn"], given["start"]
+_Key = tuple[str, int, int]
 
 
-def _require(work: Work) -> Row:
+def _key_of(request: BindStart | EndStart) -> _Key:
+    return request.group_id or "", request.turn, request.start
+
+
+def _require(work: Work, key: _Key) -> Row:
     """The start that the step has written."""
-    given = work.call.input
-    group, turn, seq = given.get("group_id") or "", given["turn"], given.get("start", work.seq)
-    row = queries.row(work.reader, queries.START, session=work.step.chain, group=group, turn=turn, seq=seq)
+    row = _row(work, key)
     assert row is not None  # noqa: S101 - written just now
     return shape(work.context, row)
 
 
-def _open(work: Work) -> Row:
+def _open(work: Work, key: _Key) -> Row:
     """The start that the call names, which has not ended.
 
     Raises:
         Refused: UNKNOWN_ID.
     """
-    group, turn, seq = _key_of(work.call.input)
-    row = queries.row(work.reader, queries.START, session=work.step.chain, group=group, turn=turn, seq=seq)
+    row = _row(work, key)
     if row is None:
-        raise _no_start(work, "there is none")
+        raise _no_start(work, key, "there is none")
     if row["ended_seq"] is not None:
-        raise _no_start(work, f"it has ended: {row['outcome']}")
+        raise _no_start(work, key, f"it has ended: {row['outcome']}")
     return shape(work.context, row)
 
 
-def _no_start(work: Work, why: str) -> Refused:
-    turn = work.call.input["turn"]
+def _row(work: Work, key: _Key) -> Row | None:
+    group, turn, seq = key
+    return queries.row(work.reader, queries.START, session=work.step.chain, group=group, turn=turn, seq=seq)
+
+
+def _no_start(work: Work, key: _Key, why: str) -> Refused:
     look = suggest("status", session_id=work.step.chain)
-    return Refused("UNKNOWN_ID", f"No such start of turn {turn} is under way: {why}.", look, kind="start")
+    return Refused("UNKNOWN_ID", f"No such start of turn {key[1]} is under way: {why}.", look, kind="start")

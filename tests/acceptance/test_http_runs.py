@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap, errors
+from orchestrator.app.kernel import operations
 from orchestrator.app.running import begin_session, execute_run, preflight, submission
 from orchestrator.core.running import guard
 from tests import persons
@@ -139,9 +140,16 @@ class TestINV5:
         first.stop()
         with web.at_terminal() as context:
             context.credential = None
-            queued = run_queue.queue(
-                context, session_id="kept", prompt="rm -rf everything", task_type="DANGEROUS_OP", executor="scripted",
-                provider="claude-code", root=str(folder),
+            queued = operations.ask(
+                context,
+                run_queue.QueueRun(
+                    session_id="kept",
+                    prompt="rm -rf everything",
+                    task_type="DANGEROUS_OP",
+                    executor="scripted",
+                    provider="claude-code",
+                    root=str(folder),
+                ),
             )["run"]
         second = web.serve(steps=STEPS)
         found = second.until(queued, "AWAITING_RESPONSE", "COMPLETE")
@@ -179,13 +187,25 @@ class TestINV6:
         with shared.at_terminal() as context:
             context.credential = None
             shared_root = str(shared.folder("held"))
-            id = run_queue.queue(
-                context, session_id="to-hold", prompt="x", task_type="READ_INFO", executor="scripted",
-                provider="claude-code", root=shared_root,
+            id = operations.ask(
+                context,
+                run_queue.QueueRun(
+                    session_id="to-hold",
+                    prompt="x",
+                    task_type="READ_INFO",
+                    executor="scripted",
+                    provider="claude-code",
+                    root=shared_root,
+                ),
             )["run"]
             with pytest.raises(errors.OrchestratorError) as caught:
-                preflight.hold(context, session_id="to-hold", id=id, state="awaiting_response", reason="r",
-                             executor_status="INCOMPLETE", question=" ")  # fmt: skip
+                operations.ask(
+                    context,
+                    preflight.HoldRun(
+                        session_id="to-hold", id=id, state="awaiting_response", reason="r",
+                        executor_status="INCOMPLETE", question=" ",
+                    ),
+                )  # fmt: skip
         assert caught.value.code == "ILLEGAL_MOVE"
 
     def test_an_executor_that_says_nothing_asks_the_fallback_question(self, server: Server, project: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.app.engine import turns
 from orchestrator.app.kernel import paging
-from orchestrator.app.kernel.context import VIA, Answer, Context
+from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, strictjson, ways
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.tuples import NamedTuple
@@ -274,7 +274,7 @@ def _event(event: Row, told: list[telling.Told]) -> Row:
 
 def _via(event: Row) -> str | None:
     """By what the caller of a step was let in, where its event says so; a refused call is kept within its event."""
-    found = _call(event)[1].get(VIA)
+    found = _call(event)[1].get("via")
     return found if isinstance(found, str) else None
 
 

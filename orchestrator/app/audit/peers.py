@@ -13,8 +13,9 @@ from typing import Any
 
 from orchestrator.app.audit.requests import ImportPeer
 from orchestrator.app.engine import changes, spawning, summary
-from orchestrator.app.kernel import actors, human
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, perform
+from orchestrator.app.kernel import actors, human, operations
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, call_of, perform
+from orchestrator.app.kernel.requests import Request
 from orchestrator.core import names, strictjson
 from orchestrator.core.imported import translate
 from orchestrator.core.imported.translate import Imported, Translated
@@ -59,7 +60,8 @@ def import_peer(context: Context, request: ImportPeer) -> Answer:
     calls = [_call(source, each, request) for each in translated.sessions]
     earlier = [answered(context, call) for call in calls]
     _refuse_known(context, calls, earlier)
-    answers = [before or perform(context, call, import_action) for before, call in zip(earlier, calls, strict=True)]
+    import_one = operations.action(KIND)
+    answers = [before or perform(context, call, import_one) for before, call in zip(earlier, calls, strict=True)]
     return _answer(source, translated, answers, dry_run=dry_run, repeated=all(earlier))
 
 def _require_some(source: Peer, translated: Translated, file: str, session_id: str | None) -> None:
@@ -91,15 +93,32 @@ def _turned_down(
     return problem
 
 
+class ImportSession(Request, event=KIND, use_case="audit.peers:import_session"):
+    """Import one session.
+
+    Attributes:
+        content: all that is imported, as JSON, so that a replay needs no file.
+        source, source_hash, peer_version: the file, its SHA-256, and the version of the program that wrote it.
+    """
+
+    session_id: str
+    by: str | None
+    content: str
+    source: str
+    source_hash: str
+    peer_version: int | None = None
+    request_id: str | None = None
+    dry_run: bool = False
+
+
 def _call(source: Peer, each: Imported, request: ImportPeer) -> Call:
-    given = {
-        "by": request.by,
-        "content": strictjson.canonical(each.content),
-        "source": source.name,
-        "source_hash": source.hash,
-        "peer_version": source.version,
-    }
-    return Call(KIND, each.id, request.by, given, request.request_id, request.dry_run)
+    return call_of(
+        ImportSession(
+            session_id=each.id, by=request.by, content=strictjson.canonical(each.content), source=source.name,
+            source_hash=source.hash, peer_version=source.version, request_id=request.request_id,
+            dry_run=request.dry_run,
+        )
+    )
 
 
 def _refuse_known(context: Context, calls: list[Call], earlier: list[Answer | None]) -> None:
@@ -198,14 +217,14 @@ def _accounts(source: Peer, translated: Translated) -> list[Answer]:
     return found
 
 
-def import_action(work: Work) -> Answer:
-    """Import one session; a replay calls it with a recorded event's input and needs no file."""
-    given, session_id = work.call.input, work.step.chain
+def import_session(work: Work, request: ImportSession) -> Answer:
+    """The step that imports one session."""
+    session_id = work.step.chain
     if work.reader.session(session_id) is not None:
         raise _exists([session_id], suggest("status", session_id=session_id))
-    by = _importer(work, given.get("by"))
-    content = strictjson.stored(given["content"])
-    _insert_session(work, content["session"], by)
+    by = _importer(work, request.by)
+    content = strictjson.stored(request.content)
+    _insert_session(work, request, content["session"], by)
     _insert_groups(work, content["groups"], by)
     _insert_texts(work, content, by)
     answer: Answer = {"success": True, "session_id": session_id, "seq": work.seq}
@@ -229,8 +248,7 @@ def _importer(work: Work, by: str | None) -> str:
     return str(agent.id)
 
 
-def _insert_session(work: Work, head: dict[str, Any], by: str) -> None:
-    given = work.call.input
+def _insert_session(work: Work, request: ImportSession, head: dict[str, Any], by: str) -> None:
     work.step.insert(
         "sessions",
         id=work.step.chain,
@@ -252,9 +270,9 @@ def _insert_session(work: Work, head: dict[str, Any], by: str) -> None:
         "imported_sessions",
         peer_id=head["peer_id"],
         peer_status=head["peer_status"],
-        peer_version=given.get("peer_version"),
-        source=given["source"],
-        source_hash=given["source_hash"],
+        peer_version=request.peer_version,
+        source=request.source,
+        source_hash=request.source_hash,
     )
 
 

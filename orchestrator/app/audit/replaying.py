@@ -5,13 +5,21 @@ What comes out must be what is on record; replay, import and looking at an earli
 
 from __future__ import annotations
 
-import functools
-import importlib
 from collections.abc import Iterable
 from typing import Any
 
 from orchestrator.app.kernel import operations
-from orchestrator.app.kernel.context import AGENT_JSON, Action, Answer, Call, Context, Work, no_session_open, perform
+from orchestrator.app.kernel.context import (
+    AGENT_JSON,
+    Action,
+    Answer,
+    Call,
+    Context,
+    Work,
+    no_session_open,
+    parted,
+    perform,
+)
 from orchestrator.core import strictjson
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
@@ -21,39 +29,6 @@ from orchestrator.store.constants import STORE_CHAIN
 REFUSAL = "refusal"
 SCHEMA = "migrate"
 """The event of a move of the schema. It is told by creating the database, not by a use case."""
-
-ACTIONS: dict[str, str] = {
-    "init": "setup:register_action",
-    "give up": "reports.redispatching:give_up_action",
-    "human enrol": "people.enrolment:enrol_action",
-    "human link": "people.enrolment:link_action",
-    "human open": "people.enrolment:use_action",
-    "human verify": "people.verification:refuse",
-    "project add": "projects:add_action",
-    "run queue": "running.run_queue:queue_action",
-    "run retry": "running.run_queue:again_action",
-    "run cancel": "running.run_queue:cancel_action",
-    "run unanswered": "running.run_queue:unanswered_action",
-    "run stop": "running.run_queue:stop_action",
-    "run wait": "running.start_run:wait_action",
-    "run start": "running.start_run:start_action",
-    "run abandon": "running.start_run:abandon_action",
-    "run hold": "running.preflight:hold_action",
-    "run finish": "running.finish_run:finish_action",
-    "run expire": "running.retention:expire_action",
-    "run choose": "running.provider_selection:choose_action",
-    "turn queue": "running.turn_runs:queue_action",
-    "turn start": "running.turn_runs:start_action",
-    "turn finish": "running.turn_runs:finish_action",
-    "turn abandon": "running.turn_runs:abandon_action",
-    "session adopt": "starts:adopt_action",
-    "start": "starts:reserve_action",
-    "start bind": "starts:bind_action",
-    "start end": "starts:end_action",
-    "import peer": "audit.peers:import_action",
-}
-"""What steps do that are no operations, as module and function."""
-
 
 OF_THE_STORE = frozenset(("init", "agent", "answer", "human", "project", "workflow"))
 """The first words of calls that belong to no session."""
@@ -114,33 +89,19 @@ def call_of(event: Event) -> tuple[Call, str | None]:
     if kind == REFUSAL:
         refused = given.get("refused")
         kind, chain, door, given = given["call"], given["chain"], given["door"], given["input"]
-    if kind not in kinds():
+    if kind not in operations.kinds():
         raise EnvironmentProblem(
             "CORRUPT", f"The record has an event of kind {kind}, unknown to this program.", suggest("doctor")
         )
+    given, circumstances = parted(operations.step(kind), given)
     if refused is not None:
-        return Call(kind, chain, event.actor, given, at=event.at, refused=refused), door
+        call = Call(kind, chain, event.actor, given, at=event.at, refused=refused, circumstances=circumstances)
+        return call, door
     for name in AGENT_JSON:
         if name in given:
             given[name] = strictjson.stored(given[name])
     request = given.pop("request_id", None)
-    return Call(kind, chain, event.actor, given, request, at=event.at), door
-
-
-@functools.cache
-def kinds() -> frozenset[str]:
-    """The kinds of steps that this program knows, but for refusals and moves of the schema."""
-    return frozenset((*ACTIONS, *(each.event for each in operations.every().values() if each.is_writing)))
-
-
-@functools.cache
-def action(kind: str) -> Action:
-    """What a step of a kind does."""
-    if kind not in ACTIONS:
-        return operations.action(kind)
-    module, _, name = ACTIONS[kind].partition(":")
-    found: Action = getattr(importlib.import_module(f"orchestrator.app.{module}"), name)
-    return found
+    return Call(kind, chain, event.actor, given, request, at=event.at, circumstances=circumstances), door
 
 
 def tell(context: Context, event: Event) -> Told:
@@ -158,7 +119,7 @@ def _action(call: Call) -> Action:
         return _refuse_as_before
     if call.chain == STORE_CHAIN and call.kind.partition(" ")[0] not in OF_THE_STORE:
         return _refuse_for_want_of_a_session
-    return action(call.kind)
+    return operations.action(call.kind)
 
 
 def _refuse_as_before(work: Work) -> Answer:

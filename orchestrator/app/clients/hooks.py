@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestrator.app import starts
 from orchestrator.app.clients.events import NOTHING, Event, Reply
-from orchestrator.app.kernel import arguments
+from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core import sha256
 from orchestrator.store import queries
@@ -56,7 +56,7 @@ def handle(open_: Open, event: Event, *, strict: bool = False, driven: str = "")
     with _opened(open_, write=True) as context:
         if session is None:
             session = str(takes)
-            starts.adopt(context, session_id=session, client=event.client)
+            operations.ask(context, starts.AdoptSession(session_id=session, client=event.client))
         return _answered(context, session, event, strict=strict)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from orchestrator.app import starts
 from orchestrator.app.clients import claude_code_files, install_checks, installed_settings
 from orchestrator.app.clients.install_record import UNKNOWN, Problem, Record, difference
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
@@ -111,7 +112,7 @@ def install(
     elif not dry_run:
         _carry_out(plan, is_removal=uninstall)
         if session_id is not None and context is not None:
-            starts.adopt(context, session_id=session_id, client=None)
+            operations.ask(context, starts.AdoptSession(session_id=session_id, client=None))
     return _answer(plan, scope, is_check=check)
 
 

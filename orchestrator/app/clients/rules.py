@@ -76,9 +76,12 @@ def before_start(context: Context, session_id: str, event: Event, *, strict: boo
     if chosen is None:
         return Reply(deny=_denial(role, standing, free))
     try:
-        starts.reserve(
-            context, session_id=session_id, group_id=chosen["group_id"], turn=chosen["turn"], via="hook",
-            client=event.client, owner=event.owner, call_id=event.call_id,
+        operations.ask(
+            context,
+            starts.ReserveStart(
+                session_id=session_id, group_id=chosen["group_id"], turn=chosen["turn"], via="hook",
+                client=event.client, owner=event.owner, call_id=event.call_id,
+            ),
         )
     except Refused as problem:
         return Reply(deny=f"{problem.message} {_due(standing, free)}")
@@ -319,7 +322,7 @@ def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Re
     if int(str(done)) < REDISPATCHED:
         operations.ask(context, Redispatch(session_id=session, group_id=group, reason=reason))
     else:
-        redispatching.give_up(context, session_id=session, group_id=group, reason=reason)
+        operations.ask(context, redispatching.GiveUp(session_id=session, group_id=group, reason=reason))
     return NOTHING
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.app.engine import changes, completing, group_endings, new_groups, settling, spawning
 from orchestrator.app.engine import metadata as meta
-from orchestrator.app.kernel.context import ATTACHED, Answer, Work
+from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.core import completion, exactjson, names, sha256, strictjson
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
@@ -92,13 +92,12 @@ def asks_path(case: Case) -> bool:
 
 def insert_report(work: Work, case: Case, agent: str, effect: str) -> None:
     """Write the row of a report, and the files and the text that it came with."""
-    given = work.call.input
-    raw = given.get("raw_text")
+    raw = case.report.raw_text
     raw_hash = keep_text(work, raw) if raw else None
     if case.report.role == VALIDATOR:
         return
     work.step.insert("agent_reports", **report_row(work, case, agent, effect), raw_hash=raw_hash)
-    for each in given.get(ATTACHED) or ():
+    for each in work.call.circumstances.attached or ():
         work.step.insert(
             "evidence", group_id=case.group.id if case.group else None, kind=each["what"],
             subject=f"{work.step.chain}:R{work.seq}", outcome=f"{each['bytes']} bytes in {each['path']}",
@@ -108,7 +107,7 @@ def insert_report(work: Work, case: Case, agent: str, effect: str) -> None:
 
 def report_row(work: Work, case: Case, agent: str, effect: str) -> dict[str, Any]:
     """The columns of a report as it is given in this step."""
-    report, given = case.report, work.call.input
+    report = case.report
     own = case.group is not None and (report.role != MANAGER or case.group.awaited_role == MANAGER)
     open_turn = case.group.turn if case.group is not None and own else case.session.turn
     return {
@@ -123,7 +122,7 @@ def report_row(work: Work, case: Case, agent: str, effect: str) -> dict[str, Any
         "turn_assumed": int(report.turn is None),
         "summary": report.summary,
         "details": exactjson.exact(report.details),
-        "metadata": strictjson.canonical(given["metadata"]) if given.get("metadata") else None,
+        "metadata": strictjson.canonical(report.metadata) if report.metadata else None,
         "reported_at": work.at,
     }
 
@@ -258,7 +257,7 @@ def apply(
 
 def in_files(work: Work) -> Answer:
     """The parts of the step's report that lie in files, as its answer names them."""
-    found = work.call.input.get(ATTACHED)
+    found = work.call.circumstances.attached
     return {"evidence": found} if found else {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from orchestrator.app.kernel.context import FOUND, Context, Work
+from orchestrator.app.kernel.context import Context, Work
 from orchestrator.core import large, names
 from orchestrator.core.routing.facts import Case, Report, Stop
 from orchestrator.errors import InvalidInput
@@ -49,7 +49,7 @@ def judged(work: Work, case: Case) -> Report:
 
     Source: seed 003, Recommendations 1 and 2.
     """
-    metadata = work.call.input.get("metadata")
+    metadata = case.report.metadata
     if metadata is None:
         return case.report
     checked = _checked(work, metadata, case.transition.effect)
@@ -70,7 +70,7 @@ def _checked(work: Work, metadata: dict[str, Any], effect: str) -> Any:
     """The checked metadata, whose status fits what the report's own status means."""
     from orchestrator.core import metadata as rules
 
-    missing = (work.call.input.get(FOUND) or {}).get(MISSING)
+    missing = (work.call.circumstances.found or {}).get(MISSING)
     try:
         checked = rules.check(metadata, (lambda path: path != missing) if missing else None)
     except InvalidInput as problem:

@@ -76,7 +76,7 @@ def refuse_other_role(work: Work, said: str, actor: str) -> None:
     role, _, place = said.partition("@")
     session, _, group = place.partition(":")
     agent = work.reader.agent(actor) if actor else None
-    claimed = agent.role if agent is not None else names.role_name(work.call.input.get("current_agent") or role)
+    claimed = agent.role if agent is not None else names.role_name(work.call.role or role)
     call = work.call
     fits = claimed == role and session in ("", call.chain) and group in ("", call.group or group)
     if fits or (agent is not None and agent.kind == "system") or (claimed == role and call.chain == STORE_CHAIN):

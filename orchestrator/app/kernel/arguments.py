@@ -255,7 +255,12 @@ def _check_reasons(name: str, value: dict[str, Any]) -> None:
         _check_text(name, reason)
 
 
-def _check_request_id(name: str, value: str) -> None:
+def check_request_id(name: str, value: str) -> None:
+    """Whether a text can be a request id.
+
+    Raises:
+        UsageError: USAGE, INVALID_TEXT.
+    """
     _check_text(name, value)
     if not value.strip() or len(value) > names.AGENT_ID_LENGTH:
         raise UsageError(
@@ -313,7 +318,7 @@ _CHECKS: dict[str, Callable[[str, Any], None]] = {
     requests.AGENT_ID: _check_agent_id,
     requests.CHAIN: _check_chain,
     requests.REASONS: _check_reasons,
-    requests.REQUEST_ID: _check_request_id,
+    requests.REQUEST_ID: check_request_id,
     requests.REPORT_PART: _check_report_part,
     requests.UNREAD: _leave_unread,
 }

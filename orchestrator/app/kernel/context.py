@@ -28,29 +28,6 @@ if TYPE_CHECKING:
 Answer = dict[str, Any]
 AGENT_JSON = ("details", "metadata")
 """Parameters that hold JSON of an agent's making."""
-FOUND = "found"
-"""The part of a step's input that was found out before it, and that no caller asked for."""
-PERSON = "person"
-"""The part of a step's input that says through which human channel it came."""
-ACTS_FOR = "acts_for"
-"""The part of a step's input that says for which role, and where, its process acts: `developer`, `developer@S1:A`."""
-VIA = "via"
-"""The part of a step's input that says by what its caller was let in, where the actor and the channel do not say it."""
-ATTACHED = "attached"
-"""The part of a step's input that says which parts of a report lie in files, each with its hash."""
-RULES = "rules"
-"""The part of a step's input that says which rules version judged it first, where a later one asks more of it."""
-START = "start_of"
-"""The part of a step's input that says for which start a report is given: its step, by whoever made that start."""
-CLIENT = "client"
-"""The part of a step's input that says in which client's own session it was called."""
-ELSEWHERE = "elsewhere"
-"""The part of a step's input that it found in other sessions, which a replay of its own session does not hold."""
-
-
-_FOUND_OUT = (FOUND, PERSON, ACTS_FOR, VIA, RULES, START, CLIENT, ELSEWHERE)
-"""The parts of a step's input that are not what its caller asked for, by which two requests are not told apart."""
-
 _SOME_GROUPS = "SELECT id FROM task_groups WHERE session_id = :session ORDER BY created_seq, id LIMIT 50"
 
 
@@ -211,8 +188,41 @@ def no_session_open(way: str = suggest("session create", id="ID", goal="TEXT")) 
     return Refused("UNKNOWN_SESSION", "No session is open and none was named.", way, sessions=[])
 
 
+class Circumstances(NamedTuple):
+    """What a step goes by besides what its caller asked for; its event keeps it, so that a replay goes by the same.
+
+    Two requests are not told apart by it, but for the files that came with a report.
+
+    Attributes:
+        found: what the use case found out before its step, such as a file that is missing, or what a validation saw.
+        person: through which human channel the call came, and what that proves.
+        acts_for: for which role, and where, the process acts: `developer`, `developer@S1:A`.
+        via: by what the caller was let in, where the actor and the channel do not say it.
+        rules: which rules version judged the step first, where a later one asks more of it.
+        start_of: the step of the start that a report is given for, by whoever made that start.
+        client: in which client's own session it was called.
+        elsewhere: what it found in other sessions, which a replay of its own session does not hold.
+        attached: which parts of a report lie in files, each with its hash.
+    """
+
+    found: Mapping[str, Any] | None = None
+    person: Mapping[str, Any] | None = None
+    acts_for: str | None = None
+    via: str | None = None
+    rules: int | None = None
+    start_of: int | None = None
+    client: str | None = None
+    elsewhere: Mapping[str, Any] | None = None
+    attached: Sequence[Mapping[str, Any]] | None = None
+
+
+_NONE = Circumstances()
+
+
 class Call(NamedTuple):
-    """One call of a use case that writes.
+    """One call of a use case that writes, in the form in which the record keeps it.
+
+    Use cases take their request, which `operations.action` reads from `input`, and the circumstances.
 
     `refused` is set where the input is not whole, so that only what was said of its refusal can be told again.
     """
@@ -225,6 +235,7 @@ class Call(NamedTuple):
     dry_run: bool = False
     at: str | None = None
     refused: Mapping[str, Any] | None = None
+    circumstances: Circumstances = _NONE
 
     @property
     def group(self) -> str | None:
@@ -235,27 +246,48 @@ class Call(NamedTuple):
         return group
 
     @property
+    def role(self) -> str | None:
+        """The role in which a report is given, as it was written."""
+        role: str | None = self.input.get("current_agent")
+        return role
+
+    @property
+    def status(self) -> str | None:
+        """The status that the call names, if it names one."""
+        status: str | None = self.input.get("status")
+        return status
+
+    @property
     def fingerprint(self) -> str:
         """SHA-256 of the command and its parsed arguments."""
-        asked = {name: value for name, value in _given(self).items() if name not in _FOUND_OUT}
+        asked = _given(self.input)
+        if self.circumstances.attached is not None:
+            asked["attached"] = self.circumstances.attached
         text = strictjson.canonical([self.kind, asked])
         return sha256.new(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def call_of(request: Request, found: Mapping[str, Any] | None = None, *, at: str | None = None) -> Call:
+def call_of(request: Request, circumstances: Circumstances = _NONE, *, at: str | None = None) -> Call:
     """The call that a request makes.
 
     Args:
-        found: what was found out before the step, by the parts of its input.
+        circumstances: what was found out before the step.
         at: when, where it is not now.
     """
-    given = request.recorded() | dict(found or {})
     if request.is_marked:
-        given[RULES] = RULES_VERSION
+        circumstances = circumstances._replace(rules=RULES_VERSION)
     asked: Mapping[str, Any] = request.__dict__
     return Call(
-        request.event, request.chain, request.actor, given, asked.get("request_id"), bool(asked.get("dry_run")), at
-    )
+        request.event, request.chain, request.actor, request.recorded(), asked.get("request_id"),
+        bool(asked.get("dry_run")), at, circumstances=circumstances,
+    )  # fmt: skip
+
+
+def parted(request: type[Request], recorded: Mapping[str, Any]) -> tuple[dict[str, Any], Circumstances]:
+    """What an event keeps, as what was asked for and the circumstances."""
+    own = request.parameters()
+    beside = {name: recorded[name] for name in Circumstances._fields if name in recorded and name not in own}
+    return {name: value for name, value in recorded.items() if name not in beside}, Circumstances(**beside)
 
 
 class Work:
@@ -275,7 +307,7 @@ class Work:
         self.unsettled = False
         self.moved: dict[str, str] = {}
         self._session: Session | None = None
-        context.proof, context.spoken, context.at = call.input.get(PERSON), None, step.at
+        context.proof, context.spoken, context.at = call.circumstances.person, None, step.at
 
     def session(self) -> Session:
         """The step's session as it is now, its own writes included.
@@ -320,17 +352,21 @@ class Work:
             what: names it, such as `running dev-1`.
             found: what the database says, which is nothing where the other sessions are not told.
         """
-        known = self.call.input.get(ELSEWHERE) or {}
+        known = self.call.circumstances.elsewhere or {}
         if what not in known and found:
-            self.call.input[ELSEWHERE] = {**known, what: found}
+            self.learn(elsewhere={**known, what: found})
         return known.get(what, found)
+
+    def learn(self, **circumstances: Any) -> None:
+        """Add to the circumstances of the step what it found out itself."""
+        self.call = self.call._replace(circumstances=self.call.circumstances._replace(**circumstances))
 
     def asks(self, rules_version: int) -> bool:
         """Whether the step has to do what this rules version asks in addition.
 
         A step that older rules judged is told again as it was; only use cases that mark their calls can ask.
         """
-        return int(self.call.input.get(RULES, 0)) >= rules_version
+        return int(self.call.circumstances.rules or 0) >= rules_version
 
     def update_session(self, values: Mapping[str, steps.Value]) -> None:
         """Set columns of the step's session."""
@@ -364,59 +400,65 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
         EnvironmentProblem: nothing was written.
     """
     at = call.at or context.clock()
-    call = _without_keys(call, context.secrets)
-    if context.credential is not None:
-        call = call._replace(input={**call.input, PERSON: context.found_proof(context, context.credential)})
-    if context.via is not None:
-        call = call._replace(input={**call.input, VIA: context.via})
-    if context.start is not None:
-        call = call._replace(input={**call.input, START: context.start})
-    if context.acts_for is not None:
-        call = call._replace(input={**call.input, ACTS_FOR: context.acts_for})
+    call = _placed(context, _without_keys(call, context.secrets))
+    work: Work | None = None
     try:
-        return _attempt(context, call, action, at, files)
+        with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
+            work = Work(context, step, call)
+            return _attempt(work, action, files)
     except (Refused, InvalidInput) as problem:
         if not call.dry_run:
-            _record_refusal(context, call, problem, at)
+            _record_refusal(context, work.call if work is not None else call, problem, at)
         raise
     finally:
         context.proof = context.at = None
+
+
+def _placed(context: Context, call: Call) -> Call:
+    """The call with what its context says of who calls."""
+    said: dict[str, Any] = {"via": context.via, "start_of": context.start, "acts_for": context.acts_for}
+    if context.credential is not None:
+        said["person"] = context.found_proof(context, context.credential)
+    said = {name: value for name, value in said.items() if value is not None}
+    return call._replace(circumstances=call.circumstances._replace(**said)) if said else call
 
 
 def _without_keys(call: Call, secrets: Sequence[str]) -> Call:
     """The call with the keys in all that will be stored of it masked: who called, and by which names, too."""
     if not masking.may_hold_keys(str(call), secrets):
         return call
-    masked = masking.mask_keys_value(tuple(call), secrets)
-    # Two requests must not become one.
-    return Call(*masked)._replace(request_id=call.request_id and masking.mask_keys_id(call.request_id, secrets))
+    masked = Call(*masking.mask_keys_value(tuple(call), secrets))
+    return masked._replace(
+        # Two requests must not become one.
+        request_id=call.request_id and masking.mask_keys_id(call.request_id, secrets),
+        circumstances=Circumstances(*masked.circumstances),
+    )
 
 
-def _attempt(context: Context, call: Call, action: Action, at: str, files: Sequence[Moved]) -> Answer:
-    with steps.open_step(context.connection, call.chain, at, context.deadline_s) as step:
-        work = Work(context, step, call)
-        _refuse_other_role(work, call.actor)
-        repeated = answered(context, call)
-        if repeated is not None:
-            step.rollback()
-            return repeated
-        answer = action(work)
-        _refuse_other_role(work, work.actor)
-        if context.spoken is not None and "proof" in (context.proof or {}):
-            answer["proof"] = (context.proof or {})["proof"]
-        if call.dry_run or answer.pop("unchanged", False):
-            step.rollback()
-            return {**answer, "dry_run": True} if call.dry_run else answer
-        _remember(work, answer)
-        warning = step.clock_warning()
-        with contextlib.nullcontext() if not files else _written(context.path, files):
-            step.seal(call.kind, work.actor, context.spoken or context.channel, event_input(call))
-        return {**answer, "warnings": [*(answer.get("warnings") or ()), warning]} if warning else answer
+def _attempt(work: Work, action: Action, files: Sequence[Moved]) -> Answer:
+    context, step, dry_run = work.context, work.step, work.call.dry_run
+    _refuse_other_role(work, work.actor)
+    repeated = answered(context, work.call)
+    if repeated is not None:
+        step.rollback()
+        return repeated
+    answer = action(work)
+    _refuse_other_role(work, work.actor)
+    if context.spoken is not None and "proof" in (context.proof or {}):
+        answer["proof"] = (context.proof or {})["proof"]
+    if dry_run or answer.pop("unchanged", False):
+        step.rollback()
+        return {**answer, "dry_run": True} if dry_run else answer
+    _remember(work, answer)
+    warning = step.clock_warning()
+    with contextlib.nullcontext() if not files else _written(context.path, files):
+        step.seal(work.call.kind, work.actor, context.spoken or context.channel, event_input(work.call))
+    return {**answer, "warnings": [*(answer.get("warnings") or ()), warning]} if warning else answer
 
 
 def _refuse_other_role(work: Work, actor: str) -> None:
     """Refuse the act of another role than that for which the process acts, where it says one."""
-    said = work.call.input.get(ACTS_FOR)
+    said = work.call.circumstances.acts_for
     if said is not None:
         work.context.refuse_other_role(work, str(said), actor)
 
@@ -427,9 +469,9 @@ def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextMan
     return outside.written(path, files)
 
 
-def _given(call: Call) -> dict[str, Any]:
-    """The input without what was left out: None and False are what every parameter is when nobody gives it."""
-    return {name: value for name, value in call.input.items() if value is not None and value is not False}
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values without what was left out: None and False are what every parameter is when nobody gives it."""
+    return {name: value for name, value in values.items() if value is not None and value is not False}
 
 
 def event_input(call: Call) -> dict[str, Any]:
@@ -437,10 +479,12 @@ def event_input(call: Call) -> dict[str, Any]:
 
     Agents' own JSON is kept as text, since it may hold fractions, which have no exact form in hashed JSON.
     """
-    found = _given(call)
+    found = _given(call.input)
     for name in AGENT_JSON:
         if name in found and not isinstance(found[name], str):
             found[name] = strictjson.canonical(found[name])
+    if call.circumstances is not _NONE:
+        found = {**_given(call.circumstances._asdict()), **found}
     return {**found, "request_id": call.request_id} if call.request_id else found
 
 
@@ -468,6 +512,25 @@ def answered(context: Context, call: Call) -> Answer | None:
         )
     answer: Answer = recorded(strictjson.stored(row[1]))
     return {**answer, "repeated": True}
+
+
+class Remembered(NamedTuple):
+    """What a request id stands for in a chain: the command that came with it, and what that was answered."""
+
+    command: str
+    answer: Answer
+
+
+def remembered(context: Context, chain: str, request_id: str | None) -> Remembered | None:
+    """What was asked before with a request id, whatever it was; None where nothing was."""
+    if request_id is None:
+        return None
+    row = context.reader.one(
+        "SELECT command, answer FROM requests WHERE session_id = :chain AND request_id = :request",
+        chain=chain,
+        request=masking.mask_keys_id(request_id, context.secrets),
+    )
+    return None if row is None else Remembered(str(row[0]), recorded(strictjson.stored(row[1])))
 
 
 def _remember(work: Work, answer: Answer) -> None:
@@ -516,10 +579,9 @@ def _refused_input(work: Work, recorded: Answer) -> dict[str, Any]:
 
 
 def _insert_refusal(work: Work, problem: OrchestratorError, detail: str | None) -> Answer:
-    given = work.call.input
     recorded = {
         "group_id": cut(work.call.group),
-        "role": problem.data.pop("_role", None) or cut(given.get("current_agent")),
+        "role": problem.data.pop("_role", None) or cut(work.call.role),
         "turn": problem.data.pop("_turn", None),
         "code": problem.code,
         "detail": detail,
@@ -529,7 +591,7 @@ def _insert_refusal(work: Work, problem: OrchestratorError, detail: str | None) 
         door=work.context.door,
         actor=cut(work.call.actor),
         claimed_session=None if work.step.chain == work.call.chain else cut(work.call.chain),
-        status=cut(given.get("status")),
+        status=cut(work.call.status),
         refused_at=work.at,
         **recorded,
     )

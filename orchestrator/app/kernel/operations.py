@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from orchestrator.app.kernel.context import Action, Answer, Context, Work, call_of, perform
+from orchestrator.app.kernel.context import Action, Answer, Circumstances, Context, Work, call_of, perform
 from orchestrator.app.kernel.requests import DECLARED, Request
 from orchestrator.core import names
 from orchestrator.core.large import Moved
@@ -41,6 +41,38 @@ FEATURES: dict[str, str] = {
     "audit": "audit",
 }
 """The feature that declares the operations which begin with a word."""
+
+STEPS: dict[str, str] = {
+    "init": "setup:RegisterAgents",
+    "give up": "reports.redispatching:GiveUp",
+    "human enrol": "people.enrolment:KeepProof",
+    "human link": "people.enrolment:KeepLink",
+    "human open": "people.enrolment:UseLink",
+    "human verify": "people.verification:FailToVerify",
+    "project add": "projects:AddProject",
+    "run queue": "running.run_queue:QueueRun",
+    "run retry": "running.run_queue:RetryRun",
+    "run cancel": "running.run_queue:CancelRun",
+    "run unanswered": "running.run_queue:EndUnanswered",
+    "run stop": "running.run_queue:StopRun",
+    "run wait": "running.start_run:AwaitStart",
+    "run start": "running.start_run:StartRun",
+    "run abandon": "running.start_run:AbandonRun",
+    "run hold": "running.preflight:HoldRun",
+    "run finish": "running.finish_run:FinishRun",
+    "run expire": "running.retention:ExpireEvidence",
+    "run choose": "running.provider_selection:ChooseProvider",
+    "turn queue": "running.turn_runs:QueueTurn",
+    "turn start": "running.turn_runs:StartTurn",
+    "turn finish": "running.turn_runs:FinishTurn",
+    "turn abandon": "running.turn_runs:AbandonTurn",
+    "session adopt": "starts:AdoptSession",
+    "start": "starts:ReserveStart",
+    "start bind": "starts:BindStart",
+    "start end": "starts:EndStart",
+    "import peer": "audit.peers:ImportSession",
+}
+"""Steps of which no door has an operation, or another one: by their kind, the module and class of their request."""
 
 PERSONS = ("answer", "criterion approve", "human enrol", "human remove", "human reset", "human link", "session end")
 """Operations that a person may be meant to call though none is named."""
@@ -104,21 +136,46 @@ def ask(context: Context, request: Request) -> Answer:
 
 
 def carry_out(
-    context: Context, request: Request, found: Mapping[str, Any] | None = None, files: Sequence[Moved] = ()
+    context: Context,
+    request: Request,
+    circumstances: Circumstances | None = None,
+    files: Sequence[Moved] = (),
+    at: str | None = None,
 ) -> Answer:
     """Carry out the step of a request that is checked and prepared.
 
     Args:
-        found: what was found out before the step, by the parts of its input.
+        circumstances: what was found out before the step.
         files: what of the request lies in files, as `perform` takes it.
+        at: when, where it is not now.
     """
-    return perform(context, call_of(request, found), action(request.event), files)
+    call = call_of(request, circumstances or Circumstances(), at=at)
+    return perform(context, call, action(request.event), files)
+
+
+def step(kind: str) -> type[Request]:
+    """The request of the steps of a kind, as the record names it.
+
+    Raises:
+        UsageError: USAGE, there is none.
+    """
+    place = STEPS.get(kind)
+    if place is None:
+        return find(kind)
+    found: type[Request] = _loaded(place)
+    return found
+
+
+@functools.cache
+def kinds() -> frozenset[str]:
+    """The kinds of steps that this program knows, but for refusals and moves of the schema."""
+    return frozenset((*STEPS, *(each.event for each in every().values() if each.is_writing)))
 
 
 @functools.cache
 def action(kind: str) -> Action:
     """What a step of a kind does: its use case, with the request that the step's input keeps."""
-    request = find(kind)
+    request = step(kind)
     use_case = _loaded(request.use_case)
 
     def act(work: Work) -> Answer:
@@ -129,7 +186,6 @@ def action(kind: str) -> Action:
 
 
 @functools.cache
-def _loaded(place: str) -> Callable[..., Any]:
+def _loaded(place: str) -> Any:
     module, _, function = place.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(f"orchestrator.app.{module}"), function)
-    return found
+    return getattr(importlib.import_module(f"orchestrator.app.{module}"), function)

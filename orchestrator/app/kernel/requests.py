@@ -170,6 +170,7 @@ class Request:
         event: how its steps are called in the record.
         unrecorded: parameters that its event does not keep, besides what stands in columns of their own.
         is_marked: whether its event says by which version of the rules it was judged first.
+        acting: who takes the step where no parameter says it.
     """
 
     words: ClassVar[str] = ""
@@ -184,6 +185,7 @@ class Request:
     event: ClassVar[str] = ""
     unrecorded: ClassVar[tuple[str, ...]] = ()
     is_marked: ClassVar[bool] = False
+    acting: ClassVar[str] = ""
     _parameters: ClassVar[dict[str, Parameter]]
 
     def __init_subclass__(
@@ -200,13 +202,14 @@ class Request:
         event: str = "",
         unrecorded: tuple[str, ...] = (),
         marked: bool = False,
+        acting: str = "",
     ) -> None:
         cls.words, cls.example = words, example
         cls.event = event or words
         cls.checked_by = checked_by or cls.checked_by
         cls.prepared_by = prepared_by or cls.prepared_by
         cls.unrecorded, cls.is_marked = unrecorded or cls.unrecorded, marked or cls.is_marked
-        cls.line = line
+        cls.line, cls.acting = line, acting or cls.acting
         cls.use_case = use_case or cls.use_case
         cls.answer = (answer,) if isinstance(answer, str) else answer or cls.answer
         cls.is_writing, cls.is_for_persons = writes or cls.is_writing, persons or cls.is_for_persons
@@ -239,7 +242,7 @@ class Request:
     def actor(self) -> str:
         """Who acts, as far as the request says."""
         by: str | None = self.__dict__.get("by")
-        return by or ""
+        return by or self.acting
 
     def recorded(self) -> dict[str, Any]:
         """What the step's event keeps of the request."""
@@ -276,12 +279,17 @@ class Request:
         found: dict[str, Parameter] | None = cls.__dict__.get("_parameters")
         if found is None:
             found = {
-                name: _parameter(name, annotation, getattr(cls, name))
+                name: _parameter(name, annotation, _field(getattr(cls, name, REQUIRED)))
                 for each in reversed(cls.__mro__[:-2])
                 for name, annotation in each.__annotations__.items()
             }
             cls._parameters = found
         return found
+
+
+def _field(declared: Any) -> Field:
+    """The field of a parameter; what no door takes is declared by its type and its default alone."""
+    return declared if isinstance(declared, Field) else Field("", declared)
 
 
 COUNT = (1, 100_000)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from orchestrator.app.kernel import arguments
-from orchestrator.app.kernel.context import Call, Context, Work, perform
+from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel.context import Call, Context, Work, parted, perform
 from orchestrator.core import names
 from orchestrator.errors import InvalidInput
 
@@ -29,4 +29,5 @@ def record(context: Context, words: str, given: dict[str, Any], problem: Invalid
 
     actor = kept.get("by") or kept.get("agent_id") or kept.get("current_agent") or ""
     with contextlib.suppress(InvalidInput):
-        perform(context, Call(words, session, actor, kept, refused={}), refuse)
+        asked, circumstances = parted(operations.step(words), kept)
+        perform(context, Call(words, session, actor, asked, refused={}, circumstances=circumstances), refuse)

@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestrator.app.engine import changes, completing, consequences, fanning, settling, spawning
 from orchestrator.app.kernel import actors, operations
-from orchestrator.app.kernel.context import ELSEWHERE, Answer, Context, Version, Work
+from orchestrator.app.kernel.context import Answer, Circumstances, Context, Version, Work
 from orchestrator.app.people.requests import AnswerQuestion
 from orchestrator.app.reports import withheld_reports
 from orchestrator.core import names, questions, strictjson
@@ -43,8 +43,8 @@ def answer(context: Context, request: AnswerQuestion) -> Answer:
         Refused: UNKNOWN_ID {kind}, UNKNOWN_SESSION, QUESTION_CLOSED, SESSION_CLOSED, HUMAN_REQUIRED, REASON_REQUIRED,
             ACTOR_REQUIRED, UNKNOWN_AGENT. UsageError: USAGE, a decision that the question does not ask for.
     """
-    found = {ELSEWHERE: {_IDLE: True}} if _is_idle(context, request.chain) else None
-    return operations.carry_out(context, request, found)
+    elsewhere = {_IDLE: True} if _is_idle(context, request.chain) else None
+    return operations.carry_out(context, request, Circumstances(elsewhere=elsewhere))
 
 
 def _is_idle(context: Context, session_id: str) -> bool:
@@ -73,12 +73,13 @@ def close(work: Work, request: AnswerQuestion) -> Answer:
     if question["task_id"] is not None:
         from orchestrator.app.task import answering_tasks
 
-        found = answering_tasks.decide(work, session, version, question, person, decision, note)
+        kept = answering_tasks.Said(request.decision, decision, note)
+        found = answering_tasks.decide(work, session, version, question, person, kept)
     else:
         found = _decide(work, request, session, version, question, person)
     if session.kind != "chat":
         settling.settle(work, "question", closed=question["group_id"] is None)
-    elif (work.call.input.get(ELSEWHERE) or {}).get(_IDLE):
+    elif (work.call.circumstances.elsewhere or {}).get(_IDLE):
         work.context.runs.end_over(work)
     if len(work.decisions) > 1:
         found["followed_by"] = work.decisions[1:]
@@ -178,7 +179,7 @@ def _decide(
     if kept is not None and decision in GOES_ON:
         group = work.group(kept["group_id"]) if kept["group_id"] else None
     elif kept is not None and kept["begins"] and group is not None:
-        withheld_reports.drop(work, group, by=person.id)
+        withheld_reports.drop(work, group, request.id, by=person.id)
         group = None
     target, fired = _target(version, session, group, question, stored, decision)
     record = spawning.Record(

@@ -11,8 +11,9 @@ from typing import Any
 
 from orchestrator import files
 from orchestrator.app.kernel import actors, credentials, human, moments, operations
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Context, Work, call_of, perform
 from orchestrator.app.kernel.credentials import LINK, PASSPHRASE, REMOVAL, RESET_ROW, SSH_KEY, USE
+from orchestrator.app.kernel.requests import Request
 from orchestrator.app.people import verification
 from orchestrator.app.people.requests import EnrolProof, MakeSignInLink, RemoveProof, ResetProofs
 from orchestrator.core import names
@@ -49,7 +50,7 @@ def enrol(context: Context, request: EnrolProof) -> Answer:
     ssh_key = request.ssh_key
     if request.passphrase and ssh_key is not None:
         raise UsageError("USAGE", "Enrol a passphrase or an SSH key, one at a time.", suggest("human enrol", help=True))
-    given: Answer = {"agent": request.agent, "by": request.by}
+    given: dict[str, str | None] = {}
     line = _public_key(ssh_key) if ssh_key is not None else None
     token = None
     if request.passphrase or ssh_key is not None:
@@ -63,27 +64,54 @@ def enrol(context: Context, request: EnrolProof) -> Answer:
 
         token = human.TOKEN_MARK + secrets.token_urlsafe(TOKEN_BYTES)
         given["hash"] = credentials.hashed(token)
-    found = perform(context, Call(credentials.ENROL, STORE_CHAIN, request.actor, given), enrol_action)
+    found = operations.carry_out(context, KeepProof(agent=request.agent, by=request.by, **given))
     return found if token is None else {**found, "token": token}
 
-def enrol_action(work: Work) -> Answer:
-    """Enrol; a replay calls it with a recorded event's input, which holds hashes and public keys alone."""
-    given = work.call.input
+
+class _Kept(Request):
+    """What is kept of a person's proof; `agent` is whom it proves, `by` who acts."""
+
+    agent: str | None
+    by: str | None
+
+    @property
+    def actor(self) -> str:
+        """Who acts; else the person."""
+        return super().actor or self.agent or ""
+
+
+class KeepProof(_Kept, event=credentials.ENROL, use_case="people.enrolment:keep"):
+    """Enrol what proves a person; only hashes and public keys.
+
+    Attributes:
+        kind: a passphrase or an SSH key; None for a token, of which `hash` is the SHA-256.
+        passphrase: its verifier. ssh_key: the public key, which was read from `source`.
+    """
+
+    kind: str | None = None
+    hash: str | None = None
+    passphrase: str | None = None
+    ssh_key: str | None = None
+    source: str | None = None
+
+
+def keep(work: Work, request: KeepProof) -> Answer:
+    """The step that enrols a proof."""
     what = "Enrolling a person"
     proven = None if human.is_earlier(work) else human.speaker(work)
-    actor = actors.person_named(work, given.get("by") or proven or given.get("agent"), what)
+    actor = actors.person_named(work, request.by or proven or request.agent, what)
     _require_best(work, what)
-    person = _person(work, given.get("agent") or actor.id)
+    person = _person(work, request.agent or actor.id)
     work.actor = actor.id
-    if given.get("hash") is not None:
-        return _enrol_token(work, person, given["hash"])
-    kind = given["kind"]
-    verifier = given["passphrase"] if kind == PASSPHRASE else given["ssh_key"]
+    if request.hash is not None:
+        return _enrol_token(work, person, request.hash)
+    kind = str(request.kind)
+    verifier = request.passphrase if kind == PASSPHRASE else request.ssh_key
     old = [each for each in credentials.strong(work.context) if (each.agent, each.kind) == (person.id, kind)]
     if kind == SSH_KEY and any(each.verifier == verifier for each in old):
         raise Refused("ALREADY_EXISTS", f"This key of {person.id} is enrolled already.", suggest("human list"))
     replaced = old[0].id if old and kind == PASSPHRASE else None
-    id_ = _insert(work, person.id, kind, verifier=verifier, source=given.get("source"), ends=replaced)
+    id_ = _insert(work, person.id, kind, verifier=verifier, source=request.source, ends=replaced)
     return _enrolled(work, id_, person.id, kind)
 
 
@@ -271,25 +299,31 @@ def link(context: Context, request: MakeSignInLink) -> Answer:
         what = "--url is the server's address, such as http://127.0.0.1:8765."
         raise UsageError("USAGE", what, suggest("human link"))
     code = secrets.token_urlsafe(TOKEN_BYTES)
-    given = {"agent": request.agent, "by": request.by, "hash": credentials.hashed(code)}
-    found = perform(context, Call(credentials.NEW_LINK, STORE_CHAIN, request.actor, given), link_action)
+    kept = KeepLink(agent=request.agent, by=request.by, hash=credentials.hashed(code))
+    found = operations.carry_out(context, kept)
     return {**found, "url": f"{request.url.rstrip('/')}/open/{code}"}
 
-def link_action(work: Work) -> Answer:
-    """Make a link; a replay calls it with a recorded event's input, which holds the hash alone."""
-    given = work.call.input
+
+class KeepLink(_Kept, event=credentials.NEW_LINK, use_case="people.enrolment:keep_link"):
+    """Make a link for a person, of which the record holds the hash alone."""
+
+    hash: str
+
+
+def keep_link(work: Work, request: KeepLink) -> Answer:
+    """The step that makes a link."""
     what = "Making a link"
-    actor = actors.person_named(work, given.get("by") or human.speaker(work) or given.get("agent"), what)
+    actor = actors.person_named(work, request.by or human.speaker(work) or request.agent, what)
     _require_best(work, what)
     work.actor = actor.id
-    if given.get("agent") not in (None, actor.id):
+    if request.agent not in (None, actor.id):
         what = f"A link is made by the person whom it lets in, and {actor.id} acts here."
         raise Refused("NOT_PERMITTED", what, "Leave --by out")
     known = {each.id for each in credentials.strong(work.context)}
     rests_on = (work.context.proof or {}).get("enrolment")
     due = moments.later(work.at, credentials.LINK_S)
     id_ = _insert(
-        work, actor.id, LINK, verifier=given["hash"], due_at=due, rests_on=rests_on if rests_on in known else None
+        work, actor.id, LINK, verifier=request.hash, due_at=due, rests_on=rests_on if rests_on in known else None
     )
     return {"success": True, "link": {"id": id_, "agent_id": actor.id, "expires_at": due}, "seq": work.seq}
 
@@ -306,8 +340,8 @@ def use_link(context: Context, code: str) -> human.Credential | None:
     # The proof of a page opened by it is that of the link, which this step does not need itself.
     before, context.credential = context.credential, None
     try:
-        call = Call(credentials.OPEN, STORE_CHAIN, found.agent, {"link": found.id})
-        perform(context, call, use_action)
+        call = call_of(UseLink(link=found.id))._replace(actor=found.agent)
+        perform(context, call, operations.action(credentials.OPEN))
     except Refused:
         return None
     finally:
@@ -315,13 +349,19 @@ def use_link(context: Context, code: str) -> human.Credential | None:
     return human.Credential(human.PAGE, enrolment=found.rests_on, link=found.id)
 
 
-def use_action(work: Work) -> Answer:
-    """Use a link up; a replay calls it with a recorded event's input.
+class UseLink(Request, event=credentials.OPEN, use_case="people.enrolment:use_up"):
+    """Use a link up, by its id; who does so is the person whom it lets in."""
+
+    link: str
+
+
+def use_up(work: Work, request: UseLink) -> Answer:
+    """Use a link up.
 
     Raises:
         Refused: ALREADY_RESOLVED, somebody was faster.
     """
-    id_ = work.call.input["link"]
+    id_ = request.link
     row: Any = work.reader.one("SELECT agent_id FROM human_credentials WHERE id = :id", id=id_)
     if work.reader.one("SELECT 1 FROM human_credentials WHERE ends = :id", id=id_) is not None:
         raise Refused("ALREADY_RESOLVED", f"Link {id_} was used up already.", suggest("human link"))

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, Protocol
 
-from orchestrator.app.kernel import credentials, human
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import credentials, human, operations
+from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.kernel.human import PASSPHRASE, SSH_KEY, TERMINAL, Credential
+from orchestrator.app.kernel.requests import Request
 from orchestrator.core import agent_programs
 from orchestrator.errors import Refused
-from orchestrator.store.constants import STORE_CHAIN
 
 NAMESPACE = "orchestrator-person"
 """The namespace of signatures, so that one that was made for another purpose proves nothing here."""
@@ -204,11 +204,11 @@ def _is_paused(context: Context) -> bool:
 
 def _wrong(context: Context, channel: str, fault: str, known: list[credentials.Strong]) -> Credential:
     """Record that somebody tried, and say what is wrong."""
-    people = sorted({each.agent for each in known})
+    people = tuple(sorted({each.agent for each in known}))
     found = Credential(channel, fault=fault)
     before, context.credential = context.credential, found
     try:
-        perform(context, Call(credentials.VERIFY, STORE_CHAIN, people[0] if people else "", {"agents": people}), refuse)
+        operations.ask(context, FailToVerify(agents=people))
     except Refused:
         pass
     finally:
@@ -216,8 +216,19 @@ def _wrong(context: Context, channel: str, fault: str, known: list[credentials.S
     return found
 
 
-def refuse(work: Work) -> Answer:
-    """Refuse what a wrong passphrase or signature asked for; a replay calls it with a recorded event's input."""
+class FailToVerify(Request, event=credentials.VERIFY, use_case="people.verification:refuse"):
+    """Note that somebody tried a wrong passphrase or signature; `agents` are the people whose it may have been."""
+
+    agents: tuple[str, ...]
+
+    @property
+    def actor(self) -> str:
+        """The first of these people."""
+        return self.agents[0] if self.agents else ""
+
+
+def refuse(work: Work, request: FailToVerify) -> Answer:
+    """Refuse what a wrong passphrase or signature asked for."""
     raise human.refusal("Acting as a person", human.fault_of(work.context, ""))
 
 

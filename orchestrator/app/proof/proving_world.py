@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.app import setup
-from orchestrator.app.audit import replaying
 from orchestrator.app.kernel import human, operations
-from orchestrator.app.kernel.context import PERSON, Call, Context, Version, Work, perform
+from orchestrator.app.kernel.context import Call, Circumstances, Context, Version, Work
 from orchestrator.app.workflow.requests import LoadWorkflow
 from orchestrator.core.routing.facts import Group, Session
 from orchestrator.core.tuples import NamedTuple
@@ -24,7 +23,6 @@ from orchestrator.core.workflow.model import Rules
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.store import memory, reader
 from orchestrator.store import step as steps
-from orchestrator.store.constants import STORE_CHAIN
 
 SESSION = "S1"
 AT = "2026-01-01T00:00:00.000000Z"
@@ -143,7 +141,7 @@ class World:
         self.reader = LimitedReader(connection)
         self.context.reader = self.reader
         tree = setup._tree(agent_texts)
-        perform(self.context, Call("init", STORE_CHAIN, setup.INSTALLER, {"agents": tree}), setup.register_action)
+        operations.ask(self.context, setup.RegisterAgents(agents=tree))
         loading = LoadWorkflow(content=content, agent_texts=agent_texts, by=setup.INSTALLER)
         operations.ask(self.context, loading)
         self.version: Version = self.context.active_version()
@@ -222,10 +220,12 @@ class World:
         words, arguments = move.op
         given = {name: value for name, value in arguments.items() if name not in ("session_id", "human_token_file")}
         if words == ANSWER:
-            given |= {"id": self._named(move).op.arguments["id"], PERSON: {"channel": human.TERMINAL}}
+            given |= {"id": self._named(move).op.arguments["id"]}
         actor = str(given.get("by") or given.get("current_agent") or "project_manager")
         step = steps.Step(self.context.connection, SESSION, AT)
-        replaying.action(words)(Work(self.context, step, Call(words, SESSION, actor, given)))
+        circumstances = Circumstances(person={"channel": human.TERMINAL} if words == ANSWER else None)
+        call = Call(words, SESSION, actor, given, circumstances=circumstances)
+        operations.action(words)(Work(self.context, step, call))
         # Of an event that is never committed only the number and the place in the chain matter.
         head = hashlib.sha256(step.prev_hash).digest()
         event = (SESSION, step.seq, words, actor, "process", AT, "{}", "{}", step.prev_hash, head)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from orchestrator.app.engine import settling, spawning
 from orchestrator.app.kernel import actors
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.app.reports.requests import Redispatch
 from orchestrator.core import handoff, strictjson
 from orchestrator.core.routing.facts import PERSON, ROUTER, VALIDATOR, Fired, Group, Session, Target
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
+
+ORCHESTRATOR = "orchestrator"
 
 
 def redispatch(work: Work, request: Redispatch) -> Answer:
@@ -57,9 +60,16 @@ def redispatch(work: Work, request: Redispatch) -> Answer:
     return answer
 
 
-def give_up(
-    context: Context, *, session_id: str, group_id: str | None, reason: str, at: str | None = None
-) -> Answer:
+class GiveUp(Request, event="give up", use_case="reports.redispatching:give_up"):
+    """Ask a person about an open turn."""
+
+    session_id: str
+    group_id: str | None
+    reason: str
+    by: str = ORCHESTRATOR
+
+
+def give_up(work: Work, request: GiveUp) -> Answer:
     """Ask a person about an open turn whose agents do not report, however often it is started anew.
 
     Returns:
@@ -68,17 +78,11 @@ def give_up(
     Raises:
         Refused: as `redispatch`.
     """
-    given = {"group_id": group_id, "reason": reason, "by": "orchestrator"}
-    return perform(context, Call("give up", session_id, "orchestrator", given, at=at), give_up_action)
-
-
-def give_up_action(work: Work) -> Answer:
-    """Ask; a replay calls it with a recorded event's input."""
-    given, session = work.call.input, work.open_session()
-    group = _group(work, session, given.get("group_id"))
+    session = work.open_session()
+    group = _group(work, session, request.group_id)
     _check_waiting(work, session, group)
     version = work.context.version(session.workflow_version_id)
-    answer = settling.escalate(work, session, version, group, PERSON, "redispatch", given["reason"])
+    answer = settling.escalate(work, session, version, group, PERSON, "redispatch", request.reason)
     settling.settle(work, "redispatch")
     return answer
 

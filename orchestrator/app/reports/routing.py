@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.app.engine import consequences, settling, spawning
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel import acting, operations
-from orchestrator.app.kernel.context import ATTACHED, FOUND, START, Answer, Context, Version, Work
+from orchestrator.app.kernel.context import Answer, Circumstances, Context, Version, Work
 from orchestrator.app.reports import acceptance, reported_tasks
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import large, masking, names, strictjson
@@ -53,10 +53,10 @@ def route(context: Context, request: Route) -> Answer:
     Source: seed 004, Proposed Solution 1 and 2.
     """
     kept, files = _parted(context, request)
-    found: dict[str, Any] = {ATTACHED: [each.recorded() for each in files] or None}
-    if request.metadata is not None:
-        found = {**found, FOUND: meta.found(context, request.metadata)}
-    return operations.carry_out(context, kept, found, files)
+    circumstances = Circumstances(
+        attached=[each.recorded() for each in files] or None, found=meta.found(context, request.metadata)
+    )
+    return operations.carry_out(context, kept, circumstances, files)
 
 
 def _parted(context: Context, request: Route) -> tuple[Route, list[large.Moved]]:
@@ -155,6 +155,8 @@ def _normalise(work: Work, request: Route) -> Report:
         acknowledge=dict(sorted((request.acknowledge or {}).items())),
         interrupt=bool(request.interrupt),
         testing_mode=request.testing_mode,
+        metadata=request.metadata,
+        raw_text=request.raw_text,
     )
 
 
@@ -258,7 +260,7 @@ def _refuse_under_way(work: Work, group: Group | None, session: Session, report:
     if report.interrupt or waiting.turn is None or waiting.awaited_role != report.role:
         return
     start = work.reader.one(_UNDER_WAY, session=session.id, group=group.id if group else "", turn=waiting.turn)
-    if start is None or work.call.input.get(START) == start[0]:
+    if start is None or work.call.circumstances.start_of == start[0]:
         return
     raise Refused(
         "OUT_OF_TURN",

@@ -134,9 +134,12 @@ def release(
     ))
 
 
-def drop(work: Work, group: Group, *, by: str) -> None:
-    """Cancel the research group that was begun for a report, which was turned down before anybody worked on it."""
-    question = work.call.input["id"]
+def drop(work: Work, group: Group, question: str, *, by: str) -> None:
+    """Cancel the research group that was begun for a report, which was turned down before anybody worked on it.
+
+    Args:
+        question: whose answer turned it down.
+    """
     group_endings.cancel(work, group, by=by, reason=f"question {question} was not answered to go on", cause="question")
 
 

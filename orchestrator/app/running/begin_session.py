@@ -8,7 +8,6 @@ from orchestrator.app.kernel.context import Answer
 from orchestrator.app.running import current_task_file, end_session, retention, run_repository
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.session import sessions
-from orchestrator.app.session.requests import CreateSession
 from orchestrator.core import names
 from orchestrator.errors import Refused
 from orchestrator.runner import evidence_files, project
@@ -48,7 +47,7 @@ def begin(session: RunSession, id: str | None = None) -> Answer:
         id: its id; one made of the time where left out.
 
     Raises:
-        UsageError: INVALID_ID. Refused: ALREADY_EXISTS; NOT_PERMITTED, the project has files of another database's
+        Taken: there is a session of this id. Refused: NOT_PERMITTED, the project has files of another database's
             session of that id; E101, E103. InvalidInput: E104, E105. EnvironmentProblem:
             OUTPUT_FAILED, the project cannot be written.
     """
@@ -66,7 +65,7 @@ def _begun(session: RunSession, id: str) -> Answer:
         what = f"The project keeps files of another session {names.shown(id)}, which this database does not know."
         raise Refused("NOT_PERMITTED", what, f"Give another id, or move .orchestrator/sessions/{id} away")
     evidence_files.session_folder(session.project.root, id)
-    return sessions.create(session.context, CreateSession(id=id, kind="chat"))
+    return sessions.begin_chat(session.context, id=id, client=session.context.client)
 
 
 def _begun_anew(session: RunSession) -> tuple[str, Answer]:
@@ -99,10 +98,8 @@ def join(session: RunSession, id: str) -> None:
     if found is None:
         try:
             begin(session, id)
-        except Refused as problem:
+        except sessions.Taken:
             # Somebody else began it between the look and the step.
-            if problem.code != "ALREADY_EXISTS":
-                raise
             join(session, id)
         return
     if found.kind != "chat":

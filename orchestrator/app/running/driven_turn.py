@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import (
     concurrent_runs,
@@ -127,10 +128,12 @@ def run_turn(
         EnvironmentProblem: the database cannot be written.
     """
     order = order._replace(folder=os.path.realpath(order.folder), root=os.path.realpath(order.root))
-    queued = turn_runs.queue(
-        context, session_id=order.session_id, group_id=order.group_id, turn=order.turn, role=order.role,
-        prompt=order.handoff, executor=order.executor.name, model=order.model, folder=order.folder, root=order.root,
-        owner=owners.mine(),
+    queued = operations.ask(
+        context,
+        turn_runs.QueueTurn(
+            session_id=order.session_id, group=order.group_id, turn=order.turn, role=order.role, prompt=order.handoff,
+            executor=order.executor.name, model=order.model, folder=order.folder, root=order.root, owner=owners.mine(),
+        ),
     )  # fmt: skip
     run = _now(context, queued["run"])
     place = folder_lock.Place(run.root, context.path, run.id)

@@ -65,9 +65,10 @@ def close_current(session: RunSession) -> Answer:
     problems: list[OrchestratorError] = []
     for run in run_reader.of_session(context.connection, id):
         if run.state == states.QUEUED:
-            run_queue.cancel(context, session_id=id, id=run.id, reason="the session was closed before it ran")
+            unrun = "the session was closed before it ran"
+            operations.ask(context, run_queue.CancelRun(session_id=id, id=run.id, reason=unrun))
         elif run.state == states.AWAITING:
-            run_queue.unanswered(context, session_id=id, id=run.id)
+            operations.ask(context, run_queue.EndUnanswered(session_id=id, id=run.id))
         elif run.state == states.RUNNING and run.owner == owners.mine():
             # Broken off before it could end: this process runs nothing any more.
             start_run.abandon(context, session_id=id, id=run.id, owner=run.owner)

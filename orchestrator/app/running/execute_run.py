@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import (
     clarification,
@@ -131,16 +132,22 @@ def _execute_job(context: Context, job: Job) -> Answer:
     finally:
         place.leave()
     run = job.run
-    return run_queue.cancel(context, session_id=run.session_id, id=run.id, reason="cancelled before it began")
+    unrun = run_queue.CancelRun(session_id=run.session_id, id=run.id, reason="cancelled before it began")
+    return operations.ask(context, unrun)
 
 
 def _waiter(context: Context, job: Job) -> lock_acquisition.Waiter:
     run, capacity = job.run, job.settings.parallel_limits.executors
-    mine = {"session_id": run.session_id, "id": run.id, "owner": owners.mine()}
+    mine: dict[str, str] = {"session_id": run.session_id, "id": run.id, "owner": owners.mine()}
+
+    def start() -> Answer:
+        locks = start_run.wants(context, run)
+        return operations.ask(context, start_run.StartRun(**mine, capacity=capacity, locks=locks))
+
     return lock_acquisition.Waiter(
-        run, capacity, job.settings.timeouts.deadlock_timeout_seconds,
-        start=lambda: start_run.start(context, **mine, capacity=capacity, locks=start_run.wants(context, run)),
-        note=lambda why: start_run.wait(context, **mine, reason=why), tell=job.tell, cancelled=job.cancelled,
+        run, capacity, job.settings.timeouts.deadlock_timeout_seconds, start=start,
+        note=lambda why: operations.ask(context, start_run.AwaitStart(**mine, reason=why)), tell=job.tell,
+        cancelled=job.cancelled,
     )  # fmt: skip
 
 
@@ -447,9 +454,12 @@ def give_up(session: RunSession, id: str, problem: Exception) -> None:
     of_the_database = isinstance(problem, EnvironmentProblem) and problem.code != OF_THE_PROJECT
     if run.state == states.QUEUED and not of_the_database:
         code = getattr(problem, "code", "")
-        preflight.hold(
-            context, session_id=run.session_id, id=run.id, state=states.FAILED, reason=_why(problem),
-            executor_status=states.ERROR, code=code if code in codes.CODES else "E503",
+        operations.ask(
+            context,
+            preflight.HoldRun(
+                session_id=run.session_id, id=run.id, state=states.FAILED, reason=_why(problem),
+                executor_status=states.ERROR, code=code if code in codes.CODES else "E503",
+            ),
         )
     elif run.owner == owners.mine():
         start_run.abandon(

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Answer, Context, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.core import blockers, questions
 from orchestrator.core.routing.facts import RUNNER
@@ -22,6 +24,19 @@ from orchestrator.store.step import Value
 UNKNOWN_CAUSE = "unclassified"
 PROMPTED = "waiting"
 """The type of the blocker of a run whose executor asked for input: a person can let it go on."""
+
+
+class FinishRun(Request, event="run finish", use_case="running.finish_run:end", acting=RUNNER):
+    """End a running run as its facts say, which are as `plain` gives them."""
+
+    session_id: str
+    id: str
+    facts: Mapping[str, Any]
+    log: tuple[Mapping[str, Any], ...]
+    files: tuple[Mapping[str, Any], ...]
+    evidence: tuple[Mapping[str, Any], ...]
+    violations: tuple[Mapping[str, Any], ...] = ()
+    answered: str | None = None
 
 
 def finish(
@@ -47,12 +62,11 @@ def finish(
 
     Source: seed 001, Property 8.
     """
-    given = {
-        "id": id, "facts": plain(facts), "log": [dict(entry) for entry in log], "files": [dict(file) for file in files],
-        "evidence": [dict(each) for each in evidence], "violations": [dict(each) for each in violations],
-    }  # fmt: skip
-    given |= {} if answered is None else {"answered": answered}
-    return perform(context, Call("run finish", session_id, RUNNER, given, at=at), finish_action)
+    request = FinishRun(
+        session_id=session_id, id=id, facts=plain(facts), log=tuple(map(dict, log)), files=tuple(map(dict, files)),
+        evidence=tuple(map(dict, evidence)), violations=tuple(map(dict, violations)), answered=answered,
+    )
+    return operations.carry_out(context, request, at=at)
 
 
 def plain(facts: Facts) -> dict[str, Any]:
@@ -76,19 +90,18 @@ def restored(given: Mapping[str, Any]) -> Facts:
     return Facts(**{"task_type": None, "status": "", **found})
 
 
-def finish_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
+def end(work: Work, request: FinishRun) -> Answer:
+    """The step that ends a run."""
     work.open_session()
-    run = run_repository.require(work, given["id"])
+    run = run_repository.require(work, request.id)
     if run.state != states.RUNNING:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; it does not run.", f"/logs {run.id}")
-    facts = restored(given["facts"])
+    facts = restored(request.facts)
     verdict = judgement.judge(facts)
-    _write_proof(work, run, verdict)
+    _write_proof(work, request, run, verdict)
     said = {"kind": "output", "level": run_repository.FULL, "text": verdict.output}
-    output = [{**said, "at": given.get("answered") or work.at}]
-    entries = [*(output if verdict.output.strip() else []), *given["log"]]
+    output = [{**said, "at": request.answered or work.at}]
+    entries = [*(output if verdict.output.strip() else []), *request.log]
     entries.sort(key=lambda entry: entry.get("at") or work.at)
     run_repository.log(work, run, [*entries, *_closing(facts, verdict)])
     asked = _ask(work, run, facts, verdict)
@@ -104,17 +117,16 @@ def finish_action(work: Work) -> Answer:
     }
 
 
-def _write_proof(work: Work, run: Run, verdict: Verdict) -> None:
-    given = work.call.input
-    content = {"facts": given["facts"], "verdict": [verdict.executor_status, verdict.state, *verdict.rules]}
+def _write_proof(work: Work, request: FinishRun, run: Run, verdict: Verdict) -> None:
+    content = {"facts": request.facts, "verdict": [verdict.executor_status, verdict.state, *verdict.rules]}
     run_repository.write_evidence(
         work, kind="run", subject=run.id, outcome=verdict.executor_status, content=content
     )
-    for each in given["evidence"]:
+    for each in request.evidence:
         run_repository.write_evidence(work, kind="operation", **each)
-    for file in given["files"]:
+    for file in request.files:
         work.step.insert("run_files", run_id=run.id, **{**file, "present": int(file["present"])})
-    for violation in given["violations"]:
+    for violation in request.violations:
         work.step.insert("run_violations", run_id=run.id, **violation)
 
 

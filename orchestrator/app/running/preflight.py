@@ -5,11 +5,12 @@ Source: seed 001, Properties 16 and 19; seed 000, INV-1 and INV-2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.app.running.run_queue import requeue
 from orchestrator.app.task import task_status
@@ -28,20 +29,31 @@ from orchestrator.store.step import Value
 _ENDS = (states.AWAITING, states.UNFINISHED, states.FAILED)
 
 
-def hold(
-    context: Context, *, session_id: str, id: str, state: str, reason: str, executor_status: str,
-    code: str | None = None, question: str | None = None, kind: str = questions.REPLY,
-    log: Sequence[Mapping[str, Any]] = (), at: str | None = None,
-) -> Answer:
+class HoldRun(Request, event="run hold", use_case="running.preflight:hold", acting=RUNNER):
     """Stop a queued run without calling its executor.
 
-    Args:
+    Attributes:
         state: awaiting_response, incomplete or error.
         reason: why, in one line.
         code: the error code, where there is one.
         question: what is asked, required to await a response.
         kind: reply, or confirmation.
         log: further entries of its log.
+    """
+
+    session_id: str
+    id: str
+    state: str
+    reason: str
+    executor_status: str
+    code: str | None = None
+    question: str | None = None
+    kind: str = questions.REPLY
+    log: tuple[Mapping[str, Any], ...] = ()
+
+
+def hold(work: Work, request: HoldRun) -> Answer:
+    """Stop a queued run without calling its executor.
 
     Returns:
         `run`, `state`, `question_id`, `seq`.
@@ -52,18 +64,8 @@ def hold(
 
     Source: seed 000, INV-6.
     """
-    given = {
-        "id": id, "state": state, "reason": reason, "executor_status": executor_status, "code": code,
-        "question": question, "kind": kind, "log": [dict(entry) for entry in log],
-    }  # fmt: skip
-    return perform(context, Call("run hold", session_id, RUNNER, given, at=at), hold_action)
-
-
-def hold_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
     work.open_session()
-    run, state, asked = run_repository.require(work, given["id"]), given["state"], given.get("question")
+    run, state, asked = run_repository.require(work, request.id), request.state, request.question
     if run.state != states.QUEUED:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}, not queued.", f"/logs {run.id}")
     if state not in _ENDS:
@@ -71,18 +73,18 @@ def hold_action(work: Work) -> Answer:
     if state == states.AWAITING and not (asked or "").strip():
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} cannot await a response to nothing.", "Ask one question")
     _begin(work, run, state)
-    opened = run_repository.ask(work, run, kind=given["kind"], text=asked) if asked else None
+    opened = run_repository.ask(work, run, kind=request.kind, text=asked) if asked else None
     begun = run_repository.move(
         work, run, states.RUNNING, by=RUNNER, reason="looked at before any executor",
         values={"owner": RUNNER, "started_at": run.started_at or work.at},
     )
     values: dict[str, Value] = {
-        "executor_status": given["executor_status"], "error_reason": given["reason"], "error_code": given.get("code"),
+        "executor_status": request.executor_status, "error_reason": request.reason, "error_code": request.code,
         "question_id": opened, "output": asked,
     }  # fmt: skip
-    run_repository.log(work, run, [*given["log"], {"kind": state, "text": asked or given["reason"]}])
-    held = run_repository.move(work, begun, state, by=RUNNER, reason=given["reason"], values=values)
-    run_repository.end_task(work, held, state, asked or given["reason"], None)
+    run_repository.log(work, run, [*request.log, {"kind": state, "text": asked or request.reason}])
+    held = run_repository.move(work, begun, state, by=RUNNER, reason=request.reason, values=values)
+    run_repository.end_task(work, held, state, asked or request.reason, None)
     return {"success": True, "run": run.id, "state": state, "question_id": opened, "seq": work.seq}
 
 

@@ -5,7 +5,8 @@ Source: seed 001, Properties 19 and 23.
 
 from __future__ import annotations
 
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel.context import Answer, Context, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import RUNNER
@@ -14,29 +15,28 @@ from orchestrator.store import run_reader
 SUBJECTS = ("provider", "model")
 
 
-def choose(
-    context: Context, *, session_id: str, provider: str, model: str | None, at: str | None = None
-) -> Answer:
+class ChooseProvider(Request, event="run choose", use_case="running.provider_selection:choose", acting=RUNNER):
     """Record which provider and model the next runs are given to.
 
-    Args:
+    Attributes:
         provider: one that is known; the caller has checked it.
         model: its name, passed on as it is; None for the provider's own choice.
     """
-    given = {"provider": provider, "model": model}
-    return perform(context, Call("run choose", session_id, RUNNER, given, at=at), choose_action)
+
+    session_id: str
+    provider: str
+    model: str | None
 
 
-def choose_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
+def choose(work: Work, request: ChooseProvider) -> Answer:
+    """Record what was chosen, as evidence."""
     session = work.open_session()
-    for subject in SUBJECTS:
-        before, after = chosen(work.context, session.id, subject), given.get(subject)
+    for subject, after in zip(SUBJECTS, (request.provider, request.model), strict=True):
+        before = chosen(work.context, session.id, subject)
         if before != after:
             content = {"from": before, "to": after}
             run_repository.write_evidence(work, kind="choice", subject=subject, outcome="chosen", content=content)
-    return {"success": True, "provider": given["provider"], "model": given.get("model"), "seq": work.seq}
+    return {"success": True, "provider": request.provider, "model": request.model, "seq": work.seq}
 
 
 def chosen(context: Context, session: str, subject: str) -> str | None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Answer, Context, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running.config import Settings
@@ -17,6 +19,15 @@ from orchestrator.runner import evidence_files
 
 DAY_S = 86_400
 _OPEN = "SELECT id FROM sessions WHERE status <> 'ended'"
+
+
+class ExpireEvidence(Request, event="run expire", use_case="running.retention:record", acting=RUNNER):
+    """Record which closed sessions have no evidence on the disk any more, `days` after their end."""
+
+    session_id: str
+    root: str
+    days: int
+    sessions: tuple[str, ...]
 
 
 def expire(context: Context, settings: Settings, *, session_id: str, root: str) -> tuple[str, ...]:
@@ -32,17 +43,13 @@ def expire(context: Context, settings: Settings, *, session_id: str, root: str) 
     now = datetime.fromisoformat(context.clock()).timestamp()
     gone = evidence_files.expire(root, now - days * DAY_S, keep)
     if gone:
-        given = {"root": root, "days": days, "sessions": list(gone)}
-        perform(context, Call("run expire", session_id, RUNNER, given), expire_action)
+        operations.ask(context, ExpireEvidence(session_id=session_id, root=root, days=days, sessions=tuple(gone)))
     return gone
 
 
-def expire_action(work: Work) -> Answer:
+def record(work: Work, request: ExpireEvidence) -> Answer:
     """Record a deletion that has happened; a replay deletes nothing."""
-    given = work.call.input
     work.open_session()
-    content = {"days": given["days"], "sessions": given["sessions"]}
-    id_ = run_repository.write_evidence(
-        work, kind="expiry", subject=given["root"], outcome="deleted", content=content
-    )
+    content = {"days": request.days, "sessions": list(request.sessions)}
+    id_ = run_repository.write_evidence(work, kind="expiry", subject=request.root, outcome="deleted", content=content)
     return {"success": True, "evidence": id_, "seq": work.seq}

@@ -8,13 +8,14 @@ from typing import Any
 
 from orchestrator.app.engine import changes, task_blocks
 from orchestrator.app.kernel import acting
-from orchestrator.app.kernel.context import Work
+from orchestrator.app.kernel.context import Context, Work
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names, strictjson
 from orchestrator.core import tasks as task_words
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states, task_log
 from orchestrator.core.tasks import Task
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 from orchestrator.store import evidence, run_reader, task_reader
 from orchestrator.store.reader import Agent
@@ -125,6 +126,31 @@ def _release(work: Work, run: Run) -> None:
     """Release what the run holds, last taken first."""
     for path, seq in run_reader.locks(work.context.connection, work.step.chain, run.id):
         work.step.update("run_locks", (run.id, path, seq), {"released_at": work.at, "released_seq": work.seq})
+
+
+class Move(NamedTuple):
+    """A change of a run's state, by its step."""
+
+    seq: int
+    from_: str
+    to: str
+
+
+_MOVES = """SELECT seq, from_status, to_status FROM status_changes INDEXED BY ix_status_changes_entity
+    WHERE session_id = :session AND entity = 'run' AND entity_id = :id AND from_status IS NOT NULL
+    ORDER BY seq, part"""
+
+
+def moves(context: Context, run: Run) -> list[Move]:
+    """How a run came to its state, in order."""
+    rows = context.connection.execute(_MOVES, {"session": run.session_id, "id": run.id})
+    return [Move(*row) for row in rows]
+
+
+def before(context: Context, run: Run) -> str:
+    """The state that a run had before the one that it has now."""
+    found = moves(context, run)
+    return found[-1].from_ if found else run.state
 
 
 def log(work: Work, run: Run, events: Iterable[Mapping[str, Any]]) -> None:

@@ -12,6 +12,7 @@ import functools
 import os
 from collections.abc import Callable, Mapping
 
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import provider_selection
 from orchestrator.core import masking
@@ -138,5 +139,6 @@ class RunSession:
         """What is chosen from now on, or (None) what is."""
         self.selection = selection or self.selection
         if selection is not None and self.session_id is not None:
-            provider_selection.choose(self.context, session_id=self.session_id, **selection._asdict())
+            chosen = provider_selection.ChooseProvider(session_id=self.session_id, **selection._asdict())
+            operations.ask(self.context, chosen)
         return {"success": True, **self.selection._asdict()}

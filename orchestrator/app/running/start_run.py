@@ -12,7 +12,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Answer, Context, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import requested_files, run_repository
 from orchestrator.app.running.run_queue import end
 from orchestrator.core import task_types
@@ -30,16 +32,28 @@ Starting = Run | TurnRun
 """What can be started: the run of a task, or of an agent's turn."""
 
 
-def start(
-    context: Context, *, session_id: str, id: str, owner: str, capacity: int, locks: Sequence[tuple[str, str]],
-    at: str | None = None,
-) -> Answer:
-    """Start a queued run, if a place is free for it and nobody holds what it needs.
+class StartRun(Request, event="run start", use_case="running.start_run:start", acting=RUNNER):
+    """Start a queued run.
 
-    Args:
+    Attributes:
         owner: the process that runs it: host, number and start time.
         capacity: how many runs may run at once, in all sessions.
         locks: absolute paths with `read` or `write`; all are taken, or none.
+    """
+
+    session_id: str
+    id: str
+    owner: str
+    capacity: int
+    locks: Sequence[Sequence[str]]
+
+    def recorded(self) -> dict[str, Any]:
+        """What the event keeps, the locks in the order of their paths."""
+        return super().recorded() | {"locks": [list(lock) for lock in sorted(map(tuple, self.locks))]}
+
+
+def start(work: Work, request: StartRun) -> Answer:
+    """Start a queued run, if a place is free for it and nobody holds what it needs.
 
     Returns:
         `run`, `seq`.
@@ -48,22 +62,15 @@ def start(
         Refused: UNKNOWN_ID, ILLEGAL_MOVE, E402 (a path twice, or an unknown mode), E404 {running} (no place is free),
             E401 {paths, holders} (held by others), DEPENDENCIES_OPEN.
     """
-    given = {"id": id, "owner": owner, "capacity": capacity, "locks": [list(lock) for lock in sorted(locks)]}
-    return perform(context, Call("run start", session_id, RUNNER, given, at=at), start_action)
-
-
-def start_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
     work.open_session()
-    run = _queued(work, given["id"])
-    wanted = [(path, mode) for path, mode in given["locks"]]
-    refuse_full(work, run.id, given["capacity"], writes=any(mode == locks.WRITE for _, mode in wanted))
+    run = _queued(work, request.id)
+    wanted = [(path, mode) for path, mode in request.locks]
+    refuse_full(work, run.id, request.capacity, writes=any(mode == locks.WRITE for _, mode in wanted))
     refuse_locked(work, run.id, wanted)
     run_repository.begin_task(work, run)
     for path, mode in wanted:
         work.step.insert("run_locks", run_id=run.id, path=path, mode=mode, acquired_at=work.at)
-    values = {"owner": given["owner"], "started_at": run.started_at or work.at}
+    values = {"owner": request.owner, "started_at": run.started_at or work.at}
     run_repository.move(work, run, states.RUNNING, by=RUNNER, reason=f"{run.executor} starts", values=values)
     run_repository.log(work, run, [{"kind": "started", "level": run_repository.FULL, "text": f"{run.executor} starts"}])
     return {"success": True, "run": run.id, "seq": work.seq}
@@ -98,31 +105,32 @@ def refuse_locked(work: Work, id: str, wanted: Sequence[tuple[str, str]]) -> Non
         locks.acquire(Table(tuple(every)), id, dict(wanted))
 
 
-def wait(
-    context: Context, *, session_id: str, id: str, owner: str, reason: str | None = None, at: str | None = None
-) -> Answer:
-    """Note that a process waits for a place or locks for a queued run, so that who comes later is served later.
+class AwaitStart(Request, event="run wait", use_case="running.start_run:wait", acting=RUNNER):
+    """Note that a process waits for a place or locks for a queued run.
 
-    Args:
+    Attributes:
         reason: what it waits for, in words, for the log.
+    """
+
+    session_id: str
+    id: str
+    owner: str
+    reason: str | None = None
+
+
+def wait(work: Work, request: AwaitStart) -> Answer:
+    """Note that a process waits for a queued run, so that who comes later is served later.
 
     Raises:
         Refused: UNKNOWN_ID, ILLEGAL_MOVE (not queued).
 
     Source: seed 001, Properties 5 and 12.
     """
-    given = {"id": id, "owner": owner} | ({"reason": reason} if reason else {})
-    return perform(context, Call("run wait", session_id, RUNNER, given, at=at), wait_action)
-
-
-def wait_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
     work.open_session()
-    run = _queued(work, given["id"])
-    run_repository.log(work, run, [{"kind": run_reader.WAITING, "level": run_repository.FULL, "text": given["owner"]}])
-    if given.get("reason"):
-        run_repository.log(work, run, [{"kind": "waits", "text": given["reason"]}])
+    run = _queued(work, request.id)
+    run_repository.log(work, run, [{"kind": run_reader.WAITING, "level": run_repository.FULL, "text": request.owner}])
+    if request.reason:
+        run_repository.log(work, run, [{"kind": "waits", "text": request.reason}])
     return {"success": True, "run": run.id, "seq": work.seq}
 
 
@@ -219,6 +227,17 @@ def running(context: Context) -> list[Run]:
     return run_reader.in_state(context.connection, states.RUNNING)
 
 
+class AbandonRun(Request, event="run abandon", use_case="running.start_run:end_abandoned", acting=RUNNER):
+    """End a run whose process is gone; `lives` where it is not known to be."""
+
+    session_id: str
+    id: str
+    owner: str
+    reason: str | None
+    log: tuple[Mapping[str, Any], ...] = ()
+    lives: bool = False
+
+
 def abandon(
     context: Context, *, session_id: str, id: str, owner: str, reason: str | None = None,
     log: Sequence[Mapping[str, Any]] = (), gone: bool | None = None, at: str | None = None,
@@ -238,19 +257,20 @@ def abandon(
     """
     if gone is None:
         gone = owner == owners.mine() or owners.is_gone(owner)
-    given = {"id": id, "owner": owner, "reason": reason, "log": [dict(entry) for entry in log], "lives": not gone}
-    return perform(context, Call("run abandon", session_id, RUNNER, given, at=at), abandon_action)
+    request = AbandonRun(
+        session_id=session_id, id=id, owner=owner, reason=reason, log=tuple(map(dict, log)), lives=not gone
+    )
+    return operations.carry_out(context, request, at=at)
 
 
-def abandon_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    run = run_repository.require(work, given["id"])
-    if run.owner != given["owner"]:
+def end_abandoned(work: Work, request: AbandonRun) -> Answer:
+    """The step that ends a run whose process is gone."""
+    run = run_repository.require(work, request.id)
+    if run.owner != request.owner:
         raise Refused("ILLEGAL_MOVE", f"Run {run.id} is {run.state}; nothing changed.", f"/logs {run.id}")
-    if given.get("lives"):
+    if request.lives:
         raise codes.refused("E405", f"Run {run.id} holds its locks: {run.owner} is not known to be gone.", run=run.id)
-    reason = given.get("reason") or "the process that ran it is gone"
-    run_repository.log(work, run, given.get("log", ()))
+    run_repository.log(work, run, request.log)
+    reason = request.reason or "the process that ran it is gone"
     end(work, run, states.FAILED, by=RUNNER, reason=reason, code="E503")
     return {"success": True, "run": run.id, "state": states.FAILED, "seq": work.seq}

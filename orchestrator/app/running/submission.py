@@ -5,6 +5,7 @@ Source: seed 001, Properties 1, 16, 19, 24 and 38.
 
 from __future__ import annotations
 
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import (
     begin_session,
@@ -24,22 +25,35 @@ from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.store.run_reader import Run
 
 
-def submit(session: RunSession, text: str, task_type: str | None = None) -> Answer:
+def submit(
+    session: RunSession, text: str, task_type: str | None = None, request_id: str | None = None
+) -> Answer:
     """Take a task: queued, or ended at once where no executor is to be called.
+
+    Args:
+        request_id: the same id with the same text is the run that it queued before.
 
     Raises:
         UsageError: a blank text, a type that does not exist. Refused: SESSION_CLOSED.
     """
     kind = types.settle(task_type, text)
     selection = session.selection
-    found = run_queue.queue(
-        session.context, session_id=begin_session.ensure(session), prompt=session.without_keys(text),
-        task_type=kind.type, guessed=kind.guessed, told=task_type is None and not kind.guessed,
-        executor=session.executor, provider=selection.provider, model=selection.model, root=session.project.root,
-    )  # fmt: skip
-    run = session_status.require_run(session, found["run"])
-    _hold_back(session, run)
-    return session_status.shown(session, run.id)
+    found = operations.ask(
+        session.context,
+        run_queue.QueueRun(
+            session_id=begin_session.ensure(session), prompt=session.without_keys(text), task_type=kind.type,
+            guessed=kind.guessed, told=task_type is None and not kind.guessed, executor=session.executor,
+            provider=selection.provider, model=selection.model, root=session.project.root, request_id=request_id,
+        ),
+    )
+    return _taken(session, found)
+
+
+def _taken(session: RunSession, found: Answer) -> Answer:
+    """The run that was queued. One that was queued before is not looked at again: the server's loop does so."""
+    if not found.get("repeated"):
+        _hold_back(session, session_status.require_run(session, found["run"]))
+    return session_status.shown(session, found["run"])
 
 
 def _hold_back(session: RunSession, run: Run) -> None:
@@ -79,23 +93,25 @@ def take_up(session: RunSession, id: str) -> Answer:
     return session_status.shown(session, run.id)
 
 
-def retry(session: RunSession, id: str, *, by: str = RUNNER) -> Answer:
+def retry(session: RunSession, id: str, *, by: str = RUNNER, request_id: str | None = None) -> Answer:
     """Try a run again that ended without being complete."""
     session_status.free_abandoned(session)
     run = session_status.require_run(session, id)
-    found = run_queue.again(session.context, session_id=run.session_id, id=run.id, by=by)
-    _hold_back(session, session_status.require_run(session, found["run"]))
-    return session_status.shown(session, found["run"])
+    again = run_queue.RetryRun(session_id=run.session_id, id=run.id, by=by, request_id=request_id)
+    return _taken(session, operations.ask(session.context, again))
 
 
-def cancel(session: RunSession, id: str, reason: str = "cancelled", *, by: str = RUNNER) -> Answer:
+def cancel(
+    session: RunSession, id: str, reason: str = "cancelled", *, by: str = RUNNER, request_id: str | None = None
+) -> Answer:
     """Cancel a run that is queued or awaits a response.
 
     Raises:
         Refused: UNKNOWN_ID, ILLEGAL_MOVE.
     """
     run = session_status.require_run(session, id)
-    run_queue.cancel(session.context, session_id=run.session_id, id=run.id, reason=reason, by=by)
+    asked = run_queue.CancelRun(session_id=run.session_id, id=run.id, reason=reason, by=by, request_id=request_id)
+    operations.ask(session.context, asked)
     evidence_and_log.save_log(session.context, run.session_id, run.id)
     return session_status.shown(session, run.id)
 
@@ -110,9 +126,12 @@ def _hold(
         state, reason, status, code, question, kind: as `preflight.hold` takes them.
         helps: what helps, for the hint.
     """
-    preflight.hold(
-        context, session_id=run.session_id, id=run.id, state=state, reason=reason, executor_status=status, code=code,
-        question=question, kind=kind,
-        log=[{"kind": run_repository.ADVICE, "level": run_repository.FULL, "text": helps}] if helps else (),
+    log = ({"kind": run_repository.ADVICE, "level": run_repository.FULL, "text": helps},) if helps else ()
+    operations.ask(
+        context,
+        preflight.HoldRun(
+            session_id=run.session_id, id=run.id, state=state, reason=reason, executor_status=status, code=code,
+            question=question, kind=kind, log=log,
+        ),
     )
     evidence_and_log.save_log(context, run.session_id, run.id)

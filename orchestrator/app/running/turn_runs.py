@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.app.kernel.context import Answer, Call, Context, Work, perform
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Answer, Context, Work
+from orchestrator.app.kernel.requests import Request
 from orchestrator.app.running import run_repository, start_run
 from orchestrator.core import strictjson
 from orchestrator.core.routing.facts import RUNNER
@@ -28,17 +30,30 @@ MAX_OUTPUT = 65_536
 """Characters of an answer, from its end, that go into the database; the whole is in the evidence file."""
 
 
-def queue(
-    context: Context, *, session_id: str, group_id: str | None, turn: int, role: str, prompt: str, executor: str,
-    model: str | None, folder: str, root: str, owner: str, at: str | None = None,
-) -> Answer:
+class QueueTurn(Request, event="turn queue", use_case="running.turn_runs:queue", acting=RUNNER):
     """Queue the run of a turn, for the process that is going to execute it.
 
-    Args:
-        group_id: None for a turn of the session itself.
+    Attributes:
+        group: None for a turn of the session itself.
         prompt: what the executor is told.
         folder: where it works, absolute. root: the project, where evidence and log lie.
         owner: the process: host, number and start time.
+    """
+
+    session_id: str
+    group: str | None
+    turn: int
+    role: str
+    prompt: str
+    executor: str
+    model: str | None
+    folder: str
+    root: str
+    owner: str
+
+
+def queue(work: Work, request: QueueTurn) -> Answer:
+    """Queue the run of a turn.
 
     Returns:
         `run`, `seq`.
@@ -46,32 +61,21 @@ def queue(
     Raises:
         Refused: UNKNOWN_SESSION, SESSION_CLOSED, UNKNOWN_GROUP. UsageError: a blank prompt.
     """
-    given = {
-        "group": group_id, "turn": turn, "role": role, "prompt": prompt, "executor": executor, "model": model,
-        "folder": folder, "root": root, "owner": owner,
-    }  # fmt: skip
-    return perform(context, Call("turn queue", session_id, RUNNER, given, at=at), queue_action)
-
-
-def queue_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    session = work.open_session()
-    group = given["group"]
+    session, group = work.open_session(), request.group
     if group is not None and work.group(group) is None:
         what = f"Session {session.id} has no group {group}."
         raise Refused("UNKNOWN_GROUP", what, suggest("group list", session_id=session.id))
-    if not given["prompt"].strip():
+    if not request.prompt.strip():
         raise UsageError("USAGE", "The hand-off of a turn is blank.", "Pass the text that the agent is to read")
     id = _next_id(work)
     work.step.insert(
-        "turn_runs", id=id, group_id=group, turn=given["turn"], role=given["role"], prompt=given["prompt"],
-        executor=given["executor"], model=given.get("model"), folder=given["folder"], root=given["root"],
+        "turn_runs", id=id, group_id=group, turn=request.turn, role=request.role, prompt=request.prompt,
+        executor=request.executor, model=request.model, folder=request.folder, root=request.root,
         lock_key=locks.turn_key(session.id, group), queued_by=RUNNER, queued_at=work.at, created_seq=work.seq,
         state=states.QUEUED, state_changed_by=RUNNER, state_changed_at=work.at, state_seq=work.seq,
-        owner=given["owner"],
+        owner=request.owner,
     )
-    _record(work, id, None, states.QUEUED, f"turn {given['turn']} of {given['role']}")
+    _record(work, id, None, states.QUEUED, f"turn {request.turn} of {request.role}")
     return {"success": True, "run": id, "seq": work.seq}
 
 
@@ -82,6 +86,15 @@ def _next_id(work: Work) -> str:
     number = int(newest[0].removeprefix("turn-")) if newest is not None else 0
     there = work.elsewhere("newest turn", 0 if is_here else number) or 0
     return f"turn-{max(run_repository.milliseconds(work.at), (number if is_here else 0) + 1, there + 1)}"
+
+
+class StartTurn(Request, event="turn start", use_case="running.turn_runs:begin", acting=RUNNER):
+    """Start a queued run of a turn; `capacity` runs may run at once, in all sessions."""
+
+    session_id: str
+    id: str
+    owner: str | None
+    capacity: int
 
 
 def start(context: Context, run: TurnRun, *, capacity: int, at: str | None = None) -> Answer:
@@ -96,19 +109,30 @@ def start(context: Context, run: TurnRun, *, capacity: int, at: str | None = Non
     Raises:
         Refused: ILLEGAL_MOVE, E404 {running} (no place is free), E401 {paths, holders} (held by others).
     """
-    given = {"id": run.id, "owner": run.owner, "capacity": capacity}
-    return perform(context, Call("turn start", run.session_id, RUNNER, given, at=at), start_action)
+    request = StartTurn(session_id=run.session_id, id=run.id, owner=run.owner, capacity=capacity)
+    return operations.carry_out(context, request, at=at)
 
 
-def start_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
+def begin(work: Work, request: StartTurn) -> Answer:
+    """The step that starts the run of a turn."""
     work.open_session()
-    run = _require(work, given["id"], states.QUEUED)
-    start_run.refuse_full(work, run.id, given["capacity"], writes=True)
+    run = _require(work, request.id, states.QUEUED)
+    start_run.refuse_full(work, run.id, request.capacity, writes=True)
     start_run.refuse_locked(work, run.id, start_run.wants(work.context, run))
     _move(work, run, states.RUNNING, f"{run.executor} starts", {"started_at": work.at})
     return {"success": True, "run": run.id, "seq": work.seq}
+
+
+class FinishTurn(Request, event="turn finish", use_case="running.turn_runs:end", acting=RUNNER):
+    """End a running run of a turn as its facts say, which are as `plain` gives them."""
+
+    session_id: str
+    id: str
+    facts: Mapping[str, Any]
+    log: tuple[Mapping[str, Any], ...]
+    files: tuple[Mapping[str, Any], ...]
+    evidence: tuple[Mapping[str, Any], ...]
+    usage: Mapping[str, int] | None = None
 
 
 def finish(
@@ -131,25 +155,25 @@ def finish(
     Raises:
         Refused: ILLEGAL_MOVE (it does not run).
     """
-    given = {
-        "id": run.id, "facts": plain(facts), "log": [dict(entry) for entry in log],
-        "files": [dict(file) for file in files], "evidence": [dict(each) for each in evidence],
-        "usage": dict(usage) if usage else None,
-    }  # fmt: skip
-    return perform(context, Call("turn finish", run.session_id, RUNNER, given, at=at), finish_action)
+    request = FinishTurn(
+        session_id=run.session_id, id=run.id, facts=plain(facts), log=tuple(map(dict, log)),
+        files=tuple(map(dict, files)), evidence=tuple(map(dict, evidence)), usage=dict(usage) if usage else None,
+    )
+    return operations.carry_out(context, request, at=at)
 
 
-def finish_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    run = _require(work, given["id"], states.RUNNING)
-    facts = restored(given["facts"])
+def end(work: Work, request: FinishTurn) -> Answer:
+    """The step that ends the run of a turn."""
+    run = _require(work, request.id, states.RUNNING)
+    facts = restored(request.facts)
     verdict = turn_verdict.judge(facts)
-    content = {name: given[name] for name in ("facts", "log", "files")} | {"verdict": list(verdict)}
+    content = {
+        "facts": request.facts, "log": list(request.log), "files": list(request.files), "verdict": list(verdict),
+    }
     run_repository.write_evidence(work, kind="turn", subject=run.id, outcome=verdict.state, content=content)
-    for each in given["evidence"]:
+    for each in request.evidence:
         run_repository.write_evidence(work, kind="operation", **each)
-    usage = given.get("usage")
+    usage = request.usage
     _move(work, run, verdict.state, verdict.reason or "answered", {
         "owner": None, "ended_at": work.at, "reason": verdict.reason, "error_code": verdict.code,
         "blocked_reason": facts.blocked_reason, "timeout_ms": facts.timeout_ms, "limit_name": facts.limit,
@@ -184,6 +208,18 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+class AbandonTurn(Request, event="turn abandon", use_case="running.turn_runs:end_abandoned", acting=RUNNER):
+    """End a run of a turn as failed; `lives` where its process is not known to be gone."""
+
+    session_id: str
+    id: str
+    owner: str
+    reason: str
+    code: str | None = None
+    log: tuple[Mapping[str, Any], ...] = ()
+    lives: bool = False
+
+
 def abandon(
     context: Context, run: TurnRun, *, reason: str, code: str | None = "E503", log: Sequence[Mapping[str, Any]] = (),
     gone: bool | None = None, at: str | None = None,
@@ -201,22 +237,21 @@ def abandon(
     owner = str(run.owner)
     if gone is None:
         gone = owner == owners.mine() or owners.is_gone(owner)
-    given = {
-        "id": run.id, "owner": owner, "reason": reason, "code": code, "log": [dict(entry) for entry in log],
-        "lives": not gone,
-    }  # fmt: skip
-    return perform(context, Call("turn abandon", run.session_id, RUNNER, given, at=at), abandon_action)
+    request = AbandonTurn(
+        session_id=run.session_id, id=run.id, owner=owner, reason=reason, code=code, log=tuple(map(dict, log)),
+        lives=not gone,
+    )
+    return operations.carry_out(context, request, at=at)
 
 
-def abandon_action(work: Work) -> Answer:
-    """The use case itself; a replay calls it with a recorded event's input."""
-    given = work.call.input
-    run = _require(work, given["id"], states.QUEUED, states.RUNNING)
-    if run.owner != given["owner"]:
+def end_abandoned(work: Work, request: AbandonTurn) -> Answer:
+    """The step that ends the run of a turn whose process is gone."""
+    run = _require(work, request.id, states.QUEUED, states.RUNNING)
+    if run.owner != request.owner:
         raise Refused("ILLEGAL_MOVE", f"{run.id} is run by {run.owner}; nothing changed.", "Nothing is to be done")
-    if given.get("lives"):
+    if request.lives:
         raise codes.refused("E405", f"{run.id} holds its group: {run.owner} is not known to be gone.", run=run.id)
-    give_up(work, run, given["reason"], given.get("code"), given.get("log", ()))
+    give_up(work, run, request.reason, request.code, request.log)
     return {"success": True, "run": run.id, "state": turn_verdict.FAILED, "seq": work.seq}
 
 

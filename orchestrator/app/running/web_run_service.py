@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from orchestrator.app import projects
 from orchestrator.app.kernel import arguments, human, operations
-from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.kernel.context import Answer, Context, remembered
 from orchestrator.app.kernel.pooling import Pool
 from orchestrator.app.people import answering
 from orchestrator.app.people.requests import AnswerQuestion
 from orchestrator.app.questions import question_views
-from orchestrator.app.running import begin_session, execute_run, run_list_views, run_queue, submission
+from orchestrator.app.running import begin_session, execute_run, run_list_views, run_repository, submission
+from orchestrator.app.running.run_queue import StopRun
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.app.running.worker import CHANNEL, PAGE, Loop, Tell
-from orchestrator.core import names, questions
+from orchestrator.core import names, questions, sha256
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.running import states
 from orchestrator.core.tuples import NamedTuple
@@ -71,48 +73,65 @@ class Service:
         return session
 
     @contextlib.contextmanager
-    def _called(self, caller: Caller) -> Iterator[Context]:
+    def called(self, caller: Caller) -> Iterator[Context]:
         """A context for what somebody has done; its events say by what they were let in."""
         with self.pool.lent(write=True) as context:
             context.via = caller.way
             yield context
 
-    def add_project(self, path: str, alias: str | None = None, caller: Caller = NOBODY) -> Answer:
-        """Register a project, as `projects.add`."""
-        with self._called(caller) as context:
-            return projects.add(context, path=path, alias=alias)
+    def add_project(
+        self, path: str, alias: str | None = None, caller: Caller = NOBODY, key: str | None = None
+    ) -> Answer:
+        """Register a project, as `projects.add`.
 
-    def chat(self, project: str, content: str, session_id: str | None = None, caller: Caller = NOBODY) -> Answer:
+        Args:
+            key: the request id: the same id with the same input is answered as before, here and in all that follows.
+        """
+        with self.called(caller) as context:
+            return operations.ask(context, projects.AddProject(path=path, alias=alias, request_id=key))
+
+    def chat(
+        self, project: str, content: str, session_id: str | None = None, caller: Caller = NOBODY,
+        key: str | None = None,
+    ) -> Answer:
         """Queue what was said as a run of its chat; one without a session begins one.
 
         Args:
             project: its id or alias.
             session_id: the chat; one of this id is begun where there is none.
+            key: the request id, one of the chat; without a session it names the chat, so that both are begun once.
 
         Returns:
             `task_id`, `task_group_id`, `session_id`, `status`.
 
         Raises:
             UsageError: USAGE, a blank text; INVALID_ID. Refused: UNKNOWN_ID, the project; SESSION_CLOSED,
-                NOT_PERMITTED, E101, E102, E103. InvalidInput: E104, E105.
+                NOT_PERMITTED, REQUEST_ID_REUSED, E101, E102, E103. InvalidInput: E104, E105.
         """
         if not names.said(content):
             raise UsageError("USAGE", "A chat needs something to say.", "Send a content that is not blank")
         if session_id is not None:
             names.check_id("session", session_id)
-        with self._called(caller) as context:
-            session = self._open_session(context, projects.require(context, project).path)
+        with self.called(caller) as context:
+            found = projects.require(context, project)
+            session = self._open_session(context, found.path)
+            if session_id is None and key is not None:
+                session_id = _chat_of(found.id, key)
             if session_id is None:
                 begin_session.begin(session)
+            elif remembered(context, session_id, key) is not None:
+                # The chat of what was said before may have ended.
+                session.session_id = session_id
             else:
                 begin_session.join(session, session_id)
             with self.loop.preparing(begin_session.ensure(session)):
-                run = run_list_views.require(context, submission.submit(session, content)["id"])
-        return {**_told(run), "status": run.state.upper()}
+                run = run_list_views.require(context, submission.submit(session, content, request_id=key)["id"])
+                status = _as_taken(context, run)
+        return {**_told(run), "status": status}
 
     def reply(
         self, id: str, caller: Caller, *, reply: str | None = None, choice: str | None = None,
-        question_id: str | None = None,
+        question_id: str | None = None, key: str | None = None,
     ) -> Answer:
         """Answer what a run asks, as a person; it is queued again.
 
@@ -129,36 +148,35 @@ class Service:
             UsageError: USAGE, a blank reply, or words where yes or no is asked. Refused: UNKNOWN_ID; ILLEGAL_MOVE,
                 nothing is asked; QUESTION_CLOSED, another question is; HUMAN_REQUIRED.
         """
-        with self._called(caller) as context:
+        with self.called(caller) as context:
             run = run_list_views.require(context, id)
-            asked = _asked(context, run, question_id)
-            if question_id is None:
-                _refuse_unnamed(context, run, asked["id"])
+            asked = _question_of(context, run, question_id, key)
             decision, note = _decided(asked, reply, choice)
             session = self._open_session(context, run.verification_root)
             with self.loop.preparing(run.session_id):
                 context.credential = caller.credential
                 said = AnswerQuestion(
                     id=asked["id"], decision=decision, note=session.without_keys(note), session_id=run.session_id,
-                    by=caller.person,
+                    by=caller.person, request_id=key,
                 )
                 answered = answering.answer(context, said)
                 context.credential = None
+                if answered.get("repeated"):
+                    state = states.CANCELLED if decision in questions.ABANDONS else states.QUEUED
+                    return _moved(id, states.AWAITING, state) | {"proof": answered["proof"]}
                 # Opened after the answer, which ends a session that nobody has open.
                 session.session_id = run.session_id
                 self._after_step(lambda: submission.take_up(session, run.id))
             self.loop.adopt(run.id)
             now = run_list_views.require(context, id)
-        told = {"task_id": id, "old_status": run.state.upper(), "new_status": now.state.upper()}
-        return {**told, "proof": answered["proof"]}
+        return _moved(id, run.state, now.state) | {"proof": answered["proof"]}
 
-    def answer(self, id: str, caller: Caller, *, decision: str, note: str = "") -> Answer:
+    def answer(self, id: str, caller: Caller, **given: Any) -> Answer:
         """Answer any question, as a person; a run that it queues is taken up.
 
         Args:
             id: the question.
-            decision: one of those that its kind is answered by.
-            note: for whoever goes on.
+            given: what else `AnswerQuestion` takes.
 
         Returns:
             As `answering.answer`.
@@ -166,44 +184,45 @@ class Service:
         Raises:
             As `answering.answer`, and UsageError: INVALID_TEXT.
         """
-        given = arguments.bind("answer", {"id": id, "decision": decision, "note": note, "by": caller.person})
-        with self._called(caller) as context:
+        bound = arguments.bind("answer", {"by": caller.person, **given, "id": id})
+        with self.called(caller) as context:
             asked = question_views.question(context, id=id)["question"]
             with self.loop.preparing(asked["session_id"]):
                 context.credential = caller.credential
-                found: Answer = operations.call(context, "answer", **given)
+                found: Answer = operations.call(context, "answer", **bound)
                 context.credential = None
-                if asked["run"]:
+                if asked["run"] and not found.get("repeated"):
                     session = self._session_of(context, run_list_views.require(context, asked["run"]))
                     # A continuation is another run than the one that asked.
                     runs = run_reader.of_task(context.connection, asked["session_id"], asked["task_id"])
                     self._after_step(lambda: submission.take_up(session, runs[-1].id))
         return found
 
-    def retry(self, id: str, caller: Caller) -> Answer:
+    def retry(self, id: str, caller: Caller, key: str | None = None) -> Answer:
         """Queue another run of the task of one that ended without being complete.
 
         Raises:
             Refused: UNKNOWN_ID, ILLEGAL_MOVE, UNBLOCK_NOT_PERMITTED.
         """
-        with self._called(caller) as context:
+        with self.called(caller) as context:
             run = run_list_views.require(context, id)
             session = self._session_of(context, run)
             context.credential = caller.credential
             with self.loop.preparing(run.session_id):
-                new = run_list_views.require(context, self._tried_again(session, id, caller)["id"])
+                new = run_list_views.require(context, self._tried_again(session, id, caller, key)["id"])
+                status = _as_taken(context, new)
             self.loop.adopt(new.id)
-        return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": new.state.upper()}
+        return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": status}
 
-    def _tried_again(self, session: RunSession, id: str, caller: Caller) -> Answer:
+    def _tried_again(self, session: RunSession, id: str, caller: Caller, key: str | None) -> Answer:
         try:
-            return submission.retry(session, id, by=caller.person or RUNNER)
+            return submission.retry(session, id, by=caller.person or RUNNER, request_id=key)
         except Refused as problem:
             if problem.code == "UNBLOCK_NOT_PERMITTED" and caller.person is None:
                 problem.message += " A person may try it again: on its page, or with a token of their own."
             raise
 
-    def cancel(self, id: str, caller: Caller) -> Answer:
+    def cancel(self, id: str, caller: Caller, key: str | None = None) -> Answer:
         """Cancel a run: one that waits at once; one that runs begins to be stopped, whichever process executes it.
 
         Returns:
@@ -214,15 +233,22 @@ class Service:
         """
         # Where no person is named, the log of the run says who it was.
         reason = _CANCELLED if caller.person or not caller.way else f"{_CANCELLED} with {caller.way}"
-        with self._called(caller) as context:
+        with self.called(caller) as context:
             run = run_list_views.require(context, id)
             context.credential = caller.credential
-            if run.state == states.RUNNING:
-                self._stop(context, run, caller, reason)
+            before = remembered(context, run.session_id, key)
+            state = run.state
+            if before is not None and before.command == StopRun.event:
+                state = states.RUNNING
+            elif before is not None and state == states.CANCELLED:
+                state = run_repository.before(context, run)
+            given = {"by": caller.person or RUNNER, "reason": reason, "request_id": key}
+            if state == states.RUNNING:
+                self._stop(context, run, given)
             else:
-                self._cancel(context, run, caller, reason)
+                self._cancel(context, run, given)
             now = run_list_views.require(context, id)
-        return _cancelled(now, run.state.upper())
+        return _cancelled(now, state.upper())
 
     def cancelled(self, id: str, old_status: str) -> Answer:
         """What became of a run that was being stopped; RUNNING where it still is.
@@ -233,10 +259,9 @@ class Service:
         with self.pool.lent() as context:
             return _cancelled(run_list_views.require(context, id), old_status)
 
-    def _stop(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
-        by = caller.person or RUNNER
+    def _stop(self, context: Context, run: Run, given: dict[str, Any]) -> None:
         # Another process that executes it finds that in the database.
-        run_queue.stop(context, session_id=run.session_id, id=run.id, by=by, reason=reason)
+        operations.ask(context, StopRun(session_id=run.session_id, id=run.id, **given))
         self.loop.cancel(run.id)
 
     def runs(self, id: str) -> bool:
@@ -246,15 +271,15 @@ class Service:
         with self.pool.lent() as context:
             return run_list_views.require(context, id).state == states.RUNNING
 
-    def _cancel(self, context: Context, run: Run, caller: Caller, reason: str) -> None:
+    def _cancel(self, context: Context, run: Run, given: dict[str, Any]) -> None:
         session = self._session_of(context, run)
         try:
-            self._after_step(lambda: submission.cancel(session, run.id, reason, by=caller.person or RUNNER))
+            self._after_step(lambda: submission.cancel(session, run.id, **given))
         except OrchestratorError as problem:
             # It was started between the look and the step.
             if problem.code != "ILLEGAL_MOVE" or run_list_views.require(context, run.id).state != states.RUNNING:
                 raise
-            self._stop(context, run, caller, reason)
+            self._stop(context, run, given)
 
     def _after_step(self, act: Callable[[], object]) -> None:
         """Do what ends with writing a run's log; where the project has no place for that, the step stands all the same.
@@ -276,6 +301,54 @@ class Service:
             return human.speaker(context)
 
 
+def _chat_of(project: str, key: str) -> str:
+    """The id of the chat that a request without a session begins."""
+    return f"chat-{sha256.new(f'{project} {key}'.encode()).hexdigest()[:32]}"
+
+
+def _as_taken(context: Context, run: Run) -> str:
+    """The status of a run as it was when it was taken: queued, or what it was stopped as before any executor."""
+    moves = run_repository.moves(context, run)
+    held = len(moves) > 1 and moves[0].seq == moves[1].seq
+    return (moves[1].to if held else states.QUEUED).upper()
+
+
+def _moved(id: str, old: str, new: str) -> Answer:
+    return {"task_id": id, "old_status": old.upper(), "new_status": new.upper()}
+
+
+def _question_of(context: Context, run: Run, question_id: str | None, key: str | None) -> run_reader.Row:
+    """The question that a reply is about: the open one, or the one that the same request answered before.
+
+    Raises:
+        UsageError: USAGE, it does not say which. Refused: ILLEGAL_MOVE, QUESTION_CLOSED.
+    """
+    before = _answered_before(context, run, question_id, key)
+    if before is not None:
+        return before
+    try:
+        asked = _asked(context, run, question_id)
+    except Refused:
+        # The same request may have come twice at a time.
+        before = _answered_before(context, run, question_id, key)
+        if before is None:
+            raise
+        return before
+    if question_id is None:
+        _refuse_unnamed(context, run, asked["id"])
+    return asked
+
+
+def _answered_before(
+    context: Context, run: Run, question_id: str | None, key: str | None
+) -> run_reader.Row | None:
+    before = remembered(context, run.session_id, key)
+    if before is None or before.command != AnswerQuestion.event:
+        return None
+    id = before.answer["question_id"]
+    return run_reader.question(context.connection, id) if question_id in (None, id) else None
+
+
 def _cancelled(now: Run, old_status: str) -> Answer:
     """What is answered to a cancellation.
 
@@ -285,7 +358,7 @@ def _cancelled(now: Run, old_status: str) -> Answer:
     if now.state not in (states.CANCELLED, states.RUNNING):
         what = f"Task {now.id} is {now.state.upper()}; it could not be cancelled any more."
         raise Refused("ILLEGAL_MOVE", what, "Look at the task anew")
-    return {"task_id": now.id, "old_status": old_status, "new_status": now.state.upper()}
+    return _moved(now.id, old_status, now.state)
 
 
 def _told(run: Run) -> Answer:

@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.app.engine import changes, group_endings, new_groups, settling
 from orchestrator.app.kernel import actors, human, operations
-from orchestrator.app.kernel.context import CLIENT, Answer, Context, Work, call_of, perform
+from orchestrator.app.kernel.context import Answer, Circumstances, Context, Work, call_of, perform
 from orchestrator.app.session.requests import (
     CreateSession,
     EndSession,
@@ -48,7 +48,7 @@ def create(context: Context, request: CreateSession) -> Answer:
     disabled = _roles(request.disabled_roles)
     _check_reachable(disabled, request.testing_mode)
     answer = operations.carry_out(
-        context, request.replaced(disabled_roles=disabled), {CLIENT: context.client}
+        context, request.replaced(disabled_roles=disabled), Circumstances(client=context.client)
     )
     # Beside the step, so that what older records answered is told again as it was.
     return answer | _told(context, request.id, disabled)
@@ -71,13 +71,16 @@ _Change = PauseSession | ResumeSession | SetTestingMode | UpgradeWorkflow
 
 
 class Taken(Exception):
-    """There is a session of the id. The caller named none, so that nothing is refused, and no refusal recorded."""
+    """There is a session of the id. The caller goes on otherwise, so that nothing is refused, and nothing recorded."""
 
 
-def begin_chat(context: Context, *, id: str) -> Answer:
-    """Create a chat of an id that the program made up.
+def begin_chat(context: Context, *, id: str, client: str | None = None) -> Answer:
+    """Create a chat of an id that the program made up, or that may be there already.
 
     Whether it is free is asked in the step that takes it: between a look before it and the step another may come.
+
+    Args:
+        client: in which client's own session this was called.
 
     Raises:
         Taken: there is a session of this id; nothing was written.
@@ -88,7 +91,7 @@ def begin_chat(context: Context, *, id: str) -> Answer:
             raise Taken
         return operations.action(CreateSession.event)(work)
 
-    return perform(context, call_of(CreateSession(id=id, kind="chat")), action)
+    return perform(context, call_of(CreateSession(id=id, kind="chat"), Circumstances(client=client)), action)
 
 
 def _roles(given: tuple[str, ...]) -> tuple[str, ...]:
@@ -142,8 +145,9 @@ def begin(work: Work, request: CreateSession) -> Answer:
         status_changed_at=work.at,
         status_seq=work.seq,
     )
-    if work.call.input.get(CLIENT) and kind != "chat":
-        work.step.insert("adoptions", client=work.call.input[CLIENT], adopted_at=work.at)
+    client = work.call.circumstances.client
+    if client and kind != "chat":
+        work.step.insert("adoptions", client=client, adopted_at=work.at)
     answer: Answer = {"success": True, "session": None, "seq": work.seq}
     if kind == "chat":
         _open_chat(work, session_id, by)

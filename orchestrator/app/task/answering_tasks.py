@@ -8,19 +8,23 @@ from orchestrator.app.task import task_status
 from orchestrator.core import questions, tasks
 from orchestrator.core.questions import ABANDONS
 from orchestrator.core.routing.facts import PERSON, Fired, Session, Target
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import Refused
 from orchestrator.store import task_reader
 from orchestrator.store.queries import Row
 from orchestrator.store.reader import Agent
 
 
-def decide(
-    work: Work, session: Session, version: Version, question: Row, person: Agent, decision: str, note: str
-) -> Answer:
-    """Release or cancel the task, and record it as the decision that follows from the answer.
+class Said(NamedTuple):
+    """An answer: the word that was said, which the record of the decision has, and as it is kept."""
 
-    Args:
-        decision, note: as they are kept; the record of the decision has the word that was said.
+    word: str
+    decision: str
+    note: str
+
+
+def decide(work: Work, session: Session, version: Version, question: Row, person: Agent, said: Said) -> Answer:
+    """Release or cancel the task, and record it as the decision that follows from the answer.
 
     Raises:
         Refused: what the change of the task is refused with.
@@ -30,20 +34,19 @@ def decide(
     done = "the task is closed already"
     by_run = None
     if question["kind"] in questions.OF_RUNS:
-        by_run = work.context.runs.decide(work, question, person, decision, note)
+        by_run = work.context.runs.decide(work, question, person, said.decision, said.note)
     if by_run is not None:
         done = by_run
     elif task is not None and not task.closed:
-        done = _change(work, task, person, decision, note)
-    said: str = work.call.input["decision"]
+        done = _change(work, task, person, said.decision, said.note)
     record = spawning.Record(
         current_agent=PERSON,
-        response_status=said.upper(),
+        response_status=said.word.upper(),
         group=work.group(question["group_id"]) if question["group_id"] else None,
         target=Target(None, "wait"),
         cause="question",
-        rules=(Fired("question", f"question {question['id']} was answered by {person.id}: {said}"),),
-        extras={"question_id": question["id"], "answered": said, "task_id": task_id},
+        rules=(Fired("question", f"question {question['id']} was answered by {person.id}: {said.word}"),),
+        extras={"question_id": question["id"], "answered": said.word, "task_id": task_id},
         reason=done,
         session_level=True,
     )

@@ -24,7 +24,7 @@ def actor(work: Work, by: str | None, group: str | None) -> Agent:
     return agent
 
 
-def planner(work: Work, group: str | None) -> str:
+def planner(work: Work, by: str | None, group: str | None) -> str:
     """Who plans tasks: whom the call names, else the token's person, else whom the group awaits, else the manager.
 
     A group that awaits a person or the program itself, whose name proves nothing, leaves it to the manager.
@@ -32,9 +32,7 @@ def planner(work: Work, group: str | None) -> str:
     Raises:
         Refused: UNKNOWN_AGENT, the awaited agent is deactivated; ACTOR_REQUIRED, nobody stands for the role.
     """
-    named: str | None = work.call.input.get("by")
-    if named is None:
-        named = human.speaker(work)
+    named = by if by is not None else human.speaker(work)
     if named is not None:
         return named
     found = work.group(group) if group is not None else None

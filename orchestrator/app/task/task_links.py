@@ -173,7 +173,9 @@ def _may_drop(work: Work, task: Task, on: str, agent: Agent) -> None:
 def _begin(work: Work, request: DependTask | UndependTask) -> tuple[Task, Agent]:
     session = work.open_session()
     task = task_guards.require_task(work, session.id, request.id)
-    return task, task_actors.actor(work, task_actors.planner(work, task.group_id), task.group_id)
+    return task, task_actors.actor(
+        work, task_actors.planner(work, request.by, task.group_id), task.group_id
+    )
 
 
 def _answer(work: Work, task: Task) -> Answer:

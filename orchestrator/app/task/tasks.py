@@ -72,7 +72,9 @@ def create(work: Work, request: CreateTask) -> Answer:
     Source: seed 002, 背景 (subtasks with dependencies).
     """
     session = work.open_session()
-    agent = task_actors.actor(work, task_actors.planner(work, _group_asked(work, request, session)), None)
+    agent = task_actors.actor(
+        work, task_actors.planner(work, request.by, _group_asked(work, request, session)), None
+    )
     if task_reader.task(work.context.connection, session.id, request.id) is not None:
         raise Refused(
             "ALREADY_EXISTS", f"Session {session.id} has a task {request.id} already; nothing changed.",

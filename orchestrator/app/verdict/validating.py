@@ -18,7 +18,7 @@ from typing import Any
 
 from orchestrator import progress
 from orchestrator.app.kernel import acting, attached, human, operations
-from orchestrator.app.kernel.context import FOUND, Answer, Call, Context, Work, answered, call_of, perform
+from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, call_of, perform
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import merges, verdicts
 from orchestrator.app.verdict.requests import Validate
@@ -108,14 +108,14 @@ def _judge(context: Context, call: Call, request: Validate, ends: float) -> Answ
         if verdicts.went_on(work):
             anew = _seen_anew(work, request, seen)
             if anew is not None:
-                work.call.input[FOUND] = _found(anew, outside)
+                work.learn(found=_found(anew, outside))
             elif time.monotonic() < ends:
                 raise _WentOnError
         return operations.action(request.event)(work)
 
     # What older records answered is told again as it was, so that this stands beside the step.
-    given = {**call.input, FOUND: _found(seen, outside)}
-    return perform(context, call._replace(input=given), record) | {"recorded": True}
+    given = call.circumstances._replace(found=_found(seen, outside))
+    return perform(context, call._replace(circumstances=given), record) | {"recorded": True}
 
 
 def _found(seen: snapshot.Seen, outside: Outside) -> Answer:

@@ -9,7 +9,7 @@ from typing import Any
 
 from orchestrator.app.engine import changes, settling, spawning
 from orchestrator.app.kernel import actors
-from orchestrator.app.kernel.context import FOUND, Answer, Context, Version, Work
+from orchestrator.app.kernel.context import Answer, Context, Version, Work
 from orchestrator.app.verdict import requests
 from orchestrator.app.verdict.requests import Validate
 from orchestrator.core import strictjson
@@ -53,7 +53,7 @@ def record(work: Work, request: Validate) -> Answer:
     session = work.open_session()
     if request.by or work.context.proof is not None:
         work.actor = actors.named_actor(work, request.by, "Validating").id
-    found = work.call.input.get(FOUND) or {}
+    found = work.call.circumstances.found or {}
     if went_on(work):
         raise Refused(
             "STATE_CHANGED",
@@ -107,7 +107,7 @@ def newest(context: Context, session_id: str) -> Answer | None:
 
 def went_on(work: Work) -> bool:
     """Whether something was recorded since the session was read that changes what the verdict rests on."""
-    found = work.call.input.get(FOUND) or {}
+    found = work.call.circumstances.found or {}
     head, store = found.get("head"), found.get("store")
     if head is None or store is None:
         # As it was told apart before events of some kinds were left out.

@@ -20,11 +20,14 @@ SHOWN = 10
 _OPEN = "SELECT id FROM sessions WHERE status <> 'ended' ORDER BY id"
 
 
-def require_person_to_activate(work: Work, agent: Agent, old: int | None, new: diff.Version) -> None:
+def require_person_to_activate(
+    work: Work, agent: Agent, old: int | None, new: diff.Version, source: str
+) -> None:
     """Refuse to make a version active that changes the rules while sessions are open, unless a person does it.
 
     Args:
         old: the active version.
+        source: the file of the new one.
 
     Raises:
         Refused: HUMAN_REQUIRED {changes, sessions}.
@@ -42,7 +45,7 @@ def require_person_to_activate(work: Work, agent: Agent, old: int | None, new: d
         f"Only a person may make this workflow version active while sessions are open ({which}), because its rules"
         f" differ from those of the active version {old}",
         diff.sentences(diff.of_rules(diff.diff(before, new))),
-        suggest("workflow load", file=str(work.call.input.get("source")), by=_person(work)), work,
+        suggest("workflow load", file=source, by=_person(work)), work,
         sessions=open_["first"],
     )  # fmt: skip
 

@@ -97,7 +97,8 @@ def load(work: Work, request: LoadWorkflow) -> Answer:
         return {"success": True, "version": version_row(work.context, int(str(row[0]))), "loaded": False,
                 "activated": False, "problems": rows, "unchanged": True}
     new = diff.Version(report.workflow, tuple(_pinned(file) for file in files))
-    rule_changes.require_person_to_activate(work, loader, None if active is None else int(str(active[0])), new)
+    old = None if active is None else int(str(active[0]))
+    rule_changes.require_person_to_activate(work, loader, old, new, request.source)
     version = int(str(row[0])) if row else _store(work, report, files, hash_)
     work.step.insert(
         "workflow_activations", workflow_version_id=version, activated_by=request.by, activated_at=work.at

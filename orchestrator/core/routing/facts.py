@@ -135,6 +135,8 @@ class Report(NamedTuple):
     acknowledge: dict[str, str] = NOTHING
     interrupt: bool = False
     testing_mode: str | None = None
+    metadata: dict[str, Any] | None = None
+    raw_text: str | None = None
     review_reason: str | None = None
     review_kind: str = "review"
     review_mark: str | None = None

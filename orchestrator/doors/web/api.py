@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query
 from orchestrator.app import projects
 from orchestrator.app.running import run_list_views
 from orchestrator.doors.web import bodies, cancelling
-from orchestrator.doors.web.callers import Reading, Serving, Writing
+from orchestrator.doors.web.callers import Key, Reading, Serving, Writing
 from orchestrator.doors.web.failures import told_as
 from orchestrator.doors.web.reading import StrictRoute
 from orchestrator.errors import Refused, UsageError
@@ -29,13 +29,13 @@ def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 @router.post(
     "/projects", status_code=201, response_model=bodies.ProjectAnswer,
-    responses=failures(400, 401, 403, 413, 503),
+    responses=failures(400, 401, 403, 409, 413, 503),
 )
-def add_project(body: bodies.NewProject, serving: Serving, caller: Writing) -> Answer:
+def add_project(body: bodies.NewProject, serving: Serving, caller: Writing, key: Key) -> Answer:
     """Register a project. One that is registered already is answered as it is, with `created` false; an alias that is
     another project's, or another one for this project, is 400."""
     try:
-        found = serving.add_project(body.project_path, body.alias, caller)
+        found = serving.add_project(body.project_path, body.alias, caller, key)
     except Refused as problem:
         if problem.code == "ALREADY_EXISTS":
             raise told_as(problem, 400) from None
@@ -54,9 +54,9 @@ def list_projects(serving: Serving, caller: Reading) -> Answer:
     "/projects/{project}/chat", status_code=201, response_model=bodies.Queued,
     responses=failures(400, 401, 403, 404, 409, 413, 503),
 )
-def chat(project: str, body: bodies.Chat, serving: Serving, caller: Writing) -> Answer:
+def chat(project: str, body: bodies.Chat, serving: Serving, caller: Writing, key: Key) -> Answer:
     """Queue what is to be done in a project."""
-    return serving.chat(project, body.content, body.session_id, caller)
+    return serving.chat(project, body.content, body.session_id, caller, key)
 
 
 @router.get("/task-groups", response_model=bodies.Groups, responses=failures(400, 401, 503))
@@ -86,23 +86,23 @@ def show_task(id: str, serving: Serving, caller: Reading) -> Answer:
 @router.post(
     "/tasks/{id}/reply", response_model=bodies.Replied, responses=failures(400, 401, 403, 404, 409, 413, 503)
 )
-def reply(id: str, body: bodies.Reply, serving: Serving, caller: Writing) -> Answer:
+def reply(id: str, body: bodies.Reply, serving: Serving, caller: Writing, key: Key) -> Answer:
     """Answer what a task asks, as a person: by words, or by a choice."""
     if body.reply is not None and body.choice is not None:
         raise UsageError("USAGE", "A reply has words or a choice, not both; nothing changed.", "Send one of them")
-    return serving.reply(id, caller, **body.model_dump())
+    return serving.reply(id, caller, **body.model_dump(), key=key)
 
 
 @router.post("/tasks/{id}/retry", response_model=bodies.Retried, responses=failures(400, 401, 403, 404, 409, 503))
-def retry(id: str, serving: Serving, caller: Writing) -> Answer:
+def retry(id: str, serving: Serving, caller: Writing, key: Key) -> Answer:
     """Try again what ended without being complete, as INCOMPLETE or ERROR. With the server's token that is done as far
     as the program may lift what blocks the task; what only a person may lift (403) is tried again from a page, or with
     a person's token. What is CANCELLED is not tried again (409): say it anew."""
-    return serving.retry(id, caller)
+    return serving.retry(id, caller, key)
 
 
 @router.post("/tasks/{id}/cancel", response_model=bodies.Moved, responses=failures(400, 401, 403, 404, 409, 503))
-async def cancel(id: str, serving: Serving, caller: Writing) -> Answer:
+async def cancel(id: str, serving: Serving, caller: Writing, key: Key) -> Answer:
     """Cancel a task that has not ended. One that runs is stopped; where that takes longer than a few seconds it is
     answered as RUNNING, and is CANCELLED later."""
-    return await cancelling.cancel(serving, id, caller)
+    return await cancelling.cancel(serving, id, caller, key)

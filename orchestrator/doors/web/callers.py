@@ -6,17 +6,20 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
 
-from fastapi import Depends, Request
+from fastapi import Depends, Header, Request
 from starlette.concurrency import run_in_threadpool
 
+from orchestrator.app.kernel import arguments
 from orchestrator.app.running.web_run_service import Caller, Service
 from orchestrator.core import names, ways
 from orchestrator.doors.web.access import Access, Visit, credential, is_form_token
 from orchestrator.doors.web.bodies import MAX_TEXT
 from orchestrator.doors.web.failures import Denied
+from orchestrator.doors.web.reading import refuse_kind
 
 CSRF_HEADER = "X-CSRF-Token"
 CSRF_FIELD = "csrf"
+KEY_HEADER = "Idempotency-Key"
 
 
 def service(request: Request) -> Service:
@@ -156,6 +159,21 @@ def _place(origin: str) -> str | None:
         return None
 
 
+async def document(request: Request) -> dict[str, Any]:
+    """The object that a body is; where nothing was sent, an empty one.
+
+    Raises:
+        Denied: 400, it is something else, or no acceptable JSON.
+    """
+    if not await request.body():
+        return {}
+    refuse_kind(request)
+    found = await request.json()
+    if not isinstance(found, dict):
+        raise Denied(400, "BAD_REQUEST", "The body is no JSON object.")
+    return found
+
+
 async def fields(request: Request) -> dict[str, str]:
     """The fields of a form that was sent, the last of each name; none where it is no form.
 
@@ -194,7 +212,28 @@ def _fitting(name: str, text: str) -> str:
     return text
 
 
+def idempotency_key(
+    request: Request,
+    key: Annotated[
+        str | None,
+        Header(alias=KEY_HEADER, description="Makes the call safe to repeat: the same key answers the same."),
+    ] = None,
+) -> str | None:
+    """The request id of a call that writes.
+
+    Raises:
+        Denied: 400, the request names several. UsageError: USAGE, it is blank or too long.
+    """
+    if len(request.headers.getlist(KEY_HEADER)) > 1:
+        raise Denied(400, "BAD_REQUEST", f"The request has more than one {KEY_HEADER}.")
+    if key is not None:
+        arguments.check_request_id(KEY_HEADER, key)
+    return key
+
+
 Serving = Annotated[Service, Depends(service)]
 Reading = Annotated[Caller, Depends(reader)]
 Writing = Annotated[Caller, Depends(writer)]
 Fields = Annotated[dict[str, str], Depends(fields)]
+Key = Annotated[str | None, Depends(idempotency_key)]
+Document = Annotated[dict[str, Any], Depends(document)]

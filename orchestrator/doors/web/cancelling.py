@@ -16,13 +16,13 @@ _LOOK_S, _LOOK_ELSEWHERE_S = 0.05, 0.25
 """Seconds between two looks, here and in the database, where another process executes the run."""
 
 
-async def cancel(serving: Service, id: str, caller: Caller) -> dict[str, Any]:
+async def cancel(serving: Service, id: str, caller: Caller, key: str | None = None) -> dict[str, Any]:
     """Cancel a run. The wait for its end takes no thread of those that answer others.
 
     Raises:
         OrchestratorError: as `Service.cancel` and `Service.cancelled`.
     """
-    found = await run_in_threadpool(serving.cancel, id, caller)
+    found = await run_in_threadpool(serving.cancel, id, caller, key)
     if found["new_status"] != "RUNNING":
         return found
     await until_ended(serving, id)

@@ -36,7 +36,7 @@ class _Strict(Request):
             raise Denied(400, code, f"{problem.message[:300].rstrip('.')}.") from None
 
 
-def _refuse_kind(request: Request) -> None:
+def refuse_kind(request: Request) -> None:
     """Say of a body that does not fit what it was sent as, where that is why.
 
     Raises:
@@ -72,7 +72,7 @@ class StrictRoute(APIRoute):
             try:
                 return await handle(_Strict(request.scope, request.receive))
             except RequestValidationError:
-                _refuse_kind(request)
+                refuse_kind(request)
                 raise
             except HTTPException as fault:
                 # The framework has one word for all that goes wrong while a body is read.

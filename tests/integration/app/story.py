@@ -9,7 +9,7 @@ import shutil
 import tempfile
 
 from orchestrator.app import projects, starts
-from orchestrator.app.kernel import context
+from orchestrator.app.kernel import operations
 from orchestrator.app.running import finish_run, run_queue, start_run, turn_runs
 from orchestrator.core.running.facts import Facts, File
 from orchestrator.core.running.turn_verdict import TurnFacts
@@ -97,10 +97,10 @@ def _tasks(desk: Desk) -> None:
     )
     row = desk.call("group show", id="A", session_id=WORK)["group"]
     given = {"session_id": WORK, "group_id": "A", "turn": row["turn"], "via": "hook", "client": "c1", "owner": "h:1:1"}
-    start = starts.reserve(desk.context, call_id="toolu_1", isolation="none", **given)["start"]
+    start = operations.ask(desk.context, starts.ReserveStart(call_id="toolu_1", isolation="none", **given))["start"]
     starts.bind(desk.context, start, worker="a1", trace="/x/agent-a1.jsonl")
     starts.end(desk.context, start, outcome="limited", reason="limit", due_at="2025-01-02T00:00:00.000000Z")
-    starts.adopt(desk.context, session_id=WORK, client="c1")
+    operations.ask(desk.context, starts.AdoptSession(session_id=WORK, client="c1"))
     desk.call("group create", id="D", session_id=WORK, description="what is to be done")
     command = {"id": "RUN", "text": "it runs", "command": ["true"], "at": ["READY_FOR_QA"]}
     plan = {"groups": [{"id": "P", "criteria": [command]}]}
@@ -111,9 +111,7 @@ def _tasks(desk: Desk) -> None:
     desk.call("human link", by="user")
     desk.call("human enrol", agent="user", by="user")
     desk.context.credential = None
-    given = {"path": "/project", "alias": "main", "by": "system:runner"}
-    call = context.Call("project add", constants.STORE_CHAIN, given["by"], given)
-    context.perform(desk.context, call, projects.add_action)
+    operations.carry_out(desk.context, projects.AddProject(path="/project", alias="main"))
 
 
 def _runs(desk: Desk) -> None:
@@ -122,11 +120,14 @@ def _runs(desk: Desk) -> None:
         desk.call("task create", id=name, title=name, session_id=WORK, group_id="A")
     given = {"task_type": "IMPLEMENTATION", "executor": "fake", "provider": "claude-code", "root": "/project"}
     first, second = (
-        run_queue.queue(desk.context, session_id=WORK, prompt=f"write {task}", task=task, model="m", **given)["run"]
+        operations.ask(
+            desk.context, run_queue.QueueRun(session_id=WORK, prompt=f"write {task}", task=task, model="m", **given)
+        )["run"]
         for task in ("T3", "T4")
     )
-    start_run.start(
-        desk.context, session_id=WORK, id=first, owner="host:7:1", capacity=4, locks=[("/project", "write")]
+    operations.ask(
+        desk.context,
+        start_run.StartRun(session_id=WORK, id=first, owner="host:7:1", capacity=4, locks=(("/project", "write"),)),
     )
     facts = Facts(
         "IMPLEMENTATION", "INCOMPLETE", output="half", executor_blocked=True, blocked_reason="TIMEOUT",
@@ -139,17 +140,21 @@ def _runs(desk: Desk) -> None:
         evidence=[{"subject": "execute", "outcome": "recorded", "content": {}}],
         violations=[{"type": "seconds", "limit_value": 300, "actual": 301, "at": AT}],
     )  # fmt: skip
-    start_run.start(
-        desk.context, session_id=WORK, id=second, owner="host:7:1", capacity=4, locks=[("/project", "write")]
+    operations.ask(
+        desk.context,
+        start_run.StartRun(session_id=WORK, id=second, owner="host:7:1", capacity=4, locks=(("/project", "write"),)),
     )
 
 
 def _turns(desk: Desk) -> None:
     """Two turns of an agent: one that was answered, and one that runs."""
     for ends in (True, False):
-        queued = turn_runs.queue(
-            desk.context, session_id=WORK, group_id="A", turn=1, role="developer", prompt="hand-off", executor="fake",
-            model="m", folder="/tree", root="/project", owner="host:7:1",
+        queued = operations.ask(
+            desk.context,
+            turn_runs.QueueTurn(
+                session_id=WORK, group="A", turn=1, role="developer", prompt="hand-off", executor="fake", model="m",
+                folder="/tree", root="/project", owner="host:7:1",
+            ),
         )  # fmt: skip
         run = turn_reader.by_id(desk.context.connection, queued["run"])
         assert run is not None

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from orchestrator import bootstrap
-from orchestrator.app.audit import replaying
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import driven_turn, orphaned_runs, start_run, turn_runs
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult, run_turn
@@ -185,10 +185,21 @@ def test_who_rewrites_the_evidence_of_others_has_failed(desk: Desk, beside: bool
 
 def held(desk: Desk, group: str | None, folder: str) -> turn_reader.TurnRun:
     """The run of a turn that this process has started and goes on with."""
-    found = turn_runs.queue(
-        desk.context, session_id="S1", group_id=group, turn=2, role="developer", prompt="x", executor="scripted",
-        model=None, folder=folder, root=str(desk.path.parent / "project"), owner=owners.mine(),
-    )  # fmt: skip
+    found = operations.ask(
+        desk.context,
+        turn_runs.QueueTurn(
+            session_id="S1",
+            group=group,
+            turn=2,
+            role="developer",
+            prompt="x",
+            executor="scripted",
+            model=None,
+            folder=folder,
+            root=str(desk.path.parent / "project"),
+            owner=owners.mine(),
+        ),
+    )
     run = turn_reader.by_id(desk.context.connection, found["run"])
     assert run is not None
     turn_runs.start(desk.context, run, capacity=4)
@@ -229,10 +240,21 @@ def test_who_came_first_is_served_first(desk: Desk) -> None:
     held(desk, "A", tree(desk, "A"))
     ids = []
     for _ in range(2):
-        found = turn_runs.queue(
-            desk.context, session_id="S1", group_id="A", turn=2, role="developer", prompt="x", executor="scripted",
-            model=None, folder=tree(desk, "A"), root=str(desk.path.parent), owner=owners.mine(),
-        )  # fmt: skip
+        found = operations.ask(
+            desk.context,
+            turn_runs.QueueTurn(
+                session_id="S1",
+                group="A",
+                turn=2,
+                role="developer",
+                prompt="x",
+                executor="scripted",
+                model=None,
+                folder=tree(desk, "A"),
+                root=str(desk.path.parent),
+                owner=owners.mine(),
+            ),
+        )
         ids.append(found["run"])
         desk.clock.minutes += 1
     first, later = (turn_reader.by_id(desk.context.connection, id) for id in ids)
@@ -269,10 +291,21 @@ def test_two_at_once_leave_whole_evidence_of_both(desk: Desk) -> None:
 def test_a_dead_driver_is_freed_by_the_next_turn(desk: Desk) -> None:
     """P6, P35: the run of a turn whose process is gone has failed, and holds nothing any more."""
     gone = owners.mine().rpartition(":")[0] + ":1"
-    found = turn_runs.queue(
-        desk.context, session_id="S1", group_id="A", turn=2, role="developer", prompt="x", executor="scripted",
-        model=None, folder=tree(desk, "A"), root=str(desk.path.parent), owner=gone,
-    )  # fmt: skip
+    found = operations.ask(
+        desk.context,
+        turn_runs.QueueTurn(
+            session_id="S1",
+            group="A",
+            turn=2,
+            role="developer",
+            prompt="x",
+            executor="scripted",
+            model=None,
+            folder=tree(desk, "A"),
+            root=str(desk.path.parent),
+            owner=gone,
+        ),
+    )
     lost = turn_reader.by_id(desk.context.connection, found["run"])
     assert lost is not None
     turn_runs.start(desk.context, lost, capacity=4)
@@ -369,10 +402,21 @@ def test_where_the_project_cannot_be_written_the_turn_has_failed_and_says_so(
 def test_a_turn_whose_process_is_gone_is_told_and_ended_by_a_repl_of_its_project(desk: Desk) -> None:
     """P35: so that its session can end though nobody drives it any more."""
     gone = owners.mine().rpartition(":")[0] + ":1"
-    found = turn_runs.queue(
-        desk.context, session_id="S1", group_id="A", turn=2, role="developer", prompt="x", executor="scripted",
-        model=None, folder=tree(desk, "A"), root=str(desk.path.parent / "project"), owner=gone,
-    )  # fmt: skip
+    found = operations.ask(
+        desk.context,
+        turn_runs.QueueTurn(
+            session_id="S1",
+            group="A",
+            turn=2,
+            role="developer",
+            prompt="x",
+            executor="scripted",
+            model=None,
+            folder=tree(desk, "A"),
+            root=str(desk.path.parent / "project"),
+            owner=gone,
+        ),
+    )
     (lost_run,) = bootstrap.lost_runs(desk.context)
     assert orphaned_runs.sentence(lost_run) == (
         f"Its process is gone: orchestrator repl --project {lost_run.root} ends it, and its group can go on."
@@ -422,10 +466,21 @@ def test_nothing_runs_in_a_session_that_has_ended_and_none_ends_while_something_
     problem = desk.refused("session end", id="S1", by="user", reason="no more")
     assert (problem.code, problem.data["runs"]) == ("ILLEGAL_MOVE", [run.id])
     turn_runs.abandon(desk.context, run, reason="stopped")
-    waits = turn_runs.queue(
-        desk.context, session_id="S1", group_id="A", turn=2, role="developer", prompt="x", executor="scripted",
-        model=None, folder=run.folder, root=run.root, owner=owners.mine(),
-    )["run"]  # fmt: skip
+    waits = operations.ask(
+        desk.context,
+        turn_runs.QueueTurn(
+            session_id="S1",
+            group="A",
+            turn=2,
+            role="developer",
+            prompt="x",
+            executor="scripted",
+            model=None,
+            folder=run.folder,
+            root=run.root,
+            owner=owners.mine(),
+        ),
+    )["run"]
     desk.call("session end", id="S1", by="user", reason="no more")
     ended = row(desk, TurnResult(waits, ""))
     assert (ended.state, ended.reason) == ("failed", "the session was closed before it ran")
@@ -508,4 +563,4 @@ def test_a_replay_judges_again_and_comes_to_the_same(desk: Desk) -> None:
     run_turn(desk.context, order(desk))
     run_turn(desk.context, order(desk, {"status": "ERROR", "output": "", "error": "USAGE_LIMIT: later"}))
     found = desk.call("audit replay", session_id="S1")
-    assert (found["equal"], "turn finish" in replaying.ACTIONS) == (True, True)
+    assert (found["equal"], "turn finish" in operations.STEPS) == (True, True)

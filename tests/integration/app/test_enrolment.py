@@ -12,7 +12,8 @@ import pytest
 
 from orchestrator import Orchestrator, testing
 from orchestrator.app import maintenance
-from orchestrator.app.kernel import credentials, human, outcomes
+from orchestrator.app.kernel import credentials, human, operations, outcomes
+from orchestrator.app.kernel.context import Circumstances
 from orchestrator.app.kernel.human import PAGE, TOKEN, Credential
 from orchestrator.app.people import enrolment, verification
 from orchestrator.core import agent_programs
@@ -489,10 +490,10 @@ class TestALink:
         table = planned()
         with persons.seated(table.context):
             id_ = table.do("human link")["link"]["id"]
-        call = enrolment.Call(credentials.OPEN, STORE_CHAIN, "user", {"link": id_})
-        enrolment.perform(table.context, call, enrolment.use_action)
+        used = enrolment.UseLink(link=id_)
+        operations.ask(table.context, used)
         with pytest.raises(OrchestratorError, match="used up already"):
-            enrolment.perform(table.context, call, enrolment.use_action)
+            operations.ask(table.context, used)
 
     def test_is_for_whoever_makes_it(self) -> None:
         table = with_alice()
@@ -639,10 +640,9 @@ def test_what_is_answered_fits_its_schema_and_reads_well(words: str) -> None:
 
 def earlier(table: Table, channel: str, **found: str) -> dict[str, Any]:
     """Enrol as a version did that knew of tokens alone, as a replay tells it again."""
-    proof = {"channel": channel, **found}
-    given = {"agent": "user", "by": "user", "hash": credentials.hashed(str(table.count("human_tokens")))}
-    call = enrolment.Call(credentials.ENROL, STORE_CHAIN, "user", {**given, "person": proof})
-    return enrolment.perform(table.context, call, enrolment.enrol_action)
+    kept = enrolment.KeepProof(agent="user", by="user", hash=credentials.hashed(str(table.count("human_tokens"))))
+    proof = Circumstances(person={"channel": channel, **found})
+    return operations.carry_out(table.context, kept, proof)
 
 
 def test_what_earlier_versions_recorded_is_told_again_as_it_was() -> None:

@@ -13,7 +13,7 @@ from orchestrator import testing
 from orchestrator.app import setup
 from orchestrator.app.audit import retelling
 from orchestrator.app.kernel import human, operations
-from orchestrator.app.kernel.context import RULES, Call, perform
+from orchestrator.app.kernel.context import Call, perform
 from orchestrator.app.workflow import rule_changes
 from orchestrator.core.workflow import diff, model
 from orchestrator.errors import OrchestratorError
@@ -410,7 +410,7 @@ def test_every_door_marks_the_calls_that_ask_for_a_person() -> None:
     by_person(table, easier)
     table.upgrade()
     kinds = ("workflow load", "session upgrade-workflow")
-    sql = f"SELECT kind, json_extract(input, '$.{RULES}') FROM audit_events WHERE kind IN {kinds} ORDER BY rowid"
+    sql = f"SELECT kind, json_extract(input, '$.rules') FROM audit_events WHERE kind IN {kinds} ORDER BY rowid"
     assert table.rows(sql) == [("workflow load", 4), *((kind, 4) for kind in kinds)]
 
 

@@ -233,7 +233,8 @@ def test_what_is_open_or_complete_is_not_tried_again(track: Track, state: str) -
 def test_what_does_not_run_is_not_stopped(track: Track, state: str) -> None:
     run = in_state(track, state)
     problem = track.refused(
-        lambda: run_queue.stop(track.context, session_id=CHAT, id=run, reason="enough"), "ILLEGAL_MOVE"
+        lambda: operations.ask(track.context, run_queue.StopRun(session_id=CHAT, id=run, reason="enough")),
+        "ILLEGAL_MOVE",
     )
     assert problem.message == f"Run {run} is {state}."
 

@@ -258,9 +258,9 @@ def test_p33_a_file_whose_name_is_no_text_is_told_with_what_became_of_it(tmp_pat
 def test_p38_a_run_that_waits_is_not_said_to_run(tmp_path: pathlib.Path) -> None:
     first = desk(tmp_path, {"status": "COMPLETE", "writes": {"b.md": "x"}, "output": "made"})
     held = submission.submit(first, "create a.md")
-    start_run.start(
-        first.context, session_id=held["session_id"], id=held["id"], owner=owners.mine(), capacity=4,
-        locks=[(first.project.root, "write")],
+    operations.ask(
+        first.context, start_run.StartRun(session_id=held["session_id"], id=held["id"], owner=owners.mine(), capacity=4,
+        locks=((first.project.root, "write"),))
     )  # fmt: skip
     second, seen = again(tmp_path), []
 
@@ -278,8 +278,9 @@ def test_p12_who_waits_longer_than_allowed_stops_and_leaves_the_holder_alone(tmp
     first = desk(tmp_path)
     held = submission.submit(first, "create a.md")
     locks = [(first.project.root, "write")]
-    start_run.start(
-        first.context, session_id=held["session_id"], id=held["id"], owner=owners.mine(), capacity=4, locks=locks
+    operations.ask(
+        first.context,
+        start_run.StartRun(session_id=held["session_id"], id=held["id"], owner=owners.mine(), capacity=4, locks=locks),
     )
     second = again(tmp_path)
     second._settings = second.settings._replace(timeouts=config.Timeouts(deadlock_timeout_seconds=1))
@@ -299,7 +300,10 @@ def test_p6_what_could_not_be_ended_of_a_lost_run_keeps_its_locks(
     first = desk(tmp_path)
     held = submission.submit(first, "create a.md")
     locks = [(first.project.root, "write")]
-    start_run.start(first.context, session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks)
+    operations.ask(
+        first.context,
+        start_run.StartRun(session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks),
+    )
     monkeypatch.setattr(execute_run.owners, "is_gone", lambda owner: owner == "gone")
     monkeypatch.setattr(execute_run.lost, "end", lambda tag: execute_run.lost.Lost(left=("77 (deaf)",)))
     monkeypatch.setattr(execute_run.lost, "tag", lambda owner, run: f"1.1.{run}")
@@ -316,7 +320,7 @@ def test_p6_nobody_releases_the_locks_of_a_process_that_lives(tmp_path: pathlib.
     held = submission.submit(first, "create a.md")
     owner = f"{owners.mine().rpartition(':')[0].rpartition(':')[0]}:1:{owners._start(1)}"
     given = {"session_id": held["session_id"], "id": held["id"], "owner": owner}
-    start_run.start(first.context, **given, capacity=4, locks=[(first.project.root, "write")])
+    operations.ask(first.context, start_run.StartRun(**given, capacity=4, locks=((first.project.root, "write"),)))
     with pytest.raises(Refused) as problem:
         start_run.abandon(first.context, **given)
     assert (problem.value.code, session_status.shown(first, held["id"])["state"]) == ("E405", "running")
@@ -328,7 +332,10 @@ def test_p26_an_abandoned_run_has_its_log_too(tmp_path: pathlib.Path, monkeypatc
     first = desk(tmp_path, {"status": "COMPLETE", "output": "done", "writes": {"b.md": "x"}})
     held = submission.submit(first, "create a.md")
     locks = [(first.project.root, "write")]
-    start_run.start(first.context, session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks)
+    operations.ask(
+        first.context,
+        start_run.StartRun(session_id=held["session_id"], id=held["id"], owner="gone", capacity=4, locks=locks),
+    )
     monkeypatch.setattr(execute_run.owners, "is_gone", lambda owner: owner == "gone")
     second = again(tmp_path)
     assert done(second, "create b.md")["state"] == "complete"

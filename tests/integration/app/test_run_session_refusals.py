@@ -155,7 +155,10 @@ def test_a_task_for_an_executor_that_is_not_there_ends_at_once(tmp_path: pathlib
 def test_a_run_that_another_process_executes_is_not_given_up(tmp_path: pathlib.Path) -> None:
     at = test_run_session.desk(tmp_path)
     run = submission.submit(at, "create a.md")
-    start_run.start(at.context, session_id=run["session_id"], id=run["id"], owner="another", capacity=4, locks=[])
+    operations.ask(
+        at.context,
+        start_run.StartRun(session_id=run["session_id"], id=run["id"], owner="another", capacity=4, locks=()),
+    )
     problem = Refused("ILLEGAL_MOVE", "It runs already.", "")
     refused(at, lambda: execute_run.give_up(at, run["id"], problem), "ILLEGAL_MOVE", "It runs already.")
 

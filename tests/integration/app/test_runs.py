@@ -102,8 +102,8 @@ def test_nothing_is_queued_in_a_session_that_has_ended(track: Track) -> None:
 
 def test_a_request_is_answered_once(track: Track) -> None:
     given = {"prompt": "create a.md", "task_type": "IMPLEMENTATION", "executor": "e", "provider": "p", "root": ROOT}
-    first = run_queue.queue(track.context, session_id=CHAT, request_id="r1", **given)
-    again = run_queue.queue(track.context, session_id=CHAT, request_id="r1", **given)
+    first = operations.ask(track.context, run_queue.QueueRun(session_id=CHAT, request_id="r1", **given))
+    again = operations.ask(track.context, run_queue.QueueRun(session_id=CHAT, request_id="r1", **given))
     assert again == {**first, "repeated": True}
     assert track.one("SELECT count(*) FROM runs") == 1
 
@@ -152,7 +152,7 @@ def test_the_thousandth_run_follows_the_one_before(track: Track) -> None:
 
 def test_either_id_names_a_run(track: Track) -> None:
     run = track.queue()
-    run_queue.cancel(track.context, session_id=CHAT, id="task-001", reason="no need")
+    operations.ask(track.context, run_queue.CancelRun(session_id=CHAT, id="task-001", reason="no need"))
     assert track.state(run) == ["cancelled"]
 
 
@@ -160,12 +160,16 @@ def test_an_unknown_id_is_refused_with_the_nearest(track: Track) -> None:
     run = track.queue()
     wrong = f"{run[:-1]}x"
     calls = (
-        lambda: run_queue.cancel(track.context, session_id=CHAT, id=wrong, reason="r"),
-        lambda: run_queue.again(track.context, session_id=CHAT, id=wrong),
-        lambda: run_queue.unanswered(track.context, session_id=CHAT, id=wrong),
-        lambda: run_queue.cancel(track.context, session_id=OTHER, id=run, reason="of another session"),
+        lambda: operations.ask(track.context, run_queue.CancelRun(session_id=CHAT, id=wrong, reason="r")),
+        lambda: operations.ask(track.context, run_queue.RetryRun(session_id=CHAT, id=wrong)),
+        lambda: operations.ask(track.context, run_queue.EndUnanswered(session_id=CHAT, id=wrong)),
+        lambda: operations.ask(
+            track.context, run_queue.CancelRun(session_id=OTHER, id=run, reason="of another session")
+        ),
         lambda: start_run.abandon(track.context, session_id=CHAT, id=wrong, owner=OWNER),
-        lambda: start_run.start(track.context, session_id=CHAT, id=wrong, owner=OWNER, capacity=1, locks=()),
+        lambda: operations.ask(
+            track.context, start_run.StartRun(session_id=CHAT, id=wrong, owner=OWNER, capacity=1, locks=())
+        ),
     )
     found = [track.refused(call, "UNKNOWN_ID") for call in calls]
     assert (found[0].data["kind"], found[0].data["did_you_mean"]) == ("run", run)
@@ -217,7 +221,7 @@ def test_a_file_has_many_readers_or_one_writer(track: Track, session: str, held:
 
 
 def wait(track: Track, run: str, owner: str) -> None:
-    start_run.wait(track.context, session_id=track.run(run).session_id, id=run, owner=owner)
+    operations.ask(track.context, start_run.AwaitStart(session_id=track.run(run).session_id, id=run, owner=owner))
 
 
 def conflicts(track: Track, *runs: str, capacity: int = 4) -> list[str | None]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator.app import starts
-from orchestrator.app.kernel import human
+from orchestrator.app.kernel import human, operations
 from orchestrator.errors import Refused
 from orchestrator.runner import owners
 from orchestrator.store import queries
@@ -34,7 +34,9 @@ def turn(desk: Desk, group: str | None = "A") -> int:
 
 def reserve(desk: Desk, group: str | None = "A", **more: Any) -> dict[str, Any]:
     given = {"turn": turn(desk, group) if "turn" not in more else 0, "via": "hook", "client": CLIENT, **more}
-    found: dict[str, Any] = starts.reserve(desk.context, session_id="S1", group_id=group, **given)["start"]
+    found: dict[str, Any] = operations.ask(desk.context, starts.ReserveStart(session_id="S1", group_id=group, **given))[
+        "start"
+    ]
     return found
 
 
@@ -86,21 +88,21 @@ def test_a_turn_of_the_session_has_no_group(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("number", [1, 999])
 def test_only_an_open_turn_is_started(desk: Desk, number: int) -> None:
-    problem = refusal(starts.reserve, desk.context, session_id="S1", group_id="A", turn=number, via="hook",
-                      client=CLIENT)
+    asked = starts.ReserveStart(session_id="S1", group_id="A", turn=number, via="hook", client=CLIENT)
+    problem = refusal(operations.ask, desk.context, asked)
     assert (problem.code, problem.data["turn"]) == ("STALE_TURN", turn(desk))
 
 
 def test_a_start_needs_a_group_that_exists(desk: Desk) -> None:
     given = {"session_id": "S1", "group_id": "NONE", "turn": 1, "via": "hook", "client": CLIENT}
-    assert refusal(starts.reserve, desk.context, **given).code == "UNKNOWN_GROUP"
+    assert refusal(operations.ask, desk.context, starts.ReserveStart(**given)).code == "UNKNOWN_GROUP"
 
 
 def test_what_awaits_a_person_is_not_started(desk: Desk) -> None:
     reviewed = {"status": "blocked", "requires_user_review": True, "review_reason": "look", "errors": []}
     desk.report("developer BLOCKED", "A", metadata=reviewed)
     given = {"session_id": "S1", "group_id": "A", "turn": 4, "via": "hook", "client": CLIENT}
-    assert refusal(starts.reserve, desk.context, **given).data["turn"] is None
+    assert refusal(operations.ask, desk.context, starts.ReserveStart(**given)).data["turn"] is None
 
 
 def test_a_start_is_bound_to_one_agent(desk: Desk) -> None:
@@ -200,7 +202,7 @@ def test_starts_change_nothing_that_a_verdict_rests_on(desk: Desk) -> None:
     start = reserve(desk)
     starts.bind(desk.context, start, worker="a1")
     starts.end(desk.context, start, outcome="failed", reason="x")
-    starts.adopt(desk.context, session_id="S1", client=CLIENT)
+    operations.ask(desk.context, starts.AdoptSession(session_id="S1", client=CLIENT))
     assert desk.call("status", session_id="S1")["verdict"]["fresh"] is True
 
 
@@ -209,7 +211,7 @@ def test_starts_are_told_again_as_they_were(desk: Desk) -> None:
     refusal(reserve, desk, call_id="toolu_2")
     starts.bind(desk.context, start, worker="a1")
     starts.end(desk.context, start, outcome="failed", reason="x")
-    starts.adopt(desk.context, session_id="S1", client=CLIENT)
+    operations.ask(desk.context, starts.AdoptSession(session_id="S1", client=CLIENT))
     answer = desk.call("audit replay", session_id="S1")
     assert (answer["equal"], answer["count"]) == (True, 0), answer
     assert desk.call("audit verify", session_id="S1")["ok"] is True
@@ -230,21 +232,24 @@ def test_a_session_that_a_client_creates_is_directed_by_it(desk: Desk) -> None:
 
 
 def test_another_client_may_take_a_session_on(desk: Desk) -> None:
-    starts.adopt(desk.context, session_id="S1", client="one")
-    starts.adopt(desk.context, session_id="S1", client="two")
+    operations.ask(desk.context, starts.AdoptSession(session_id="S1", client="one"))
+    operations.ask(desk.context, starts.AdoptSession(session_id="S1", client="two"))
     before = desk.events()
-    starts.adopt(desk.context, session_id="S1", client="two")
+    operations.ask(desk.context, starts.AdoptSession(session_id="S1", client="two"))
     assert desk.events() == before
     assert (adopted(desk, "one"), adopted(desk, "two")) == ([], ["S1"])
 
 
 def test_a_session_that_has_ended_is_directed_by_nobody(desk: Desk) -> None:
-    starts.adopt(desk.context, session_id="S1", client="one")
+    operations.ask(desk.context, starts.AdoptSession(session_id="S1", client="one"))
     desk.context.credential = human.Credential(human.TERMINAL)
     desk.call("session end", id="S1", reason="moot", by="user")
     desk.context.credential = None
     assert adopted(desk, "one") == []
-    assert refusal(starts.adopt, desk.context, session_id="S1", client="two").code == "SESSION_CLOSED"
+    assert (
+        refusal(operations.ask, desk.context, starts.AdoptSession(session_id="S1", client="two")).code
+        == "SESSION_CLOSED"
+    )
 
 
 # The database's own guards
@@ -271,7 +276,7 @@ FORGED = [
 @pytest.mark.parametrize(("sql", "message"), FORGED)
 def test_the_database_itself_refuses_it(desk: Desk, sql: str, message: str) -> None:
     starts.bind(desk.context, reserve(desk), worker="a1")
-    starts.adopt(desk.context, session_id="S1", client=CLIENT)
+    operations.ask(desk.context, starts.AdoptSession(session_id="S1", client=CLIENT))
     criterion = {"id": "C", "text": "x", "command": ["true"]}
     desk.report("project_manager CONTINUE", details={"plan": {"criteria": [criterion]}}, summary="more")
     with pytest.raises(sqlite3.IntegrityError, match=message):

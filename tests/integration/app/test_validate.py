@@ -13,7 +13,7 @@ import pytest
 
 from orchestrator.app.audit import replaying
 from orchestrator.app.kernel import operations
-from orchestrator.app.kernel.context import FOUND, Call, Context, perform
+from orchestrator.app.kernel.context import Call, Circumstances, Context, perform
 from orchestrator.app.verdict import verdicts
 from orchestrator.errors import OrchestratorError
 from orchestrator.runner import commands
@@ -473,8 +473,8 @@ def test_nothing_makes_the_verdict_of_an_ended_session_stale() -> None:
 
 def test_every_kind_of_event_is_known_to_change_the_judgement_or_not() -> None:
     """A kind that nobody thought of counts as a change."""
-    assert set(queries.UNJUDGED) - set(replaying.kinds()) == {"refusal"}
-    assert set(replaying.kinds()) - set(queries.UNJUDGED) == {
+    assert set(queries.UNJUDGED) - set(operations.kinds()) == {"refusal"}
+    assert set(operations.kinds()) - set(queries.UNJUDGED) == {
         "route", "redispatch", "answer", "session create", "session pause", "session resume", "session end",
         "session testing-mode", "session upgrade-workflow", "group create", "group set-status", "group depend",
         "group undepend", "task create", "task set-status", "task depend", "task undepend", "blocker resolve",
@@ -499,9 +499,10 @@ def test_a_verdict_of_older_rules_is_told_again_as_it_was() -> None:
     verdict = court.judge(dry_run=True)
     _stray(court)
     found = {name: verdict[name] for name in ("verdict", "reason", "checks", "completes")}
-    given = {"command_timeout": 300, FOUND: {"head": verdict["head"], "verdict": found, "ran": []}}
+    seen = Circumstances(found={"head": verdict["head"], "verdict": found, "ran": []})
+    call = Call("validate", SESSION, verdicts.AGENT, {"command_timeout": 300}, circumstances=seen)
     with pytest.raises(OrchestratorError) as caught:
-        perform(court.context, Call("validate", SESSION, verdicts.AGENT, given), operations.action("validate"))
+        perform(court.context, call, operations.action("validate"))
     assert caught.value.code == "STATE_CHANGED"
     assert court.do("audit replay", session_id=SESSION)["equal"]
 

@@ -78,12 +78,16 @@ class Track:
         self, prompt: str = "create a.md", type: str = "IMPLEMENTATION", session: str = CHAT, **more: Any
     ) -> str:
         given = {"executor": "fake", "provider": "claude-code", "root": ROOT, **more}
-        answer = run_queue.queue(self.context, session_id=session, prompt=prompt, task_type=type, **given)
+        answer = operations.ask(
+            self.context, run_queue.QueueRun(session_id=session, prompt=prompt, task_type=type, **given)
+        )
         return str(answer["run"])
 
     def start(self, run: str, *, capacity: int = 4, locks: Any = ((ROOT, "write"),), owner: str = OWNER) -> None:
         session = self.run(run).session_id
-        start_run.start(self.context, session_id=session, id=run, owner=owner, capacity=capacity, locks=locks)
+        operations.ask(
+            self.context, start_run.StartRun(session_id=session, id=run, owner=owner, capacity=capacity, locks=locks)
+        )
 
     def begun(self, *args: Any, **given: Any) -> str:
         """A run that runs."""
@@ -114,25 +118,29 @@ class Track:
         given = {"reason": "it is not clear", "executor_status": "INCOMPLETE", **more}
         if state == "awaiting_response":
             given.setdefault("question", "Which file?")
-        return preflight.hold(self.context, session_id=self.run(run).session_id, id=run, state=state, **given)
+        return operations.ask(
+            self.context, preflight.HoldRun(session_id=self.run(run).session_id, id=run, state=state, **given)
+        )
 
     def cancel(self, run: str, reason: str = "no need", **more: Any) -> dict[str, Any]:
-        return run_queue.cancel(
-            self.context, session_id=self.run(run).session_id, id=run, **{"reason": reason, **more}
+        return operations.ask(
+            self.context, run_queue.CancelRun(session_id=self.run(run).session_id, id=run, **{"reason": reason, **more})
         )
 
     def again(self, run: str, **more: Any) -> str:
-        answer = run_queue.again(self.context, session_id=self.run(run).session_id, id=run, **more)
+        answer = operations.ask(self.context, run_queue.RetryRun(session_id=self.run(run).session_id, id=run, **more))
         return str(answer["run"])
 
     def unanswered(self, run: str) -> dict[str, Any]:
-        return run_queue.unanswered(self.context, session_id=self.run(run).session_id, id=run)
+        return operations.ask(self.context, run_queue.EndUnanswered(session_id=self.run(run).session_id, id=run))
 
     def abandon(self, run: str, owner: str = OWNER) -> dict[str, Any]:
         return start_run.abandon(self.context, session_id=self.run(run).session_id, id=run, owner=owner, gone=True)
 
     def choose(self, provider: str, model: str | None, session: str = CHAT) -> dict[str, Any]:
-        return provider_selection.choose(self.context, session_id=session, provider=provider, model=model)
+        return operations.ask(
+            self.context, provider_selection.ChooseProvider(session_id=session, provider=provider, model=model)
+        )
 
     # People
 

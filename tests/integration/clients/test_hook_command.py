@@ -18,6 +18,7 @@ import pytest
 
 from orchestrator.app import starts
 from orchestrator.app.clients import claude_code_files, hooks
+from orchestrator.app.kernel import operations
 from orchestrator.doors.cli import main
 from tests.conftest import clean_environment
 from tests.integration.app.desk import Desk
@@ -55,7 +56,7 @@ class Caller:
         self.desk.session()
         self.desk.call("route", current_agent="project_manager", status="PLANNING_COMPLETE", session_id="S1",
                        details={"plan": PLAN})
-        starts.adopt(self.desk.context, session_id="S1", client=client)
+        operations.ask(self.desk.context, starts.AdoptSession(session_id="S1", client=client))
 
 
 @pytest.fixture
@@ -301,9 +302,8 @@ def test_an_agent_that_a_driver_has_started_is_left_alone_while_its_start_is_und
     stop = EVENTS[8]
     other = f"S1:A:{turns['A']}"
     assert kind(caller.call(stop)[1]) == "block"
-    start = starts.reserve(
-        caller.desk.context, session_id="S1", group_id="A", turn=turns["A"], via="drive", client="driver"
-    )["start"]
+    reserve = starts.ReserveStart(session_id="S1", group_id="A", turn=turns["A"], via="drive", client="driver")
+    start = operations.ask(caller.desk.context, reserve)["start"]
     for named in (other, "", "S1:A:9999", "nonsense", "::", f"S1:B:{turns['B']}"):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("ORCHESTRATOR_START", named)

@@ -13,6 +13,7 @@ from orchestrator import bootstrap
 from orchestrator.app import starts
 from orchestrator.app.clients import claude_code, hooks
 from orchestrator.app.clients.events import LIMIT
+from orchestrator.app.kernel import operations
 from orchestrator.runner import owners
 from tests.integration.app.desk import Desk
 
@@ -29,7 +30,7 @@ class Client:
         self.folder = folder
         self.desk.session()
         if directs:
-            starts.adopt(self.desk.context, session_id="S1", client=CLIENT)
+            operations.ask(self.desk.context, starts.AdoptSession(session_id="S1", client=CLIENT))
         self.calls = 0
 
     def event(self, name: str, owner: str | None = None, **more: Any) -> dict[str, Any] | None:
@@ -346,7 +347,7 @@ def test_orchestrate_takes_on_the_only_open_session(tmp_path: pathlib.Path) -> N
 
 def test_a_session_that_waits_for_the_next_client_is_taken_on_where_one_begins(tmp_path: pathlib.Path) -> None:
     client = Client(tmp_path, directs=False)
-    starts.adopt(client.desk.context, session_id="S1", client=None)
+    operations.ask(client.desk.context, starts.AdoptSession(session_id="S1", client=None))
     assert client.event("Stop") is None
     assert client.event("SessionStart", source="startup") is not None
     assert client.rows("SELECT client FROM adoptions ORDER BY seq") == [(None,), (CLIENT,)]

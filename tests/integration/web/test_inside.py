@@ -14,7 +14,7 @@ pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
 from fastapi.routing import APIRoute
 
-from orchestrator.doors.web import acts, api, api_reading, events, pages
+from orchestrator.doors.web import acts, api, api_reading, declared, events, pages
 from orchestrator.errors import EnvironmentProblem, InvalidInput, Refused
 from tests.integration.web.asgi import TOKEN, Web
 
@@ -46,12 +46,12 @@ FREE = ("/api/openapi.json", "/api/events")
 TYPED = {"content": "say it", "reply": "blue", "question_id": "", "decision": "continue", "note": "x",
          "project_path": "/srv", "alias": "a"}  # fmt: skip
 BODIES = {"/api/projects": {"project_path": "/srv"}, "/api/projects/{project}/chat": {"content": "say it"},
-          "/api/tasks/{id}/reply": {"reply": "blue"}}  # fmt: skip
+          "/api/tasks/{id}/reply": {"reply": "blue"}, "/api/questions/{id}/answer": {"decision": "yes"}}  # fmt: skip
 
 
 def asked() -> list[tuple[str, str]]:
     """Every method and address that asks the database."""
-    routers = (api, api_reading, events, pages, acts)
+    routers = (api, api_reading, declared, events, pages, acts)
     routes = [each for part in routers for each in part.router.routes if isinstance(each, APIRoute)]
     return [(method, each.path) for each in routes for method in each.methods if each.path not in FREE]
 
