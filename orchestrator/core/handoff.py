@@ -185,12 +185,15 @@ def _tasks(full: dict[str, Any]) -> list[str]:
         if task["description"]:
             lines += ["", _fence(task["description"]), ""]
     how = f'Name those that you finish in your report, such as `"details": {{"tasks_done": ["{found[0]["id"]}"]}}`; or:'
-    return [*lines, "", how, "", _fence(full["task_command"])]
+    begin = task_command(full["session_id"], full["agent_id"], "in_progress")
+    is_begun = all(task["status"] == "in_progress" for task in found)
+    commands = full["task_command"] if is_begun else joined([begin, full["task_command"]], "\n")
+    return [*lines, "", how, "", _fence(commands)]
 
 
-def task_command(session_id: str, agent_id: str) -> str:
-    """How an agent finishes a task that it has begun."""
-    return suggest("task set-status", id="ID", status="done", session_id=session_id, by=agent_id)
+def task_command(session_id: str, agent_id: str, status: str = "done") -> str:
+    """How an agent finishes a task that it has begun, or begins one."""
+    return suggest("task set-status", id="ID", status=status, session_id=session_id, by=agent_id)
 
 
 def _resume(point: dict[str, Any] | None) -> list[str]:
