@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.core import handoff_groups, large, strictjson
+from orchestrator.core import completion, handoff_groups, large, strictjson
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 
 _LONG_FENCE = re.compile(r"`{3,}")
@@ -244,7 +244,7 @@ def _groups(full: dict[str, Any]) -> list[str]:
 def _group_lines(group: dict[str, Any]) -> list[str]:
     awaited = f", awaits {group['awaited_role']}" if group["awaited_role"] else ""
     line = f"- {group['id']} ({_quoted(group['name'])}): {group['status']}{awaited}{handoff_groups.note(group)}"
-    return [line, *(f"  - {each['part']} is not met: {_one_line(each['reason'])}" for each in group.get("unmet", ()))]
+    return [line, *(f"  - {completion.LACKING[each['part']]}: {_one_line(each['reason'])}" for each in group.get("unmet", ()))]
 
 
 def _next(full: dict[str, Any]) -> list[str]:
