@@ -73,6 +73,15 @@ _WORDS: dict[str, dict[str, str]] = {
         "not_confirmed": "the group was blocked or its test is unfinished; the project manager must confirm it",
     },
 }
+LACKING = {
+    "approved": "Not approved yet",
+    "tested": "Not tested yet",
+    "merged": "Not merged yet",
+    "unblocked": "Still blocked",
+    "reviewed": "Not reviewed yet",
+    "confirmed": "Not confirmed by the project manager",
+}
+"""What people are told of a part that is not met. The reasons of decisions have words of their own, which are kept."""
 _NOT_GIVEN = "never approved: the last report that counts is {report}"
 _WITHOUT = {
     "no_test_pass": "no test passed",

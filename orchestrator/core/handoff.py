@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.core import handoff_groups, large, strictjson
+from orchestrator.core import completion, handoff_groups, large, strictjson
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 
 _LONG_FENCE = re.compile(r"`{3,}")
@@ -185,12 +185,15 @@ def _tasks(full: dict[str, Any]) -> list[str]:
         if task["description"]:
             lines += ["", _fence(task["description"]), ""]
     how = f'Name those that you finish in your report, such as `"details": {{"tasks_done": ["{found[0]["id"]}"]}}`; or:'
-    return [*lines, "", how, "", _fence(full["task_command"])]
+    begin = task_command(full["session_id"], full["agent_id"], "in_progress")
+    is_begun = all(task["status"] == "in_progress" for task in found)
+    commands = full["task_command"] if is_begun else joined([begin, full["task_command"]], "\n")
+    return [*lines, "", how, "", _fence(commands)]
 
 
-def task_command(session_id: str, agent_id: str) -> str:
-    """How an agent finishes a task that it has begun."""
-    return suggest("task set-status", id="ID", status="done", session_id=session_id, by=agent_id)
+def task_command(session_id: str, agent_id: str, status: str = "done") -> str:
+    """How an agent finishes a task that it has begun, or begins one."""
+    return suggest("task set-status", id="ID", status=status, session_id=session_id, by=agent_id)
 
 
 def _resume(point: dict[str, Any] | None) -> list[str]:
@@ -241,7 +244,7 @@ def _groups(full: dict[str, Any]) -> list[str]:
 def _group_lines(group: dict[str, Any]) -> list[str]:
     awaited = f", awaits {group['awaited_role']}" if group["awaited_role"] else ""
     line = f"- {group['id']} ({_quoted(group['name'])}): {group['status']}{awaited}{handoff_groups.note(group)}"
-    return [line, *(f"  - {each['part']} is not met: {_one_line(each['reason'])}" for each in group.get("unmet", ()))]
+    return [line, *(f"  - {completion.LACKING[each['part']]}: {_one_line(each['reason'])}" for each in group.get("unmet", ()))]
 
 
 def _next(full: dict[str, Any]) -> list[str]:

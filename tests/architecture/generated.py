@@ -25,9 +25,9 @@ class Methods(Caller):
 """
 _REFERENCE = """# Commands
 
-Every command with its arguments and options, made of their declarations. All take `--json`, `--db FILE` and `--debug`;
-`orchestrator schema COMMAND` prints the JSON Schema of an answer. In a batch and over Python parameters have the names
-of their options, with underscores.
+Every command with its arguments and options, generated from the declarations. All take `--json`, `--db FILE`,
+`--utc`, `--color WHEN` and `--debug`. `orchestrator schema COMMAND` prints the JSON Schema of an answer. In a batch and
+over Python parameters have the names of their options, with underscores.
 """
 
 

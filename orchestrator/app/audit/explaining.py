@@ -9,7 +9,7 @@ from orchestrator.app.audit import about_groups, telling
 from orchestrator.app.engine import completing, turns
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.core import names, strictjson
+from orchestrator.core import completion, names, strictjson
 from orchestrator.core.routing.facts import PERSON, WITHHELD
 from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.errors import Refused, UsageError
@@ -201,7 +201,7 @@ def _valid(session: str, taken: str) -> str:
 
 def _path_sentences(status: str, answer: Answer, taken: str) -> list[str]:
     """What a completed group rests on, else what a group lacks."""
-    lacks = [f"{part['part']} is not met: {part['reason']}." for part in answer["unmet"]]
+    lacks = [f"{completion.LACKING[part['part']]}: {part['reason']}." for part in answer["unmet"]]
     if status != "completed":
         return lacks
     rests = [f"{part['part']} is met: {part['reason']}." for part in answer["path"] if part["met"]]

@@ -22,7 +22,7 @@ from orchestrator.app.kernel.context import Answer, Call, Context, Work, answere
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import merges, verdicts
 from orchestrator.app.verdict.requests import Validate
-from orchestrator.core.suggestions import suggest
+from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
 from orchestrator.core.validation.snapshot import Criterion, Finding, Merge, Ran, Snapshot
@@ -141,7 +141,8 @@ def _unasked(judged: Snapshot) -> Answer:
     said = judged.last_manager_status
     why = f"the project manager's last report is {said}, not the confirmation" if said else "nothing was reported yet"
     way = suggest("validate", session_id=judged.session, record=True)
-    return {"exit_code": EXIT_NEGATIVE, "warnings": [f"Nothing was recorded: {why}. To record a verdict anyway: {way}"]}
+    said = sentence("Nothing was recorded: {}. To record a verdict anyway: {}", why, way)
+    return {"exit_code": EXIT_NEGATIVE, "warnings": [said]}
 
 
 def _may_ask(context: Context, session_id: str, by: str | None) -> bool:

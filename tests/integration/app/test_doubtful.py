@@ -61,10 +61,10 @@ CASES: dict[str, tuple[Callable[[], Table], str | None, str | None, str]] = {
     "a confirmed chain": (confirmed, None, None, ""),
     "the manager's word": (on_word, "pm_path", None, "on the project manager's word alone"),
     "a word that was taken back": (
-        word_taken_back, "path_missing", "approved", "no valid path any more: approved is not met",
+        word_taken_back, "path_missing", "approved", "no valid path any more: not approved yet",
     ),
     "a dependency that is gone": (
-        forsaken, "path_missing", "unblocked", "no valid path any more: unblocked is not met",
+        forsaken, "path_missing", "unblocked", "no valid path any more: still blocked",
     ),
 }  # fmt: skip
 

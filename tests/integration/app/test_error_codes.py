@@ -1,4 +1,4 @@
-"""Every code of the runner's table is raised by what its meaning is about, and told in the README."""
+"""Every code of the runner's table is raised by what its meaning is about, and told in the documents."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_code_is_raised_by_what_it_means(code: str, tmp_path: pathlib.Path) ->
     assert code in raised(RAISED[code], tmp_path)
 
 
-def test_the_readme_tells_what_each_code_means_and_what_helps() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
+def test_the_documents_tell_what_each_code_means_and_what_helps() -> None:
+    text = (ROOT / "docs" / "runs.md").read_text("utf-8")
     rows = [f"| `{name}` | {code.meaning} | {code.remedy} |" for name, code in codes.CODES.items()]
     assert "\n".join(rows) in text

@@ -35,7 +35,7 @@ def test_a_group_awaits_somebody_since_a_decision(blocked: Desk) -> None:
 def test_a_group_names_its_unmet_parts_in_words(blocked: Desk) -> None:
     answer = blocked.call("why", id="A", session_id="S1")
     assert [part["part"] for part in answer["unmet"]] == ["approved", "tested", "merged", "unblocked", "confirmed"]
-    assert "unblocked is not met: blocker S1:B5 is open." in answer["sentences"]
+    assert "Still blocked: blocker S1:B5 is open." in answer["sentences"]
     assert [decision["id"] for decision in answer["decisions"]] == ["S1:D5", "S1:D4", "S1:D3"]
 
 
@@ -102,9 +102,9 @@ def test_a_group_that_the_manager_took_as_it_is_says_what_is_met_and_what_is_not
         "unblocked is met: nothing stands in the way.",
         "reviewed is met: no review is mandatory.",
         "confirmed is met: the group was never blocked.",
-        "approved is not met: never approved: the last report that counts is READY_FOR_QA, report S1:R4.",
-        "tested is not met: quality assurance has not answered READY_FOR_QA, report S1:R4.",
-        "merged is not met: nothing was merged.",
+        "Not approved yet: never approved: the last report that counts is READY_FOR_QA, report S1:R4.",
+        "Not tested yet: quality assurance has not answered READY_FOR_QA, report S1:R4.",
+        "Not merged yet: nothing was merged.",
         "The project manager acknowledged it as it is, in BAZINGA, report S1:R5 (good enough), which stands for what is"
         " not met.",
     ]

@@ -193,7 +193,7 @@ class TestWhatTheManagerIsHanded:
         ]
         assert section(answer["markdown"], "Groups") == [
             '- A ("A"): in_progress, awaits project_manager, completion path not met',
-            "  - tested is not met: no test passed after FAIL, report S1:R5",
+            "  - Not tested yet: no test passed after FAIL, report S1:R5",
         ]
         assert table.says("project_manager", "REWORK", "A", turn=turn)["next_agent"] == "developer"
 
@@ -209,7 +209,7 @@ class TestWhatTheManagerIsHanded:
         assert section(answer["markdown"], "Groups") == [
             '- SURE ("SURE"): in_progress, awaits project_manager, to be confirmed',
             '- WAITS ("WAITS"): pending, depends on a cancelled group',
-            "  - unblocked is not met: it depends on group GONE, which is not done",
+            "  - Still blocked: it depends on group GONE, which is not done",
             '- DEFERRED ("DEFERRED"): deferred_external, to be acknowledged by the confirmation',
             '- GONE ("GONE"): cancelled',
             '- DONE ("DONE"): completed',

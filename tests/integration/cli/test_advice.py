@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from typing import Any
 
 from orchestrator.store import migrate
@@ -131,3 +132,33 @@ def test_a_database_without_a_workflow_is_told_by_doctor(run: Run, tmp_path: pat
     problem = next(each for each in found["findings"] if each["id"] == "NO_WORKFLOW")
     assert run(*problem["suggestion"].split()[1:]).returncode == 0
     assert run("doctor", "--db", database).returncode == 0
+
+
+ELSEWHERE: tuple[tuple[str, ...], ...] = (
+    ("validate", "S1"), ("status", "S1"), ("next", "-s", "S1"), ("next", "-a", "developer", "-s", "S1"),
+    ("why", "A", "-s", "S1"), ("why", "T", "-s", "S1"), ("task", "set-status", "T", "done", "--by", "developer"),
+    ("task", "create", "X", "-s", "S1"), ("group", "create", "N", "-s", "S1"), ("session", "end", "S1"),
+    ("route", "tech_lead", "APPROVED", "-g", "A", "-s", "S1"), ("route", "pm", "PLANNING_COMPLETE", "-s", "S2"),
+    ("session", "create", "S1"), ("group", "show", "Z", "-s", "S1"), ("answer", "S1:Q9", "--decision", "yes"),
+    ("session", "create", "S3"), ("doctor",), ("audit", "verify"), ("inbox",), ("human", "list"),
+)  # fmt: skip
+
+
+def test_every_command_that_is_advised_names_the_database_that_the_call_named(
+    run: Run, lines: Lines, database: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    lines(
+        ("session create", {"id": "S2"}),
+        ("task create", {"id": "T", "session_id": "S1", "title": "one", "by": "project_manager"}),
+        ("task create", {"id": "U", "session_id": "S1", "title": "two", "parent": "T", "by": "project_manager"}),
+        ("task set-status", {"id": "T", "status": "in_progress", "session_id": "S1", "by": "developer"}),
+        ("route", {"current_agent": "developer", "status": "READY_FOR_QA", "group_id": "A", "session_id": "S1"}),
+    )
+    place = f"orchestrator --db {database}"
+    lost = {}
+    for words in ELSEWHERE:
+        done = run(*words, "--db", str(database), cwd=tmp_path.parent, ORCHESTRATOR_DB="")
+        said = (done.stdout + done.stderr).decode().replace(place, "")
+        found = re.findall(r"orchestrator (?!--db|doctor$)[a-z]+ .{0,40}", said)
+        lost.update({words: found} if found else {})
+    assert lost == {}

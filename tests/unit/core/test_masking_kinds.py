@@ -63,12 +63,12 @@ def test_p24_each_mark_of_an_issuer_is_known(kind: Kind) -> None:
         assert masking.mask_keys(text) == shown
 
 
-def test_the_readme_lists_the_kinds() -> None:
-    assert listed() in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_document_on_security_lists_the_kinds() -> None:
+    assert listed() in (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 
 def listed() -> str:
-    """The rows of the README's table."""
+    """The rows of the document's table."""
     named: dict[tuple[int, str], list[str]] = {}
     for kind in KINDS:
         named.setdefault((kind.priority, kind.token), []).append(kind.name)

@@ -152,7 +152,7 @@ def waits(group: Answer) -> str:
 
 def doubt(group: Answer) -> str:
     """Why a completed group is not proven; nothing where it is, or is not completed."""
-    missing = f": {group['missing']} is not met" if group.get("missing") else ""
+    missing = f": {completion.LACKING[group['missing']].lower()}" if group.get("missing") else ""
     return f"{completion.DOUBTS[group['doubt']]}{missing}" if group["doubt"] else ""
 
 
