@@ -37,7 +37,8 @@ LATE = frozenset("""
     core.masking_machine core.masking_patterns core.masking_stream core.metadata core.next_words core.running.advice
     core.running.guard
     core.running.production core.running.program_variables core.running.providers core.visible
-    core.workflow.checks core.workflow.graph core.workflow.problems core.workflow.report core.workflow.strict_json
+    core.json_positions core.workflow.checks core.workflow.graph core.workflow.loader core.workflow.problems
+    core.workflow.report
     doors.cli.calling doors.cli.catalogue doors.cli.exposure doors.cli.following
     doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout doors.cli.typed
     doors.cli.values doors.cli.watching

@@ -288,12 +288,10 @@ def _place(context: Context, version: int, path: tuple[str, ...]) -> dict[str, A
     row = context.reader.one(_LOADED, id=version)
     if row is None:
         return {"file": None, "line": None}
-    from orchestrator.core.workflow import strict_json
+    from orchestrator.core.workflow import loader
 
     given = strictjson.stored(row[0])
-    reader = strict_json.Reader(given["content"])
-    reader.read()
-    return {"file": given["source"], "line": reader.lines.get(path)}
+    return {"file": given["source"], "line": loader.lines(given["content"]).get(path)}
 
 
 def _decision_sentences(answer: Answer) -> list[str]:

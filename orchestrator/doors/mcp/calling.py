@@ -180,7 +180,7 @@ class Caller:
 def shown(document: dict[str, Any]) -> dict[str, Any]:
     """The document in the words of this door, with secrets masked, of nothing but what JSON has."""
     said = reword(document, suggested_calls.worded)
-    found: dict[str, Any] = json.loads(json.dumps(masking.mask_document(said), default=str))
+    found: dict[str, Any] = strictjson.stored(json.dumps(masking.mask_document(said), default=str))
     return found
 
 
