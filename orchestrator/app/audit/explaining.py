@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from orchestrator.app.audit import telling
-from orchestrator.app.engine import completing, turns
+from orchestrator.app.engine import completion_path, decision_views
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, strictjson
@@ -110,7 +110,7 @@ def _neither(context: Context, session_id: str, id: str) -> Refused:
 
 def _group(context: Context, session_id: str, row: Row) -> Answer:
     reader, key = context.reader, {"session": session_id, "group": row["id"]}
-    path, parts = completing.path(reader, session_id, row["id"])
+    path, parts = completion_path.path(reader, session_id, row["id"])
     newest = queries.row(reader, queries.LAST_DECISIONS, **key, limit=1)
     open_blockers = [b for b in queries.rows(reader, queries.BLOCKERS, **key) if b["resolved_seq"] is None]
     answer: Answer = {
@@ -148,7 +148,7 @@ def _awaited(context: Context, session_id: str, row: Row, newest: Row | None) ->
     seq, part = row["held_seq"] or row["turn"], row["held_part"]
     if seq is None:
         return {**waiting, "decision_id": newest["id"] if newest else None}
-    given = turns.spawn(context.reader, session_id, row["id"], seq)
+    given = decision_views.spawn(context.reader, session_id, row["id"], seq)
     if given is not None:
         return {**waiting, "decision_id": given[0]["id"]}
     steps = queries.rows(context.reader, queries.STEP_DECISIONS, session=session_id, seq=seq)
@@ -237,7 +237,7 @@ def _decision(context: Context, session_id: str, short: str, id: str) -> Answer:
     if row is None:
         raise _unknown(id)
     report = queries.row(context.reader, queries.REPORT, session=session_id, seq=seq) if row["report_id"] else None
-    decision = turns.decision_shape(row)
+    decision = decision_views.decision_shape(row)
     answer: Answer = {
         "success": True,
         "about": "decision",
@@ -334,7 +334,7 @@ def decisions(reader: Reader, session: str, group: str, most: int) -> list[Row]:
     found: list[Row] = []
     for seq in sorted({*own, *started, *(move["seq"] for move in moves)}, reverse=True):
         step = queries.rows(reader, queries.STEP_DECISIONS, session=session, seq=seq)
-        found += reversed(_concerning(group, [turns.decision_shape(row) for row in step]))
+        found += reversed(_concerning(group, [decision_views.decision_shape(row) for row in step]))
     return found[:most]
 
 
