@@ -39,9 +39,9 @@ LATE = frozenset("""
     core.running.production core.running.program_variables core.running.providers core.visible
     core.json_positions core.workflow.checks core.workflow.graph core.workflow.loader core.workflow.problems
     core.workflow.report
-    doors.cli.calling doors.cli.catalogue doors.cli.exposure doors.cli.following
-    doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout doors.cli.typed
-    doors.cli.values doors.cli.watching
+    doors.cli.calling doors.cli.catalogue doors.cli.early_interrupts doors.cli.exposure doors.cli.following
+    doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout
+    doors.cli.typed doors.cli.values doors.cli.watching
     resources
     runner.commands runner.executors.catalogue runner.orphans
     runner.owners runner.process runner.processes runner.project

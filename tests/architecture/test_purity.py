@@ -64,6 +64,7 @@ READERS = {
     "core/strictjson.py": "everything else is read through it",
     "core/masking_json.py": "it reads single strings within a text, to mask them in place",
     "app/clients/hooks.py": "it keeps one small file of its own, and is read as a file",
+    "resources.py": "it stands below the reader, and reads what pip wrote about this installation",
     "runner/executors/api_child.py": "it stands alone, and imports nothing of this project",
     "store/verifying.py": "it reads every event of a record, with the compiled reader where there is one",
 }

@@ -53,7 +53,7 @@ def of_steps(reader: Reader, session: str, since: int, until: int) -> dict[int, 
 
 
 def decided(decision: Row) -> str:
-    """What a decision, as `turns.decision_shape` gives it, sends whom to do."""
+    """What a decision, as `decision_views.decision_shape` gives it, sends whom to do."""
     spawns = decision["spawns"]
     if decision["action"] == "spawn_batch" and spawns:
         return "start " + ", ".join(f"{spawn['agent']} on {spawn['group_id']}" for spawn in spawns)
