@@ -35,9 +35,9 @@ class _Runs:
 
 
 def _after_refusal(work: Any, recorded: Answer) -> None:
-    from orchestrator.app.engine import settling
+    from orchestrator.app.engine import scheduler
 
-    settling.after_refusal(work, recorded)
+    scheduler.after_refusal(work, recorded)
 
 
 def _found_proof(context: Context, credential: Any) -> dict[str, str]:
@@ -47,9 +47,9 @@ def _found_proof(context: Context, credential: Any) -> dict[str, str]:
 
 
 def _refuse_other_role(work: Any, said: str, actor: str) -> None:
-    from orchestrator.app.kernel import acting
+    from orchestrator.app.kernel import agent_checks
 
-    acting.refuse_other_role(work, said, actor)
+    agent_checks.refuse_other_role(work, said, actor)
 
 
 def owner(number: int) -> str:
@@ -153,9 +153,9 @@ def open_context(
     context.surroundings = _LazySurroundings()
     context.client = environment.get(CLIENT) or None
     if ACTS_FOR in environment:
-        from orchestrator.app.kernel import acting
+        from orchestrator.app.kernel import agent_checks
 
-        context.acts_for = acting.spoken_for(environment[ACTS_FOR])
+        context.acts_for = agent_checks.spoken_for(environment[ACTS_FOR])
     context.state_folder = high_water.state_folder(environment)
     if write:
         connection.seen = high_water.follow(connection, context.state_folder)

@@ -244,7 +244,8 @@ def _groups(full: dict[str, Any]) -> list[str]:
 def _group_lines(group: dict[str, Any]) -> list[str]:
     awaited = f", awaits {group['awaited_role']}" if group["awaited_role"] else ""
     line = f"- {group['id']} ({_quoted(group['name'])}): {group['status']}{awaited}{handoff_groups.note(group)}"
-    return [line, *(f"  - {completion.LACKING[each['part']]}: {_one_line(each['reason'])}" for each in group.get("unmet", ()))]
+    unmet = group.get("unmet", ())
+    return [line, *(f"  - {completion.LACKING[each['part']]}: {_one_line(each['reason'])}" for each in unmet)]
 
 
 def _next(full: dict[str, Any]) -> list[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.core import exactjson, names
+
+if TYPE_CHECKING:
+    from orchestrator.core.json_positions import Fault
 
 SIZE_LIMIT = 1024 * 1024
 DEPTH_LIMIT = 100
@@ -27,18 +31,20 @@ class JsonProblem(ValueError):
         kind: encoding, size, empty, syntax, cut, depth, number, duplicate or text.
         path: the first place, as a JSON path (``$`` where there is none).
         paths: every place, for kinds duplicate and text.
-        line: the line, counted from 1, where it is known.
+        line, column: the first place, counted from 1, where it is known.
     """
 
     def __init__(
-        self, message: str, kind: str = "syntax", paths: tuple[str, ...] = ("$",), line: int | None = None
-    ) -> None:
+        self, message: str, kind: str = "syntax", paths: tuple[str, ...] = ("$",), line: int | None = None,
+        column: int | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(message)
         self.message = message
         self.kind = kind
         self.path = paths[0]
         self.paths = paths
         self.line = line
+        self.column = column
 
 
 class _KeyTwice(Exception):
@@ -47,10 +53,6 @@ class _KeyTwice(Exception):
 
 class _BadNumber(Exception):
     pass
-
-
-class _Pairs(list[tuple[str, object]]):
-    """An object with its keys as they were written."""
 
 
 def loads(data: bytes | str, what: str, limit: int | None = SIZE_LIMIT) -> object:
@@ -72,9 +74,11 @@ def loads(data: bytes | str, what: str, limit: int | None = SIZE_LIMIT) -> objec
     try:
         value: object = _parse(text, what, _unique)
     except _KeyTwice:
+        # What else is wrong with it is worse.
+        _parse(text, what, dict)
         _refuse_twice(text, what)
-    if "\\u" in text and re.search(_SUSPECT_ESCAPE, text):
-        _check_texts(value, what)
+    if "\\u" in text and re.search(_SUSPECT_ESCAPE, text) and not _can_be_stored(value):
+        _refuse_texts(text, what)
     return value
 
 
@@ -88,6 +92,18 @@ def stored(text: object) -> Any:
         ValueError: it is no JSON; the database was changed from outside.
     """
     return json.loads(str(text))
+
+
+def lenient(data: bytes | str) -> Any:
+    """Parse a text as its own program does: the last of two equal keys counts, and names of files are any bytes.
+
+    Raises:
+        ValueError: it is no JSON, or nested too deep.
+    """
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
 def has_bom(data: bytes | str) -> bool:
@@ -129,9 +145,9 @@ def _decode(data: bytes | str, what: str, limit: int | None) -> str:
     try:
         return raw.removeprefix(_BOM).decode()
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        fault = f"byte 0x{raw[error.start]:02x} at offset {error.start}"
-        raise JsonProblem(f"{what} is not UTF-8: {fault}, line {line}", "encoding", line=line) from None
+        line, column = raw.count(b"\n", 0, error.start) + 1, error.start - raw.rfind(b"\n", 0, error.start)
+        fault = f"{what} is not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}, line {line}"
+        raise JsonProblem(fault, "encoding", line=line, column=column) from None
 
 
 def _encode(text: str, what: str) -> bytes:
@@ -166,16 +182,37 @@ def _parse(text: str, what: str, pairs: Callable[[list[tuple[str, Any]]], Any]) 
     return value
 
 
-def is_cut(error: json.JSONDecodeError, text: str) -> bool:
-    """Whether a text is no JSON only because it ends too early."""
+def end_of(text: str, start: int) -> int | None:
+    """Where a JSON value ends that begins there within a text; None where it is none, or too deep to be followed."""
+    try:
+        return json.JSONDecoder().raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+def breaks_off(text: str, start: int) -> bool:
+    """Whether what begins there is no JSON value only because the text ends too early, or is too deep to tell."""
+    try:
+        json.JSONDecoder().raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        return _is_cut(error, text)
+    except RecursionError:
+        return True
+    except ValueError:
+        # A number of too many digits.
+        return False
+    return False
+
+
+def _is_cut(error: json.JSONDecodeError, text: str) -> bool:
     return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
 
 
 def _syntax_problem(error: json.JSONDecodeError, text: str, what: str) -> JsonProblem:
     fault = f"{error.msg.removesuffix(' at')} at line {error.lineno}, column {error.colno}"
-    if is_cut(error, text):
-        return JsonProblem(f"{what} is cut off: {fault}", "cut", line=error.lineno)
-    return JsonProblem(f"{what} is not valid JSON: {fault}", "syntax", line=error.lineno)
+    cut = _is_cut(error, text)
+    message = f"{what} is cut off: {fault}" if cut else f"{what} is not valid JSON: {fault}"
+    return JsonProblem(message, "cut" if cut else "syntax", line=error.lineno, column=error.colno)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -197,39 +234,30 @@ def _finite(digits: str) -> float:
 
 
 def _refuse_twice(text: str, what: str) -> NoReturn:
-    paths = tuple(_twice(_parse(text, what, _Pairs), "$"))
-    raise JsonProblem(f"{what} has a key twice: {', '.join(paths[:10])}", "duplicate", paths)
+    faults, paths = _located(text, "duplicate")
+    message = f"{what} has a key twice: {', '.join(paths[:10])}"
+    raise JsonProblem(message, "duplicate", paths, faults[0].line, faults[0].column)
 
 
-def _twice(value: object, path: str) -> Iterator[str]:
-    if isinstance(value, _Pairs):
-        seen: set[str] = set()
-        for key, member in value:
-            if key in seen:
-                yield at(path, key)
-            seen.add(key)
-            yield from _twice(member, at(path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _twice(item, at(path, index))
+def _can_be_stored(value: object) -> bool:
+    try:
+        # A NUL is written as an escape, half of a surrogate pair as it is.
+        return b"\\u0000" not in canonical(value).encode()
+    except UnicodeEncodeError:
+        return False
 
 
-def _check_texts(value: object, what: str) -> None:
-    faults = list(_bad_texts(value, "$"))
+def _refuse_texts(text: str, what: str) -> None:
+    faults, paths = _located(text, "text")
     if faults:
-        path, fault = faults[0]
-        raise JsonProblem(f"{what} has a text at {path} that {fault}", "text", tuple(place for place, _ in faults))
+        message = f"{what} has a text at {paths[0]} that {faults[0].words}"
+        raise JsonProblem(message, "text", paths, faults[0].line, faults[0].column)
 
 
-def _bad_texts(value: object, path: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        fault = names.text_problem(value)
-        if fault:
-            yield path, fault
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _bad_texts(item, at(path, index))
-    elif isinstance(value, dict):
-        for key, member in value.items():
-            yield from _bad_texts(key, at(path, key))
-            yield from _bad_texts(member, at(path, key))
+def _located(text: str, kind: str) -> tuple[list[Fault], tuple[str, ...]]:
+    from orchestrator.core import json_positions
+
+    reader = json_positions.Reader(text, DEPTH_LIMIT)
+    reader.read()
+    faults = [each for each in reader.faults if each.kind == kind]
+    return faults, tuple(functools.reduce(at, each.path, "$") for each in faults)

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from orchestrator import worktrees
-from orchestrator.core import names
+from orchestrator.core import names, strictjson
 from orchestrator.core.running import codes, config
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
@@ -262,7 +262,7 @@ def load_pointers(root: str | os.PathLike[str]) -> Pointers:
 def pointers(data: bytes) -> Pointers | None:
     """What a file of pointers says; None where it is not what the runner writes."""
     try:
-        document = json.loads(data)
+        document = strictjson.lenient(data)
         found = Pointers(document["current_task_id"], document["last_task_id"])
     except (ValueError, KeyError, TypeError):
         return None

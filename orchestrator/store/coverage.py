@@ -6,11 +6,11 @@ line is made by SQLite, since a line made row by row in Python costs more than a
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import rows, step
 from orchestrator.store.constants import STORE_CHAIN
@@ -202,7 +202,7 @@ def one(table: str, line: Expression) -> str:
 
 def key_of(table: str, chain: str, state: str) -> tuple[Any, ...]:
     """The parameters of `one`, from the name that a row has among the states of an event."""
-    parts = (state,) if len(rows.KEYS[table]) == 1 else tuple(json.loads(state))
+    parts = (state,) if len(rows.KEYS[table]) == 1 else tuple(strictjson.stored(state))
     return (chain, *parts) if table in rows.OF_SESSION else parts
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 
 _ID = r":([ER])([1-9][0-9]{0,17})(?:\.([1-9][0-9]{0,8}))?"
@@ -106,7 +106,7 @@ def _inventory(connection: sqlite3.Connection, session: str) -> Inventory | None
 
 def _parsed(text: str) -> dict[str, object]:
     try:
-        found = json.loads(text)
+        found = strictjson.stored(text)
     except ValueError:
         # It was altered, as its own hash tells.
         return {}

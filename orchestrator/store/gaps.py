@@ -10,13 +10,12 @@ with the record.
 
 from __future__ import annotations
 
-import json
 import operator
 import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from orchestrator.core import lifecycle_table
+from orchestrator.core import lifecycle_table, strictjson
 from orchestrator.core.routing import rules
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store import path_history, planned, redirects, settings_rules, versions
@@ -506,7 +505,7 @@ def _unruled(names: frozenset[str], other_effect: int, as_told: int, known: int)
 def _names(fired: str) -> frozenset[str]:
     """The names of the rules that fired; a text that is none is the name of no rule."""
     try:
-        return frozenset(str(each["name"]) for each in json.loads(fired))
+        return frozenset(str(each["name"]) for each in strictjson.stored(fired))
     except (ValueError, TypeError, KeyError, RecursionError):
         return frozenset((fired[:40],))
 

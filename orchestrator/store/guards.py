@@ -18,7 +18,6 @@ from orchestrator.store import (
     guards_path,
     guards_rows,
     guards_running,
-    guards_starts,
     guards_tables,
     guards_tasks,
 )
@@ -33,7 +32,7 @@ TRIGGERS: tuple[tuple[str, str], ...] = (
     *guards_tasks.TRIGGERS,
     *guards_imported.TRIGGERS,
     *guards_running.TRIGGERS,
-    *guards_starts.TRIGGERS,
+    *guards_running.STARTS,
 )
 """Every trigger as (name, statement)."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from orchestrator.store import constants, schema
+from orchestrator.store import constants, schema, tables_work
 
 GUARDED_BY_NAME = ("status", "status_changed_by", "status_changed_at", "status_seq")
 """Columns of `task_groups` that a stranger may try to set, so that the guard's own message can say what is missing."""
@@ -150,7 +150,7 @@ def _updated(table: sa.Table) -> Statement:
         never = ("1", f"NEVER_CHANGED: rows of {name} stay as they were written")
         return refuse_first(f"{name}_are_never_changed", f"BEFORE UPDATE ON {name}", _BY_STRANGER, never)
     columns = ""
-    if table is schema.task_groups:
+    if table is tables_work.task_groups:
         columns = "OF " + ", ".join(column for column in table.columns.keys() if column not in GUARDED_BY_NAME) + " "
     return _tripwire(f"{name}_update_needs_orchestrator", f"BEFORE UPDATE {columns}ON {name}")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 import heapq
-import json
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.rows import COLUMNS
@@ -129,7 +129,7 @@ class _Outsiders:
 
 def _named(event: Recorded) -> set[str]:
     try:
-        given = json.loads(event.input)
+        given = strictjson.stored(event.input)
     except ValueError:
         # It was altered, as whoever tells it will find.
         given = None

@@ -1,4 +1,4 @@
-"""Tables of the record, which never change: reports, decisions, hand-offs, status changes, refusals, events."""
+"""Tables of the record: reports, decisions, hand-offs, events; versions of workflows; people; imports. Few change."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ agent_reports = sa.Table(
     # A report that a person is asked about has the effect `withheld` and counts for nothing.
     _effect_index(
         "standing",
-        "effect <> 'merge' AND effect <> 'withheld'"
-        " AND (role <> 'project_manager' OR effect IN ('rework', 'defer'))",
+        "effect <> 'merge' AND effect <> 'withheld' AND (role <> 'project_manager' OR effect IN ('rework', 'defer'))",
     ),
     *(
         _effect_index(effect, f"effect = '{effect}'")
@@ -209,4 +208,186 @@ audit_events = sa.Table(
     sa.Column("hash", sa.LargeBinary, nullable=False),
     sa.UniqueConstraint("session_id", "seq"),
     sa.CheckConstraint("seq >= 1", name="seq"),
+)
+
+
+workflow_versions = sa.Table(
+    "workflow_versions",
+    columns.metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    columns.text("hash"),
+    columns.text("name"),
+    columns.text("content"),
+    columns.text("transitions_hash"),
+    columns.text("loaded_at"),
+    columns.integer("seq"),
+    sa.UniqueConstraint("hash"),
+)
+
+workflow_transitions = sa.Table(
+    "workflow_transitions",
+    columns.metadata,
+    sa.Column("workflow_version_id", sa.Integer, sa.ForeignKey("workflow_versions.id"), nullable=False),
+    columns.text("current_agent"),
+    columns.text("response_status"),
+    columns.text("next_agent", null=True),
+    columns.text("action"),
+    columns.text("include_context", null=True),
+    columns.integer("escalation_check", default=0),
+    columns.text("model_override", null=True),
+    columns.text("fallback_agent", null=True),
+    columns.integer("bypass_qa", default=0),
+    columns.integer("max_parallel", null=True),
+    columns.text("then_action", null=True),
+    columns.text("effect"),
+    sa.PrimaryKeyConstraint("workflow_version_id", "current_agent", "response_status"),
+    sqlite_with_rowid=False,
+)
+
+workflow_activations = sa.Table(
+    "workflow_activations",
+    columns.metadata,
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("workflow_version_id", sa.Integer, sa.ForeignKey("workflow_versions.id"), nullable=False),
+    columns.text("activated_by"),
+    columns.text("activated_at"),
+)
+
+agent_files = sa.Table(
+    "agent_files",
+    columns.metadata,
+    sa.Column("workflow_version_id", sa.Integer, sa.ForeignKey("workflow_versions.id"), nullable=False),
+    columns.text("role"),
+    columns.text("name"),
+    columns.text("model", null=True),
+    columns.text("reports_to", null=True),
+    columns.text("content"),
+    columns.text("hash"),
+    sa.PrimaryKeyConstraint("workflow_version_id", "name"),
+)
+
+
+human_tokens = sa.Table(
+    "human_tokens",
+    columns.metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    columns.integer("seq"),
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.id"), nullable=False),
+    columns.text("hash"),
+    columns.text("enrolled_at"),
+    sa.UniqueConstraint("hash"),
+    sa.Index("ix_human_tokens_agent", "agent_id", "seq"),
+    sqlite_with_rowid=False,
+)
+"""Only the newest token of a person is in force; the token itself is kept nowhere."""
+
+human_credentials = sa.Table(
+    "human_credentials",
+    columns.metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    columns.integer("seq"),
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.id"), nullable=False),
+    columns.text("kind"),
+    columns.text("created_at"),
+    columns.text("verifier", null=True),
+    columns.text("source", null=True),
+    columns.text("rests_on", null=True),
+    columns.text("ends", null=True),
+    columns.text("due_at", null=True),
+    columns.one_of("kind", ("passphrase", "ssh-key", "removal", "reset", "link", "use")),
+    sa.UniqueConstraint("ends"),
+    sqlite_with_rowid=False,
+)
+"""What proves a person, and what ended it.
+
+verifier: the scrypt hash of a passphrase, a public key, the hash of a link's code. source: the file of a key, as it was
+named. rests_on: the passphrase or key by which a link was made. ends: the row, or the token, that a removal, a use or a
+newer passphrase ends. due_at: when a reset counts, or a link ends.
+"""
+
+resume_points = sa.Table(
+    "resume_points",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.integer("seq"),
+    columns.text("group_id", null=True),
+    columns.text("task_id", null=True),
+    columns.text("status"),
+    columns.text("type"),
+    columns.text("class"),
+    columns.text("stage", null=True),
+    columns.integer("phases_completed", null=True),
+    columns.integer("phases_total", null=True),
+    columns.text("handoff_path", null=True),
+    sa.PrimaryKeyConstraint("session_id", "seq"),
+    columns.one_of("status", ("partial", "blocked", "failed")),
+    columns.one_of("class", ("soft", "hard")),
+    sa.Index("ix_resume_points_group", "session_id", "group_id", "seq"),
+    sqlite_with_rowid=False,
+)
+"""Where a report with return metadata stopped, and by what; only a partial one is a point to resume from."""
+
+
+imported_sessions = sa.Table(
+    "imported_sessions",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.integer("seq"),
+    columns.text("peer_id"),
+    columns.text("peer_status", null=True),
+    columns.integer("peer_version", null=True),
+    columns.text("source"),
+    columns.text("source_hash"),
+    sa.PrimaryKeyConstraint("session_id"),
+    sqlite_with_rowid=False,
+)
+
+grandfathered_groups = sa.Table(
+    "grandfathered_groups",
+    columns.metadata,
+    columns.text("session_id"),
+    columns.text("group_id"),
+    columns.integer("seq"),
+    columns.text("peer_id"),
+    columns.text("peer_status", null=True),
+    columns.text("completed_at", null=True),
+    sa.PrimaryKeyConstraint("session_id", "group_id"),
+    # The group is written after this row, since its own guard asks for it.
+    sa.ForeignKeyConstraint(
+        ["session_id", "group_id"],
+        ["task_groups.session_id", "task_groups.id"],
+        deferrable=True,
+        initially="DEFERRED",
+    ),
+    sqlite_with_rowid=False,
+)
+
+imported_logs = sa.Table(
+    "imported_logs",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("imported_sessions.session_id"), nullable=False),
+    columns.integer("seq"),
+    columns.integer("part", default=1),
+    columns.text("group_id", null=True),
+    columns.text("peer_id", null=True),
+    columns.text("agent", null=True),
+    columns.text("kind", null=True),
+    columns.text("logged_at", null=True),
+    columns.text("content"),
+    columns.text("more", null=True),
+    sa.UniqueConstraint("session_id", "seq", "part"),
+)
+
+import_findings = sa.Table(
+    "import_findings",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("imported_sessions.session_id"), nullable=False),
+    columns.integer("seq"),
+    columns.integer("part", default=1),
+    columns.text("group_id", null=True),
+    columns.text("code"),
+    columns.text("text"),
+    sa.PrimaryKeyConstraint("session_id", "seq", "part"),
+    sa.Index("ix_import_findings_group", "session_id", "group_id"),
+    sqlite_with_rowid=False,
 )

@@ -1,4 +1,4 @@
-"""Tables of the work itself, which change: agents, sessions, task groups and their dependencies."""
+"""Tables of the work itself, which change: agents, sessions, groups, tasks, what blocks them, starts, criteria."""
 
 from __future__ import annotations
 
@@ -141,4 +141,339 @@ group_dependencies = sa.Table(
     sa.CheckConstraint("group_id <> depends_on", name="self"),
     sa.Index("ix_group_dependencies_depends_on", "session_id", "depends_on"),
     sqlite_with_rowid=False,
+)
+
+
+TASK_STATUSES = ("backlog", "todo", "in_progress", "blocked", "done", "cancelled")
+
+tasks = sa.Table(
+    "tasks",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.text("id"),
+    columns.text("group_id", null=True),
+    columns.text("parent_id", null=True),
+    columns.text("title"),
+    columns.text("description"),
+    columns.text("type"),
+    columns.integer("priority", default=2),
+    sa.Column("assignee", sa.Text, sa.ForeignKey("agents.id"), nullable=True),
+    columns.integer("auto_unblock", default=0),
+    sa.Column("created_by", sa.Text, sa.ForeignKey("agents.id"), nullable=True),
+    columns.text("created_at"),
+    columns.integer("created_seq"),
+    columns.text("status"),
+    sa.Column("status_changed_by_agent_id", sa.Text, sa.ForeignKey("agents.id"), nullable=True),
+    columns.text("status_changed_at"),
+    columns.integer("status_seq"),
+    columns.text("former_status", null=True),
+    columns.text("blocked_reason", null=True),
+    columns.integer("version", default=1),
+    sa.Column("claim_holder", sa.Text, sa.ForeignKey("agents.id"), nullable=True),
+    columns.text("claim_token", null=True),
+    columns.text("claim_until", null=True),
+    columns.text("claim_beat_at", null=True),
+    sa.PrimaryKeyConstraint("session_id", "id"),
+    sa.ForeignKeyConstraint(["session_id", "group_id"], ["task_groups.session_id", "task_groups.id"]),
+    sa.ForeignKeyConstraint(
+        ["session_id", "parent_id"], ["tasks.session_id", "tasks.id"], name="fk_tasks_parent_id"
+    ),
+    columns.one_of("status", TASK_STATUSES),
+    columns.flag("auto_unblock"),
+    sa.CheckConstraint("priority BETWEEN 0 AND 3", name="priority"),
+    sa.CheckConstraint("parent_id IS NULL OR parent_id <> id", name="parent"),
+    sa.CheckConstraint("(status = 'blocked') = (former_status IS NOT NULL)", name="former_status"),
+    sa.CheckConstraint("(status = 'blocked') = (blocked_reason IS NOT NULL)", name="blocked_reason"),
+    sa.CheckConstraint(
+        "(claim_holder IS NULL) = (claim_token IS NULL) AND (claim_holder IS NULL) = (claim_until IS NULL)"
+        " AND (claim_holder IS NULL) = (claim_beat_at IS NULL)",
+        name="claim",
+    ),
+    sa.CheckConstraint("claim_holder IS NULL OR status IN ('in_progress', 'blocked')", name="claimed"),
+    sa.Index("idx_tasks_status_changed_by", "status_changed_by_agent_id"),
+    sa.Index("ix_tasks_parent", "session_id", "parent_id", "status", "priority", "created_at"),
+    sa.Index("ix_tasks_created", "session_id", "created_seq"),
+    sa.Index("ix_tasks_group", "session_id", "group_id", "status"),
+    sa.Index("ix_tasks_assignee", "assignee", "status"),
+    sa.Index("ix_tasks_claimed", "session_id", "claim_until", sqlite_where=sa.text("claim_until IS NOT NULL")),
+    sa.Index(
+        "ix_tasks_pending", "session_id", "priority", "created_at",
+        sqlite_where=sa.text("status IN ('backlog', 'todo')"),
+    ),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
+task_dependencies = sa.Table(
+    "task_dependencies",
+    columns.metadata,
+    columns.text("session_id"),
+    columns.text("task_id"),
+    columns.text("depends_on_id"),
+    columns.integer("seq"),
+    sa.Column("added_by", sa.Text, sa.ForeignKey("agents.id"), nullable=True),
+    columns.integer("removed_seq", null=True),
+    columns.text("removed_by", null=True),
+    columns.text("removed_reason", null=True),
+    sa.PrimaryKeyConstraint("session_id", "task_id", "depends_on_id", "seq"),
+    sa.ForeignKeyConstraint(["session_id", "task_id"], ["tasks.session_id", "tasks.id"]),
+    sa.ForeignKeyConstraint(
+        ["session_id", "depends_on_id"], ["tasks.session_id", "tasks.id"], name="fk_task_dependencies_depends_on_id"
+    ),
+    sa.CheckConstraint("task_id <> depends_on_id", name="self"),
+    sa.Index("ix_task_dependencies_depends_on", "session_id", "depends_on_id"),
+    sqlite_with_rowid=False,
+)
+
+notices = sa.Table(
+    "notices",
+    columns.metadata,
+    columns.text("session_id"),
+    columns.integer("seq"),
+    columns.integer("part", default=1),
+    sa.Column("agent_id", sa.Text, sa.ForeignKey("agents.id"), nullable=False),
+    columns.text("task_id"),
+    sa.Column("blocker_id", sa.Text, sa.ForeignKey("blockers.id"), nullable=False),
+    sa.PrimaryKeyConstraint("session_id", "seq", "part"),
+    sa.ForeignKeyConstraint(["session_id", "task_id"], ["tasks.session_id", "tasks.id"]),
+    sa.Index("ix_notices_agent", "agent_id", "session_id", "seq"),
+    sqlite_with_rowid=False,
+)
+"""That a task below a manager was blocked; a manager has seen what came before their own last step."""
+
+
+blockers = sa.Table(
+    "blockers",
+    columns.metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.text("group_id", null=True),
+    columns.text("task_id", null=True),
+    columns.text("type"),
+    columns.text("class"),
+    columns.text("reason"),
+    columns.text("opened_by", null=True),
+    columns.text("opened_role", null=True),
+    columns.text("opened_at"),
+    columns.integer("opened_seq"),
+    columns.text("report_id", null=True),
+    columns.text("cause"),
+    columns.integer("external", default=0),
+    columns.text("external_dependency", null=True),
+    columns.text("external_by", null=True),
+    columns.integer("external_seq", null=True),
+    columns.text("resolved_at", null=True),
+    columns.text("resolved_by", null=True),
+    columns.integer("resolved_seq", null=True),
+    columns.text("resolution", null=True),
+    columns.text("resolution_note", null=True),
+    columns.one_of("class", ("soft", "hard")),
+    columns.one_of("cause", ("report", "manual", "cascade", "gate", "dependency", "imported")),
+    columns.flag("external"),
+    # A blank reason has at least one character that is none of these.
+    sa.CheckConstraint("reason <> ''", name="reason"),
+    sa.CheckConstraint("(external = 1) = (external_dependency IS NOT NULL)", name="external_dependency"),
+    sa.CheckConstraint(
+        "(resolved_seq IS NULL) = (resolved_at IS NULL) AND (resolved_seq IS NULL) = (resolution IS NULL)",
+        name="resolved",
+    ),
+    sa.Index("ix_blockers_open", "session_id", "group_id", "opened_seq", sqlite_where=sa.text("resolved_seq IS NULL")),
+    sa.Index("ix_blockers_group", "session_id", "group_id", "opened_seq"),
+    sa.Index(
+        "ix_blockers_resolved",
+        "session_id",
+        "group_id",
+        "resolved_seq",
+        sqlite_where=sa.text("resolved_seq IS NOT NULL"),
+    ),
+    sa.Index("ix_blockers_own", "session_id", "group_id", "opened_seq", sqlite_where=sa.text("task_id IS NULL")),
+    sa.Index(
+        "ix_blockers_own_resolved",
+        "session_id",
+        "group_id",
+        "resolved_seq",
+        sqlite_where=sa.text("task_id IS NULL AND resolved_seq IS NOT NULL"),
+    ),
+    sa.Index(
+        "ix_blockers_task",
+        "session_id",
+        "task_id",
+        "resolved_seq",
+        "opened_seq",
+        sqlite_where=sa.text("task_id IS NOT NULL"),
+    ),
+    sqlite_with_rowid=False,
+)
+
+questions = sa.Table(
+    "questions",
+    columns.metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.text("group_id", null=True),
+    columns.text("task_id", null=True),
+    columns.text("kind"),
+    columns.text("text"),
+    columns.text("asked_by"),
+    columns.text("asked_at"),
+    columns.integer("opened_seq"),
+    columns.text("decision", null=True),
+    columns.text("closed_at", null=True),
+    columns.text("closed_by", null=True),
+    columns.integer("closed_seq", null=True),
+    columns.text("answer", null=True),
+    columns.text("note", null=True),
+    columns.text("channel", null=True),
+    columns.one_of("kind", ("review", "clarification", "budget", "reply", "confirmation", "continuation")),
+    sa.Index("ix_questions_open", "session_id", "group_id", "opened_seq", sqlite_where=sa.text("closed_seq IS NULL")),
+    sa.Index("ix_questions_session", "session_id", "opened_seq"),
+    sqlite_with_rowid=False,
+)
+
+deferrals = sa.Table(
+    "deferrals",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.integer("seq"),
+    columns.text("group_id"),
+    sa.Column("blocker_id", sa.Text, sa.ForeignKey("blockers.id"), nullable=False),
+    columns.text("reason"),
+    columns.text("dependency"),
+    columns.text("confirmed_by"),
+    columns.integer("confirmed_seq"),
+    columns.text("deferred_by"),
+    columns.text("deferred_at"),
+    sa.PrimaryKeyConstraint("session_id", "seq"),
+    sa.Index("ix_deferrals_group", "session_id", "group_id", "seq"),
+    sqlite_with_rowid=False,
+)
+
+
+VIA = ("hook", "mcp", "drive")
+"""Through what an agent was started."""
+OUTCOMES = ("failed", "lost", "freed", "limited")
+"""How a start ends without an answer. That its turn was answered or superseded is read off the record of turns."""
+
+starts = sa.Table(
+    "starts",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.text("group_id"),
+    columns.integer("turn"),
+    columns.integer("seq"),
+    columns.text("role"),
+    columns.text("agent_id"),
+    columns.text("via"),
+    columns.text("client"),
+    columns.text("owner", null=True),
+    columns.text("call_id", null=True),
+    columns.text("isolation", null=True),
+    columns.text("started_at"),
+    columns.text("worker", null=True),
+    columns.text("trace", null=True),
+    columns.text("bound_at", null=True),
+    columns.integer("bound_seq", null=True),
+    columns.text("ended_at", null=True),
+    columns.integer("ended_seq", null=True),
+    columns.text("outcome", null=True),
+    columns.text("reason", null=True),
+    columns.text("due_at", null=True),
+    sa.PrimaryKeyConstraint("session_id", "group_id", "turn", "seq"),
+    columns.one_of("via", VIA),
+    sa.CheckConstraint("isolation IS NULL OR isolation IN ('worktree', 'none')", name="isolation"),
+    sa.CheckConstraint(f"outcome IS NULL OR outcome IN ({', '.join(map(repr, OUTCOMES))})", name="outcome"),
+    sa.CheckConstraint(
+        "(ended_seq IS NULL) = (ended_at IS NULL) AND (ended_seq IS NULL) = (outcome IS NULL)", name="ended"
+    ),
+    sa.CheckConstraint("(bound_seq IS NULL) = (bound_at IS NULL)", name="bound"),
+    sa.Index(
+        "ix_starts_open",
+        "session_id",
+        "group_id",
+        "turn",
+        sqlite_where=sa.text("ended_seq IS NULL"),
+    ),
+    sa.Index("ix_starts_client", "client", "worker"),
+    sqlite_with_rowid=False,
+)
+"""One start of an agent for a turn; `group_id` is empty for a turn of the session as a whole.
+
+client: the id of the client's own session; owner: its process; call_id: the tool call that starts the agent; worker:
+the client's id of the agent; trace: the file that grows while the agent works.
+"""
+
+adoptions = sa.Table(
+    "adoptions",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.integer("seq"),
+    columns.text("client", null=True),
+    columns.text("adopted_at"),
+    sa.PrimaryKeyConstraint("session_id", "seq"),
+    sa.Index("ix_adoptions_client", "client", "session_id", "seq"),
+    sqlite_with_rowid=False,
+)
+"""Which client directs a session, newest last; without a client the next one that begins takes the session on."""
+
+
+criteria = sa.Table(
+    "criteria",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.text("id"),
+    columns.text("text"),
+    columns.text("metric", null=True),
+    columns.text("operator", null=True),
+    columns.text("target", null=True),
+    columns.text("command", null=True),
+    columns.text("created_by"),
+    columns.text("created_at"),
+    columns.integer("created_seq"),
+    columns.text("status"),
+    columns.text("actual", null=True),
+    columns.text("reason", null=True),
+    columns.text("evidence", null=True),
+    columns.text("set_by", null=True),
+    columns.text("set_at", null=True),
+    columns.integer("set_seq", null=True),
+    columns.integer("removed_seq", null=True),
+    columns.text("removed_by", null=True),
+    columns.text("removed_reason", null=True),
+    columns.text("group_id", null=True),
+    columns.text("due_at", null=True),
+    columns.text("approval", null=True),
+    columns.text("approved_by", null=True),
+    columns.integer("approved_seq", null=True),
+    sa.PrimaryKeyConstraint("session_id", "id"),
+    columns.one_of("status", ("open", "met", "deferred")),
+    sa.CheckConstraint(
+        "(operator IS NULL OR operator IN ('ge', 'gt', 'le', 'lt', 'eq'))"
+        " AND (operator IS NULL) = (metric IS NULL) AND (operator IS NULL) = (target IS NULL)",
+        name="measure",
+    ),
+    # What is computed is met by what it computes, never by a word.
+    sa.CheckConstraint("status <> 'met' OR (operator IS NULL AND command IS NULL)", name="computed"),
+    sa.CheckConstraint("actual IS NULL OR operator IS NOT NULL", name="actual"),
+    sa.CheckConstraint("(set_seq IS NULL) = (set_by IS NULL) AND (set_seq IS NULL) = (set_at IS NULL)", name="set"),
+    sa.Index("ix_criteria_created", "session_id", "created_seq"),
+    sqlite_with_rowid=False,
+)
+
+evidence = sa.Table(
+    "evidence",
+    columns.metadata,
+    sa.Column("session_id", sa.Text, sa.ForeignKey("sessions.id"), nullable=False),
+    columns.integer("seq"),
+    columns.integer("part", default=1),
+    columns.step_id("E"),
+    columns.text("group_id", null=True),
+    columns.text("kind"),
+    columns.text("subject"),
+    columns.text("outcome"),
+    columns.text("hash"),
+    columns.integer("size"),
+    columns.text("content", null=True),
+    columns.text("path", null=True),
+    sa.UniqueConstraint("session_id", "seq", "part"),
+    sa.CheckConstraint("(content IS NULL) <> (path IS NULL)", name="place"),
+    sa.CheckConstraint("size >= 0", name="size"),
 )

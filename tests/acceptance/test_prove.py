@@ -506,12 +506,12 @@ def test_the_counted_statement_is_the_one_that_the_loop_guard_reads() -> None:
 
 def test_only_refusals_are_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     """What breaks under a move is a counterexample too, not the end of the search."""
-    from orchestrator.app.engine import changes
+    from orchestrator.app.engine import state_changes
 
     def broken(*given: object, **more: object) -> None:
         raise RuntimeError("it broke")
 
-    monkeypatch.setattr(changes, "open_blocker", broken)
+    monkeypatch.setattr(state_changes, "open_blocker", broken)
     found = only(prove(small(), CODE), "crash")
     assert ("BLOCKED" in found.lines[-1], found.message, found.replayed) == (True, "RuntimeError: it broke", True)
     assert not issubclass(RuntimeError, OrchestratorError)

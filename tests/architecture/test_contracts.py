@@ -24,6 +24,7 @@ INNOCENT = {
     "store/__init__.py": "import sqlite3",
     "core/__init__.py": "import json",
     "core/lifecycle.py": "import transitions",
+    "progress.py": "import sys",
     "resources.py": "import pathlib",
     "files.py": "import os",
     "worktrees.py": "import os",

@@ -22,9 +22,9 @@ LATE = frozenset("""
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.answers
     app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
-    app.audit.replayed app.audit.telling app.demo app.engine.changes app.engine.feasible app.engine.settling
+    app.audit.replayed app.audit.telling app.demo app.engine.state_changes app.engine.feasible app.engine.scheduler
     app.engine.task_blocks
-    app.kernel.acting app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
+    app.kernel.agent_checks app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
     app.kernel.outside app.kernel.pooling app.kernel.unread app.kernel.views app.maintenance app.people.answering
     app.people.verification app.proof.proving app.questions.inbox app.questions.question_views
     app.reports.reported_plan app.reports.withheld_reports app.running.hooks
@@ -38,7 +38,8 @@ LATE = frozenset("""
     core.masking_machine core.masking_patterns core.masking_stream core.metadata core.next_words core.running.advice
     core.running.guard
     core.running.production core.running.program_variables core.running.providers core.visible
-    core.workflow.checks core.workflow.graph core.workflow.problems core.workflow.report core.workflow.strict_json
+    core.json_positions core.workflow.checks core.workflow.graph core.workflow.loader core.workflow.problems
+    core.workflow.report
     doors.cli.calling doors.cli.catalogue doors.cli.early_interrupts doors.cli.exposure doors.cli.following
     doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout
     doors.cli.typed doors.cli.values doors.cli.watching

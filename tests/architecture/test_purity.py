@@ -56,3 +56,36 @@ def test_the_core_reads_no_clock_and_no_file() -> None:
 )
 def test_an_impure_call_is_found(text: str, found: list[str]) -> None:
     assert impure_calls(ast.parse(text)) == found
+
+
+READERS = {
+    "core/json_edit.py": "it finds where the values of a valid text stand, to edit it in place",
+    "core/json_positions.py": "it names the faults of a text, and where they are",
+    "core/strictjson.py": "everything else is read through it",
+    "core/masking_json.py": "it reads single strings within a text, to mask them in place",
+    "app/clients/hooks.py": "it keeps one small file of its own, and is read as a file",
+    "resources.py": "it stands below the reader, and reads what pip wrote about this installation",
+    "runner/executors/api_child.py": "it stands alone, and imports nothing of this project",
+    "store/verifying.py": "it reads every event of a record, with the compiled reader where there is one",
+}
+"""The modules that parse JSON by themselves, and why."""
+
+
+def parses_json(tree: ast.AST) -> bool:
+    """Whether it calls a reader of the library's, or of the compiled one."""
+    used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    readers = [node for node in used if node.attr in ("load", "loads", "JSONDecoder")]
+    return any(ast.unparse(node.value) in ("json", "orjson") for node in readers)
+
+
+def test_json_is_read_by_one_reader() -> None:
+    found = {module.name.removeprefix("orchestrator/") for module in source.PRODUCT if parses_json(module.tree)}
+    assert found == set(READERS)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("json.loads(text)", True), ("orjson.loads", True), ("json.JSONDecoder()", True), ("json.dumps({})", False)],
+)
+def test_a_reader_of_json_is_found(text: str, found: bool) -> None:
+    assert parses_json(ast.parse(text)) is found

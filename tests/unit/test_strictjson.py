@@ -145,7 +145,38 @@ def test_an_escaped_pair_of_surrogates_is_one_character() -> None:
 
 
 def test_all_doubled_keys_are_named_each_with_its_path() -> None:
-    assert problem_of('{"a": {"x": 1, "x": 2}, "b": [{"y": 1, "y": 2}]}').paths == ("$.a.x", "$.b[0].y")
+    problem = problem_of('{"a": {"x": 1,\n "x": 2}, "b": [{"y": 1, "y": 2}]}')
+    assert (problem.paths, problem.line, problem.column) == (("$.a.x", "$.b[0].y"), 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param('{\n"a": [1,}', (2, 9), id="syntax"),
+        pytest.param('{"a":\n "x\\u0000"}', (2, 2), id="text"),
+        pytest.param(b'{\n"a": "\xff"}', (2, 7), id="no UTF-8"),
+        pytest.param("", (None, None), id="nowhere"),
+    ],
+)
+def test_a_problem_says_in_which_line_and_column(data: bytes | str, expected: tuple[int | None, int | None]) -> None:
+    problem = problem_of(data)
+    assert (problem.line, problem.column) == expected
+
+
+def test_a_value_within_a_text_ends_somewhere_or_breaks_off() -> None:
+    deep, digits = "[" * 100_000, '{"a": ' + "1" * 5000 + "}\nmore"
+    assert [strictjson.end_of(text, 2) for text in ('ab{"a": 1} b', 'ab{"a": 1', f"ab{deep}", f"ab{digits}")] == [
+        10, None, None, None,
+    ]  # fmt: skip
+    cases = ('{"a": 1', '{"a": "x', deep, "{'a': 1}", digits, "{} more")
+    assert [strictjson.breaks_off(text, 0) for text in cases] == [True, True, True, False, False, False]
+
+
+def test_a_text_of_another_program_is_read_as_that_one_reads_it() -> None:
+    assert strictjson.lenient('{"a": 1, "a": "\\ud800"}') == {"a": "\ud800"}
+    for bad in ("[" * 100_000, "{", b"\xff"):
+        with pytest.raises(ValueError):  # noqa: PT011  # the declared error has no more to say
+            strictjson.lenient(bad)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.app.engine import turns
+from orchestrator.app.engine import decision_views
 from orchestrator.app.kernel import paging
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import names, strictjson, ways
@@ -17,7 +17,27 @@ from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.queries import Row
 
 if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
     from orchestrator.app.audit import telling
+
+    class Asked(TypedDict, total=False):
+        """What every list of the record takes.
+
+        group_id: only what is about this group.
+        agent, status: as the list says.
+        since, until: the steps after which and up to which, whatever the order.
+        limit: how many at most (default: 50); the rows of one step stay together.
+        order: asc (the default) or desc, by step.
+        """
+
+        group_id: str | None
+        agent: str | None
+        status: str | None
+        since: int | None
+        until: int | None
+        limit: int
+        order: str
 
 ORDERS = ("asc", "desc")
 STORE_NAME = "store"
@@ -46,27 +66,11 @@ class Filter(NamedTuple):
         return {name: getattr(self, name) for name in ("session", "group", "agent", "status", "since", "until")}
 
 
-def decisions(
-    context: Context,
-    *,
-    session_id: str,
-    group_id: str | None = None,
-    agent: str | None = None,
-    status: str | None = None,
-    since: int | None = None,
-    until: int | None = None,
-    limit: int = 50,
-    order: str = "asc",
-) -> Answer:
+def decisions(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> Answer:
     """Who was sent where, by which rule.
 
     Args:
-        group_id: only decisions on this group.
-        agent: only decisions on reports of this role, or of this agent.
-        status: only decisions on this response status.
-        since, until: the steps after which and up to which, whatever the order.
-        limit: how many at most; the decisions of one step stay together.
-        order: asc or desc, by step.
+        asked: by `agent` only decisions on reports of this role or agent, by `status` on this response status.
 
     Returns:
         `decisions`, `has_more`, `next_since`; in descending order `next_until` too, to be passed with the same since.
@@ -77,12 +81,12 @@ def decisions(
     Source: seed 004, Proposed Solution 3.
     """
     context.require_session(session_id)
-    meant = None if status is None else names.status_name(status)
-    asked = filtered(session_id, group_id, agent, meant, since, until, limit, order)
-    sql = queries.decisions(by_group=group_id is not None, descending=asked.descending)
-    found = listed(context, "decisions", sql, asked, turns.decision_shape)
+    said = asked.get("status")
+    wanted = filtered(session_id, **asked)._replace(status=None if said is None else names.status_name(said))
+    sql = queries.decisions(by_group=wanted.group is not None, descending=wanted.descending)
+    found = listed(context, "decisions", sql, wanted, decision_views.decision_shape)
     if not found["decisions"]:
-        _require_known(context, asked, status)
+        _require_known(context, wanted, said)
     return found
 
 
@@ -113,25 +117,12 @@ _KNOWN_STATUSES = """SELECT response_status FROM workflow_transitions
     UNION SELECT response_status FROM agent_reports WHERE session_id = :session ORDER BY 1"""
 
 
-def refusals(
-    context: Context,
-    *,
-    session_id: str,
-    group_id: str | None = None,
-    agent: str | None = None,
-    status: str | None = None,
-    since: int | None = None,
-    until: int | None = None,
-    limit: int = 50,
-    order: str = "asc",
-) -> Answer:
+def refusals(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> Answer:
     """Who tried what, and why it was refused.
 
     Args:
         session_id: a session; `store` (or `@store`) for what belongs to no session.
-        agent: only attempts of this role, or of this actor.
-        status: only attempts with this status.
-        group_id, since, until, limit, order: as for decisions.
+        asked: by `agent` only attempts of this role or actor, by `status` only those with this status.
 
     Returns:
         `refusals`, `has_more`, `next_since`, in descending order `next_until`.
@@ -139,29 +130,17 @@ def refusals(
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: USAGE.
     """
-    asked = filtered(chain_of(context, session_id), group_id, agent, status, since, until, limit, order)
-    return listed(context, "refusals", queries.refusals(descending=asked.descending), asked)
+    wanted = filtered(chain_of(context, session_id), **asked)
+    return listed(context, "refusals", queries.refusals(descending=wanted.descending), wanted)
 
 
-def timeline(
-    context: Context,
-    *,
-    session_id: str,
-    group_id: str | None = None,
-    agent: str | None = None,
-    status: str | None = None,
-    since: int | None = None,
-    until: int | None = None,
-    limit: int = 50,
-    order: str = "asc",
-) -> Answer:
+def timeline(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> Answer:
     """Every step in order, with a sentence for each thing that it wrote.
 
     Args:
         session_id: a session; `store` (or `@store`) for what belongs to no session.
-        agent: only steps by this actor, or in which this role or agent reported, was sent, or changed something.
-        status: only steps in which this status was reported, tried or reached.
-        group_id, since, until, limit, order: as for decisions.
+        asked: by `agent` only steps by this actor, or in which this role or agent reported, was sent, or changed
+            something; by `status` only those in which it was reported, tried or reached.
 
     Returns:
         `events`: kind, actor, channel, at, seq, `via` (by what its caller was let in, where it says
@@ -173,13 +152,13 @@ def timeline(
     Raises:
         Refused: UNKNOWN_SESSION. UsageError: USAGE.
     """
-    asked = filtered(chain_of(context, session_id), group_id, agent, status, since, until, limit, order)
+    wanted = filtered(chain_of(context, session_id), **asked)
     rows: list[Row] = []
-    for event in _told(context, asked):
-        if len(rows) == asked.limit:
-            return paged("events", rows, True, asked)
+    for event in _told(context, wanted):
+        if len(rows) == wanted.limit:
+            return paged("events", rows, True, wanted)
         rows.append(event)
-    return paged("events", rows, False, asked)
+    return paged("events", rows, False, wanted)
 
 
 def chain_of(context: Context, named: str) -> str:
@@ -190,8 +169,8 @@ def chain_of(context: Context, named: str) -> str:
 
 
 def filtered(
-    session: str, group: str | None, agent: str | None, status: str | None,
-    since: int | None, until: int | None, limit: int, order: str,
+    session: str, *, group_id: str | None = None, agent: str | None = None, status: str | None = None,
+    since: int | None = None, until: int | None = None, limit: int = 50, order: str = "asc",
 ) -> Filter:  # fmt: skip
     """The filter of a list.
 
@@ -202,7 +181,7 @@ def filtered(
         raise UsageError("USAGE", "The order is asc or desc.", again(order="asc"))
     paging.check_limit(limit)
     first, last = paging.seq_or(since, 0), paging.seq_or(until, queries.LAST_SEQ)
-    return Filter(session, group, agent, status, first, last, limit, order == "desc")
+    return Filter(session, group_id, agent, status, first, last, limit, order == "desc")
 
 
 def listed(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orchestrator.app.audit import auditing
 from orchestrator.app.kernel import moments
 from orchestrator.app.kernel.context import Answer, Context
@@ -11,28 +13,18 @@ from orchestrator.errors import UsageError
 from orchestrator.store import inquiries
 from orchestrator.store.queries import Row
 
+if TYPE_CHECKING:
+    from typing import Unpack
 
-def blockers(
-    context: Context,
-    *,
-    session_id: str,
-    group_id: str | None = None,
-    agent: str | None = None,
-    status: str | None = None,
-    since: int | None = None,
-    until: int | None = None,
-    limit: int = 50,
-    order: str = "asc",
-) -> Answer:
+    from orchestrator.app.audit.auditing import Asked
+
+
+def blockers(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> Answer:
     """Open and resolved blockers, how long each stands or stood.
 
     Args:
-        group_id: only blockers of this group.
-        agent: only blockers that this role, or this agent, opened or resolved.
-        status: open or resolved.
-        since, until: the steps after which and up to which a blocker was opened, whatever the order.
-        limit: how many at most; the blockers that one step opened stay together.
-        order: asc or desc, by the step that opened them.
+        asked: by `agent` only blockers that this role or agent opened or resolved, by `status` those open or resolved;
+            the step of a blocker is the one that opened it.
 
     Returns:
         `blockers`: each row by column name, with `seq` (the step that opened it), `status`, `resolved_role`, and
@@ -46,11 +38,11 @@ def blockers(
     Source: seed 004, Proposed Solution 3.
     """
     context.require_session(session_id)
-    _check_status(status)
-    asked = auditing.filtered(session_id, group_id, agent, status, since, until, limit, order)
+    _check_status(asked.get("status"))
+    wanted = auditing.filtered(session_id, **asked)
     now = context.clock()
-    sql = inquiries.blockers(by_group=group_id is not None, status=status, descending=asked.descending)
-    answer = auditing.listed(context, "blockers", sql, asked, lambda row: _shape(row, now))
+    sql = inquiries.blockers(by_group=wanted.group is not None, status=wanted.status, descending=wanted.descending)
+    answer = auditing.listed(context, "blockers", sql, wanted, lambda row: _shape(row, now))
     return {**answer, "measured_at": now}
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.app.audit import about_groups, telling
-from orchestrator.app.engine import completing, turns
+from orchestrator.app.audit import telling
+from orchestrator.app.engine import completion_path, decision_views
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import completion, names, strictjson
@@ -15,6 +15,7 @@ from orchestrator.core.suggestions import again, sentence, suggest
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store import queries, task_reader
 from orchestrator.store.queries import Row
+from orchestrator.store.reader import Reader
 
 LAST_DECISIONS = 5
 
@@ -109,7 +110,7 @@ def _neither(context: Context, session_id: str, id: str) -> Refused:
 
 def _group(context: Context, session_id: str, row: Row) -> Answer:
     reader, key = context.reader, {"session": session_id, "group": row["id"]}
-    path, parts = completing.path(reader, session_id, row["id"])
+    path, parts = completion_path.path(reader, session_id, row["id"])
     newest = queries.row(reader, queries.LAST_DECISIONS, **key, limit=1)
     open_blockers = [b for b in queries.rows(reader, queries.BLOCKERS, **key) if b["resolved_seq"] is None]
     answer: Answer = {
@@ -126,7 +127,7 @@ def _group(context: Context, session_id: str, row: Row) -> Answer:
         "awaiting_confirmation": bool(path.get("awaiting_confirmation")),
         "blockers": open_blockers,
         "depends_on": views.depends_on(reader, session_id, row["id"]),
-        "decisions": about_groups.decisions(reader, session_id, row["id"], LAST_DECISIONS),
+        "decisions": decisions(reader, session_id, row["id"], LAST_DECISIONS),
         **views.imported(reader, session_id, row["id"]),
     }
     sentences = _group_sentences(context, row, answer)
@@ -147,7 +148,7 @@ def _awaited(context: Context, session_id: str, row: Row, newest: Row | None) ->
     seq, part = row["held_seq"] or row["turn"], row["held_part"]
     if seq is None:
         return {**waiting, "decision_id": newest["id"] if newest else None}
-    given = turns.spawn(context.reader, session_id, row["id"], seq)
+    given = decision_views.spawn(context.reader, session_id, row["id"], seq)
     if given is not None:
         return {**waiting, "decision_id": given[0]["id"]}
     steps = queries.rows(context.reader, queries.STEP_DECISIONS, session=session_id, seq=seq)
@@ -164,8 +165,8 @@ def _reason(context: Context, session_id: str, group: str) -> str:
 
 def _group_sentences(context: Context, row: Row, answer: Answer) -> list[str]:
     key = (context.reader, answer["session_id"], row["id"])
-    back = about_groups.came_back(*key) if answer["awaited"] else None
-    taken = about_groups.taken_as_it_is(*key) if answer["pm_path"] and answer["unmet"] else ""
+    back = came_back(*key) if answer["awaited"] else None
+    taken = taken_as_it_is(*key) if answer["pm_path"] and answer["unmet"] else ""
     sentences = [_standing(row, answer["awaited"], _reason(context, *key[1:])), *([back] if back else [])]
     if answer["grandfathered"]:
         sentences += [
@@ -236,7 +237,7 @@ def _decision(context: Context, session_id: str, short: str, id: str) -> Answer:
     if row is None:
         raise _unknown(id)
     report = queries.row(context.reader, queries.REPORT, session=session_id, seq=seq) if row["report_id"] else None
-    decision = turns.decision_shape(row)
+    decision = decision_views.decision_shape(row)
     answer: Answer = {
         "success": True,
         "about": "decision",
@@ -288,12 +289,10 @@ def _place(context: Context, version: int, path: tuple[str, ...]) -> dict[str, A
     row = context.reader.one(_LOADED, id=version)
     if row is None:
         return {"file": None, "line": None}
-    from orchestrator.core.workflow import strict_json
+    from orchestrator.core.workflow import loader
 
     given = strictjson.stored(row[0])
-    reader = strict_json.Reader(given["content"])
-    reader.read()
-    return {"file": given["source"], "line": reader.lines.get(path)}
+    return {"file": given["source"], "line": loader.lines(given["content"]).get(path)}
 
 
 def _decision_sentences(answer: Answer) -> list[str]:
@@ -317,3 +316,50 @@ def _decision_sentences(answer: Answer) -> list[str]:
         sentences.append("No rule changed it.")
     sentences.append(f"Decided: {telling.decided(decision)}.")
     return sentences + [f"With it: {each['text']}." for each in answer["consequences"]]
+
+
+_CAME_BACK = {"completed": "completed, and reopened", "deferred_external": "deferred, and taken up again"}
+
+
+def decisions(reader: Reader, session: str, group: str, most: int) -> list[Row]:
+    """The newest decisions that were about a group, started it or moved it, whichever group they name; newest first.
+
+    Args:
+        most: how many at most.
+    """
+    key = {"session": session, "group": group, "limit": most}
+    moves = _changes(reader, session, group, most)
+    own = [row["seq"] for row in queries.rows(reader, queries.LAST_DECISIONS, **key)]
+    started = [row["turn"] for row in queries.rows(reader, queries.LAST_TURNS, **key)]
+    found: list[Row] = []
+    for seq in sorted({*own, *started, *(move["seq"] for move in moves)}, reverse=True):
+        step = queries.rows(reader, queries.STEP_DECISIONS, session=session, seq=seq)
+        found += reversed(_concerning(group, [decision_views.decision_shape(row) for row in step]))
+    return found[:most]
+
+
+def _concerning(group: str, step: list[Row]) -> list[Row]:
+    """The decisions of a step that name the group or start it; else the first, with which all of the step came."""
+    named = [each for each in step if group in (each["group_id"], *(spawn["group_id"] for spawn in each["spawns"]))]
+    return named or step[:1]
+
+
+def came_back(reader: Reader, session: str, group: str) -> str | None:
+    """Who took a group up again that was finished, when and why; None where its last move is none of that kind."""
+    last = next(iter(_changes(reader, session, group, 1)), None)
+    if last is None or last["to_status"] != "in_progress" or last["from_status"] not in _CAME_BACK:
+        return None
+    reason = f": {last['reason']}" if last["reason"] else ""
+    return f"It was {_CAME_BACK[last['from_status']]} by {last['changed_by']} at {last['changed_at']}{reason}."
+
+
+def taken_as_it_is(reader: Reader, session: str, group: str) -> str:
+    """That the project manager acknowledged a group whatever it lacks: in which report, and with which words."""
+    found = queries.row(reader, queries.LAST_CONFIRMED, session=session, group=group)
+    where = f", in {found['response_status']}, report {found['id']} ({found['reason']})," if found else ","
+    return f"The project manager acknowledged it as it is{where} which stands for what is not met"
+
+
+def _changes(reader: Reader, session: str, group: str, most: int) -> list[Row]:
+    key = {"session": session, "entity": "group", "id": group, "limit": most}
+    return queries.rows(reader, queries.LAST_CHANGES, **key)

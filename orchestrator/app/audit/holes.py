@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from orchestrator.app.audit import auditing
 from orchestrator.app.audit.auditing import Filter
 from orchestrator.app.kernel import paging
@@ -11,19 +13,13 @@ from orchestrator.store import gaps as record
 from orchestrator.store import moment
 from orchestrator.store.queries import Row
 
+if TYPE_CHECKING:
+    from typing import Unpack
 
-def gaps(
-    context: Context,
-    *,
-    session_id: str,
-    group_id: str | None = None,
-    agent: str | None = None,
-    status: str | None = None,
-    since: int | None = None,
-    until: int | None = None,
-    limit: int = 50,
-    order: str = "asc",
-) -> Answer:
+    from orchestrator.app.audit.auditing import Asked
+
+
+def gaps(context: Context, *, session_id: str, **asked: Unpack[Asked]) -> Answer:
     """Where the record of a session is not whole.
 
     Kinds of gaps: `report_without_decision`; `decision_without_report`; `missing_step`; `spawn_without_report`: a turn
@@ -39,12 +35,8 @@ def gaps(
     All of it is of one moment.
 
     Args:
-        group_id: only gaps of this group.
-        agent: only gaps about what this role, or this agent, reported, was started for, or moved.
-        status: only gaps about a report of this status, or a move to it.
-        since, until: the steps after which and up to which something is missing, whatever the order.
-        limit: how many at most; the gaps of one step stay together.
-        order: asc or desc, by step.
+        asked: by `agent` only gaps about what this role or agent reported, was started for, or moved; by `status` those
+            about a report of this status, or a move to it.
 
     Returns:
         `gaps` [{kind, seq, subject, group_id, role, agent_id, status, text}], `has_more`, `next_since`, in descending
@@ -56,10 +48,10 @@ def gaps(
     Source: seed 004, Proposed Solution 5.
     """
     context.require_session(session_id)
-    asked = auditing.filtered(session_id, group_id, agent, status, since, until, limit, order)
-    found = sorted(_found(context, asked), key=_place, reverse=asked.descending)
-    rows, has_more = paging.page(lambda most: found[:most], asked.limit, "seq")
-    return {**auditing.paged("gaps", rows, has_more, asked), "exit_code": EXIT_NEGATIVE if rows else EXIT_OK}
+    wanted = auditing.filtered(session_id, **asked)
+    found = sorted(_found(context, wanted), key=_place, reverse=wanted.descending)
+    rows, has_more = paging.page(lambda most: found[:most], wanted.limit, "seq")
+    return {**auditing.paged("gaps", rows, has_more, wanted), "exit_code": EXIT_NEGATIVE if rows else EXIT_OK}
 
 
 def _found(context: Context, asked: Filter) -> list[Row]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.audit.requests import ImportPeer
-from orchestrator.app.engine import changes, spawning, summary
+from orchestrator.app.engine import dispatch, state_changes, summary
 from orchestrator.app.kernel import actors, human, operations
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, call_of, perform
 from orchestrator.app.kernel.requests import Request
@@ -230,7 +230,7 @@ def import_session(work: Work, request: ImportSession) -> Answer:
     answer: Answer = {"success": True, "session_id": session_id, "seq": work.seq}
     if content["session"]["ended"]:
         reason = f"had ended there as {content['session']['peer_status']}"
-        changes.move_session(work, "active", "ended", by=by, reason=reason, cause="import", outcome="imported")
+        state_changes.move_session(work, "active", "ended", by=by, reason=reason, cause="import", outcome="imported")
     else:
         answer["decision"] = _call_manager(work, content)
     return answer
@@ -296,7 +296,7 @@ def _insert_groups(work: Work, found: list[dict[str, Any]], by: str) -> None:
             **{name: row[name] for name in _CARRIED},
         )
         if row["blocked"]:
-            changes.open_blocker(
+            state_changes.open_blocker(
                 work, row["id"], type="manual", severity="soft", reason=row["blocked"], by=None, role=None,
                 cause="imported",
             )  # fmt: skip
@@ -321,10 +321,10 @@ def _call_manager(work: Work, content: dict[str, Any]) -> Answer:
         if row["status"] == "in_progress":
             group = work.group(row["id"])
             assert group is not None  # noqa: S101 - written just now
-            spawning.await_manager(work, group)
+            dispatch.await_manager(work, group)
     work.step.flush()
     kinds = summary.kinds(work.reader, session.id)
-    record = spawning.Record(
+    record = dispatch.Record(
         current_agent=ROUTER,
         response_status="IMPORT",
         group=None,
@@ -333,7 +333,7 @@ def _call_manager(work: Work, content: dict[str, Any]) -> Answer:
         rules=(Fired("imported", _reasons(content)),),
         extras={"groups": kinds, "causes": summary.causes(kinds)},
     )
-    return spawning.decide(work, session, version, record)
+    return dispatch.decide(work, session, version, record)
 
 
 def _reasons(content: dict[str, Any]) -> str:

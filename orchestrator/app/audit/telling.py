@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import turns
+from orchestrator.app.engine import decision_views
 from orchestrator.core import handoff, ways
 from orchestrator.core.routing.facts import VALIDATOR, WITHHELD
 from orchestrator.core.tuples import NamedTuple
@@ -53,7 +53,7 @@ def of_steps(reader: Reader, session: str, since: int, until: int) -> dict[int, 
 
 
 def decided(decision: Row) -> str:
-    """What a decision, as `turns.decision_shape` gives it, sends whom to do."""
+    """What a decision, as `decision_views.decision_shape` gives it, sends whom to do."""
     spawns = decision["spawns"]
     if decision["action"] == "spawn_batch" and spawns:
         return "start " + ", ".join(f"{spawn['agent']} on {spawn['group_id']}" for spawn in spawns)
@@ -99,7 +99,7 @@ def _acknowledgement(row: Row) -> Told:
 
 
 def _decision(row: Row) -> Told:
-    decision = turns.decision_shape(row)
+    decision = decision_views.decision_shape(row)
     rules = ", ".join(rule["name"] for rule in decision["rules"])
     text = f"decision {row['id']}: {decided(decision)}" + (f" by {rules}" if rules else "")
     actors = tuple(actor for spawn in decision["spawns"] for actor in (spawn["agent"], spawn["agent_id"]))

@@ -5,7 +5,6 @@ Source: spec 80, section 3.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -15,7 +14,7 @@ from typing import Any
 
 from orchestrator.app.clients import claude_code_files
 from orchestrator.app.clients.install_record import Problem
-from orchestrator.core import names
+from orchestrator.core import names, strictjson
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.runner import commands
 
@@ -121,7 +120,7 @@ def _objects(entries: object) -> Iterator[dict[str, Any]]:
 def _document(path: str) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8-sig") as file:
-            found = json.load(file)
+            found = strictjson.lenient(file.read())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from orchestrator.core import strictjson
 from orchestrator.core.own_folder import NAME
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import durable
@@ -49,7 +50,7 @@ class Record:
     def read(cls, root: str) -> Record:
         """The note of a project; an empty one if there is none that can be read."""
         try:
-            found = json.loads(durable.read(os.path.join(root, NAME, FILE)))
+            found = strictjson.lenient(durable.read(os.path.join(root, NAME, FILE)))
             return cls(dict(found["files"]), list(found["folders"]), dict(found["settings"]))
         except (OSError, ValueError, KeyError, TypeError):
             return cls({}, [], {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import completing, summary
+from orchestrator.app.engine import completion_path, summary
 from orchestrator.core import handoff_groups
 from orchestrator.core.routing import fanout
 from orchestrator.core.routing.facts import MANAGER
@@ -72,7 +72,7 @@ def _unmet(reader: Reader, session: str, kind: str, entry: dict[str, Any]) -> li
     stopped = kind == "pending" and entry["cause"] != "pending"
     if not stopped and entry.get("awaits") != MANAGER:
         return []
-    parts = completing.path(reader, session, entry["group_id"])[1]
+    parts = completion_path.path(reader, session, entry["group_id"])[1]
     return [
         [part["part"], part["reason"]]
         for part in parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import changes
+from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel.context import Work
 from orchestrator.core.routing import blocking
 from orchestrator.core.routing.facts import Case, Group
@@ -25,7 +25,7 @@ def defer(work: Work, group: Group, blocker_id: str, *, reason: str, by: str, ca
         deferred_by=by,
         deferred_at=work.at,
     )
-    changes.move_group(work, group, "deferred_external", by=by, reason=reason, cause=cause)
+    state_changes.move_group(work, group, "deferred_external", by=by, reason=reason, cause=cause)
 
 
 def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> None:
@@ -33,17 +33,17 @@ def cancel(work: Work, group: Group, *, by: str, reason: str, cause: str) -> Non
     from orchestrator.app.engine import task_blocks
 
     for blocker in work.reader.blockers(work.step.chain, group.id):
-        changes.resolve_blocker(work, blocker.id, by=by, resolution="cancelled", note=reason)
-    changes.close_questions(work, group.id, by=by, answer="moot")
+        state_changes.resolve_blocker(work, blocker.id, by=by, resolution="cancelled", note=reason)
+    state_changes.close_questions(work, group.id, by=by, answer="moot")
     task_blocks.cancel_group(work, group.id, by=by, reason=f"group {group.id} was cancelled: {reason}")
-    changes.move_group(work, group, "cancelled", by=by, reason=reason, cause=cause)
+    state_changes.move_group(work, group, "cancelled", by=by, reason=reason, cause=cause)
 
 
 def end_research(work: Work, case: Case, agent: str) -> list[str]:
     """End a session whose investigation has answered: what is still open is cancelled, with the reason."""
     reason = blocking.reason(case) or f"{case.report.status}: nothing was open"
     cancelled = cancel_open(work, by=agent, reason=reason, cause="report")
-    changes.move_session(
+    state_changes.move_session(
         work, work.session().status, "ended", by=agent, reason=reason, cause="report", outcome="investigation_only"
     )
     return cancelled
@@ -62,5 +62,5 @@ def cancel_open(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
         if group is not None:
             cancel(work, group, by=by, reason=reason, cause=cause)
             cancelled.append(group_id)
-    changes.close_questions(work, None, by=by, answer="moot")
+    state_changes.close_questions(work, None, by=by, answer="moot")
     return cancelled

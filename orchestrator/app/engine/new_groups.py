@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orchestrator.app.engine import changes
+from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import names
 from orchestrator.core.routing.facts import MANAGER, ROUTER, Case, Group
@@ -58,7 +58,7 @@ def create_investigation(work: Work, case: Case) -> Group:
     """The research group of an investigation that no group was named for; it starts at once."""
     group_id = f"investigation-{work.seq}"
     group = insert(work, group_id, name=names.said(case.report.summary) or "Investigation", kind="research", by=MANAGER)
-    changes.move_group(
+    state_changes.move_group(
         work, group, "in_progress", by=ROUTER, reason=f"{case.report.status} without a group", cause="report"
     )
     return work.group(group_id) or group

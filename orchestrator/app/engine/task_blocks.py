@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from orchestrator.app.engine import changes
+from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import blockers, questions, tasks
 from orchestrator.core.permissions import Block
@@ -61,7 +61,7 @@ def open_own(work: Work, task: Task, *, type: str, reason: str, by: str, cause: 
 def _ask(work: Work, task: Task, block: Block, kind: str) -> None:
     """Ask a person about a hard blocker, which nobody else may lift; one question about a task is enough."""
     if not _asked(work, task):
-        changes.open_question(
+        state_changes.open_question(
             work, task.group_id, kind=kind, text=block.reason, by=str(block.opened_by), task_id=task.id
         )
 
@@ -87,7 +87,7 @@ def withdraw(work: Work, task: Task, *, by: str) -> None:
 def open_blocker(work: Work, task: Task, type_: str, severity: str, reason: str, by: str, cause: str) -> Block:
     """Open a blocker of a task, whatever it is for."""
     agent = work.reader.agent(by)
-    blocker = changes.open_blocker(
+    blocker = state_changes.open_blocker(
         work, task.group_id, task_id=task.id, type=type_, severity=severity, reason=reason, by=by,
         role=agent.role if agent else None, cause=cause,
     )
@@ -145,7 +145,7 @@ def cascaded(above: str, block: Block) -> str:
 def close(work: Work, found: Iterable[Block], *, by: str, resolution: str, note: str) -> None:
     """Close blockers for good."""
     for block in found:
-        changes.resolve_blocker(work, block.id, by=by, resolution=resolution, note=note)
+        state_changes.resolve_blocker(work, block.id, by=by, resolution=resolution, note=note)
 
 
 def release(work: Work, task: Task, *, by: str, reason: str) -> Task:

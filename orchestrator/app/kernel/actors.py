@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from orchestrator.app.kernel import acting, human
+from orchestrator.app.kernel import agent_checks, human
 from orchestrator.app.kernel.context import Work
 from orchestrator.core import names
 from orchestrator.core.suggestions import Argument, again, sentence, suggestions
@@ -28,9 +28,9 @@ def actor(work: Work, by: str | None) -> Agent:
         by = by or human.speaker(work)
     if not by:
         raise Refused("ACTOR_REQUIRED", "This change needs an actor.", again(by="AGENT"))
-    agent: Agent = acting.require_agent(work, by)
+    agent: Agent = agent_checks.require_agent(work, by)
     work.actor = work.actor or agent.id
-    acting.refuse_outside(work, agent, work.call.group)
+    agent_checks.refuse_outside(work, agent, work.call.group)
     return agent
 
 
@@ -46,7 +46,7 @@ def named_actor(work: Work, by: str | None, what: str) -> Agent:
     agent = actor(work, by)
     if agent.kind == "human":
         human.require(work, agent, f"{what} as {agent.id}")
-    acting.refuse_program(agent)
+    agent_checks.refuse_program(agent)
     return agent
 
 

@@ -38,6 +38,12 @@ class Version(NamedTuple):
     workflow: model.Workflow
     models: dict[str, str]
 
+    @property
+    def most_visits(self) -> int:
+        """So many visits need to be counted for the loop guard to reach its last rung."""
+        rules = self.workflow.rules
+        return rules.loop_max_visits + len(rules.loop_on_exhausted)
+
 
 class RunHooks(Protocol):
     """What sessions, tasks and questions ask of the runs of a session, which stand above them and use them."""

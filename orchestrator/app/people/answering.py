@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import changes, completing, consequences, fanning, settling, spawning
+from orchestrator.app.engine import dispatch, report_effects, scheduler, state_changes
 from orchestrator.app.kernel import actors, operations
 from orchestrator.app.kernel.context import Answer, Circumstances, Context, Version, Work
 from orchestrator.app.people.requests import AnswerQuestion
@@ -78,7 +78,7 @@ def close(work: Work, request: AnswerQuestion) -> Answer:
     else:
         found = _decide(work, request, session, version, question, person)
     if session.kind != "chat":
-        settling.settle(work, "question", closed=question["group_id"] is None)
+        scheduler.settle(work, "question", closed=question["group_id"] is None)
     elif (work.call.circumstances.elsewhere or {}).get(_IDLE):
         work.context.runs.end_over(work)
     if len(work.decisions) > 1:
@@ -160,7 +160,7 @@ def _close(work: Work, question: Row, person: Agent, decision: str, note: str) -
     if question["group_id"] is None:
         work.update_session({"answered_seq": work.seq})
     else:
-        changes.update_group(work, question["group_id"], {"answered_seq": work.seq, **dict.fromkeys(COUNTERS, 0)})
+        state_changes.update_group(work, question["group_id"], {"answered_seq": work.seq, **dict.fromkeys(COUNTERS, 0)})
 
 
 def _decide(
@@ -182,7 +182,7 @@ def _decide(
         withheld_reports.drop(work, group, request.id, by=person.id)
         group = None
     target, fired = _target(version, session, group, question, stored, decision)
-    record = spawning.Record(
+    record = dispatch.Record(
         current_agent=PERSON,
         response_status=decision.upper(),
         group=group,
@@ -197,7 +197,7 @@ def _decide(
     )
     if kept is not None and decision in GOES_ON:
         return withheld_reports.release(work, version, record, question, kept)
-    return spawning.decide(work, work.session(), version, _spread(work, version, record))
+    return dispatch.decide(work, work.session(), version, _spread(work, version, record))
 
 
 def _release(work: Work, request: AnswerQuestion, stored: dict[str, Any], person: Agent) -> list[str]:
@@ -205,7 +205,7 @@ def _release(work: Work, request: AnswerQuestion, stored: dict[str, Any], person
     open_ = [id_ for id_ in stored.get("blockers") or () if _is_open(work, id_)]
     for blocker in open_:
         note = request.note or ""
-        changes.resolve_blocker(work, blocker, by=person.id, resolution="answered", note=note)
+        state_changes.resolve_blocker(work, blocker, by=person.id, resolution="answered", note=note)
     return open_
 
 
@@ -216,10 +216,10 @@ def _is_open(work: Work, blocker: str) -> bool:
 def _resume(work: Work, request: AnswerQuestion, session: Session) -> None:
     """A session that a question paused goes on with its last answer; one that was paused by hand does not."""
     if session.awaited_role == PERSON:
-        changes.clear_session(work)
+        state_changes.clear_session(work)
     by_question = work.reader.one(_PAUSED_BY, session=session.id) == ("question",)
     if session.status == "paused" and by_question and work.reader.question(session.id, None) is None:
-        changes.move_session(
+        state_changes.move_session(
             work, "paused", "active", by=work.actor, reason=f"question {request.id} is answered",
             cause="question",
         )
@@ -251,18 +251,18 @@ _OF_THE_SESSION = ("check_phase", "spawn_batch", "validate_then_end")
 """Actions that start nobody on the group itself."""
 
 
-def _spread(work: Work, version: Version, record: spawning.Record) -> spawning.Record:
+def _spread(work: Work, version: Version, record: dispatch.Record) -> dispatch.Record:
     """The decision where it starts nobody on the group: that awaits the manager, and the others are looked at."""
     target, group = record.target, record.group
     if target.action not in _OF_THE_SESSION:
         return record
     if group is not None:
-        if completed := completing.complete(work, [group.id]):
+        if completed := state_changes.complete(work, [group.id]):
             record.extras["completed"] = list(completed)
-        fired = consequences.await_completion(work, group.id, record.extras)
+        fired = report_effects.await_completion(work, group.id, record.extras)
         record = record._replace(rules=(*record.rules, *fired))
     work.step.flush()
     if target.action == "validate_then_end":
-        spawning.await_validator(work)
+        dispatch.await_validator(work)
         return record._replace(session_level=True)
-    return fanning.fan_out(work, version, record, target.agent)._replace(session_level=True)
+    return scheduler.fan_out(work, version, record, target.agent)._replace(session_level=True)

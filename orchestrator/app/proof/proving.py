@@ -33,6 +33,7 @@ from orchestrator.app.proof.proving_moves import LEAN, PLAIN, SMALL, WIDE, Setti
 from orchestrator.app.proof.proving_search import Finding, Search
 from orchestrator.app.proof.proving_state import Fault
 from orchestrator.app.proof.proving_world import Move, Op, World
+from orchestrator.core import strictjson
 from orchestrator.core.tuples import NamedTuple
 
 DEFAULT_SECONDS = 1800
@@ -259,7 +260,7 @@ def _shortest_first(found: list[Counterexample]) -> list[Counterexample]:
 
 def limit_slots(content: str, slots: int) -> str:
     """The workflow with another limit of running groups."""
-    document = json.loads(content.lstrip("\ufeff"))
+    document = strictjson.stored(content.lstrip("\ufeff"))
     for role, block in document.items():
         if role.startswith("_") or not isinstance(block, dict):
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import resuming, turns
+from orchestrator.app.engine import decision_views, resuming
 from orchestrator.app.kernel import paging, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.verdict import scope
@@ -57,7 +57,7 @@ def handoff(context: Context, *, session_id: str, group_id: str | None = None, t
     full = document | _filled(context, session, group, document)
     if not is_open:
         full |= {"report_command": None, **({"next": []} if "next" in full else {})}
-    given = turns.spawn(context.reader, session_id, group_id, frozen["turn"])
+    given = decision_views.spawn(context.reader, session_id, group_id, frozen["turn"])
     computed = sha256.new(frozen["document"].encode()).hexdigest()
     return {
         "success": True,
@@ -111,7 +111,7 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
         "context": [_item(context, session["id"], name, seq) for name, seq in document["context"]],
         "blockers": _blockers(context, session["id"], document),
         "reports": _reports(context, session["id"], document["reports"]),
-        "statuses": turns.statuses(workflow, role, document["action"]),
+        "statuses": decision_views.statuses(workflow, role, document["action"]),
         "role_text": _role_text(context, version_id, role),
         "report_command": handoffs.report_command(session["id"], group_id, role, turn),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import settling, spawning
+from orchestrator.app.engine import dispatch, scheduler
 from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.kernel.requests import Request
@@ -36,17 +36,17 @@ def redispatch(work: Work, request: Redispatch) -> Answer:
     waiting = group or session
     _check_waiting(work, session, group)
     version = work.context.version(session.workflow_version_id)
-    rung = settling.redispatch_rung(work, session, version, group)
+    rung = scheduler.redispatch_rung(work, session, version, group)
     if rung:
-        answer = settling.escalate(work, session, version, group, rung, "redispatch", f"redispatched again: {reason}")
+        answer = scheduler.escalate(work, session, version, group, rung, "redispatch", f"redispatched again: {reason}")
     else:
         agent = group.awaited_agent_id if group else None
         previous = _previous(work, group, waiting.turn)
-        answer = spawning.decide(
+        answer = dispatch.decide(
             work,
             session,
             version,
-            spawning.Record(
+            dispatch.Record(
                 current_agent=ROUTER,
                 response_status="REDISPATCH",
                 group=group,
@@ -56,7 +56,7 @@ def redispatch(work: Work, request: Redispatch) -> Answer:
                 **previous,
             ),
         )
-    settling.settle(work, "redispatch")
+    scheduler.settle(work, "redispatch")
     return answer
 
 
@@ -82,8 +82,8 @@ def give_up(work: Work, request: GiveUp) -> Answer:
     group = _group(work, session, request.group_id)
     _check_waiting(work, session, group)
     version = work.context.version(session.workflow_version_id)
-    answer = settling.escalate(work, session, version, group, PERSON, "redispatch", request.reason)
-    settling.settle(work, "redispatch")
+    answer = scheduler.escalate(work, session, version, group, PERSON, "redispatch", request.reason)
+    scheduler.settle(work, "redispatch")
     return answer
 
 
@@ -104,7 +104,7 @@ def _previous(work: Work, group: Group | None, turn: int | None) -> Answer:
         for spawn in answer.get("spawns") or (answer,):
             if spawn.get("handoff") == command:
                 given = {"include_context": tuple(answer["include_context"]), "model": spawn["model"]}
-                return given | spawning.told(answer)
+                return given | dispatch.told(answer)
     return {"include_context": (), "model": None}
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import consequences, settling, spawning
+from orchestrator.app.engine import dispatch, report_effects, scheduler
 from orchestrator.app.engine import metadata as meta
-from orchestrator.app.kernel import acting, operations
+from orchestrator.app.kernel import agent_checks, operations
 from orchestrator.app.kernel.context import Answer, Circumstances, Context, Version, Work
-from orchestrator.app.reports import acceptance, reported_tasks
+from orchestrator.app.reports import reported_tasks
 from orchestrator.app.reports.requests import Route
 from orchestrator.core import large, masking, names, strictjson
 from orchestrator.core.routing import engine
@@ -87,7 +87,7 @@ def report(work: Work, request: Route) -> Answer:
     opening = _opening(work, session, version, said)
     group = opening.group if opening else None
     if said.agent_id is not None:
-        acting.require_agent(work, said.agent_id)
+        agent_checks.require_agent(work, said.agent_id)
     repeated = _repeated_turn(work, group, said)
     if repeated is not None:
         return repeated
@@ -118,7 +118,7 @@ def _checked(work: Work, case: Case, opening: Opening | None) -> tuple[Case, str
             return case, VALIDATOR
         _refuse_in_chat(case)
         stands = opening is not None and opening.agent_stands
-        return case, acting.acting_agent(work, report.role, case.group, report.agent_id, stands=stands)
+        return case, agent_checks.acting_agent(work, report.role, case.group, report.agent_id, stands=stands)
     except (Refused, InvalidInput) as problem:
         waiting = case.group or case.session
         problem.data.update(_turn=waiting.turn, _role=report.role)
@@ -193,7 +193,7 @@ def _counted(version: Version, report: Report) -> dict[str, Any]:
     """Which earlier reports count as visits of this one, and how many of them."""
     transition, _ = engine.find(version.workflow, report)
     status, own = (transition.status, transition.effect in OWN_COUNTS) if transition else (report.status, False)
-    return {"role": report.role, "status": status, "own": own, "most": settling.most_visits(version)}
+    return {"role": report.role, "status": status, "own": own, "most": version.most_visits}
 
 
 def _repeated_turn(work: Work, group: Group | None, report: Report) -> Answer | None:
@@ -323,20 +323,20 @@ def _accept(work: Work, session: Session, version: Version, case: Case, agent: s
     if asked is not None:
         return asked
     done = reported_tasks.finish(work, case, agent)
-    written = consequences.write_report(work, case, agent)
+    written = report_effects.write_report(work, case, agent)
     case = written.case
     decision = engine.decide(case)
     if not _starts_one(decision):
         work.step.flush()
     planned = _plan(work, case, agent) if case.report.role == MANAGER else {}
-    applied = consequences.apply(work, case, decision, agent, written)
+    applied = report_effects.apply(work, case, decision, agent, written)
     applied.extras.update(planned | done)
     if case.report.role == MANAGER:
-        acceptance.await_manager_again(work, decision, applied)
-    record = acceptance.record(work, version, case, decision, applied)
+        report_effects.await_manager_again(work, decision, applied)
+    record = report_effects.record(work, version, case, decision, applied)
     if applied.group is case.group and not (written.opened or written.resolved or decision.marks_external):
         record = record._replace(blockers=case.facts.blockers)
-    answer = spawning.decide(work, work.session(), version, record)
+    answer = dispatch.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer
 
@@ -356,9 +356,9 @@ def _withhold(work: Work, version: Version, case: Case, agent: str) -> Answer | 
         return None
     applied = withheld_reports.withhold(work, case, decision, agent)
     if case.report.role == MANAGER:
-        acceptance.await_manager_again(work, decision, applied)
-    record = acceptance.record(work, version, case, decision._replace(mandatory_review=False), applied)
-    answer = spawning.decide(work, work.session(), version, record)
+        report_effects.await_manager_again(work, decision, applied)
+    record = report_effects.record(work, version, case, decision._replace(mandatory_review=False), applied)
+    answer = dispatch.decide(work, work.session(), version, record)
     _finish(work, case, answer)
     return answer
 
@@ -373,6 +373,6 @@ def _finish(work: Work, case: Case, answer: Answer) -> None:
     """Let the machinery run where the step freed something, and say what followed."""
     if work.unsettled or case.report.role == MANAGER:
         work.step.flush()
-        settling.settle(work, "report")
+        scheduler.settle(work, "report")
     if len(work.decisions) > 1:
         answer["followed_by"] = work.decisions[1:]

@@ -5,7 +5,7 @@ Source: seed 004, Proposed Solution 1 (a blocked agent goes on once its block is
 
 from __future__ import annotations
 
-from orchestrator.app.engine import changes, spawning
+from orchestrator.app.engine import dispatch, state_changes
 from orchestrator.app.kernel.context import Work
 from orchestrator.app.reports import withheld_reports
 from orchestrator.core import strictjson
@@ -43,10 +43,10 @@ def send_back(work: Work, group_id: str, lifted: Blocker, *, opened_seq: int, by
     told = f"blocker {lifted.id} was lifted by {by}: {reason}"
     if group.turn is not None:
         told += f"; turn {group.turn} of {group.awaited_role} is superseded"
-    changes.close_questions(work, group_id, by=ROUTER, answer="moot")
+    state_changes.close_questions(work, group_id, by=ROUTER, answer="moot")
     target, fired = engine.constrain(version.workflow, work.session(), group, target)
     work.step.flush()
-    spawning.decide(work, work.session(), version, spawning.Record(
+    dispatch.decide(work, work.session(), version, dispatch.Record(
         current_agent=ROUTER, response_status=CAUSE.upper(), group=group, target=target, cause=CAUSE,
         rules=(Fired("return_to_blocked", told), *fired),
     ))

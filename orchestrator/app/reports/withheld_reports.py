@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import completing, consequences, group_endings, new_groups, spawning
+from orchestrator.app.engine import dispatch, group_endings, new_groups, report_effects, state_changes
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
-from orchestrator.app.reports import acceptance, reported_plan, reported_tasks
+from orchestrator.app.reports import reported_plan, reported_tasks
 from orchestrator.core import strictjson
 from orchestrator.core.routing import blocking, engine
 from orchestrator.core.routing.facts import MANAGER, WITHHELD, Case, Decision, Facts, Fired, Group, Path, Report, Target
@@ -39,7 +39,7 @@ def asked(work: Work, case: Case, agent: str) -> Decision | None:
     decision = engine.decide(case)
     if decision.question is None or decision.asks_session:
         return None
-    candidates = consequences.completed_by(work, case)
+    candidates = report_effects.completed_by(work, case)
     if candidates:
         case, completes = _as_written(work, case, agent, candidates)
         if completes and not case.report.review_reason:
@@ -50,25 +50,25 @@ def asked(work: Work, case: Case, agent: str) -> Decision | None:
 
 def _as_written(work: Work, case: Case, agent: str, candidates: list[str]) -> tuple[Case, bool]:
     """The case with its path as if the report counted, and whether that would complete a group."""
-    row = consequences.report_row(work, case, agent, case.transition.effect)
+    row = report_effects.report_row(work, case, agent, case.transition.effect)
     said = [("acknowledgements", {"group_id": name, "reason": reason}) for name, reason in
             case.report.acknowledge.items()]
     with work.step.tried(("agent_reports", row), *said):
-        completes = completing.would_complete(work, candidates)
-        asks = case.group is not None and consequences.asks_path(case)
+        completes = state_changes.would_complete(work, candidates)
+        asks = case.group is not None and report_effects.asks_path(case)
         path = work.reader.path(work.step.chain, case.group.id) if case.group is not None and asks else Path()
     return case._replace(path=path), completes
 
 
-def withhold(work: Work, case: Case, decision: Decision, agent: str) -> consequences.Applied:
+def withhold(work: Work, case: Case, decision: Decision, agent: str) -> report_effects.Applied:
     """Write a report that waits for a person, do what it does at once, and open the question about it."""
     group = case.group
-    consequences.insert_report(work, case, agent, WITHHELD)
+    report_effects.insert_report(work, case, agent, WITHHELD)
     meta.keep(work, case)
-    consequences.answer_turns(work, case)
+    report_effects.answer_turns(work, case)
     if group is not None and group.status == "pending":
-        consequences.start_group(work, case, group, agent)
-    opened = consequences.open_blocker(work, case, agent)
+        report_effects.start_group(work, case, group, agent)
+    opened = report_effects.open_blocker(work, case, agent)
     begins = group is None and case.transition.effect == "investigate"
     if begins:
         # The question is about this group, so that the session goes on meanwhile.
@@ -82,17 +82,17 @@ def withhold(work: Work, case: Case, decision: Decision, agent: str) -> conseque
         "concerns": list(blocking.concerned(case)),
         "acknowledge": case.report.acknowledge,
     }
-    question = consequences.ask(work, case, decision, agent, opened, waiting, **{REPORT: kept})
-    extras: Answer = {"effect": case.transition.effect, **consequences.in_files(work), "question_id": question}
+    question = report_effects.ask(work, case, decision, agent, opened, waiting, **{REPORT: kept})
+    extras: Answer = {"effect": case.transition.effect, **report_effects.in_files(work), "question_id": question}
     if opened:
         extras["blockers_opened"] = list(opened)
     if group is not None:
         extras["group_status"] = status
-    return consequences.Applied(group, waiting, extras)
+    return report_effects.Applied(group, waiting, extras)
 
 
 def release(
-    work: Work, version: Version, record: spawning.Record, question: queries.Row, kept: dict[str, Any]
+    work: Work, version: Version, record: dispatch.Record, question: queries.Row, kept: dict[str, Any]
 ) -> Answer:
     """Let the report that a question was about count, and carry out the decision that waited for the answer.
 
@@ -108,26 +108,26 @@ def release(
     why = _impossible(case) or reported_plan.why_not(work, case)
     if why is not None:
         fired = Fired("question", f"{case.report.status} cannot be carried out any more: {why}")
-        return spawning.decide(work, work.session(), version, record._replace(
+        return dispatch.decide(work, work.session(), version, record._replace(
             target=Target(MANAGER, "spawn"), rules=(*record.rules, fired),
             session_level=record.group is None or record.group.status != "in_progress",
         ))
     agent = str(row["agent_id"])
-    candidates = consequences.completed_by(work, case)
+    candidates = report_effects.completed_by(work, case)
     done = reported_tasks.finish_what_can_be(work, case, agent)
     _write_again(work, row, case)
     decision = engine.confirmed(case, record.target, record.model, record.include_context)
-    written = consequences.take_effect(work, case, agent, candidates, ())
+    written = report_effects.take_effect(work, case, agent, candidates, ())
     work.step.flush()
     planned = reported_plan.carry_out(work, written.case, agent)
-    applied = consequences.apply(work, written.case, decision, agent, written, begun=record.group)
+    applied = report_effects.apply(work, written.case, decision, agent, written, begun=record.group)
     warnings = [*planned.pop("warnings", ()), *done.pop("warnings", ())]
     applied.extras.update(planned | done | ({"warnings": warnings} if warnings else {}))
     if case.report.role == MANAGER:
-        acceptance.await_manager_again(work, decision, applied)
-    found = acceptance.record(work, version, written.case, decision, applied)
+        report_effects.await_manager_again(work, decision, applied)
+    found = report_effects.record(work, version, written.case, decision, applied)
     resolved = [*record.extras.get("blockers_resolved", ()), *written.resolved]
-    return spawning.decide(work, work.session(), version, found._replace(
+    return dispatch.decide(work, work.session(), version, found._replace(
         current_agent=record.current_agent, response_status=record.response_status, cause=record.cause, report=False,
         rules=(*record.rules, *found.rules), question=record.question, resume=record.resume,
         extras={**found.extras, **record.extras, **({"blockers_resolved": resolved} if resolved else {})},
@@ -170,7 +170,7 @@ def _write_again(work: Work, row: queries.Row, case: Case) -> None:
         "agent_reports", **{name: row[name] for name in copied}, effect=case.transition.effect, turn_assumed=0,
         reported_at=work.at,
     )
-    consequences.add_content(work, case)
+    report_effects.add_content(work, case)
 
 
 def _impossible(case: Case) -> str | None:

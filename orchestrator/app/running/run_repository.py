@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from orchestrator.app.engine import changes, task_blocks
-from orchestrator.app.kernel import acting
+from orchestrator.app.engine import state_changes, task_blocks
+from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Context, Work
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import blockers, names, strictjson
@@ -164,7 +164,7 @@ def log(work: Work, run: Run, events: Iterable[Mapping[str, Any]]) -> None:
 
 def runner(work: Work) -> Agent:
     """The agent in whose name runs move their tasks."""
-    return acting.require_agent(work, RUNNER)
+    return agent_checks.require_agent(work, RUNNER)
 
 
 def task_of(work: Work, run: Run) -> Task:
@@ -242,7 +242,7 @@ def close_questions(work: Work, run: Run, *, by: str, answer: str) -> None:
 
 def ask(work: Work, run: Run, *, kind: str, text: str) -> str:
     """Open a question about a run's task and return its id."""
-    return changes.open_question(
+    return state_changes.open_question(
         work, task_of(work, run).group_id, kind=kind, text=text, by=RUNNER, task_id=run.task_id
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orchestrator.app.engine import settling
+from orchestrator.app.engine import scheduler
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session.requests import DependGroup, UndependGroup
@@ -87,8 +87,8 @@ def undepend(work: Work, request: UndependGroup) -> Answer:
         "group_dependencies", (group_id, on, _added(work, group_id, on)),
         {"removed_seq": work.seq, "removed_by": by, "removed_reason": reason},
     )
-    settling.complete_freed(work, group_id)
-    settling.settle(work, "group")
+    scheduler.complete_freed(work, group_id)
+    scheduler.settle(work, "group")
     return _answer(work, group_id)
 
 

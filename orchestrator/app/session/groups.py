@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import new_groups, settling
+from orchestrator.app.engine import new_groups, scheduler
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session.requests import CreateGroup
@@ -51,7 +51,7 @@ def create(work: Work, request: CreateGroup) -> Answer:
     )
     new_groups.depend(work, group_id, dependencies, by=by)
     if session.planned:
-        settling.settle(work, "group")
+        scheduler.settle(work, "group")
     return _created(work, session, group_id, name, secure)
 
 

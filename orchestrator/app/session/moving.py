@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import changes, completing, group_endings, settling, spawning
+from orchestrator.app.engine import completion_path, dispatch, group_endings, scheduler, state_changes
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.session.requests import SetGroupStatus
@@ -104,7 +104,7 @@ def _refuse_asked(work: Work, group: Group) -> None:
 
 
 def _guard_completion(work: Work, group: Group) -> None:
-    row = completing.path_row(work.reader, work.step.chain, group.id)
+    row = completion_path.path_row(work.reader, work.step.chain, group.id)
     if row and row["valid"] == 1:
         return
     raise Refused(
@@ -125,18 +125,18 @@ def _external(work: Work, group: Group) -> Blocker:
 
 
 def _complete(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
-    changes.move_group(work, group, "completed", by=by, reason=reason, cause="set_status")
-    settling.settle(work, "set_status", closed=True)
+    state_changes.move_group(work, group, "completed", by=by, reason=reason, cause="set_status")
+    scheduler.settle(work, "set_status", closed=True)
 
 
 def _defer(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
     group_endings.defer(work, group, _external(work, group).id, reason=reason, by=by, cause="set_status")
-    settling.settle(work, "set_status", closed=True)
+    scheduler.settle(work, "set_status", closed=True)
 
 
 def _cancel(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
     group_endings.cancel(work, group, by=by, reason=reason, cause="set_status")
-    settling.settle(work, "set_status", closed=True)
+    scheduler.settle(work, "set_status", closed=True)
 
 
 def _reopen(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
@@ -144,20 +144,20 @@ def _reopen(work: Work, session: Session, version: Version, group: Group, by: st
     target = blocking.to_builder(version.workflow, group, "respawn")
     if group.status == "deferred_external" and blocker is not None:
         target = blocking.opener(version.workflow, group, blocker, "respawn")
-        changes.resolve_blocker(work, blocker.id, by=by, resolution="resumed", note=reason)
-    rung = settling.set_status_rung(work, version, group, target.agent)
-    changes.move_group(work, group, "in_progress", by=by, reason=reason, cause="set_status")
+        state_changes.resolve_blocker(work, blocker.id, by=by, resolution="resumed", note=reason)
+    rung = scheduler.set_status_rung(work, version, group, target.agent)
+    state_changes.move_group(work, group, "in_progress", by=by, reason=reason, cause="set_status")
     if rung:
         again = "set-status again and again"
-        settling.escalate(work, session, version, group, rung, "set_status", again, postponed=target)
+        scheduler.escalate(work, session, version, group, rung, "set_status", again, postponed=target)
     else:
-        spawning.decide(work, session, version, _reopened(version, session, group, target, reason))
-    settling.settle(work, "set_status")
+        dispatch.decide(work, session, version, _reopened(version, session, group, target, reason))
+    scheduler.settle(work, "set_status")
 
 
-def _reopened(version: Version, session: Session, group: Group, target: Target, reason: str) -> spawning.Record:
+def _reopened(version: Version, session: Session, group: Group, target: Target, reason: str) -> dispatch.Record:
     target, fired = engine.constrain(version.workflow, session, group, target)
-    return spawning.Record(
+    return dispatch.Record(
         current_agent=ROUTER,
         response_status="SET_STATUS",
         group=group,

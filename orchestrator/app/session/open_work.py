@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from orchestrator.app import starts
+from orchestrator.app.engine import decision_views as decided
 from orchestrator.app.engine import resuming
-from orchestrator.app.engine import turns as decided
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import handoff
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR

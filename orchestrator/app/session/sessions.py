@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.app.engine import changes, group_endings, new_groups, settling
+from orchestrator.app.engine import group_endings, new_groups, scheduler, state_changes
 from orchestrator.app.kernel import actors, human, operations
 from orchestrator.app.kernel.context import Answer, Circumstances, Context, Work, call_of, perform
 from orchestrator.app.session.requests import (
@@ -152,14 +152,15 @@ def begin(work: Work, request: CreateSession) -> Answer:
     if kind == "chat":
         _open_chat(work, session_id, by)
     else:
-        answer["decision"] = settling.begin(work, work.session(), version)
+        answer["decision"] = scheduler.begin(work, work.session(), version)
     answer["session"] = _row(work)
     return answer
 
 
 def _open_chat(work: Work, session_id: str, by: str) -> None:
     group = new_groups.insert(work, session_id, name="Chat", kind="chat", by=ROUTER)
-    changes.move_group(work, group, "in_progress", by=ROUTER, reason="a chat runs from its start", cause="session")
+    why = "a chat runs from its start"
+    state_changes.move_group(work, group, "in_progress", by=ROUTER, reason=why, cause="session")
 
 
 def _row(work: Work) -> dict[str, Any]:
@@ -200,7 +201,7 @@ def pause(work: Work, request: PauseSession) -> Answer:
     """
     by, reason = _acting(work, request, "pausing a session")
     _refuse_session_move(work, "paused")
-    changes.move_session(work, "active", "paused", by=by.id, reason=reason, cause="manual")
+    state_changes.move_session(work, "active", "paused", by=by.id, reason=reason, cause="manual")
     return {"success": True, "session": _row(work), "seq": work.seq}
 
 
@@ -219,8 +220,8 @@ def resume(work: Work, request: ResumeSession) -> Answer:
             "QUESTION_OPEN", f"Session {work.step.chain} waits for a person to answer question {question}.",
             suggest("inbox", session_id=work.step.chain), question_id=question,
         )
-    changes.move_session(work, "paused", "active", by=by.id, reason=reason, cause="manual")
-    settling.settle(work, "session", closed=True)
+    state_changes.move_session(work, "paused", "active", by=by.id, reason=reason, cause="manual")
+    scheduler.settle(work, "session", closed=True)
     return _settled(work)
 
 
@@ -281,7 +282,7 @@ def close(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
     runs.end_all(work, by=by)
     cancelled = group_endings.cancel_open(work, by=by, reason=reason, cause="session")
     outcome = "closed" if session.kind == "chat" else "abandoned"
-    changes.move_session(work, session.status, "ended", by=by, reason=reason, cause=cause, outcome=outcome)
+    state_changes.move_session(work, session.status, "ended", by=by, reason=reason, cause=cause, outcome=outcome)
     return cancelled
 
 
@@ -307,7 +308,7 @@ def set_testing_mode(work: Work, request: SetTestingMode) -> Answer:
         )
     if is_looser:
         human.require(work, by, what)
-    changes.record_change(
+    state_changes.record_change(
         work, "session_testing_mode", session.id, session.testing_mode, mode, by=by.id, reason=reason
     )
     work.update_session({"testing_mode": mode})
@@ -347,11 +348,11 @@ def upgrade_workflow(work: Work, request: UpgradeWorkflow) -> Answer:
             open=open_,
         )
     differs = rule_changes.require_person_to_upgrade(work, by, old.id, new.id)
-    changes.record_change(
+    state_changes.record_change(
         work, "session_workflow", session.id, old.workflow.hash, new.workflow.hash, by=by.id, reason=reason
     )
     work.update_session({"workflow_version_id": new.id})
-    settling.settle(work, "session")
+    scheduler.settle(work, "session")
     # What older rules answered is told again as it was.
     return _settled(work) | ({"changes": list(differs)} if work.asks(rule_changes.ASKED_SINCE) else {})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import calling, turns
+from orchestrator.app.engine import calling, decision_views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import open_work
 from orchestrator.core import handoff_groups, task_graph
@@ -74,7 +74,7 @@ def _helps(
     own = session["awaited_role"] == MANAGER
     full = {
         "session_id": session["id"], "role": MANAGER, "turn": session["turn"] if own else None, "groups": [group],
-        "statuses": turns.statuses(workflow, MANAGER, "spawn"), "phase_check": document.get("phase_check"),
+        "statuses": decision_views.statuses(workflow, MANAGER, "spawn"), "phase_check": document.get("phase_check"),
     }  # fmt: skip
     return handoff_groups.next_steps(full)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import spawning
+from orchestrator.app.engine import dispatch
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.task import task_status
 from orchestrator.core import questions, tasks
@@ -39,7 +39,7 @@ def decide(work: Work, session: Session, version: Version, question: Row, person
         done = by_run
     elif task is not None and not task.closed:
         done = _change(work, task, person, said.decision, said.note)
-    record = spawning.Record(
+    record = dispatch.Record(
         current_agent=PERSON,
         response_status=said.word.upper(),
         group=work.group(question["group_id"]) if question["group_id"] else None,
@@ -50,7 +50,7 @@ def decide(work: Work, session: Session, version: Version, question: Row, person
         reason=done,
         session_level=True,
     )
-    return spawning.decide(work, session, version, record)
+    return dispatch.decide(work, session, version, record)
 
 
 def _change(work: Work, task: tasks.Task, person: Agent, decision: str, note: str) -> str:

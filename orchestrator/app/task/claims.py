@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from orchestrator.app.engine import changes, task_blocks
-from orchestrator.app.kernel import acting, human
+from orchestrator.app.engine import state_changes, task_blocks
+from orchestrator.app.kernel import agent_checks, human
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.app.task.requests import ClaimTask, HeartbeatTask, ReleaseTask
@@ -55,7 +55,7 @@ def claim(work: Work, request: ClaimTask) -> Answer:
             return _nothing(work, agent)
     else:
         task = task_guards.require_task(work, work.step.chain, request.id)
-    acting.refuse_outside(work, agent, task.group_id)
+    agent_checks.refuse_outside(work, agent, task.group_id)
     task_guards.takes_part(work, agent.id)
     if task.claim_token is not None and request.claim_token == task.claim_token and task.claim_holder == agent.id:
         return {**_answer(work, task), "repeated": True, "unchanged": True}
@@ -65,8 +65,8 @@ def claim(work: Work, request: ClaimTask) -> Answer:
 def _agent(work: Work, given: str | None) -> Agent:
     if not given:
         raise Refused("ACTOR_REQUIRED", "A claim is somebody's.", again(agent_id="AGENT"))
-    agent = acting.require_agent(work, given)
-    acting.refuse_outside(work, agent, None)
+    agent = agent_checks.require_agent(work, given)
+    agent_checks.refuse_outside(work, agent, None)
     return agent
 
 
@@ -127,7 +127,7 @@ def _taken(work: Work, task: Task, agent: Agent, lease: int) -> Answer:
         task_guards.has_room(work, task, agent.id)
     reason = f"{before} is out of service" if gone else f"the lease of {before} ended at {task.claim_until}"
     if before is not None:
-        changes.record_change(work, "task_claim", task.id, before, agent.id, by=agent.id, reason=reason)
+        state_changes.record_change(work, "task_claim", task.id, before, agent.id, by=agent.id, reason=reason)
     values: dict[str, Value] = {"assignee": agent.id, **_columns(work, agent, lease)}
     answer = _answer(work, task_blocks.update(work, task, values))
     return {**answer, "taken_over_from": before} if before is not None else answer
@@ -238,7 +238,7 @@ def _without_token(work: Work, request: ReleaseTask) -> tuple[Task, Agent, str]:
         )
     agent = _agent(work, request.by)
     task_guards.by_hand(work, agent)
-    acting.refuse_outside(work, agent, task.group_id)
+    agent_checks.refuse_outside(work, agent, task.group_id)
     return task, agent, _why_freed(work, request, task, agent)
 
 

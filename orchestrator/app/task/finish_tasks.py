@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.kernel import acting
+from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Work
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.core import tasks
@@ -22,7 +22,7 @@ def finish(work: Work, ids: list[str], by: str) -> dict[str, Refused]:
     Returns:
         What was refused, by the task's id, in the order of the ids.
     """
-    agent = acting.require_agent(work, by)
+    agent = agent_checks.require_agent(work, by)
     left = list(dict.fromkeys(ids))
     while True:
         refused: dict[str, Refused] = {}
@@ -38,7 +38,7 @@ def finish(work: Work, ids: list[str], by: str) -> dict[str, Refused]:
 
 def _finish(work: Work, id_: str, agent: Agent) -> None:
     task = task_guards.require_task(work, work.step.chain, id_)
-    acting.refuse_outside(work, agent, task.group_id)
+    agent_checks.refuse_outside(work, agent, task.group_id)
     if task.status == tasks.DONE:
         return
     if task.pending:

@@ -5,8 +5,8 @@ Source: seed 002, validateUnblockPermission; seed 003, Blocker Taxonomy.
 
 from __future__ import annotations
 
-from orchestrator.app.engine import changes, settling
-from orchestrator.app.kernel import acting, actors, human, paging
+from orchestrator.app.engine import scheduler, state_changes
+from orchestrator.app.kernel import actors, agent_checks, human, paging
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.reports import unblocked_groups
 from orchestrator.app.task import task_guards, task_status
@@ -112,7 +112,7 @@ def resolve(work: Work, request: ResolveBlocker) -> Answer:
         return actors.reason(request.reason, f"Resolving blocker {row['id']}")
 
     agent = actors.first_of(work, lambda: actors.actor(work, request.by), reasoned)
-    acting.refuse_outside(work, agent, row["group_id"])
+    agent_checks.refuse_outside(work, agent, row["group_id"])
     legacy = actors.first_of(work, lambda: _check(work, row, agent), reasoned)
     reason = reasoned()
     return _write(work, row, agent, reason, "legacy" if legacy else "resolved")
@@ -144,9 +144,9 @@ def _write(work: Work, row: Row, agent: Agent, reason: str, resolution: str) -> 
 
     answer: Answer = {"success": True}
     if row["task_id"] is None:
-        changes.resolve_blocker(work, row["id"], by=agent.id, resolution=resolution, note=reason)
+        state_changes.resolve_blocker(work, row["id"], by=agent.id, resolution=resolution, note=reason)
         if row["group_id"] is not None:
-            settling.complete_freed(work, row["group_id"])
+            scheduler.complete_freed(work, row["group_id"])
             unblocked_groups.send_back(
                 work, row["group_id"], Blocker(*(row[name] for name in _OF_BLOCKER)), opened_seq=row["opened_seq"],
                 by=agent.id, reason=reason,
@@ -156,7 +156,7 @@ def _write(work: Work, row: Row, agent: Agent, reason: str, resolution: str) -> 
         task_status.resolve(work, task, [row["id"]], by=agent.id, reason=reason, resolution=resolution)
         answer["task"] = task_views.changed(work, task.id)["task"]
     if work.session().planned:
-        settling.settle(work, "task")
+        scheduler.settle(work, "task")
     answer |= {"blocker": _require(work.context, work.step.chain, row["id"]), "seq": work.seq}
     if work.decisions:
         answer["followed_by"] = work.decisions

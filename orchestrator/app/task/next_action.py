@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from orchestrator.app.engine import turns as decided
+from orchestrator.app.engine import decision_views as decided
 from orchestrator.app.kernel.context import Answer, Context, Work
 from orchestrator.app.task import next_waits
 from orchestrator.core import names, permissions, tasks

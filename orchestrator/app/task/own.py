@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.kernel import acting
+from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Call, Context, Work, perform
 from orchestrator.core import masking, strictjson, tasks
 from orchestrator.core.suggestions import suggest
@@ -86,7 +86,7 @@ def _answered(context: Context, session: str, request: str) -> str | None:
 def _refuse(work: Work) -> dict[str, Any]:
     """Refuse a call in which something was left out that cannot be found out."""
     session = work.session().id if work.step.chain != STORE_CHAIN else ""
-    agent = acting.require_agent(work, work.actor)
+    agent = agent_checks.require_agent(work, work.actor)
     raise Refused(
         "UNKNOWN_TASK", f"{agent.id} works at no task in session {session}.",
         suggest("next", agent_id=agent.id, session_id=session),

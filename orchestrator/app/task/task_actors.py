@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.kernel import acting, actors, human
+from orchestrator.app.kernel import actors, agent_checks, human
 from orchestrator.app.kernel.context import Work
 from orchestrator.app.task import task_guards
 from orchestrator.core.routing.facts import MANAGER, PERSON, VALIDATOR
@@ -19,7 +19,7 @@ def actor(work: Work, by: str | None, group: str | None) -> Agent:
         Refused: ACTOR_REQUIRED, UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED.
     """
     agent = actors.actor(work, by)
-    acting.refuse_outside(work, agent, group)
+    agent_checks.refuse_outside(work, agent, group)
     task_guards.by_hand(work, agent)
     return agent
 
@@ -37,4 +37,4 @@ def planner(work: Work, by: str | None, group: str | None) -> str:
         return named
     found = work.group(group) if group is not None else None
     role = found.awaited_role if found is not None else None
-    return acting.acting_agent(work, MANAGER if role in (None, PERSON, VALIDATOR) else str(role), found, None)
+    return agent_checks.acting_agent(work, MANAGER if role in (None, PERSON, VALIDATOR) else str(role), found, None)

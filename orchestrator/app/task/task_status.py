@@ -194,15 +194,15 @@ def _follow(work: Work, closed: list[Task]) -> None:
             free(work, now or waiting)
     groups = dict.fromkeys(task.group_id for task in closed if task.group_id)
     if groups:
-        from orchestrator.app.engine import settling
+        from orchestrator.app.engine import scheduler
 
         for group in groups:
-            settling.complete_freed(work, group)
+            scheduler.complete_freed(work, group)
         if work.call.kind in ("route", "answer"):
             # The report's own decision comes first; the machinery runs after it.
             work.unsettled = True
         elif work.session().planned:
-            settling.settle(work, "task")
+            scheduler.settle(work, "task")
 
 
 def free(work: Work, task: Task, dropped: str | None = None) -> Task:

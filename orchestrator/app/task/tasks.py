@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.app.engine import new_groups, task_blocks
-from orchestrator.app.kernel import acting, actors
+from orchestrator.app.kernel import actors, agent_checks
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.task import task_actors, task_guards, task_links, task_status, task_views
 from orchestrator.app.task.requests import CreateTask, SetTaskStatus
@@ -81,7 +81,7 @@ def create(work: Work, request: CreateTask) -> Answer:
             suggest("task show", id=request.id, session_id=session.id),
         )
     where = _place(work, request, session)
-    acting.refuse_outside(work, agent, where.group)
+    agent_checks.refuse_outside(work, agent, where.group)
     _check_assignee(work, request, where.group)
     blocked = (request.status or tasks.TODO) == tasks.BLOCKED
     reason = names.said(request.reason)
@@ -135,8 +135,8 @@ def _check_assignee(work: Work, request: CreateTask, group: str | None) -> None:
     assignee = request.assignee
     if assignee is None:
         return
-    agent = acting.require_agent(work, assignee)
-    acting.refuse_outside(work, agent, group)
+    agent = agent_checks.require_agent(work, assignee)
+    agent_checks.refuse_outside(work, agent, group)
     if agent.kind == "system":
         raise Refused("NOT_PERMITTED", f"{assignee} is the system; it takes no task.", suggest("agent list"))
     task_guards.takes_part(work, agent.id)

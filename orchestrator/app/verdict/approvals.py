@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import changes
+from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session.pending_commands import PENDING
@@ -36,7 +36,7 @@ def approve(work: Work, request: ApproveCriterion) -> Answer:
         raise Refused("ILLEGAL_MOVE", f"Criterion {row['id']} has no command that waits for a confirmation.", look)
     person = actors.person_named(work, request.by, f"Allowing the command of criterion {row['id']}")
     work.actor = person.id
-    changes.record_change(
+    state_changes.record_change(
         work, "criterion_command", row["id"], PENDING, APPROVED, by=person.id, reason=names.said(request.reason)
     )
     work.step.update(

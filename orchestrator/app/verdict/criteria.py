@@ -331,9 +331,9 @@ def _require(work: Work, id_: str) -> Row:
 
 
 def _record(work: Work, entity: str, id_: str, old: str | None, new: str, by: str, reason: str) -> None:
-    from orchestrator.app.engine import changes
+    from orchestrator.app.engine import state_changes
 
-    changes.record_change(work, entity, id_, old, new, by=by, reason=reason)
+    state_changes.record_change(work, entity, id_, old, new, by=by, reason=reason)
 
 
 def _update(work: Work, id_: str, values: dict[str, Any]) -> None:

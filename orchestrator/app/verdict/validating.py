@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import progress
-from orchestrator.app.kernel import acting, attached, human, operations
+from orchestrator.app.kernel import agent_checks, attached, human, operations
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, call_of, perform
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import merges, verdicts
@@ -150,7 +150,7 @@ def _may_ask(context: Context, session_id: str, by: str | None) -> bool:
     if by is None:
         return True
     agent = context.reader.agent(by)
-    known = agent is not None and bool(agent.active) and acting.within(agent, session_id, None)
+    known = agent is not None and bool(agent.active) and agent_checks.within(agent, session_id, None)
     return known and agent is not None and (agent.kind == "ai" or _is_proven(context, agent))
 
 

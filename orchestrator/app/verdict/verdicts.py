@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import changes, settling, spawning
+from orchestrator.app.engine import dispatch, scheduler, state_changes
 from orchestrator.app.kernel import actors
 from orchestrator.app.kernel.context import Answer, Context, Version, Work
 from orchestrator.app.verdict import requests
@@ -136,7 +136,7 @@ def _case(work: Work, version: Version, verdict: dict[str, Any], head: str) -> C
     report = Report(VALIDATOR, name, VALIDATOR, name, summary=verdict["reason"], details=dict(sorted(details.items())))
     transition, _ = engine.find(version.workflow, report)
     session = work.session()
-    visits = work.reader.visits(session, VALIDATOR, name, own=False, most=settling.most_visits(version))
+    visits = work.reader.visits(session, VALIDATOR, name, own=False, most=version.most_visits)
     facts = Facts(session, visits=visits)
     return Case(version.workflow, version.models, facts, report, transition or _transition(name), None, Path())
 
@@ -188,8 +188,8 @@ def _accept(work: Work, verdict: dict[str, Any]) -> None:
         group = work.group(group_id)
         assert group is not None  # noqa: S101 - the record is as it was when the verdict was found
         reason = "the project manager's acknowledgement, accepted by the validator"
-        changes.move_group(work, group, "completed", by=AGENT, reason=reason, cause="verdict")
-    changes.move_session(
+        state_changes.move_group(work, group, "completed", by=AGENT, reason=reason, cause="verdict")
+    state_changes.move_session(
         work, work.session().status, "ended", by=AGENT, reason=verdict["reason"], cause="verdict", outcome="accepted"
     )
 
@@ -207,7 +207,7 @@ def _decide(work: Work, version: Version, case: Case, open_question: str | None)
         target, rules = decision.target, decision.rules
         if decision.question is not None:
             extras["question_id"] = _ask(work, decision)
-    record = spawning.Record(
+    record = dispatch.Record(
         current_agent=VALIDATOR,
         response_status=case.report.status,
         group=None,
@@ -220,7 +220,7 @@ def _decide(work: Work, version: Version, case: Case, open_question: str | None)
         report=True,
         session_level=True,
     )
-    return spawning.decide(work, work.session(), version, record)
+    return dispatch.decide(work, work.session(), version, record)
 
 
 def _ask(work: Work, decision: Decision) -> str:
@@ -234,4 +234,4 @@ def _ask(work: Work, decision: Decision) -> str:
         "reporter": {"role": VALIDATOR, "agent_id": AGENT},
     }
     kind, text = decision.question
-    return settling.ask(work, work.session(), None, kind, text, by=AGENT, decision=strictjson.canonical(stored))
+    return scheduler.ask(work, work.session(), None, kind, text, by=AGENT, decision=strictjson.canonical(stored))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import changes
+from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel import human
 from orchestrator.app.kernel.context import Work
 from orchestrator.core.suggestions import suggest
@@ -77,7 +77,7 @@ def confirm(work: Work, agent: Agent, hash_: str, reason: str) -> list[str]:
     human.require(work, agent, f"Confirming changed rules as {agent.id}")
     open_ = [each for each in versions.moves(work.context.connection, work.step.chain) if each.is_open]
     if open_:
-        changes.record_change(
+        state_changes.record_change(
             work, versions.CONFIRMED, work.step.chain, hash_, hash_, by=agent.id, reason=reason
         )
     return [each.text() for each in open_]

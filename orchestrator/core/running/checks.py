@@ -7,12 +7,12 @@ Source: seed 001, Property 4 and 11.
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from orchestrator.core import strictjson
 from orchestrator.core.running.tests_exist import DEFAULT, Argv, Detection, own_tests
 from orchestrator.core.tuples import NamedTuple
 
@@ -125,8 +125,8 @@ def _node(paths: Collection[str], texts: Mapping[str, str]) -> Found:
 
 def _scripts(text: str) -> dict[str, str]:
     try:
-        document = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError):
+        document = strictjson.lenient(text) if text.strip() else {}
+    except ValueError:
         return {}
     scripts = document.get("scripts") if isinstance(document, dict) else None
     return {key: value for key, value in scripts.items() if isinstance(value, str)} if isinstance(scripts, dict) else {}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from orchestrator.core import strictjson
 from orchestrator.core.running import locks
 from orchestrator.core.tuples import NamedTuple
 
@@ -41,7 +42,7 @@ def render(occupant: Occupant) -> bytes:
 def read(data: bytes) -> Occupant | None:
     """The occupant that a file holds; None where it is not what the runner writes."""
     try:
-        document = json.loads(data)
+        document = strictjson.lenient(data)
         found = Occupant(**document)
     except (ValueError, TypeError):
         return None

@@ -6,9 +6,10 @@ the edges that every session has: a way that exists only after two failures or i
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 
-from orchestrator.core.workflow import cycles, edges, lenient, vocabulary
+from orchestrator.core.workflow import edges, lenient, vocabulary
 from orchestrator.core.workflow.edges import Edge
 from orchestrator.core.workflow.model import Transition, Workflow
 from orchestrator.core.workflow.problems import Finding, Path
@@ -117,8 +118,8 @@ def _unmerged(workflow: Workflow) -> Iterator[Finding]:
 
 def _unbounded(workflow: Workflow, plain: tuple[Edge, ...]) -> Iterator[Finding]:
     free = tuple(edge for edge in plain if not _bounded(workflow.transitions[edge.source, edge.status]))
-    for component in cycles.components(free):
-        shortest = cycles.shortest(component)
+    for component in components(free):
+        shortest = shortest_cycle(component)
         loops = [edge for edge in component if edge.source == edge.target and edge not in shortest]
         shown = [_walk(shortest), *(f"{edge.source} {edge.status} > {edge.target}" for edge in loops)]
         roles = ", ".join(dict.fromkeys(edge.source for edge in component))
@@ -137,3 +138,37 @@ def _bounded(t: Transition) -> bool:
 def _walk(path: tuple[Edge, ...]) -> str:
     steps = [f"{edge.source} {edge.status}" for edge in path]
     return " > ".join([*steps, path[-1].target])
+
+
+def components(given: tuple[Edge, ...]) -> list[tuple[Edge, ...]]:
+    """The edges of each strongly connected part that holds a cycle, in the order of the first edge."""
+    forth = {role: edges.reach((role,), given) for role in dict.fromkeys(edge.source for edge in given)}
+    parts: dict[frozenset[str], list[Edge]] = {}
+    for edge in given:
+        if edge.source in forth.get(edge.target, ()):
+            mutual = frozenset(role for role in forth[edge.source] if edge.source in forth.get(role, ()))
+            parts.setdefault(mutual, []).append(edge)
+    return [tuple(part) for part in parts.values()]
+
+
+def shortest_cycle(component: tuple[Edge, ...]) -> tuple[Edge, ...]:
+    """A shortest cycle through more than one role, else through one."""
+    several = tuple(edge for edge in component if edge.source != edge.target)
+    found = [cycle for edge in several if (cycle := _back(edge, several))]
+    return min(found, key=len) if found else component[:1]
+
+
+def _back(first: Edge, given: tuple[Edge, ...]) -> tuple[Edge, ...]:
+    queue: deque[tuple[Edge, ...]] = deque([(first,)])
+    seen = {first.target}
+    while queue:
+        path = queue.popleft()
+        for edge in given:
+            if edge.source != path[-1].target:
+                continue
+            if edge.target == first.source:
+                return (*path, edge)
+            if edge.target not in seen:
+                seen.add(edge.target)
+                queue.append((*path, edge))
+    return ()

@@ -8,13 +8,16 @@ Source: seed 004, Proposed Solution 1.
 from __future__ import annotations
 
 import codecs
+import json
 from typing import Any
 
+from orchestrator.core import json_positions
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.core.workflow import model, problems, strict_json, vocabulary
+from orchestrator.core.workflow import model, problems, vocabulary
 from orchestrator.core.workflow.problems import Finding, Path, Problem
 
 MAX_BYTES = 4 * 1024 * 1024
+MAX_DEPTH = 32
 
 _WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -50,14 +53,15 @@ def load_text(data: bytes, source: str) -> Loaded:
     text = _decode(data, found)
     if text is None:
         return Loaded(None, "", "", tuple(found), {}, None, source)
-    reader = strict_json.Reader(text)
+    reader = json_positions.Reader(text, MAX_DEPTH)
     raw = _read(reader, found)
-    found += [problems.place(finding, reader.lines) for finding in reader.findings]
+    lines = reader.lines()
+    found += [problems.place(_worded(fault), lines) for fault in reader.faults]
     if raw is None:
-        return Loaded(None, "", "", tuple(found), reader.lines, None, source)
+        return Loaded(None, "", "", tuple(found), lines, None, source)
     document = settle(raw)
     canonical = model.canonical(document)
-    return Loaded(document, canonical, model.hash_of(canonical), tuple(found), reader.lines, raw, source)
+    return Loaded(document, canonical, model.hash_of(canonical), tuple(found), lines, raw, source)
 
 
 def settle(raw: dict[str, Any]) -> dict[str, Any]:
@@ -119,17 +123,40 @@ def _refuse_bytes(data: bytes) -> Finding | None:
     return None
 
 
-def _read(reader: strict_json.Reader, found: list[Problem]) -> dict[str, Any] | None:
+def lines(content: str) -> dict[Path, int]:
+    """The line, from 1, on which each entry of a file begins that was loaded before, by its path."""
+    reader = json_positions.Reader(content, MAX_DEPTH)
+    reader.read()
+    return reader.lines()
+
+
+def _read(reader: json_positions.Reader, found: list[Problem]) -> dict[str, Any] | None:
     try:
         value = reader.read()
-    except strict_json.Unreadable as error:
-        found.append(problems.place(error.finding, {})._replace(line=error.line))
+    except json_positions.Unreadable as error:
+        found.append(problems.place(_worded(error.fault), {})._replace(line=error.fault.line))
         return None
     if not isinstance(value, dict):
         message = f"The file holds {kind_of(value)}, not an object of roles."
-        found.append(problems.place(Finding("W110", (), message, "Begin with {."), reader.lines))
+        found.append(problems.place(Finding("W110", (), message, "Begin with {."), reader.lines()))
         return None
     return value
+
+
+def _worded(fault: json_positions.Fault) -> Finding:
+    if fault.kind == json_positions.DEPTH:
+        return Finding("W108", fault.path, f"The file is nested deeper than {MAX_DEPTH} levels.", "Flatten it.")
+    if fault.kind == json_positions.DUPLICATE:
+        lines = f"on line {fault.first} and on line {fault.line}"
+        message = f"The key {json.dumps(fault.path[-1])} stands twice in one object: {lines}."
+        return Finding("W105", fault.path, message, "Join the two, or remove or rename one of them.")
+    if fault.kind == json_positions.NUMBER:
+        return Finding("W106", fault.path, f"{fault.words} is no finite number.", "Write a whole number.")
+    if fault.kind == json_positions.TEXT:
+        message = "A text holds a NUL or half of a surrogate pair."
+        return Finding("W109", fault.path, message, "Remove the character.")
+    message = f"Not JSON: {fault.words} (line {fault.line}, column {fault.column})."
+    return Finding("W104", fault.path, message, "Mend the syntax there; comments go into `_note` keys.")
 
 
 def kind_of(value: object) -> str:

@@ -158,7 +158,7 @@ def _transition(role: str, status: str, entry: dict[str, Any]) -> Transition:
         get("escalation_check", False),
         get("iteration_budget_check", False),
         get("max_parallel"),
-        get("resolves") or vocabulary.default_resolves(effect),
+        get("resolves") or vocabulary.DEFAULT_RESOLVES.get(effect, vocabulary.NONE),
         get("mandatory_review", False),
         get("bypass_qa", False),
         get("description") or get("_note") or "",

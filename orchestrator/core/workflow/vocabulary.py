@@ -174,8 +174,5 @@ def effect_of(role: str, status: str) -> str:
     return known_effect(role, status) or NONE
 
 
-def default_resolves(effect: str) -> str:
-    """Which open blockers a report of this effect settles where its transition does not say."""
-    if effect in ("guide", "resume"):
-        return NEWEST
-    return ALL if effect == "approve" else NONE
+DEFAULT_RESOLVES = {"guide": NEWEST, "resume": NEWEST, "approve": ALL}
+"""Which open blockers a report of an effect settles where its transition does not say; of any other effect, none."""

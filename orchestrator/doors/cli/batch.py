@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from orchestrator import bootstrap, errors, files
-from orchestrator.app.kernel import arguments, operations, outcomes
+from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.people import verification
 from orchestrator.core import large, names, strictjson
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import batch_arguments, calling, catalogue, output, suggested_commands
+from orchestrator.doors.cli import batch_arguments, calling, catalogue, output
 from orchestrator.doors.cli.options import Command, Given, Result, argument
 
 DOOR = "batch"
@@ -52,7 +52,7 @@ def _batch(given: Given) -> Result:
     try:
         listening = True
         for number, line in _lines(stream):
-            answer = suggested_commands.worded(_answer(runner, line, number))
+            answer = output.worded(_answer(runner, line, number))
             failed += not answer["success"]
             if listening:
                 listening = output.write(output.line(answer), _recorded(answer, number))
@@ -107,17 +107,17 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
         code = found.pop("exit_code", errors.EXIT_OK)
         if warnings:
             found["warnings"] = [*(found.get("warnings") or ()), *warnings]
-        return {**outcomes.success(found, context.path), "op": words, "exit_code": code}
+        return {**operations.success(found, context.path), "op": words, "exit_code": code}
     except errors.OrchestratorError as problem:
-        session = outcomes.hinted(problem, outcomes.session_of(words, bound) if words else None)
-        return {**outcomes.failure(problem, session), "op": words, "exit_code": problem.exit_code}
+        session = operations.hinted(problem, operations.session_of(words, bound) if words else None)
+        return {**operations.failure(problem, session), "op": words, "exit_code": problem.exit_code}
     except Exception as problem:
         _abandon(runner)
         known = bootstrap.environment_problem(problem, runner.context.path)
         if known is not None:
-            return {**outcomes.failure(known, None), "op": words, "exit_code": known.exit_code}
+            return {**operations.failure(known, None), "op": words, "exit_code": known.exit_code}
         what = errors.OrchestratorError("INTERNAL", calling.unexpected(problem), "Report this line as a fault")
-        return {**outcomes.failure(what, None), "op": words, "exit_code": errors.EXIT_INTERNAL}
+        return {**operations.failure(what, None), "op": words, "exit_code": errors.EXIT_INTERNAL}
 
 
 def _own(runner: _Runner, words: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def _own(runner: _Runner, words: str, given: dict[str, Any]) -> dict[str, Any]:
     call = batch_arguments.own(command, given, runner.db or runner.context.path)
     found = calling.run(command, call._replace(json=True))
     answer = {**found.answer, "document": strictjson.loads(found.text or "", words)} if found.raw else found.answer
-    return {**outcomes.success(answer, answer.get("db")), "op": words, "exit_code": found.exit_code}
+    return {**operations.success(answer, answer.get("db")), "op": words, "exit_code": found.exit_code}
 
 
 def _abandon(runner: _Runner) -> None:

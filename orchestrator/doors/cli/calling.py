@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app.kernel import arguments, operations, outcomes
-from orchestrator.doors.cli import output, suggested_commands, waiting
+from orchestrator.app.kernel import arguments, operations
+from orchestrator.doors.cli import output, waiting
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
 
@@ -56,7 +56,7 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         with waiting.shown(words):
             return result(call(context, words, **bound), context.path)
     except OrchestratorError as problem:
-        problem.data.setdefault("_session", outcomes.hinted(problem, outcomes.session_of(words, bound)))
+        problem.data.setdefault("_session", operations.hinted(problem, operations.session_of(words, bound)))
         problem.data.setdefault("db", context.path)
         raise
     except Exception as error:
@@ -118,7 +118,7 @@ def record_unread(words: str, given: Given, problem: InvalidInput) -> None:
 def result(answer: dict[str, Any], path: str | None) -> Result:
     """An answer with its database; a read says by `exit_code` how to end."""
     code = answer.pop("exit_code", 0)
-    return Result({"db": path, **suggested_commands.worded(answer)}, exit_code=code)
+    return Result({"db": path, **output.worded(answer)}, exit_code=code)
 
 
 def unexpected(problem: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from orchestrator import bootstrap
 from orchestrator.app import maintenance
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import calling, shapes, suggested_commands
+from orchestrator.doors.cli import calling, output, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, argument, flag
 from orchestrator.doors.cli.text import layout
 
@@ -77,7 +77,7 @@ def _verdict(answer: dict[str, Any], rows: list[dict[str, Any]]) -> str:
         return "Something is wrong."
     warned = sum(row["severity"] == "warning" for row in rows)
     found = f"No errors found, {layout.counted(warned, 'warning')}." if warned else "No problems found."
-    command = suggested_commands.worded(suggest("audit verify"))
+    command = output.worded(suggest("audit verify"))
     return f"{found} Rows were not compared with the record. To do that, run:\n  {command}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import calling, suggested_commands
+from orchestrator.doors.cli import calling, output
 from orchestrator.doors.cli.options import Given
 from orchestrator.doors.cli.text.layout import visible
 
@@ -28,10 +28,10 @@ def after_route(answer: Answer, given: Given) -> list[str]:
 def _next(decision: Answer, given: Given) -> list[str]:
     action, session = decision.get("action"), decision["session_id"]
     if action == "validate_then_end":
-        return [f"The validator is awaited: {suggested_commands.worded(suggest('validate', session_id=session))}"]
+        return [f"The validator is awaited: {output.worded(suggest('validate', session_id=session))}"]
     if action == "pause_for_user":
         question = visible(decision.get("question_id"))
-        inbox = suggested_commands.worded(suggest("inbox", session_id=session))
+        inbox = output.worded(suggest("inbox", session_id=session))
         return [f"A person must answer question {question}: {inbox}"]
     if decision.get("handoff"):
         return [f"Next: {visible(decision['handoff'])}"]
@@ -51,7 +51,7 @@ def after_create(answer: Answer, given: Given) -> list[str]:
     if _status(session, given)["session"]["planned"]:
         return []
     command = suggest("route", current_agent="project_manager", status=PLANNED, session_id=session)
-    return [f"Once every group is created, the plan is reported: {suggested_commands.worded(command)}"]
+    return [f"Once every group is created, the plan is reported: {output.worded(command)}"]
 
 
 def _status(session: str, given: Given) -> Answer:

@@ -12,9 +12,9 @@ import sys
 from typing import Any, NoReturn
 
 from orchestrator import errors
-from orchestrator.app.kernel import outcomes
+from orchestrator.app.kernel import operations
 from orchestrator.core import names
-from orchestrator.doors.cli import catalogue, early_interrupts, output, screen, suggested_commands, values
+from orchestrator.doors.cli import catalogue, early_interrupts, output, screen, values
 from orchestrator.doors.cli.options import Command, Given, Result
 
 _LEADING = {"--json": 1, "--debug": 1, "--db": 2}
@@ -82,7 +82,7 @@ def _called(argv: list[str], *, is_program: bool) -> int:
     except errors.InvalidInput as problem:
         calling.record_unread(command.words, values.unread(command, raw, os.environ), problem)
         raise
-    suggested_commands.name_database(given.db)
+    output.name_database(given.db)
     if not given.json:
         screen.use(screen.of(sys.stdout, os.environ, bootstrap.now(), utc=given.utc, color=given.color))
     return _answered(command, given, calling.run(command, given))
@@ -134,12 +134,12 @@ def _version() -> int:
 def _answered(command: Command, given: Given, result: Result) -> int:
     if result.printed:
         return result.exit_code
-    answer = suggested_commands.worded(result.answer)
+    answer = output.worded(result.answer)
     if given.warnings:
         answer = {**answer, "warnings": [*(answer.get("warnings") or ()), *given.warnings]}
     recorded = output.recorded_step(answer, command.words)
     if given.json and not result.raw:
-        output.write(output.line(outcomes.success(answer, answer.get("db"))), recorded)
+        output.write(output.line(operations.success(answer, answer.get("db"))), recorded)
         return result.exit_code
     from orchestrator.doors.cli import shapes
 
@@ -180,13 +180,13 @@ def _named_db(argv: list[str]) -> str | None:
 
 def _failed(problem: errors.OrchestratorError, argv: list[str]) -> int:
     code = problem.data.pop("_exit_code", problem.exit_code)
-    suggested_commands.name_database(_named_db(argv))
+    output.name_database(_named_db(argv))
     if problem.code == "HUMAN_REQUIRED":
         problem.suggestion = _by_a_person(problem.suggestion, argv)
     if _json(argv) and not output.is_lost(problem):
         try:
-            answer = outcomes.failure(problem, problem.data.get("_session"))
-            output.write(output.line(suggested_commands.worded(answer)))
+            answer = operations.failure(problem, problem.data.get("_session"))
+            output.write(output.line(output.worded(answer)))
         except errors.EnvironmentProblem as second:
             output.complain(_sentence(second))
     else:
@@ -208,7 +208,7 @@ def _sentence(problem: errors.OrchestratorError) -> str:
         shown = "" if _says(each, problem) else _problem(each, problem.message)
         lines += [f"  {shown}"] if shown else []
     if problem.suggestion:
-        lines.append(f"try: {shapes.visible(suggested_commands.worded(problem.suggestion))}")
+        lines.append(f"try: {shapes.visible(output.worded(problem.suggestion))}")
     return "\n".join(lines)
 
 

@@ -1,5 +1,7 @@
 """Writing answers: JSON or text, to the file descriptors themselves, so that nothing is left to fail at the end.
 
+The commands that an answer suggests name the database of its call, so that they work where they are copied to.
+
 JSON is ASCII, so it fits every locale. Text is encoded as the terminal asks, and what it cannot show is escaped.
 """
 
@@ -12,8 +14,8 @@ import sys
 from typing import Any
 
 from orchestrator.app.kernel import operations
-from orchestrator.core import masking
-from orchestrator.core.suggestions import suggest
+from orchestrator.core import masking, names, suggestions
+from orchestrator.core.suggestions import ELSEWHERE, Suggestion, suggest
 from orchestrator.doors.cli import screen
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 
@@ -129,3 +131,38 @@ def recorded_step(answer: dict[str, Any], words: str) -> str | None:
     seq = answer.get("seq")
     found = answer.get("decision_id") or (f"step {seq}" if seq is not None else None)
     return str(found) if found else None
+
+
+_options = ""
+"""What the commands of this call's answer have between program and operation."""
+
+
+def name_database(db: str | None) -> None:
+    """Have every later command name a database.
+
+    Args:
+        db: the file as the call named it; None where it named none.
+    """
+    global _options
+    _options = "" if db is None else option(db)
+
+
+def option(db: str) -> str:
+    """`--db FILE` as the words of a command that may be run in any folder."""
+    try:
+        path = os.path.abspath(db)
+    except OSError:
+        path = db
+    return f"--db {names.word(path)}"
+
+
+def worded(found: Any) -> Any:
+    """A text or an answer, its commands with the database."""
+    return suggestions.reword(found, _command) if _options else found
+
+
+def _command(suggestion: Suggestion) -> str:
+    named = "db" in suggestion.arguments or suggestion.audience == ELSEWHERE
+    if named or not suggestion.operation:
+        return suggestion
+    return suggestions.command_line(suggestion.operation, suggestion.arguments, _options)

@@ -11,7 +11,7 @@ from orchestrator import bootstrap
 from orchestrator.app.audit.requests import ExportSession
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import calling, output, shapes, suggested_commands
+from orchestrator.doors.cli import calling, output, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, argument, of_operation
 from orchestrator.doors.cli.text import records as text
 
@@ -52,7 +52,7 @@ def _imported(answer: dict[str, Any]) -> str:
         f"Session {answer['session_id']} is imported into {where}: {answer['events']} events told again and equal",
         f"Head {answer['head']}",
         *text.evidence(answer),
-        f"Next: {suggested_commands.worded(suggest('status', session_id=answer['session_id']))}",
+        f"Next: {output.worded(suggest('status', session_id=answer['session_id']))}",
     ))  # fmt: skip
 
 

@@ -8,9 +8,9 @@ from importlib import util
 from typing import Any
 
 from orchestrator import resources
-from orchestrator.app.kernel import outcomes
+from orchestrator.app.kernel import operations
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import catalogue, output, suggested_commands
+from orchestrator.doors.cli import catalogue, output
 from orchestrator.doors.cli.options import INTEGER, SECRET, WORDS, Command, Given, Result, option
 from orchestrator.doors.cli.repl import flags
 from orchestrator.errors import EnvironmentProblem, InvalidInput, UsageError
@@ -101,7 +101,7 @@ class _Teller:
                 "token": None if self._again else listening.token,
                 "warnings": [] if self._again else self._warnings(listening),
             }
-            output.write(output.line(outcomes.success(found, listening.db)))
+            output.write(output.line(operations.success(found, listening.db)))
         else:
             output.write("".join(f"{line}\n" for line in self._lines(listening, link)).encode())
         self._again = True
@@ -123,7 +123,7 @@ class _Teller:
     def _advice(self, listening: Any) -> str:
         """How a person comes in where no link is printed, since an agent could read it there."""
         link = suggest("human link", url=listening.url)
-        return f"Sign in: run `{suggested_commands.worded(link)}` at a terminal of your own."
+        return f"Sign in: run `{output.worded(link)}` at a terminal of your own."
 
 
 def _require_packages() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.core.suggestions import sentence, suggest
-from orchestrator.doors.cli import calling, shapes, suggested_commands
+from orchestrator.doors.cli import calling, output, shapes
 from orchestrator.doors.cli.options import Command, Given, Result, option
 
 
@@ -60,7 +60,7 @@ def _show(answer: dict[str, Any]) -> str:
     if "project" in answer:
         made = ", ".join(answer["created"]) or "nothing was missing"
         workflow += f"\nProject {shapes.visible(answer['project'])} is set up: {shapes.visible(made)}."
-    create = suggested_commands.worded(suggest("session create", id="S1", goal="My goal"))
+    create = output.worded(suggest("session create", id="S1", goal="My goal"))
     return f"{database}\n{workflow}\nNext: {create}"
 
 

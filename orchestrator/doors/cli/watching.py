@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 
 from orchestrator import bootstrap
-from orchestrator.app.kernel import outcomes
+from orchestrator.app.kernel import operations
 from orchestrator.doors.cli import calling, output, screen, text
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.errors import UsageError
@@ -91,5 +91,5 @@ def _over(found: Result) -> bool:
 def _shown(found: Result, given: Given) -> bytes:
     answer = found.answer
     if given.json:
-        return output.line(outcomes.success(answer, answer["db"]))
+        return output.line(operations.success(answer, answer["db"]))
     return output.text(text.render("status", answer), sys.stdout) + b"\n"

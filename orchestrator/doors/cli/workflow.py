@@ -7,7 +7,7 @@ import pathlib
 import sys
 from typing import Any
 
-from orchestrator.app.kernel import outcomes
+from orchestrator.app.kernel import operations
 from orchestrator.app.workflow.requests import DrawWorkflow, LoadWorkflow
 from orchestrator.doors.cli import calling, screen, shapes
 from orchestrator.doors.cli.options import (
@@ -108,11 +108,11 @@ def _check(given: Given) -> Result:
         answer |= {"ok": proof.ok, "proof": proof.answer()}
     if code == EXIT_OK:
         document = {"db": None, **answer}
-        return Result(document, json.dumps(outcomes.success(document, None), indent=2))
+        return Result(document, json.dumps(operations.success(document, None), indent=2))
     problem = _invalid(source, answer)
     if given.json:
         raise problem
-    return Result({"db": None}, json.dumps(outcomes.failure(problem, None), indent=2), code, raw=True)
+    return Result({"db": None}, json.dumps(operations.failure(problem, None), indent=2), code, raw=True)
 
 
 def _invalid(source: str, answer: dict[str, Any]) -> InvalidInput:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from orchestrator import bootstrap
-from orchestrator.app.kernel import acting, arguments, human, operations, outcomes
+from orchestrator.app.kernel import agent_checks, arguments, human, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.pooling import Pool
 from orchestrator.core import fields, large, masking, names, strictjson
@@ -74,12 +74,12 @@ class Caller:
             log(f"{problem.code}: {problem.message}")
 
     def _require_agent(self, context: Context) -> None:
-        agent = acting.require_agent(context, self.settings.agent_id)
+        agent = agent_checks.require_agent(context, self.settings.agent_id)
         if agent.kind == "human":
             # Nothing proves a person here, so that every act would be refused.
             why = "an MCP server acts for an agent, and proves no person"
             raise human.refusal(f"Acting as {agent.id}", why, sentence("Name an agent: {}", suggest("agent list")))
-        acting.refuse_program(agent)
+        agent_checks.refuse_program(agent)
 
     def _open(self, write: bool) -> Context:
         """The database, for calls one after another: the one that was found first, whatever else there is by now.
@@ -152,10 +152,10 @@ class Caller:
             try:
                 answer = operations.call(context, words, **bound)
             except OrchestratorError as problem:
-                problem.data.setdefault("_session", outcomes.session_of(words, bound))
+                problem.data.setdefault("_session", operations.session_of(words, bound))
                 raise
             answer.pop("exit_code", None)
-            return outcomes.success(answer, context.path)
+            return operations.success(answer, context.path)
 
         return self.within(perform, write=operations.find(words).is_writing)
 
@@ -180,7 +180,7 @@ class Caller:
 def shown(document: dict[str, Any]) -> dict[str, Any]:
     """The document in the words of this door, with secrets masked, of nothing but what JSON has."""
     said = reword(document, suggested_calls.worded)
-    found: dict[str, Any] = json.loads(json.dumps(masking.mask_document(said), default=str))
+    found: dict[str, Any] = strictjson.stored(json.dumps(masking.mask_document(said), default=str))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from orchestrator.app.kernel import hiding, outcomes
+from orchestrator.app.kernel import hiding, operations
 from orchestrator.core.suggestions import reword, sentence, suggest
 from orchestrator.doors.mcp import suggested_calls
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
@@ -24,7 +24,7 @@ def document(problem: OrchestratorError, session: str | None, database: str | No
         session: the one that the call was about.
         database: the file as far as it is known; it is named by no error.
     """
-    found = outcomes.failure(_without_paths(problem, database), outcomes.hinted(problem, session))
+    found = operations.failure(_without_paths(problem, database), operations.hinted(problem, session))
     said: dict[str, Any] = reword(found, suggested_calls.worded)
     return said
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from orchestrator.app.kernel import arguments, operations, outcomes
+from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.workflow import pinned
 from orchestrator.core import masking, names
@@ -137,4 +137,4 @@ def _known(caller: Caller, context: Context) -> str | None:
 
 
 def _json(answer: dict[str, Any], context: Context) -> Content:
-    return Content(json.dumps(shown(outcomes.success(answer, context.path))), JSON)
+    return Content(json.dumps(shown(operations.success(answer, context.path))), JSON)

@@ -147,8 +147,8 @@ class Lines:
 def _id(line: bytes) -> Any:
     """The id of a message that is read leniently."""
     try:
-        return _id_of(json.loads(line))
-    except (ValueError, RecursionError):
+        return _id_of(strictjson.lenient(line))
+    except ValueError:
         return None
 
 

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app.kernel import arguments, operations, outcomes
+from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.core.suggestions import Suggestion, reword
 from orchestrator.errors import OrchestratorError, UsageError
@@ -44,7 +44,7 @@ class Caller:
         try:
             bound = arguments.bind(words, {name: value for name, value in given.items() if value is not None})
             bound = arguments.complete(self._context, words, bound)
-            answer = outcomes.success(operations.call(self._context, words, **bound), self._context.path)
+            answer = operations.success(operations.call(self._context, words, **bound), self._context.path)
         except OrchestratorError as problem:
             problem.suggestion, problem.data = reword(problem.suggestion, worded), reword(problem.data, worded)
             raise

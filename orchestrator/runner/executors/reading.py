@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -31,8 +30,8 @@ def final_object(stdout: str) -> dict[str, Any] | None:
     begins = [found.start() for found in _OPENING.finditer(text)]
     if not begins:
         return None
-    start = 0 if begins[0] == 0 and _end(text, 0) == len(text) else begins[-1]
-    end = _end(text, start)
+    start = 0 if begins[0] == 0 and strictjson.end_of(text, 0) == len(text) else begins[-1]
+    end = strictjson.end_of(text, start)
     if end == len(text):
         return _strict(text[start:])
     if end is None:
@@ -44,7 +43,7 @@ def objects(stdout: str) -> list[dict[str, Any]]:
     """Every line of the output that is a strict JSON object; other lines are left out."""
     found = []
     for line in stdout.splitlines():
-        if line.startswith("{") and _end(line, 0) is not None:
+        if line.startswith("{") and strictjson.end_of(line, 0) is not None:
             try:
                 found.append(_strict(line))
             except Unreadable:
@@ -52,33 +51,14 @@ def objects(stdout: str) -> list[dict[str, Any]]:
     return found
 
 
-def _end(text: str, start: int) -> int | None:
-    """Where the object that begins there ends; None where it does not, or is too deep to follow."""
-    try:
-        return _DECODER.raw_decode(text, start)[1]
-    except (ValueError, RecursionError):
-        return None
-
-
 def _refuse_cut(text: str, start: int) -> None:
     """Tell the beginning of a result from an example, or from bytes that are no text, after which the text goes on."""
-    if start and "\n" in text[start:] and _goes_on(text, start):
+    if start and "\n" in text[start:] and not strictjson.breaks_off(text, start):
         return
     try:
         strictjson.loads(text[start:], "the JSON result", None)
     except strictjson.JsonProblem as problem:
         raise Unreadable(problem.message, cut=problem.kind == "cut") from problem
-
-
-def _goes_on(text: str, start: int) -> bool:
-    """Whether what begins there is no JSON, and does not only end too early."""
-    try:
-        _DECODER.raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        return not strictjson.is_cut(error, text)
-    except RecursionError:
-        return False
-    return True
 
 
 def _strict(text: str) -> dict[str, Any]:
@@ -89,6 +69,3 @@ def _strict(text: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise Unreadable("the JSON result is no object", cut=False)
     return found
-
-
-_DECODER = json.JSONDecoder()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator
-from orchestrator.app.kernel import acting
+from orchestrator.app.kernel import agent_checks
 from orchestrator.errors import Refused
 from tests.acceptance.test_replay import assert_told_again
 from tests.integration.app.table import Table
@@ -25,12 +25,12 @@ from tests.integration.app.table import Table
     ],
 )  # fmt: skip
 def test_a_role_is_told_from_a_mark(value: str | None, said: str | None) -> None:
-    assert acting.spoken_for(value) == said
+    assert agent_checks.spoken_for(value) == said
 
 
 def table(said: str) -> Table:
     made = Table("A", "B", plan=True)
-    made.context.acts_for = acting.spoken_for(said)
+    made.context.acts_for = agent_checks.spoken_for(said)
     return made
 
 

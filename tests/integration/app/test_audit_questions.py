@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.app.answers import audits
-from orchestrator.app.audit import tallying
+from orchestrator.app.audit import stats
 from orchestrator.app.kernel import moments
 from orchestrator.store import gaps, guards, inquiries
 from tests.integration.app.desk import Desk
@@ -455,7 +455,7 @@ class TestStats:
     ],
 )  # fmt: skip
 def test_usage_that_makes_no_sense_counts_as_absent(details: str | None, used: dict[str, int]) -> None:
-    assert tallying.usage(details) == used
+    assert stats.usage(details) == used
 
 
 @pytest.mark.parametrize(
@@ -464,7 +464,7 @@ def test_usage_that_makes_no_sense_counts_as_absent(details: str | None, used: d
      (1, 20_001, "0.0000")],
 )  # fmt: skip
 def test_a_share_is_a_decimal_text(part: int, whole: int, text: str | None) -> None:
-    assert tallying.share(part, whole) == text
+    assert stats.share(part, whole) == text
 
 
 @given(st.datetimes(), st.datetimes())
@@ -488,7 +488,7 @@ def test_however_turns_follow_each_group_is_with_one_agent_at_a_time(played: lis
             reports.append((seq, group, role, role, "X", "none", None, moment[seq], None))
         else:
             closings.append((seq, group or None, moment[seq]))
-    counted, times = tallying.count(turns, reports, closings)
+    counted, times = stats.count(turns, reports, closings)
     times.stop(moment[len(played)])
     assert (sum(times.turns.values()), sum(counted.by_agent.values())) == (len(turns), len(reports))
     assert sum(times.open.values()) <= len({group for _, group, *_ in turns})

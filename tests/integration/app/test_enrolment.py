@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator import Orchestrator, testing
 from orchestrator.app import maintenance
-from orchestrator.app.kernel import credentials, human, operations, outcomes
+from orchestrator.app.kernel import credentials, human, operations
 from orchestrator.app.kernel.context import Circumstances
 from orchestrator.app.kernel.human import PAGE, TOKEN, Credential
 from orchestrator.app.people import enrolment, verification
@@ -628,7 +628,7 @@ def test_what_is_answered_fits_its_schema_and_reads_well(words: str) -> None:
         with persons.seated(table.context, secrets=secrets):
             answer = table.do(words, **asked)
     schema = json_schema(words)
-    assert list(problems(outcomes.success(answer, "x"), schema, schema)) == []
+    assert list(problems(operations.success(answer, "x"), schema, schema)) == []
     said = text.render(words, answer)
     assert "{" not in said
     found = {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestrator import testing
-from orchestrator.app.engine import changes, settling, spawning
+from orchestrator.app.engine import dispatch, scheduler, state_changes
 from orchestrator.app.kernel import human
 from orchestrator.app.kernel.context import Call, perform
 from orchestrator.app.people import answering
@@ -268,9 +268,9 @@ def _confirmation(kind: str = "confirmation") -> tuple[Table, str]:
     def ask(work: Any) -> dict[str, Any]:
         session, group = work.session(), work.reader.group("S1", "A")
         stored = strictjson.canonical({"target": ["developer", "respawn", None], "include_context": []})
-        question = settling.ask(work, session, group, kind, "really?", decision=stored)
-        record = spawning.Record("system:router", "ASK", group, Target("user", "pause_for_user"), "question")
-        spawning.decide(work, session, work.version(), record)
+        question = scheduler.ask(work, session, group, kind, "really?", decision=stored)
+        record = dispatch.Record("system:router", "ASK", group, Target("user", "pause_for_user"), "question")
+        dispatch.decide(work, session, work.version(), record)
         return {"question": question}
 
     found = perform(table.context, Call("route", "S1", "developer", {}), ask)
@@ -426,7 +426,7 @@ class TestAGroupWithAnOpenQuestion:
         question = table.says("project_manager", "CONTINUE", "A", metadata=None)
         assert "question_id" not in question
         def ask(work: Any) -> dict[str, Any]:
-            return {"question": changes.open_question(work, "A", kind="review", text="a look")}
+            return {"question": state_changes.open_question(work, "A", kind="review", text="a look")}
 
         perform(table.context, Call("route", "S1", "project_manager", {}), ask)
         assert table.move_refused("A", "deferred_external").code == "QUESTION_OPEN"
@@ -454,7 +454,7 @@ def _of_a_task(kind: str, status: str = "blocked") -> tuple[Table, str]:
     given = {"kind": kind, "text": "what now?", "task_id": "T1"}
 
     def ask(work: Any) -> dict[str, Any]:
-        return {"question": changes.open_question(work, "A", **given)}
+        return {"question": state_changes.open_question(work, "A", **given)}
 
     return table, perform(table.context, Call("route", "S1", "developer", {}), ask)["question"]
 

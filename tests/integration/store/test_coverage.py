@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.store import coverage, memory, rows, schema, step
+from orchestrator.store import coverage, memory, rows, schema, step, tables_record
 from orchestrator.store.constants import STORE_CHAIN
 from orchestrator.store.coverage import Span
 
@@ -27,7 +27,7 @@ def test_the_tables_whose_rows_may_change_are_those_that_a_step_keeps_the_state_
 
 
 def test_the_columns_of_an_event_are_hashed_in_the_order_of_the_schema() -> None:
-    assert coverage._HASHED == tuple(schema.audit_events.columns.keys())[:8]
+    assert coverage._HASHED == tuple(tables_record.audit_events.columns.keys())[:8]
 
 
 def line_of(expression: coverage.Expression, connection: sqlite3.Connection, given: list[Any]) -> bytes:

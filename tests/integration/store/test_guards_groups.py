@@ -7,11 +7,11 @@ import sqlite3
 
 import pytest
 
-from orchestrator.store import guards, guards_groups, guards_path, schema
+from orchestrator.store import columns, guards, guards_groups, guards_path
 from tests.integration.store import ledger
 from tests.integration.store.ledger import CHAIN, change, refused
 
-STATUSES = schema.GROUP_STATUSES
+STATUSES = columns.GROUP_STATUSES
 
 
 # --- moves of groups

@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.core import lifecycle_table, task_types
 from orchestrator.core.running import states
-from orchestrator.store import guards_running, memory, schema, tables_running
+from orchestrator.store import guards_running, memory, tables_running
 from tests.integration.store import ledger
 from tests.integration.store.ledger import SESSION, Ledger, T, refused
 
@@ -211,7 +211,7 @@ def test_a_run_begins_as_queued(runs: Runs, state: str) -> None:
 
 
 @pytest.mark.parametrize("state", TERMINAL)
-@pytest.mark.parametrize("column", schema.runs.columns.keys())
+@pytest.mark.parametrize("column", tables_running.runs.columns.keys())
 def test_a_run_that_has_ended_stays_as_it_is(runs: Runs, state: str, column: str) -> None:
     at(runs, state)
     with refused("NEVER_CHANGED"):
@@ -493,7 +493,7 @@ def test_no_run_is_queued_that_cannot_be(runs: Runs, columns: dict[str, Any], ki
 def test_an_id_is_given_once(runs: Runs, verb: str, key: str) -> None:
     at(runs, "queued")
     other = "log_id" if key == "id" else "id"
-    names = ", ".join("'another'" if name == other else name for name in schema.runs.columns.keys())
+    names = ", ".join("'another'" if name == other else name for name in tables_running.runs.columns.keys())
     with refused("ALREADY_EXISTS"):
         runs.connection.execute(f"{verb} INTO runs SELECT {names} FROM runs")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from orchestrator.core.running import turn_verdict
-from orchestrator.store import guards_running, memory, schema, tables_running, turn_reader
+from orchestrator.store import guards_running, memory, tables_running, turn_reader
 from tests.cases import every
 from tests.integration.store import ledger
 from tests.integration.store.ledger import SESSION, Ledger, T
@@ -235,7 +235,7 @@ def test_what_is_asked_at_every_move_is_found_by_an_index(sql: str) -> None:
 
 
 def test_a_run_of_a_turn_has_the_columns_of_its_table() -> None:
-    assert turn_reader.TurnRun._fields == tuple(schema.turn_runs.columns.keys())
+    assert turn_reader.TurnRun._fields == tuple(tables_running.turn_runs.columns.keys())
 
 
 @every("name", [name for name, value in vars(turn_reader).items() if isinstance(value, str) and "SELECT" in value])

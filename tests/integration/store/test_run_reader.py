@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from orchestrator.store import memory, run_reader, schema
+from orchestrator.store import memory, run_reader, tables_running
 from tests.integration.store.ledger import SESSION, T
 from tests.integration.store.test_guards_running import WHOLE, Runs, at
 
@@ -78,7 +78,7 @@ def test_a_statement_of_many_rows_sorts_none(name: str) -> None:
 
 
 def test_a_run_has_the_columns_of_its_table() -> None:
-    assert run_reader.Run._fields == tuple(schema.runs.columns.keys())
+    assert run_reader.Run._fields == tuple(tables_running.runs.columns.keys())
 
 
 # What they say

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from orchestrator import errors
 from orchestrator.core import exactjson, strictjson
-from orchestrator.store import constants, rows, schema, sqlite, step
+from orchestrator.store import constants, rows, schema, sqlite, step, tables_record
 from tests.integration.store.conftest import AT
 
 EVENTS = "SELECT * FROM audit_events WHERE session_id = ? ORDER BY seq"
@@ -48,7 +48,7 @@ def test_the_facts_about_tables_are_those_of_the_declared_schema() -> None:
 
 
 def test_the_columns_of_an_event_are_those_of_the_declared_schema() -> None:
-    assert tuple(schema.audit_events.columns.keys()) == step._Event._fields
+    assert tuple(tables_record.audit_events.columns.keys()) == step._Event._fields
 
 
 def test_numbered_tables_are_those_with_a_part() -> None:
@@ -59,10 +59,6 @@ def test_only_tables_whose_session_may_be_absent_keep_it_absent() -> None:
     tables = schema.metadata.tables.values()
     found = {table.name for table in tables if "session_id" in table.columns and table.columns.session_id.nullable}
     assert found == rows.NO_SESSION
-
-
-def test_the_chain_of_the_store_has_one_name() -> None:
-    assert constants.STORE_CHAIN == schema.STORE_CHAIN
 
 
 def test_the_first_step_of_a_chain_is_number_one_after_nothing(connection: sqlite.Connection) -> None:

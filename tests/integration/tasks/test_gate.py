@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.engine import changes
+from orchestrator.app.engine import state_changes
 from orchestrator.app.kernel.context import Call, Work, perform
 from orchestrator.app.task import task_guards, task_status
 from orchestrator.errors import Refused
@@ -25,7 +25,7 @@ def ask(board: Board, group: str | None = None, task: str | None = None) -> str:
     """A question of a person, about a group or a task."""
 
     def asked(work: Work) -> dict[str, Any]:
-        return {"id": changes.open_question(work, group, kind="reply", text="which colour?", task_id=task)}
+        return {"id": state_changes.open_question(work, group, kind="reply", text="which colour?", task_id=task)}
 
     return str(perform(board.context, Call("route", "S1", "developer", {}), asked)["id"])
 

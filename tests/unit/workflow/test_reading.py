@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.core.workflow import checks, loader, model, problems, strict_json
+from orchestrator.core import json_positions
+from orchestrator.core.workflow import checks, loader, model, problems
 from tests.unit.workflow import build
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
@@ -28,19 +29,19 @@ RULE_ID = re.compile(r"W[1-3][0-9]{2}")
 @given(VALUES, st.sampled_from([None, 2]), st.booleans())
 def test_good_json_reads_as_the_standard_library_reads_it(value: Any, indent: int | None, escaped: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=escaped)
-    reader = strict_json.Reader(text)
-    assert (reader.read(), reader.findings) == (json.loads(text), [])
+    reader = json_positions.Reader(text, loader.MAX_DEPTH)
+    assert (reader.read(), reader.faults) == (json.loads(text), [])
 
 
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \n\\u', max_size=30))
 def test_it_accepts_what_the_standard_library_accepts(text: str) -> None:
-    assert outcome(lambda: strict_json.Reader(text).read()) == outcome(lambda: standard(text))
+    assert outcome(lambda: json_positions.Reader(text, loader.MAX_DEPTH).read()) == outcome(lambda: standard(text))
 
 
 def outcome(read: Callable[[], Any]) -> tuple[bool, Any]:
     try:
         return True, read()
-    except (strict_json.Unreadable, ValueError):
+    except (json_positions.Unreadable, ValueError):
         return False, None
 
 
@@ -62,9 +63,9 @@ def _refuse(word: str) -> None:
 
 
 def test_lines_and_paths() -> None:
-    reader = strict_json.Reader('{\n "a": [\n  1,\n  {"b": 2}\n ]\n}')
-    reader.read()
-    assert reader.lines == {(): 1, ("a",): 2, ("a", 0): 3, ("a", 1): 4, ("a", 1, "b"): 4}
+    assert loader.lines('{\n "a": [\n  1,\n  {"b": 2}\n ]\n}') == {
+        (): 1, ("a",): 2, ("a", 0): 3, ("a", 1): 4, ("a", 1, "b"): 4,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -82,9 +83,8 @@ def test_lines_and_paths() -> None:
     ],
 )
 def test_messages_say_what_was_expected_and_where(text: str, message: str, line: int) -> None:
-    with pytest.raises(strict_json.Unreadable) as caught:
-        strict_json.Reader(text).read()
-    assert (caught.value.finding.message, caught.value.line) == (message, line)
+    (problem,) = loader.load_text(text.encode(), "f").problems
+    assert (problem.message, problem.line) == (message, line)
 
 
 def test_duplicates_are_found_at_every_depth() -> None:

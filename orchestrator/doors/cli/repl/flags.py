@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator import bootstrap
 from orchestrator.app.running.run_session import RunSession
 from orchestrator.core.running import production
-from orchestrator.doors.cli import output, suggested_commands
+from orchestrator.doors.cli import output
 from orchestrator.doors.cli.options import INTEGER, Given, flag, option
 from orchestrator.doors.cli.repl.interrupts import Interrupts
 from orchestrator.doors.cli.repl.sources import Stream, is_terminal
@@ -136,8 +136,8 @@ def copyable(given: Given, session: RunSession) -> Callable[[str], str]:
         nonlocal named
         if named is None and session.session_id is not None and not bootstrap.is_found_here(session.context.path):
             named = session.context.path
-        suggested_commands.name_database(named)
-        said: str = suggested_commands.worded(text)
+        output.name_database(named)
+        said: str = output.worded(text)
         return said
 
     return told

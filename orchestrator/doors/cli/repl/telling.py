@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from orchestrator.app.kernel import outcomes
+from orchestrator.app.kernel import operations
 from orchestrator.core.running import states
 from orchestrator.core.suggestions import split_lines
 from orchestrator.core.tuples import NamedTuple
@@ -56,7 +56,7 @@ class Teller:
             EnvironmentProblem: OUTPUT_FAILED.
         """
         if self.json:
-            self._write(output.line({**outcomes.success({}, None), "op": name, **self.repeatable(found.document)}))
+            self._write(output.line({**operations.success({}, None), "op": name, **self.repeatable(found.document)}))
         else:
             self.lines(found.lines)
 
@@ -93,7 +93,7 @@ class Teller:
         if isinstance(problem, EnvironmentProblem) and problem.code != _PASSES:
             raise problem
         if self.json:
-            self._write(output.line({**outcomes.failure(problem, None), "op": name}))
+            self._write(output.line({**operations.failure(problem, None), "op": name}))
         else:
             self.lines(show.problem(problem))
 
@@ -105,7 +105,7 @@ class Teller:
         """
         self.failed = True
         if self.json:
-            self._write(output.line({**outcomes.failure(_SLIP, None), "op": "exit"}))
+            self._write(output.line({**operations.failure(_SLIP, None), "op": "exit"}))
         else:
             self.lines([f"ERROR: {_SLIP.message}", f"HINT: {_SLIP.suggestion}"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import screen, suggested_commands
+from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.text import groups, layout, lists
 from orchestrator.doors.cli.text.layout import visible
 
@@ -24,7 +24,7 @@ def why(answer: Answer) -> list[str]:
     lines += layout.section("Open blockers", [groups.blocker(each) for each in answer["blockers"]])
     newest_last = list(reversed(answer["decisions"]))
     lines += layout.section("Last decisions", lists.decision_lines(newest_last))
-    told = suggested_commands.worded(
+    told = output.worded(
         suggest("audit timeline", session_id=answer["session_id"], group_id=answer["group_id"])
     )
     return lines + layout.section("All that happened to it", [told])

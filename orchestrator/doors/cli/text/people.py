@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import screen, suggested_commands
+from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.text.layout import INDENT, visible
 
 Answer = dict[str, Any]
@@ -50,11 +50,11 @@ def reset(answer: Answer) -> list[str]:
 
 
 def _enrol() -> str:
-    return str(suggested_commands.worded(suggest("human enrol", passphrase=True)))
+    return str(output.worded(suggest("human enrol", passphrase=True)))
 
 
 def _remove(row: Answer) -> str:
-    return visible(suggested_commands.worded(suggest("human remove", id=row["id"])))
+    return visible(output.worded(suggest("human remove", id=row["id"])))
 
 
 def link(answer: Answer) -> list[str]:

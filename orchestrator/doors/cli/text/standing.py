@@ -7,7 +7,7 @@ from typing import Any
 from orchestrator.core import completion
 from orchestrator.core.handoff_groups import CAUSES, NOTES, STALLED
 from orchestrator.core.suggestions import suggest
-from orchestrator.doors.cli import screen, suggested_commands
+from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.text import layout
 from orchestrator.doors.cli.text.layout import visible
 
@@ -68,8 +68,8 @@ def _causes(answer: Answer) -> list[str]:
 def _overview(sessions: list[Answer]) -> list[str]:
     if not sessions:
         return [
-            "No session is open.", suggested_commands.worded(suggest("session create", id="ID", goal="TEXT")),
-            f"{suggested_commands.worded(suggest('session list', all=True))} shows those that have ended.",
+            "No session is open.", output.worded(suggest("session create", id="ID", goal="TEXT")),
+            f"{output.worded(suggest('session list', all=True))} shows those that have ended.",
         ]  # fmt: skip
     rows = [
         (each["session"]["id"], _STATES[each["state"]], progress(each["progress"]), each["goal"]) for each in sessions

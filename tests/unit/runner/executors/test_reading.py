@@ -49,6 +49,7 @@ def test_a_result_is_the_whole_output_or_its_end(stdout: str) -> None:
         pytest.param("{name} is a placeholder", id="a brace at the beginning"),
         pytest.param('he said {"status": "COMPLETE"}', id="an object within a line"),
         pytest.param('x\n{"' + "[{" * 200 + "\ndone", id="bytes that are no text, with many brackets"),
+        pytest.param('x\n{"a": ' + "1" * 5000 + "}\ndone", id="a number that nobody reads"),
         pytest.param('x\n{"a\udcff\x01' + "[" * 200 + "\ndone", id="bytes that are no text, and no UTF-8"),
     ],
 )

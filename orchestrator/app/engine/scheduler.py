@@ -1,4 +1,4 @@
-"""The machinery: after a step's own decision, start what may start and never wait for nobody, until nothing follows.
+"""The scheduler: after a step's decision, start what may start and never wait for nobody, until nothing follows.
 
 It runs inside the transaction that frees a slot, meets a dependency, resolves a blocker or closes a group. Each thing
 that it does is a decision of its own, without a report, whose cause says why.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import changes, completing, spawning, summary
+from orchestrator.app.engine import dispatch, state_changes, summary
+from orchestrator.app.engine import summary as standing
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import strictjson
 from orchestrator.core.routing import fanout
@@ -64,7 +65,7 @@ def load_board(work: Work, session: Session, version: Version) -> fanout.Board:
 def batch(work: Work, session: Session, version: Version, starts: tuple[fanout.Start, ...], cause: str) -> Answer:
     """Start pending groups in free slots, as a decision of its own."""
     plan = next((t for t in version.workflow.transitions.values() if t.effect == "plan"), None)
-    record = spawning.Record(
+    record = dispatch.Record(
         current_agent=ROUTER,
         response_status=cause.upper(),
         group=None,
@@ -74,7 +75,7 @@ def batch(work: Work, session: Session, version: Version, starts: tuple[fanout.S
         include_context=plan.include_context if plan else (),
         starts=starts,
     )
-    return spawning.decide(work, session, version, record)
+    return dispatch.decide(work, session, version, record)
 
 
 def batch_rules(starts: tuple[fanout.Start, ...]) -> tuple[Fired, ...]:
@@ -100,13 +101,13 @@ def _release(work: Work, session: Session, version: Version, board: fanout.Board
             _emit(work, session, version, group, target, "slot" if group.held == "slot" else cause)
             return True
         if group.held != "slot":
-            changes.update_group(work, group.id, {"held": "slot"})
+            state_changes.update_group(work, group.id, {"held": "slot"})
     return False
 
 
 def _emit(work: Work, session: Session, version: Version, group: Group | None, target: Target, cause: str) -> None:
     held = _held_decision(work, group)
-    record = spawning.Record(
+    record = dispatch.Record(
         current_agent=ROUTER,
         response_status=cause.upper(),
         group=group,
@@ -115,9 +116,9 @@ def _emit(work: Work, session: Session, version: Version, group: Group | None, t
         rules=(Fired("held", f"held back by step {held['seq']}, started now"),),
         include_context=tuple(held["include_context"]),
         model=held.get("model"),
-        **spawning.told(held),
+        **dispatch.told(held),
     )
-    spawning.decide(work, session._replace(held=None), version, record)
+    dispatch.decide(work, session._replace(held=None), version, record)
 
 
 def _held_decision(work: Work, group: Group | None) -> dict[str, Any]:
@@ -150,7 +151,7 @@ def call_manager(work: Work, session: Session, version: Version, cause: str, rul
 
 
 def _call(work: Work, session: Session, version: Version, cause: str, fired: Fired, extras: Answer) -> Answer:
-    record = spawning.Record(
+    record = dispatch.Record(
         current_agent=ROUTER,
         response_status=cause.upper(),
         group=None,
@@ -159,7 +160,7 @@ def _call(work: Work, session: Session, version: Version, cause: str, fired: Fir
         rules=(fired,),
         extras=extras,
     )
-    return spawning.decide(work, session, version, record)
+    return dispatch.decide(work, session, version, record)
 
 
 def after_refusal(work: Work, refused: dict[str, Any]) -> None:
@@ -204,7 +205,7 @@ def escalate(
     if rung == PERSON:
         question = ask(work, session, group, "budget", reason, decision=_awaited(group or session, postponed))
         session = work.session()
-    record = spawning.Record(
+    record = dispatch.Record(
         current_agent=ROUTER,
         response_status=cause.upper(),
         group=group,
@@ -213,7 +214,7 @@ def escalate(
         rules=(Fired("loop_guard", reason),),
         extras={"question_id": question} if question else {},
     )
-    return spawning.decide(work, session, version, record)
+    return dispatch.decide(work, session, version, record)
 
 
 def _awaited(waiting: Group | Session, postponed: Target | None) -> str:
@@ -234,16 +235,11 @@ def ask(
     decision: str | None = None,
 ) -> str:
     """Open a question; one that concerns no single group pauses the session."""
-    question = changes.open_question(work, group.id if group else None, kind=kind, text=text, by=by, decision=decision)
+    whose = group.id if group else None
+    question = state_changes.open_question(work, whose, kind=kind, text=text, by=by, decision=decision)
     if group is None and session.status == "active":
-        changes.move_session(work, "active", "paused", by=ROUTER, reason=f"question {question}", cause="question")
+        state_changes.move_session(work, "active", "paused", by=ROUTER, reason=f"question {question}", cause="question")
     return question
-
-
-def most_visits(version: Version) -> int:
-    """So many visits need to be counted for the loop guard to reach its last rung."""
-    rules = version.workflow.rules
-    return rules.loop_max_visits + len(rules.loop_on_exhausted)
 
 
 def set_status_rung(work: Work, version: Version, group: Group, target: str | None) -> str | None:
@@ -251,7 +247,7 @@ def set_status_rung(work: Work, version: Version, group: Group, target: str | No
     # Since the last answer, not the last progress: an approval after every reopening would otherwise go on for ever.
     visits = work.reader.count(
         reader.STATUS_SETTINGS, session=work.step.chain, group=group.id, since=group.answered_seq,
-        most=most_visits(version),
+        most=version.most_visits,
     )
     return _rung_of_visits(version, visits + 1, target)
 
@@ -261,7 +257,7 @@ def redispatch_rung(work: Work, session: Session, version: Version, group: Group
     scope = group or session
     since = max(scope.progress_seq, scope.answered_seq)
     visits = work.reader.count(
-        reader.REDISPATCHES, session=session.id, group=group and group.id, since=since, most=most_visits(version)
+        reader.REDISPATCHES, session=session.id, group=group and group.id, since=since, most=version.most_visits
     )
     rung = _rung_of_visits(version, visits + 1, scope.awaited_role)
     return PERSON if rung and group is None else rung
@@ -279,4 +275,47 @@ def complete_freed(work: Work, group_id: str) -> None:
     """Complete a group that a dropped dependency was the last thing missing for."""
     group = work.group(group_id)
     if group is not None and group.awaited_role == MANAGER:
-        completing.complete(work, [group_id])
+        state_changes.complete(work, [group_id])
+
+
+def fan_out(work: Work, version: Version, record: dispatch.Record, next_agent: str | None) -> dispatch.Record:
+    """A decision to start a batch or to check the phase, as it looks once the other groups are looked at.
+
+    Args:
+        record: the decision; its target's action is `spawn_batch` or `check_phase`.
+        next_agent: the role that a batch is said to go to.
+    """
+    session = work.session()
+    checking = record.target.action == "check_phase"
+    if session.status != "active":
+        return record._replace(target=Target(None, "wait"), reason=fanout.PAUSED)
+    board = load_board(work, session, version)
+    starts = fanout.batch(version.workflow, session, board)
+    if starts:
+        role = starts[0].role if checking else next_agent
+        extras = {**record.extras, "phase_check": "continue"} if checking else record.extras
+        fired = (*record.rules, *batch_rules(starts))
+        return record._replace(target=Target(role, "spawn_batch"), extras=extras, rules=fired, starts=starts)
+    if checking and not board.open_others:
+        return _settled(work, record, "phase_check")
+    reason = fanout.why_nothing(board)
+    if reason is None and not board.held:
+        return _settled(work, record, "stalled")
+    extras = {**record.extras, "phase_check": "wait"} if checking else record.extras
+    return record._replace(target=Target(None, "wait"), extras=extras, reason=reason or fanout.SLOTS_BUSY)
+
+
+def _settled(work: Work, record: dispatch.Record, rule: str) -> dispatch.Record:
+    """Nothing runs and nothing can start: the project manager is called, for the session as a whole."""
+    kinds = standing.kinds(work.reader, work.step.chain)
+    causes = standing.causes(kinds)
+    extras: dict[str, Any] = {**record.extras, "groups": kinds, "causes": causes}
+    if rule == "phase_check":
+        extras["phase_check"] = fanout.phase(kinds)
+    # What a batch gives its builders is not the manager's; a phase check's context is for whoever it calls.
+    context = record.include_context if record.target.action == "check_phase" else ()
+    fired = Fired(rule, f"nothing runs: {', '.join(causes) or 'all groups are settled'}")
+    return record._replace(
+        target=Target(MANAGER, "spawn"), extras=extras, rules=(*record.rules, fired), session_level=True,
+        model=None, include_context=context,
+    )

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import changes, completing, group_endings, new_groups, settling, spawning
+from orchestrator.app.engine import completion_path, dispatch, group_endings, new_groups, scheduler, state_changes
 from orchestrator.app.engine import metadata as meta
-from orchestrator.app.kernel.context import Answer, Work
+from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import completion, exactjson, names, sha256, strictjson
 from orchestrator.core.routing import blocking, rules
 from orchestrator.core.routing.facts import (
@@ -29,7 +29,7 @@ from orchestrator.core.routing.facts import (
     Target,
 )
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store.reader import AWAITING_MANAGER
+from orchestrator.store.reader import AWAITING_MANAGER, IDLE
 
 RESOLUTIONS = {"approve": "accepted", "guide": "guidance", "resume": "resumed"}
 
@@ -70,13 +70,13 @@ def take_effect(work: Work, case: Case, agent: str, candidates: list[str], opene
     resolved = blocking.settles(case)
     for blocker in resolved:
         effect = case.transition.effect
-        changes.resolve_blocker(
+        state_changes.resolve_blocker(
             work, blocker, by=agent, resolution=RESOLUTIONS.get(effect, "resolved"),
             note=blocking.reason(case) if effect == "resume" else case.report.summary,
         )
     if group is not None:
         _count(work, case, group, agent)
-    completed = completing.complete(work, candidates)
+    completed = state_changes.complete(work, candidates)
     if completed:
         path = Path(approved=True, valid=True)
     else:
@@ -151,21 +151,21 @@ def answer_turns(work: Work, case: Case) -> None:
         return
     if case.group is None:
         for group in work.reader.groups(AWAITING_MANAGER, work.step.chain):
-            changes.clear_group(work, group.id)
+            state_changes.clear_group(work, group.id)
     # A question that concerns the whole session stays open: a person is still awaited.
     if case.report.role == MANAGER and case.session.awaited_role != PERSON:
-        changes.clear_session(work)
+        state_changes.clear_session(work)
 
 
 def start_group(work: Work, case: Case, group: Group, agent: str) -> None:
     """Begin a group with its first report, or resume a deferred one."""
     starts = case.report.role != MANAGER or case.transition.action in STARTING
     if group.status == "pending" and starts:
-        changes.move_group(
+        state_changes.move_group(
             work, group, "in_progress", by="system:router", reason=f"first report by {case.report.role}", cause="report"
         )
     elif group.status == "deferred_external":
-        changes.move_group(work, group, "in_progress", by=agent, reason=blocking.reason(case), cause="report")
+        state_changes.move_group(work, group, "in_progress", by=agent, reason=blocking.reason(case), cause="report")
 
 
 def open_blocker(work: Work, case: Case, agent: str) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def open_blocker(work: Work, case: Case, agent: str) -> tuple[str, ...]:
     if case.transition.effect != "block":
         return ()
     type_, severity, reason = meta.blocker_of(case.report)
-    blocker = changes.open_blocker(
+    blocker = state_changes.open_blocker(
         work,
         case.group.id if case.group else None,
         type=type_,
@@ -189,7 +189,7 @@ def open_blocker(work: Work, case: Case, agent: str) -> tuple[str, ...]:
 
 def _count(work: Work, case: Case, group: Group, agent: str) -> None:
     effect, role = case.transition.effect, case.report.role
-    sets: dict[str, Any] = {} if group.awaited_role is None else dict.fromkeys(changes.AWAITED)
+    sets: dict[str, Any] = {} if group.awaited_role is None else dict.fromkeys(state_changes.AWAITED)
     if counter := rules.COUNTERS.get(effect):
         sets[counter] = getattr(group, counter) + 1
     if case.transition.iteration_budget_check:
@@ -204,7 +204,7 @@ def _count(work: Work, case: Case, group: Group, agent: str) -> None:
     if sets:
         # An agent's report is most often followed by the start of the next one, or by its group's completion, which
         # is another change of the row. The completion view reads none of these columns.
-        changes.update_group(work, group.id, sets, hold=role != MANAGER)
+        state_changes.update_group(work, group.id, sets, hold=role != MANAGER)
 
 
 def completed_by(work: Work, case: Case) -> list[str]:
@@ -231,7 +231,7 @@ def apply(
     extras: Answer = {"effect": case.transition.effect, **in_files(work)}
     if decision.marks_external and group is not None:
         dependency = str(case.report.details["external_dependency"]).strip()
-        changes.mark_external(work, decision.marks_external, dependency=dependency, by=agent)
+        state_changes.mark_external(work, decision.marks_external, dependency=dependency, by=agent)
     if written.opened:
         extras["blockers_opened"] = list(written.opened)
     if written.resolved:
@@ -243,7 +243,7 @@ def apply(
         group = begun or new_groups.create_investigation(work, case)
     waiting = None if (group is case.group and case.waiting is None) or decision.asks_session else group
     if group is not None and decision.target.agent == INVESTIGATOR and case.report.role != INVESTIGATOR:
-        changes.update_group(work, group.id, {"iterations": 0})
+        state_changes.update_group(work, group.id, {"iterations": 0})
     _by_effect(work, case, group, agent, extras)
     if decision.question is not None:
         extras["question_id"] = ask(work, case, decision, agent, written.opened, waiting)
@@ -270,7 +270,7 @@ def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: 
     elif effect == "end_research" and case.report.role != VALIDATOR:
         extras["cancelled"] = group_endings.end_research(work, case, agent)
     elif effect == "confirm":
-        spawning.await_validator(work)
+        dispatch.await_validator(work)
 
 
 def _defer(work: Work, case: Case, group: Group, agent: str) -> None:
@@ -302,7 +302,7 @@ def ask(
         **({"resume": work.seq} if resumes(case) else {}),
         **kept,
     }
-    return settling.ask(
+    return scheduler.ask(
         work, work.session(), waiting, question.kind, question.text, by=agent, decision=strictjson.canonical(stored)
     )
 
@@ -327,8 +327,45 @@ def await_completion(work: Work, group_id: str, extras: Answer) -> tuple[Fired, 
     group = work.group(group_id)
     if group is None or group.status != "in_progress":
         return ()
-    spawning.await_manager(work, group)
-    extras["path"] = completing.parts(work, group_id)
+    dispatch.await_manager(work, group)
+    extras["path"] = completion_path.parts(work, group_id)
     extras["awaiting_manager"] = [group_id]
     work.unsettled = True
     return (Fired("completion", completion.lacking(group_id, MANAGER, extras["path"])),)
+
+
+def record(
+    work: Work, version: Version, case: Case, decision: Decision, applied: Applied
+) -> dispatch.Record:
+    """The decision on a report, with what it does beside starting somebody, as it is carried out and answered."""
+    group = applied.group
+    found = dispatch.Record(
+        current_agent=case.report.role,
+        response_status=case.transition.status,
+        group=group,
+        target=decision.target,
+        cause="report",
+        rules=(*decision.rules, *applied.rules),
+        include_context=decision.include_context,
+        model=decision.model,
+        extras={**decision.extras, **applied.extras},
+        report=True,
+        mandatory_review=decision.mandatory_review,
+        session_level=applied.waiting is None,
+        resume=work.seq if resumes(case) else None,
+    )
+    if decision.target.action in ("spawn_batch", "check_phase"):
+        return scheduler.fan_out(work, version, found, case.transition.next_agent)
+    return found
+
+
+def await_manager_again(work: Work, decision: Decision, applied: Applied) -> None:
+    """After a report of the project manager every group in progress that awaits nobody awaits them again, by name."""
+    sends = decision.target.agent is not None and decision.target.action != "spawn_batch"
+    sent = applied.waiting.id if applied.waiting and sends else None
+    idle = work.context.connection.execute(IDLE, {"session": work.step.chain}).fetchall()
+    again = [group for (id_,) in idle if id_ != sent and (group := work.group(id_))]
+    for group in again:
+        dispatch.await_manager(work, group)
+    if again:
+        applied.extras["awaiting_manager"] = [*applied.extras.get("awaiting_manager", ()), *(g.id for g in again)]

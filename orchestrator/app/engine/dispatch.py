@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from orchestrator.app.engine import calling, changes, resuming
-from orchestrator.app.kernel import acting
+from orchestrator.app.engine import calling, resuming, state_changes
+from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import exactjson, handoff, sha256
 from orchestrator.core.routing import fanout
@@ -84,7 +84,7 @@ def register_instance(work: Work, role: str, group: str | None, agent_id: str | 
         if known is None:
             break
         # The second instance of one group may be named as the first one of another.
-        if known.active and known.role == role and acting.within(known, work.step.chain, group):
+        if known.active and known.role == role and agent_checks.within(known, work.step.chain, group):
             return agent
     work.step.insert(
         "agents",
@@ -226,7 +226,7 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
 
 def _start(work: Work, session: Session, version: Version, start: fanout.Start, record: Record) -> Answer:
     group, role = start.group, start.role
-    changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch", hold=True)
+    state_changes.move_group(work, group, "in_progress", by=ROUTER, reason="a slot is free", cause="batch", hold=True)
     agent = register_instance(work, role, group.id)
     _await(work, group, role, agent, "spawn", turn=work.seq, builds=role in BUILDERS)
     # A blocker that is open keeps a pending group from being started.
@@ -303,7 +303,7 @@ def _open_blockers(
         blockers = work.reader.blockers(work.step.chain, group_id) if group_id else ()
     if awaited in (MANAGER, PERSON) or not any(blocker.external for blocker in blockers):
         return blockers
-    changes.unmark_external(work, blockers)
+    state_changes.unmark_external(work, blockers)
     return tuple(blocker._replace(external=0) for blocker in blockers)
 
 
@@ -366,7 +366,7 @@ def _await(
             values["senior"] = 1
     if group.running and role in (MANAGER, PERSON):
         work.unsettled = True
-    changes.update_group(work, group.id, values)
+    state_changes.update_group(work, group.id, values)
 
 
 def await_manager(work: Work, group: Group) -> None:

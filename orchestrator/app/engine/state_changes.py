@@ -1,4 +1,4 @@
-"""The writes that use cases share: moving groups and sessions, opening and closing blockers and questions.
+"""The writes that use cases share: moving and completing groups, moving sessions, blockers and questions.
 
 Each function writes its rows into the step it is given; none decides.
 """
@@ -17,6 +17,10 @@ AWAITED = (
 """The columns that say whom a group or session waits for."""
 
 NOBODY: dict[str, Value] = dict.fromkeys(AWAITED)
+_CHAIN = "SELECT chain FROM completion_paths WHERE session_id = :session AND group_id = :group"
+_DEPENDENTS = """SELECT d.group_id FROM group_dependencies d JOIN task_groups t
+    ON t.session_id = d.session_id AND t.id = d.group_id
+    WHERE d.session_id = :session AND d.depends_on = :group AND d.removed_seq IS NULL AND t.status = 'in_progress'"""
 
 
 def update_group(work: Work, group_id: str, values: dict[str, Value], *, hold: bool = False) -> None:
@@ -72,6 +76,39 @@ def move_session(
         "outcome_reason": reason if outcome else None,
         **(NOBODY if to == "ended" else {}),
     })
+
+
+def complete(work: Work, candidates: list[str]) -> tuple[str, ...]:
+    """Complete those of the candidates whose chain is valid, then what waited for them; return their ids in order."""
+    done: list[str] = []
+    queue = list(candidates)
+    while queue:
+        group_id = queue.pop(0)
+        group = work.group(group_id)
+        if group is None or group.status != "in_progress":
+            continue
+        row = work.reader.one(_CHAIN, session=work.step.chain, group=group_id)
+        if row is None or row[0] != 1:
+            continue
+        move_group(
+            work, group, "completed", by=ROUTER, reason="the completion path is valid", cause="completion"
+        )
+        work.unsettled = True
+        done.append(group_id)
+        queue += [r[0] for r in work.context.connection.execute(
+            _DEPENDENTS, {"session": work.step.chain, "group": group_id}
+        )]
+    return tuple(done)
+
+
+def would_complete(work: Work, candidates: list[str]) -> bool:
+    """Whether the chain of one of the candidates is valid as things stand."""
+    for group_id in candidates:
+        group = work.group(group_id)
+        row = work.reader.one(_CHAIN, session=work.step.chain, group=group_id)
+        if group is not None and group.status == "in_progress" and row is not None and row[0] == 1:
+            return True
+    return False
 
 
 def _record(
