@@ -30,6 +30,9 @@ _SPELT = (
     r"|x(?:[0189{]|7[fF]|[aA][dD])|0|U000|N\{|[eE][\[\]()*+#%0-9=>DEHMNOZ]|33|177|c\[)"
 )
 """How each of these begins: what `masking_hidden` looks closer at."""
+_SPELT_BY = frozenset("xuU013eENc")
+SHORT = 2_048
+"""Characters; for a text of fewer a pattern is made only where nothing cheaper tells."""
 
 
 @functools.cache
@@ -78,7 +81,13 @@ class Letters:
     def spells_controls(self) -> bool:
         r"""Whether characters that no terminal shows may be spelt out in it, as `\x1b` or `^[`."""
         text = self.text
-        return ("\\" in text and compiled(_SPELT).search(text) is not None) or ("^" in text and "^[" in text)
+        if "^" in text and "^[" in text:
+            return True
+        if "\\" not in text:
+            return False
+        if len(text) < SHORT and _SPELT_BY.isdisjoint([part[:1] for part in text.split("\\")[1:]]):
+            return False
+        return compiled(_SPELT).search(text) is not None
 
     def without_colours(self) -> tuple[str, bool] | None:
         """The text without colours, and without digits and `;`; and whether a long run may be in it.

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from orchestrator.core import masking_tables as tables
-from orchestrator.core.masking_letters import Letters, all_seen, compiled
+from orchestrator.core.masking_letters import SHORT, Letters, all_seen, compiled
 
 NOTHING, HIDDEN, WHOLE, BROKEN = range(4)
 """What a text may hold: nothing; something hidden, but no secret; a secret; a secret that something hidden breaks.
@@ -26,8 +26,6 @@ SHORTEST_VALUE = 8
 NAMES = (*("pass", "pwd", "secret", "token", "key", "credential", "authorization", "cookie", "bearer", "sig="),)
 """Words without one of which, in lower case, a text holds no secret that a name stands before."""
 _ENDLESS_URL = 1_024
-_SHORT = 2_048
-"""Characters; in a text of fewer no pattern is made."""
 _SK = r"sk-(?:ant-[A-Za-z0-9_-]{10}|[A-Za-z0-9_-]{20})"
 
 
@@ -170,7 +168,7 @@ def is_marked(data: str) -> bool:
 
 def _ends_mark(data: str) -> bool:
     """Whether a mark that ends with a sign may be in a text."""
-    if len(data) < _SHORT:
+    if len(data) < SHORT:
         # Making the patterns costs more than looking at what stands before each sign.
         parts = data.replace("_", "-").replace(".", "-").split("-")
         return not tables.ENDINGS.isdisjoint([part[-2:] for part in parts])
