@@ -11,15 +11,13 @@ from typing import Any
 
 from orchestrator.app import starts
 from orchestrator.app.clients.events import NOTHING, Event, Reply
-from orchestrator.app.kernel import operations, unread
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.reports import handoffs, redispatching
-from orchestrator.app.reports.requests import Redispatch
+from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.session import status
 from orchestrator.app.session.open_work import is_under_way
-from orchestrator.core import extract, handoff, names
+from orchestrator.core import handoff, names
 from orchestrator.core.suggestions import suggest
-from orchestrator.errors import InvalidInput, OrchestratorError, Refused
+from orchestrator.errors import OrchestratorError, Refused
 from orchestrator.store import queries
 from orchestrator.store.queries import Row
 
@@ -27,8 +25,6 @@ MODELS = ("sonnet", "opus", "haiku", "fable")
 """Models by the names that the starting tool knows; of another one it is not told."""
 SENT_BACK = 3
 """How often a message without a report goes back to its agent in one turn."""
-REDISPATCHED = 2
-"""How often an agent that does not report is replaced before a person is asked."""
 BESIDE = 1000
 """Characters of what the caller wrote beside a hand-off that its agent is shown."""
 
@@ -40,11 +36,6 @@ _LIMITED = r"(?i)\brate.?limit|hit your .{0,40}limit|usage limit"
 _REPORTS = r'(?i)\bstatus\b\W{1,5}\w'
 _SHORT = 500
 """Characters of a message that may be the client's own word about a usage limit; an agent's report is longer."""
-_FAULTS = (
-    "AMBIGUOUS_REPORT", "UNKNOWN_STATUS", "METADATA_INVALID", "METADATA_MISMATCH", "REASON_REQUIRED", "ALREADY_EXISTS",
-    "DEFERRAL_INCOMPLETE", "COMPLETION_GATE", "UNKNOWN_TASK", "UNKNOWN_GROUP", "INVALID_ID", "USAGE",
-)  # fmt: skip
-"""Refusals that the agent itself can put right by another last message."""
 _DECIDED = """SELECT seq, group_id, current_agent, response_status, next_agent, action FROM router_decisions
     INDEXED BY sqlite_autoindex_router_decisions_1 WHERE session_id = :session AND seq > :since
     ORDER BY seq DESC, part DESC LIMIT 20"""
@@ -204,7 +195,7 @@ def before_message(context: Context, session_id: str, event: Event) -> Reply:
     if row is None or row["session_id"] != session_id:
         return NOTHING
     start = starts.shape(context, row)
-    if row["ended_seq"] is None and _is_open(context, start):
+    if row["ended_seq"] is None and last_messages.is_open(context, start):
         return NOTHING
     standing = status.status(context, session_id=session_id, brief=True)
     free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
@@ -221,7 +212,7 @@ def notified(context: Context, session_id: str, event: Event) -> None:
     if found is None or call is None:
         return
     start = of_call(context, session_id, event._replace(call_id=call[1]))
-    if start is not None and _is_open(context, start):
+    if start is not None and last_messages.is_open(context, start):
         starts.end(context, start, outcome=starts.FAILED, reason=f"the client says that its agent was {found[1]}")
 
 
@@ -271,80 +262,37 @@ def _first_line(trace: str | None) -> tuple[str, str | None, int] | None:
 def after_agent(context: Context, session_id: str, event: Event) -> Reply:
     """Route the report out of an agent's last message; without one send it back, three times in a turn."""
     start = of_worker(context, session_id, event) if event.worker else None
-    if start is None or not _is_open(context, start):
+    if start is None or not last_messages.is_open(context, start):
         return NOTHING
     if is_limit(event.message) and not re.search(_REPORTS, event.message):
         starts.end(context, start, outcome=starts.LIMITED, reason=names.said(event.message))
         return NOTHING
-    given = {"session_id": session_id, "group_id": start["group_id"], "current_agent": start["role"]}
     try:
-        found = _extracted(context, event, start, given)
-        context.start = start["seq"]
-        operations.call(context, "route", **given, turn=start["turn"], raw_text=event.message, **found)
+        last_messages.report(context, start, event.message)
     except OrchestratorError as problem:
-        return _turned_down(context, start, problem) if problem.code in _FAULTS else NOTHING
-    finally:
-        context.start = None
+        return _turned_down(context, start, problem) if problem.code in last_messages.FAULTS else NOTHING
     return NOTHING
-
-
-def _is_open(context: Context, start: Row) -> bool:
-    row = context.require_session(start["session_id"]) if start["group_id"] is None else context.reader.group(
-        start["session_id"], start["group_id"]
-    )
-    return row is not None and row.turn == start["turn"] and not row.held
-
-
-def _extracted(context: Context, event: Event, start: Row, given: Answer) -> Answer:
-    """The report in a message; that there is none, or no readable one, is on record like every refusal."""
-    try:
-        found = extract.extract(event.message)
-    except InvalidInput as problem:
-        problem.data.update(_turn=start["turn"], _role=start["role"])
-        unread.record(context, "route", given, problem)
-        raise
-    parts = {"details": found.details, "metadata": found.metadata, "acknowledge": found.acknowledge}
-    parts = {name: dict(value) for name, value in parts.items() if value}
-    return {"status": found.status, "summary": found.summary, **parts}
 
 
 def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Reply:
     """Send the agent back with what is wrong; after the third time replace it, then ask a person."""
     session, group = start["session_id"], start["group_id"]
-    if not _is_open(context, start):
+    if not last_messages.is_open(context, start):
         return NOTHING
     refused = context.reader.turn_refusals(session, group, start["turn"], start["role"], SENT_BACK + 1)
     if refused <= SENT_BACK:
-        return Reply(block=_form(context, start, problem))
+        return Reply(block=last_messages.form(context, start, problem))
+    (done,) = context.reader.one(_REDISPATCHES, session=session, group=group) or (0,)
     reason = f"no report after {SENT_BACK + 1} messages: {problem.message}"
     starts.end(context, start, outcome=starts.FAILED, reason=reason)
-    (done,) = context.reader.one(_REDISPATCHES, session=session, group=group) or (0,)
-    if int(str(done)) < REDISPATCHED:
-        operations.ask(context, Redispatch(session_id=session, group_id=group, reason=reason))
-    else:
-        operations.ask(context, redispatching.GiveUp(session_id=session, group_id=group, reason=reason))
+    last_messages.replace(context, start, reason=reason, replaced=int(str(done)))
     return NOTHING
-
-
-def _form(context: Context, start: Row, problem: OrchestratorError) -> str:
-    """What is wrong with a message, and what a report looks like."""
-    told = handoffs.handoff(
-        context, session_id=start["session_id"], group_id=start["group_id"], turn=start["turn"]
-    )["handoff"]
-    faults = [f"- {each['path']}: {each['message']}" for each in problem.data.get("problems", ())]
-    statuses = [f"- {each['status']}: {each['description']}" for each in told["statuses"]]
-    lines = [
-        f"Your last message is not a report yet. {problem.message}", *faults, "", "Statuses that you may report:",
-        *statuses, "", "End your last message with exactly one report and nothing after it, either", "",
-        '```json\n{"status": "CODE", "summary": "one sentence", "details": {}}\n```', "", "or one line STATUS: CODE",
-    ]  # fmt: skip
-    return "\n".join(lines)
 
 
 def failed(context: Context, session_id: str, event: Event) -> Reply:
     """End the start of an agent or call that failed; a usage limit is no failure of the agent."""
     start = of_worker(context, session_id, event) if event.worker else of_call(context, session_id, event)
-    if start is None or not _is_open(context, start):
+    if start is None or not last_messages.is_open(context, start):
         return NOTHING
     limited = is_limit(event.reason)
     outcome = starts.LIMITED if limited else starts.FAILED
@@ -396,7 +344,7 @@ def may_stop(context: Context, session_id: str, event: Event) -> Reply:
     """Whether the main agent may stop: not while something is due that is not under way."""
     for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
         shaped = starts.shape(context, row)
-        if row["bound_seq"] is None and not event.background and _is_open(context, shaped):
+        if row["bound_seq"] is None and not event.background and last_messages.is_open(context, shaped):
             starts.end(context, shaped, outcome=starts.FREED, reason="the client stopped before an agent began")
     free_lost(context, session_id)
     standing = status.status(context, session_id=session_id, brief=True)
@@ -413,6 +361,6 @@ def client_ended(context: Context, session_id: str, event: Event) -> Reply:
     """End what the client had under way."""
     for row in queries.rows(context.reader, queries.STARTS_OF_CLIENT, client=event.client, session=session_id):
         shaped = starts.shape(context, row)
-        if _is_open(context, shaped):
+        if last_messages.is_open(context, shaped):
             starts.end(context, shaped, outcome=starts.LOST, reason=f"the client ended: {event.reason or 'unknown'}")
     return NOTHING

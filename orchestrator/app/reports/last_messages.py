@@ -1,0 +1,97 @@
+"""Reports that come as an agent's last message: taken out of it, sent back with the form, or the agent replaced.
+
+One way for hooks and the driver: both see an agent's last message, and neither lets the agent run a command for it.
+"""
+
+from __future__ import annotations
+
+from orchestrator.app.kernel import operations, unread
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.reports import handoffs, redispatching
+from orchestrator.app.reports.requests import Redispatch
+from orchestrator.core import extract
+from orchestrator.errors import InvalidInput, OrchestratorError
+from orchestrator.store.queries import Row
+
+REPLACED = 2
+"""How often an agent that does not report is replaced before a person is asked."""
+FAULTS = (
+    "AMBIGUOUS_REPORT", "UNKNOWN_STATUS", "METADATA_INVALID", "METADATA_MISMATCH", "REASON_REQUIRED", "ALREADY_EXISTS",
+    "DEFERRAL_INCOMPLETE", "COMPLETION_GATE", "UNKNOWN_TASK", "UNKNOWN_GROUP", "INVALID_ID", "USAGE",
+)  # fmt: skip
+"""Refusals that the agent itself can put right by another last message."""
+
+
+def report(context: Context, start: Row, message: str) -> Answer:
+    """Route the report that a last message holds, as the answer of the start's turn.
+
+    Args:
+        start: as `starts.shape` gives it.
+
+    Returns:
+        The decision.
+
+    Raises:
+        OrchestratorError: there is no report in it, or `route` refuses it; recorded either way.
+    """
+    given = {"session_id": start["session_id"], "group_id": start["group_id"], "current_agent": start["role"]}
+    found = _extracted(context, start, message, given)
+    context.start = start["seq"]
+    try:
+        return operations.call(context, "route", **given, turn=start["turn"], raw_text=message, **found)
+    finally:
+        context.start = None
+
+
+def _extracted(context: Context, start: Row, message: str, given: Answer) -> Answer:
+    """The report in a message; that there is none, or no readable one, is on record like every refusal."""
+    try:
+        found = extract.document(message) if message.lstrip().startswith("{") else extract.extract(message)
+    except InvalidInput as problem:
+        problem.data.update(_turn=start["turn"], _role=start["role"])
+        unread.record(context, "route", given, problem)
+        raise
+    parts = {"details": found.details, "metadata": found.metadata, "acknowledge": found.acknowledge}
+    parts = {name: dict(value) for name, value in parts.items() if value}
+    return {"status": found.status, "summary": found.summary, **parts}
+
+
+def is_open(context: Context, start: Row) -> bool:
+    """Whether the turn of a start is still the one that is awaited."""
+    session, group = start["session_id"], start["group_id"]
+    row = context.require_session(session) if group is None else context.reader.group(session, group)
+    return row is not None and row.turn == start["turn"] and not row.held
+
+
+def form(context: Context, start: Row, problem: OrchestratorError) -> str:
+    """What is wrong with a message, and what a report looks like."""
+    told = handoffs.handoff(
+        context, session_id=start["session_id"], group_id=start["group_id"], turn=start["turn"]
+    )["handoff"]
+    faults = [f"- {each['path']}: {each['message']}" for each in problem.data.get("problems", ())]
+    statuses = [f"- {each['status']}: {each['description']}" for each in told["statuses"]]
+    lines = [
+        f"Your last message is not a report yet. {problem.message}", *faults, "", "Statuses that you may report:",
+        *statuses, "", "End your last message with exactly one report and nothing after it, either", "",
+        '```json\n{"status": "CODE", "summary": "one sentence", "details": {}}\n```', "", "or one line STATUS: CODE",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def replace(context: Context, start: Row, *, reason: str, replaced: int) -> Answer:
+    """Start the agent of an open turn anew, or ask a person where that was tried often enough.
+
+    Args:
+        start: one that has ended without a report.
+        replaced: how often the agent was replaced already since the last report.
+
+    Returns:
+        The decision, as `route` answers it.
+
+    Raises:
+        Refused: as `redispatch`.
+    """
+    session, group = start["session_id"], start["group_id"]
+    if replaced < REPLACED:
+        return operations.ask(context, Redispatch(session_id=session, group_id=group, reason=reason))
+    return operations.ask(context, redispatching.GiveUp(session_id=session, group_id=group, reason=reason))
