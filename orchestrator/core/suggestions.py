@@ -32,7 +32,7 @@ _AUDIENCES = {
 _ID, _SESSION, _FILE = ("id",), ("session_id",), ("file",)
 _LEADING = {
     "answer": _ID, "why": _ID, "handoff": ("group_id",), "redispatch": ("group_id",),
-    "route": ("current_agent", "status"), "status": _SESSION, "validate": _SESSION,
+    "route": ("current_agent", "status"), "drive": _SESSION, "status": _SESSION, "validate": _SESSION,
     "session create": _ID, "session end": _ID, "session resume": _ID, "session show": _ID,
     "session upgrade-workflow": _ID, "group create": _ID, "group set-status": ("id", "status"), "group show": _ID,
     "group undepend": _ID, "task claim": _ID, "task release": _ID, "task set-status": ("id", "status"),

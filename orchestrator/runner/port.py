@@ -41,6 +41,9 @@ class ExecutorTask(NamedTuple):
     attempt: counted from 1 over the attempts of one run. told: how many of its questions were answered at once in it.
     tag: begins the mark of the processes that are started for it.
     writes: it is known to write files, whatever its type.
+    role, group: whose turn it is, where the task is an agent's turn, whose product is a report.
+    conversation: an earlier one that it goes on with, as a result named it; None begins a new one.
+    variables: further variables of the program's environment.
     """
 
     run_id: str
@@ -56,6 +59,10 @@ class ExecutorTask(NamedTuple):
     told: int = 0
     tag: str | None = None
     writes: bool = False
+    role: str | None = None
+    group: str | None = None
+    conversation: str | None = None
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 class ExecutorResult(NamedTuple):
@@ -78,6 +85,7 @@ class ExecutorResult(NamedTuple):
     unfinished: that work, each with how it stands.
     no_text_bytes: bytes of its output that are no text, which are counted and not kept.
     signal: the signal that ended it. cancelled: it was ended because somebody cancelled the run.
+    conversation: by which a further attempt goes on with this one; None where the executor cannot.
     """
 
     status: str
@@ -105,6 +113,7 @@ class ExecutorResult(NamedTuple):
     unfinished: tuple[str, ...] = ()
     signal: int | None = None
     cancelled: bool = False
+    conversation: str | None = None
 
 
 class Executor(Protocol):

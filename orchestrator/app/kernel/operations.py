@@ -26,6 +26,7 @@ FEATURES: dict[str, str] = {
     "why": "audit",
     "handoff": "reports",
     "redispatch": "reports",
+    "drive": "driving",
     "inbox": "questions",
     "answer": "people",
     "human": "people",

@@ -65,6 +65,7 @@ class TurnOrder(NamedTuple):
         worktree.
     limits: its clocks, in milliseconds. capacity: how many executors may work at once, in all sessions.
     patience_s: seconds that it waits to be started. compress: whether the executor's output is kept compressed.
+    conversation: what it goes on with, as an earlier result named it. variables: of the executor's environment.
     """
 
     session_id: str
@@ -80,6 +81,8 @@ class TurnOrder(NamedTuple):
     capacity: int = pools.CAPACITIES[pools.EXECUTOR]
     patience_s: float = PATIENCE_S
     compress: bool = True
+    conversation: str | None = None
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 class TurnResult(NamedTuple):
@@ -88,7 +91,8 @@ class TurnResult(NamedTuple):
     run: its id. state: answered, no_answer, failed or limited; reason, code: why, where it was not answered.
     answer: the agent's text, keys masked. denied_tools: what it was not allowed to use.
     changes: what became of files in its folder. usage: what the executor counted. raw: where its whole output lies,
-    as the evidence names it; None where it was never called.
+    as the evidence names it; None where it was never called. conversation: by which it can be gone on with.
+    error: what the executor itself said of a failure, as `port.ExecutorResult` has it.
     """
 
     run: str
@@ -100,6 +104,8 @@ class TurnResult(NamedTuple):
     changes: tuple[Change, ...] = ()
     usage: dict[str, int] | None = None
     raw: str | None = None
+    conversation: str | None = None
+    error: str | None = None
 
 
 class _Seen(NamedTuple):
@@ -114,6 +120,7 @@ class _Seen(NamedTuple):
 def run_turn(
     context: Context, order: TurnOrder, *, watch: port.Watch | None = None,
     cancelled: Callable[[], bool] | None = None, tell: Callable[[str], None] | None = None,
+    begun: Callable[[str, str], None] | None = None,
 ) -> TurnResult:
     """Run a turn to its end.
 
@@ -121,6 +128,7 @@ def run_turn(
         context: the database; each thread that runs turns has its own.
         watch: is told of progress. cancelled: is asked again and again; once true, the executor is ended.
         tell: takes what a person should know meanwhile.
+        begun: takes the run's id and the file that its output goes to, right before the executor is called.
 
     Raises:
         Refused: SESSION_CLOSED, UNKNOWN_GROUP, UNKNOWN_SESSION; nothing was queued. ILLEGAL_MOVE, somebody else has
@@ -139,7 +147,7 @@ def run_turn(
     place = folder_lock.Place(run.root, context.path, run.id)
     try:
         with opened.held(run.root, run.session_id):
-            return _run(context, order, run, place, watch, cancelled, tell)
+            return _run(context, order, run, place, watch, cancelled, tell, begun)
     except OrchestratorError as problem:
         return _ended(context, run, problem.message, problem.code)
     except BaseException:
@@ -160,6 +168,7 @@ def _now(context: Context, id: str) -> TurnRun:
 def _run(
     context: Context, order: TurnOrder, run: TurnRun, place: folder_lock.Place, watch: port.Watch | None,
     cancelled: Callable[[], bool] | None, tell: Callable[[str], None] | None,
+    begun: Callable[[str, str], None] | None,
 ) -> TurnResult:
     waiter = lock_acquisition.Waiter(
         run, order.capacity, order.patience_s, start=lambda: turn_runs.start(context, run, capacity=order.capacity),
@@ -168,7 +177,7 @@ def _run(
     if not lock_acquisition.start_when_free(context, waiter, place):
         return _ended(context, run, "It was cancelled before it began.", None)
     run = _now(context, run.id)
-    seen = _watched(context, order, run, place, watch, cancelled)
+    seen = _watched(context, order, run, place, watch, cancelled, begun)
     # Others of the session record theirs before or after: the index on the disk is as the database has it.
     with evidence_files.recording(run.root, run.session_id):
         return _finished(context, order, run, seen)
@@ -186,7 +195,7 @@ def _ended(context: Context, run: TurnRun, reason: str, code: str | None) -> Tur
 
 def _watched(
     context: Context, order: TurnOrder, run: TurnRun, place: folder_lock.Place, watch: port.Watch | None,
-    cancelled: Callable[[], bool] | None,
+    cancelled: Callable[[], bool] | None, begun: Callable[[str, str], None] | None,
 ) -> _Seen:
     """Call the executor between two looks at its folder and at what it may not touch."""
     since = concurrent_runs.moment(context)
@@ -196,8 +205,11 @@ def _watched(
     task = port.ExecutorTask(
         run_id=run.id, session_id=run.session_id, prompt=run.prompt, task_type=turn_verdict.task_type(run.role),
         project=run.folder, model=run.model, limits=order.limits, raw=raw, secrets=tuple(context.secrets),
-        tag=lost.tag(owners.mine(), run.id), writes=run.role in turn_verdict.MAY_WRITE,
+        tag=lost.tag(owners.mine(), run.id), writes=run.role in turn_verdict.MAY_WRITE, role=run.role,
+        group=run.group_id, conversation=order.conversation, variables=order.variables,
     )  # fmt: skip
+    if begun is not None:
+        begun(run.id, str(raw))
     with reserve.held(raw.parent):
         result = execute_run.called(order.executor, task, watch, cancelled)
     now = snapshot.take(run.folder, contents=False)
@@ -233,7 +245,7 @@ def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> 
     return TurnResult(
         run.id, ended["state"], answer, ended["reason"], ended["error_code"], result.denied_tools,
         tuple(seen.changes), dict(result.usage) if result.usage else None,
-        f"{run.id}-{execution_types.EXECUTE}",
+        f"{run.id}-{execution_types.EXECUTE}", result.conversation, result.error,
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ OWN: dict[str, str] = {
     "db backup": "db",
     "db restore": "db",
     "doctor": "db",
+    "drive": "drive",
     "run": "run",
     "repl": "repl_command",
     "hook": "hook",
@@ -62,7 +63,8 @@ GROUPS: dict[str, str] = {
 }
 
 FIRST_WORDS = (
-    "init", "install", "demo", "route", "next", "status", "why", "handoff", "redispatch", "inbox", "answer", "human",
+    "init", "install", "demo", "drive", "route", "next", "status", "why", "handoff", "redispatch", "inbox", "answer",
+    "human",
     "session", "group", "task", "blocker", "criterion", "import", "validate", "agent", "workflow", "metadata", "audit",
     "db", "doctor", "run", "repl", "hook", "batch", "serve", "mcp", "schema",
 )  # fmt: skip

@@ -1,6 +1,6 @@
 from typing import Any
 
-from orchestrator.app.answers import audits, next_actions, people, records, shapes, tasks, verifying
+from orchestrator.app.answers import audits, driving, next_actions, people, records, shapes, tasks, verifying
 from orchestrator.doors.python.calling import Caller
 
 class Methods(Caller):
@@ -92,6 +92,25 @@ class Methods(Caller):
         request_id: str | None = None,
     ) -> shapes.Decision:
         """Start the awaited agent of a group again, under a new turn; the old turn becomes stale."""
+
+    def drive(
+        self,
+        session_id: str | None = None,
+        *,
+        goal: str | None = None,
+        executor: str | None = None,
+        role: tuple[str, ...] = (),
+        isolation: str | None = None,
+        parallel: int | None = None,
+        turn_timeout: int = 30,
+        max_steps: int | None = None,
+        max_minutes: int | None = None,
+        once: bool = False,
+        check: bool = False,
+    ) -> driving.Driven | driving.Event | driving.Preflight:
+        """Run a team by itself, from a goal to a verdict: start every open turn, take each report out of the
+        agent's answer, route it, and validate. No language model decides who acts next. Exit 0 ACCEPT, 2 a
+        person is awaited, a budget is used up or work remains, 1 ended without ACCEPT, 5 the surroundings."""
 
     def inbox(
         self,

@@ -182,6 +182,9 @@ def _answered(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorRes
         return failures.unreadable(task, error, ended)
     if found is None:
         return port.ExecutorResult("COMPLETE", task.session_id, ended.stdout.strip())
+    if task.role is not None and found.get("status") not in failures.STATUSES and not claude_stream.is_event(found):
+        # An agent's report is a document with a status of its own.
+        return port.ExecutorResult("COMPLETE", task.session_id, ended.stdout.strip())
     if found.get("status") not in failures.STATUSES and claude_stream.is_event(found):
         # A script that has started Claude Code prints what that prints.
         streamed = claude_stream.read(task, reading.objects(ended.stdout), task.session_id)
@@ -191,7 +194,7 @@ def _answered(task: port.ExecutorTask, ended: process.Ended) -> port.ExecutorRes
 
 def _variables(variables: Mapping[str, str], task: port.ExecutorTask) -> dict[str, str]:
     ids = {"ORCHESTRATOR_SESSION_ID": task.session_id, "ORCHESTRATOR_RUN_ID": task.run_id}
-    return environment.child(variables) | ids
+    return environment.child(variables) | ids | dict(task.variables)
 
 
 def _checked(template: Sequence[str]) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ A script is a JSON list of steps, or an object `{"steps": [...]}`. A step is a p
     blocked     "INTERACTIVE_PROMPT" or "TIMEOUT": it asks, or hangs
     denied      tools that it was not allowed to use
     when        a text that the prompt must hold for this step
+    role, group whose turn it answers, where the script drives a team
+    report      the agent's report, which ends the output as a JSON document; `status` is COMPLETE then
     repeat      true: the step stays for further attempts
 
 Each attempt takes the first step that fits and was not taken. `session_id` is the issued one where left out; null
@@ -19,6 +21,7 @@ stands for a result that names none.
 from __future__ import annotations
 
 import difflib
+import json
 import pathlib
 import threading
 from collections.abc import Mapping, Sequence
@@ -32,7 +35,9 @@ from orchestrator.runner.executors import failures, fakes, files, own_result
 
 NAME: Final = "scripted"
 _BLOCKED: Final = ("INTERACTIVE_PROMPT", "TIMEOUT")
-_EXTRA: Final = ("writes", "deletes", "delay_ms", "exit_code", "blocked", "denied", "when", "repeat")
+_EXTRA: Final = (
+    "writes", "deletes", "delay_ms", "exit_code", "blocked", "denied", "when", "repeat", "role", "group", "report"
+)  # fmt: skip
 
 
 class Scripted:
@@ -63,9 +68,10 @@ class Scripted:
         self, task: port.ExecutorTask, *, watch: port.Watch | None = None, cancelled: port.Cancelled | None = None
     ) -> port.ExecutorResult:
         """Play the next step that fits."""
-        step = self._next(task.prompt)
+        step = self._next(task)
         if step is None:
-            return failures.failed(task, "SCRIPT_EXHAUSTED", "the script has no further step for this prompt")
+            what = f"turn of {task.role} on {task.group or 'the session'}" if task.role else "prompt"
+            return failures.failed(task, "SCRIPT_EXHAUSTED", f"the script has no further step for this {what}")
         ended = fakes.work(task, step.get("delay_ms", 0), cancelled)
         if ended is not None:
             return ended
@@ -74,11 +80,12 @@ class Scripted:
             files.delete(task.project, step.get("deletes", ()))
         except (OSError, ValueError) as error:
             return failures.failed(task, "REPORTED_ERROR", str(error))
-        return failures.cleaned(_result(task, step), task.secrets)
+        result = _result(task, step)._replace(conversation=task.conversation or task.run_id)
+        return failures.cleaned(result, task.secrets)
 
-    def _next(self, prompt: str) -> Mapping[str, Any] | None:
+    def _next(self, task: port.ExecutorTask) -> Mapping[str, Any] | None:
         with self._lock:
-            fits = (place for place, step in enumerate(self._steps) if step.get("when", "") in prompt)
+            fits = (place for place, step in enumerate(self._steps) if _fits(step, task))
             place = next(fits, None)
             if place is None:
                 return None
@@ -104,6 +111,12 @@ def load(path: str | pathlib.Path) -> Scripted:
     return Scripted(steps)
 
 
+def _fits(step: Mapping[str, Any], task: port.ExecutorTask) -> bool:
+    """Whether a step answers this attempt."""
+    whose = all(step[key] == getattr(task, key) for key in ("role", "group") if key in step)
+    return whose and step.get("when", "") in task.prompt
+
+
 def problems(steps: Sequence[Any]) -> list[str]:
     """Everything that is wrong with a script, each phrase with its step counted from 1."""
     return [f"step {number}: {phrase}" for number, step in enumerate(steps, 1) for phrase in _of_step(step)]
@@ -112,7 +125,8 @@ def problems(steps: Sequence[Any]) -> list[str]:
 def _of_step(step: Any) -> list[str]:
     if not isinstance(step, Mapping):
         return ["is no object"]
-    checked = {"status": failures.ERROR} | dict(step) if "blocked" in step else step
+    assumed = {"status": failures.ERROR} if "blocked" in step else {"status": "COMPLETE"} if "report" in step else {}
+    checked = assumed | dict(step)
     wrong = [phrase for key, (holds, phrase) in _CHECKS.items() if key in step and not holds(step[key])]
     return [*own_result.problems(checked), *wrong, *_unknown_keys(step), *_bad_names(step)]
 
@@ -149,6 +163,9 @@ _CHECKS: Final = {
     "denied": (own_result.is_texts, "denied is not a list of texts"),
     "when": (lambda value: isinstance(value, str), "when is not a text"),
     "repeat": (lambda value: isinstance(value, bool), "repeat is not true or false"),
+    "role": (lambda value: isinstance(value, str), "role is not a text"),
+    "group": (lambda value: value is None or isinstance(value, str), "group is not a text or null"),
+    "report": (lambda value: isinstance(value, Mapping), "report is not an object"),
 }
 
 
@@ -163,7 +180,15 @@ def _result(task: port.ExecutorTask, step: Mapping[str, Any]) -> port.ExecutorRe
     if status:
         sentence = f"the program ended with status {status}"
         return failures.failed(task, "EXIT_STATUS", sentence, output=step.get("output", ""), exit_code=status)
-    return own_result.read(task, {"session_id": task.session_id} | dict(step))._replace(exit_code=0)
+    return own_result.read(task, {"session_id": task.session_id} | _told(step))._replace(exit_code=0)
+
+
+def _told(step: Mapping[str, Any]) -> dict[str, Any]:
+    """The step as a program's result; a report ends what it says."""
+    if "report" not in step:
+        return dict(step)
+    fenced = f"```json\n{json.dumps(step['report'])}\n```"
+    return {"status": "COMPLETE"} | dict(step) | {"output": f"{step.get('output', '')}\n\n{fenced}".strip()}
 
 
 def _invalid(wrong: Sequence[str]) -> errors.InvalidInput:

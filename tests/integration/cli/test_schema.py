@@ -65,6 +65,7 @@ STORY = (
     "demo",
     "session create S2 --goal x",
     "session list",
+    "drive --check --executor command:/bin/sh",
     "session show S1",
     "session testing-mode S2 full --by project_manager --reason x",
     "agent register dev-2 --role developer",

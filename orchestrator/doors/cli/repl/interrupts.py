@@ -53,6 +53,11 @@ class Interrupts:
             signal.signal(number, handler)
         self._before.clear()
 
+    @property
+    def cancels(self) -> bool:
+        """Whether what runs is to be ended as well: after a second interrupt, or a signal that ends the program."""
+        return self._ending or self._count > 1
+
     def came(self) -> bool:
         """Whether the run under way is to be stopped."""
         return self._count > self._spent

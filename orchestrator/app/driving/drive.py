@@ -1,0 +1,307 @@
+"""`drive`: a team that runs by itself. Each round starts what the record says is open, and judges when that is due.
+
+Which agent acts next is in the record alone. The driver keeps nothing of its own that it would need to go on: whoever
+kills it loses nothing, and another one may run beside it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from orchestrator.app import starts
+from orchestrator.app.driving import beside, leftovers, preflight, turn
+from orchestrator.app.driving import crew as crews
+from orchestrator.app.driving.requests import Drive
+from orchestrator.app.kernel import arguments, attached, operations
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.session import status
+from orchestrator.app.session.open_work import is_under_way
+from orchestrator.core.suggestions import suggest
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, Refused, UsageError
+from orchestrator.runner import owners
+from orchestrator.store import constants
+
+GO_ON, START_NONE, CANCEL = 0, 1, 2
+"""What whoever watches may want: that it goes on, lets what runs end, or cancels that too."""
+POLL_S, PATIENCE_S = 0.1, 0.5
+"""Seconds between two looks at whoever watches, and at the record while others are at work."""
+ACCEPTED, ENDED, PERSON, BUDGET, WORK_REMAINS, STOPPED, STALLED = (
+    "accepted", "ended", "person", "budget", "work_remains", "stopped", "stalled"
+)  # fmt: skip
+_EXITS = {ACCEPTED: EXIT_OK, ENDED: EXIT_NEGATIVE, STALLED: EXIT_NEGATIVE}
+Key = tuple[str | None, int]
+
+
+class Watcher(NamedTuple):
+    """Who watches a driver.
+
+    tell: takes each event, as it happens. wants: GO_ON, START_NONE or CANCEL, asked again and again.
+    """
+
+    tell: Callable[[Answer], None] = lambda _: None
+    wants: Callable[[], int] = lambda: GO_ON
+
+
+def drive(context: Context, request: Drive, watcher: Watcher = Watcher()) -> Answer:  # noqa: B008 - it is fixed
+    """Run a session until it has ended, awaits a person, or a budget is used up.
+
+    Returns:
+        How it ended, as `answers.driving.Driven`; `exit_code` 0 ACCEPT, 2 a person is awaited, a budget is used up or
+        work remains, 1 it ended otherwise. With `check` what was looked at, and 5 where a check fails.
+
+    Raises:
+        UsageError: USAGE, AMBIGUOUS_SESSION. InvalidInput: as `crew.crew`. Refused: UNKNOWN_SESSION, ALREADY_EXISTS.
+        EnvironmentProblem: PREFLIGHT_FAILED, EXECUTOR_UNAVAILABLE, and others of the store.
+    """
+    if context.path == constants.IN_MEMORY:
+        raise UsageError("USAGE", "Turns are run on a database file only.", "Open a database file")
+    crew, root = crews.crew(request.executor, request.role), str(attached.project_root(context.path))
+    found = preflight.checks(crew, root)
+    if request.check:
+        return preflight.answer(found)
+    preflight.require(found)
+    session = _session(context, request)
+    return Driver(context, request.replaced(session_id=session), crew, root, watcher).run()
+
+
+def _session(context: Context, request: Drive) -> str:
+    """The session to run: the named one, a new one for the goal, or the only open one."""
+    if request.goal is None:
+        session = request.session_id or arguments.only_session(context, "drive", {})
+        if context.require_session(session).kind == "chat":
+            what = f"Session {session} is a chat, which is driven by its messages."
+            raise Refused("NOT_PERMITTED", what, suggest("session list"))
+        return session
+    id = request.session_id or _free_id(context)
+    operations.call(context, "session create", id=id, goal=request.goal)
+    return id
+
+
+def _free_id(context: Context) -> str:
+    number = 1
+    while context.reader.session(f"S{number}") is not None:
+        number += 1
+    return f"S{number}"
+
+
+class Driver:
+    """Runs one session.
+
+    Args:
+        request: with its session.
+        root: the project's folder.
+    """
+
+    def __init__(self, context: Context, request: Drive, crew: crews.Crew, root: str, watcher: Watcher) -> None:
+        self._context, self._request, self._crew, self._root = context, request, crew, root
+        self._session = str(request.session_id)
+        self._watcher = watcher
+        self._level = beside.level(context)
+        self._client = f"drive-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self._busy: dict[Key, threading.Thread] = {}
+        self._news: queue.SimpleQueue[Answer | BaseException | Key] = queue.SimpleQueue()
+        self._steps = self._rounds = 0
+        self._until = time.monotonic() + request.max_minutes * 60 if request.max_minutes else None
+        self._fault: BaseException | None = None
+        self._waits = False
+
+    def run(self) -> Answer:
+        """Go round by round until nothing is left to do here.
+
+        Raises:
+            OrchestratorError: what made it impossible to go on; what ran has ended by then.
+        """
+        try:
+            self._tell("session")
+            while True:
+                ended = self._round()
+                if ended is not None:
+                    return ended
+                self._wait()
+        except BaseException as fault:
+            self._fault = fault
+            self._join()
+            raise
+
+    # What happens
+
+    def _tell(self, event: str, *, start: Mapping[str, Any] | None = None, **more: Any) -> None:
+        if "decision" in more:
+            more["decision"] = turn.summary(more["decision"])
+        of = {name: start[name] for name in ("group_id", "turn", "role")} if start is not None else {}
+        self._watcher.tell({"success": True, "event": event, "session_id": self._session, **of, **more})
+
+    def _post(self, start: Mapping[str, Any], event: str, **more: Any) -> None:
+        """Tell from a thread of a turn."""
+        self._news.put({"event": event, "start": start, **more})
+
+    def _wait(self) -> None:
+        """Wait until a turn has ended, somebody wants something else, or it is time for another look."""
+        wanted, until = self._watcher.wants(), time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                news = self._news.get(timeout=POLL_S)
+            except queue.Empty:
+                news = None
+            if news is not None and self._take(news):
+                return
+            if self._watcher.wants() != wanted or (not self._busy and time.monotonic() > until):
+                return
+
+    def _take(self, news: Answer | BaseException | Key) -> bool:
+        """Take in what a thread says; whether that is the end of its turn."""
+        if isinstance(news, dict):
+            self._tell(news.pop("event"), **news)
+            return False
+        if isinstance(news, BaseException):
+            self._fault = self._fault or news
+            return False
+        self._busy.pop(news).join()
+        return True
+
+    def _join(self) -> None:
+        while self._busy:
+            self._take(self._news.get())
+
+    # Rounds
+
+    def _round(self) -> Answer | None:
+        """Start what may be started; how it has ended where nothing is left to do."""
+        standing = status.status(self._context, session_id=self._session, brief=True)
+        leftovers.take_over(self._context, self._session, standing["spawns"], self._tell)
+        standing = status.status(self._context, session_id=self._session, brief=True)
+        free = [each for each in standing["spawns"] if not is_under_way(each) and _key(each) not in self._busy]
+        stops = self._stops(standing)
+        if stops is None:
+            for each in free[: self._room()]:
+                self._start(each)
+        if self._busy:
+            return None
+        if self._fault is not None:
+            raise self._fault
+        return self._idle(standing, free, stops)
+
+    def _stops(self, standing: Answer) -> str | None:
+        """Why no turn is started, by the outcome that this leads to; None where one may be."""
+        if self._fault is not None or self._watcher.wants() != GO_ON:
+            return STOPPED
+        if standing["session"]["status"] != "active":
+            return PERSON
+        if self._request.max_steps is not None and self._steps >= self._request.max_steps:
+            return BUDGET
+        if self._until is not None and time.monotonic() >= self._until:
+            return BUDGET
+        return WORK_REMAINS if self._request.once and self._rounds else None
+
+    def _room(self) -> int:
+        """How many turns may be started now."""
+        room = self._parallel() - len(self._busy)
+        left = self._request.max_steps
+        return max(0, room if left is None else min(room, left - self._steps))
+
+    def _parallel(self) -> int:
+        """How many turns run at once: those that share a folder run one after another."""
+        return 1
+
+    def _idle(self, standing: Answer, free: list[Answer], stops: str | None) -> Answer | None:
+        """What is to be done while nothing of this driver runs; how it has ended, or None."""
+        if standing["session"]["status"] == "ended":
+            accepted = standing["session"]["outcome"] == "accepted"
+            return self._ended(ACCEPTED if accepted else ENDED, str(standing["session"]["outcome_reason"] or ""))
+        if stops is None and standing["validate"]:
+            self._rounds += 1
+            return self._validate()
+        if stops is not None and (free or standing["validate"] or stops in (STOPPED, PERSON)):
+            return self._ended(stops, _why(stops))
+        if [each for each in standing["spawns"] if is_under_way(each)] and stops is None:
+            self._others(standing)
+            return None
+        if standing["questions"] or standing["state"] == status.PERSON_AWAITED:
+            return self._ended(PERSON, _why(PERSON))
+        if stops is not None:
+            return self._ended(stops, _why(stops))
+        # What is free and could not be taken now was taken by somebody else meanwhile.
+        return None if free else self._ended(STALLED, _why(STALLED))
+
+    def _others(self, standing: Answer) -> None:
+        """Say once that others are at work."""
+        if not self._waits:
+            self._waits = True
+            who = ", ".join(f"{each['agent']} (turn {each['turn']})" for each in standing["spawns"])
+            self._tell("waiting", reason=f"others are at work: {who}")
+
+    def _validate(self) -> Answer | None:
+        try:
+            found = operations.call(self._context, "validate", session_id=self._session)
+        except Refused as problem:
+            if problem.code not in ("STATE_CHANGED", "SESSION_CLOSED"):
+                raise
+            return None
+        self._tell("verdict", verdict=found["verdict"], reason=found["reason"])
+        return None if found["recorded"] else self._ended(STALLED, f"no verdict could be recorded: {found['reason']}")
+
+    def _ended(self, outcome: str, reason: str) -> Answer:
+        standing = status.status(self._context, session_id=self._session, brief=True)
+        return {
+            "success": True, "event": "ended", "session_id": self._session, "outcome": outcome, "reason": reason,
+            "steps": self._steps, "questions": [each["id"] for each in standing["questions"]],
+            "next": standing["next"], "exit_code": _EXITS.get(outcome, EXIT_PERSON),
+        }  # fmt: skip
+
+    # Turns
+
+    def _start(self, spawn: Answer) -> None:
+        """Take a turn and run it in a thread; where somebody else was faster, nothing."""
+        member = self._crew.of(spawn["agent"])
+        try:
+            start = starts.reserve(
+                self._context, session_id=self._session, group_id=spawn["group_id"], turn=spawn["turn"], via="drive",
+                client=self._client, owner=owners.mine(), isolation="none",
+            )["start"]  # fmt: skip
+        except Refused as problem:
+            if problem.code not in ("ALREADY_EXISTS", "STALE_TURN", "SESSION_CLOSED"):
+                raise
+            return
+        self._steps += 1
+        self._rounds = max(self._rounds, 1)
+        self._waits = False
+        self._tell("started", start=start, executor=member.name)
+        place = turn.Place(
+            member, self._root, self._root, self._request.turn_timeout * 60_000,
+            cancelled=lambda: self._watcher.wants() >= CANCEL or self._fault is not None,
+            tell=functools.partial(self._post, start),
+        )  # fmt: skip
+        thread = threading.Thread(target=self._work, args=(start, place), name=f"turn-{start['turn']}")
+        self._busy[_key(spawn)] = thread
+        thread.start()
+
+    def _work(self, start: Answer, place: turn.Place) -> None:
+        """The thread of a turn."""
+        try:
+            with beside.beside(self._context, self._level) as context:
+                turn.play(context, start, place)
+        except BaseException as fault:
+            self._news.put(fault)
+        finally:
+            self._news.put((start["group_id"], start["turn"]))
+
+
+def _key(spawn: Answer) -> Key:
+    return spawn["group_id"], spawn["turn"]
+
+
+def _why(outcome: str) -> str:
+    return {
+        PERSON: "a person is awaited", BUDGET: "the budget is used up", WORK_REMAINS: "one round is over",
+        STOPPED: "it was told to stop", STALLED: "nobody is awaited and nothing is open",
+    }[outcome]  # fmt: skip
+
+

@@ -1,0 +1,69 @@
+"""What a driver left that was killed: its executors are ended, an answer that they gave counts, else a fresh agent is
+ordered.
+
+Source: seed 001, Property 35.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from orchestrator.app import starts
+from orchestrator.app.driving.turn import Tell
+from orchestrator.app.kernel import operations
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.reports import last_messages
+from orchestrator.app.reports.requests import Redispatch
+from orchestrator.app.running import lock_acquisition
+from orchestrator.core.running import turn_verdict
+from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.store import turn_reader
+from orchestrator.store.queries import Row
+
+REASON = "the process that had started its agent is gone"
+
+
+def take_over(context: Context, session_id: str, turns: list[Answer], tell: Tell) -> None:
+    """See to the open turns whose starter is gone.
+
+    Args:
+        turns: the open turns, as `status` gives them.
+        tell: takes what happens, as events.
+    """
+    lost = [turn for turn in turns if turn.get("start", {}).get("state") == starts.LOST]
+    if not lost:
+        return
+    lock_acquisition.free_abandoned(context)
+    for turn in lost:
+        start = starts.of_turn(context, session_id, turn["group_id"], turn["turn"])
+        if start is not None and start["state"] == starts.LOST:
+            # Another driver may be faster; whoever is slower is refused.
+            with contextlib.suppress(OrchestratorError):
+                _take_over(context, start, tell)
+
+
+def _take_over(context: Context, start: Row, tell: Tell) -> None:
+    runs = turn_reader.of_turn(context.connection, start["session_id"], start["group_id"], start["turn"])
+    if any(run.ended_at is None for run in runs):
+        # What it left could not be ended, and may still write.
+        tell("waiting", start=start, reason="what a killed driver had started could not be ended")
+        return
+    newest = runs[-1] if runs else None
+    if newest is not None and newest.state == turn_verdict.ANSWERED and newest.output:
+        try:
+            decision = last_messages.report(context, start, newest.output)
+        except EnvironmentProblem:
+            raise
+        except OrchestratorError:
+            pass
+        else:
+            tell("recovered", start=start, run=newest.id, decision=decision)
+            return
+    starts.end(context, start, outcome=starts.LOST, reason=REASON)
+    if start["bound_seq"] is None:
+        # No agent had begun, so that the same turn is free again.
+        tell("lost", start=start, reason=REASON)
+        return
+    where = {"session_id": start["session_id"], "group_id": start["group_id"]}
+    decision = operations.ask(context, Redispatch(**where, reason=REASON))
+    tell("lost", start=start, run=start["worker"], reason=REASON, decision=decision)

@@ -1,0 +1,75 @@
+"""What must hold before the first turn is started: each failing one is named before anything is spent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+
+from orchestrator.app.driving.crew import Crew
+from orchestrator.app.kernel.context import Answer
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.errors import EXIT_ENVIRONMENT, EXIT_OK, EnvironmentProblem
+
+FREE_BYTES = 100 * 1024 * 1024
+"""Room on the disk below which nothing is started: evidence, logs and the agents' own work need it."""
+
+
+class Check(NamedTuple):
+    """One check: its name, whether it holds, what was seen, and what helps."""
+
+    name: str
+    ok: bool
+    message: str
+    suggestion: str = ""
+
+
+def checks(crew: Crew, root: str) -> list[Check]:
+    """Every check of the surroundings; no model is asked and no program started.
+
+    Args:
+        root: the project's folder.
+    """
+    found = [_executor(member.name, member.executor.is_available()) for member in crew.members()]
+    return [*found, _folder(root), _disk(root)]
+
+
+def _executor(name: str, state: object) -> Check:
+    available = getattr(state, "available", False)
+    what = "ready" if available else str(getattr(state, "reason", None) or "not available")
+    return Check(f"executor {name}", available, what, str(getattr(state, "suggestion", None) or ""))
+
+
+def _folder(root: str) -> Check:
+    if os.path.isdir(root) and os.access(root, os.W_OK | os.X_OK):
+        return Check("project", True, root)
+    return Check("project", False, f"{root} is not a folder that can be written to.", "Change to the project's folder")
+
+
+def _disk(root: str) -> Check:
+    try:
+        free = shutil.disk_usage(root).free
+    except OSError as problem:
+        return Check("disk", False, f"The free space cannot be read: {problem.strerror or problem}.")
+    enough = free >= FREE_BYTES
+    return Check("disk", enough, f"{free // 1024**2} MiB free", "" if enough else "Free some space on the disk")
+
+
+def answer(found: Sequence[Check]) -> Answer:
+    """What `drive --check` answers."""
+    bad = any(not each.ok for each in found)
+    code = EXIT_ENVIRONMENT if bad else EXIT_OK
+    return {"success": not bad, "checks": [each._asdict() for each in found], "exit_code": code}
+
+
+def require(found: Sequence[Check]) -> None:
+    """Refuse to start anything where a check fails.
+
+    Raises:
+        EnvironmentProblem: PREFLIGHT_FAILED {checks}, with every check that fails.
+    """
+    bad = [each for each in found if not each.ok]
+    if bad:
+        what = "; ".join(f"{each.name}: {each.message.rstrip('.')}" for each in bad)
+        help_ = next((each.suggestion for each in bad if each.suggestion), "Fix what is named")
+        raise EnvironmentProblem("PREFLIGHT_FAILED", f"{what}.", help_, checks=[each._asdict() for each in bad])

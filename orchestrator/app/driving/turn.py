@@ -1,0 +1,184 @@
+"""One turn from its start to its decision: hand-off, supervised run, report out of the answer, `route`.
+
+An answer without a report goes back once, where the executor can go on with its conversation. What fails then, or fails
+otherwise, is replaced by a fresh agent at most twice; then a person is asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from orchestrator.app import starts
+from orchestrator.app.driving.crew import Member
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.reports import handoffs, last_messages
+from orchestrator.app.running import driven_turn
+from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
+from orchestrator.core import agent_programs, handoff
+from orchestrator.core.running import turn_verdict
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
+from orchestrator.runner import process
+from orchestrator.store.queries import Row
+
+STARTED_BY = "ORCHESTRATOR_START"
+"""The variable that tells a driven agent's own hooks that a driver directs it."""
+_SURROUNDINGS = frozenset((
+    "PROGRAM_MISSING", "NOT_STARTED", "NOT_LOGGED_IN", "AUTHENTICATION", "KEY_NOT_SET", "EXTRA_MISSING", "CREDIT",
+    "MODEL_MISSING",
+))  # fmt: skip
+"""Failures that no further agent can do anything about."""
+_FAILED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_starts_1 WHERE session_id = :session
+    AND group_id = :place AND outcome = 'failed' AND via = 'drive' AND seq > max(:answered, coalesce((
+        SELECT max(seq) FROM agent_reports WHERE session_id = :session AND group_id IS :group), 0))"""
+
+Tell = Callable[..., None]
+
+
+class Place(NamedTuple):
+    """Where a turn is run and by whom.
+
+    folder: where the agent works. root: the project, where evidence and logs lie. timeout_ms: its clock.
+    cancelled: asked again and again; once true the executor is ended. tell: takes what happens, as events.
+    """
+
+    member: Member
+    folder: str
+    root: str
+    timeout_ms: int
+    cancelled: Callable[[], bool]
+    tell: Tell
+
+
+def play(context: Context, start: Row, place: Place) -> None:
+    """Run a reserved turn to its end; whatever comes of it is recorded and told.
+
+    Args:
+        start: as `starts.reserve` answered it.
+
+    Raises:
+        EnvironmentProblem: EXECUTOR_UNAVAILABLE, nothing that is started could do better; the turn stays open.
+    """
+    try:
+        _play(context, start, place)
+    except Refused as problem:
+        _refused(context, start, place, problem)
+
+
+def _play(context: Context, start: Row, place: Place) -> None:
+    order = _order(context, start, place)
+    result, problem = _run(context, start, place, order), None
+    if result.state in (turn_verdict.ANSWERED, turn_verdict.NO_ANSWER):
+        problem = _reported(context, start, place, result)
+        if problem is not None and result.conversation is not None and _can_repair(context, start, problem):
+            place.tell("sent_back", reason=problem.message)
+            form = last_messages.form(context, start, problem)
+            again = order._replace(handoff=form, conversation=result.conversation)
+            result = _run(context, start, place, again, bound=True)
+            if result.state in (turn_verdict.ANSWERED, turn_verdict.NO_ANSWER):
+                problem = _reported(context, start, place, result)
+    if problem is not None or result.state in (turn_verdict.FAILED, turn_verdict.LIMITED):
+        _ended(context, start, place, result, problem)
+
+
+def _order(context: Context, start: Row, place: Place) -> TurnOrder:
+    session, group, turn = start["session_id"], start["group_id"], start["turn"]
+    told = handoffs.handoff(context, session_id=session, group_id=group, turn=turn)
+    text = str(handoff.render({**told["handoff"], "by_message": True}))
+    acts_for = f"{start['role']}@{session}:{group}" if group else str(start["role"])
+    return TurnOrder(
+        session_id=session, group_id=group, turn=turn, role=start["role"], handoff=text,
+        executor=place.member.executor, folder=place.folder, root=place.root, model=place.member.model_of(told),
+        limits=_limits(place.timeout_ms),
+        patience_s=place.timeout_ms / 1000,
+        variables=((STARTED_BY, f"{session}:{group or ''}:{turn}"), (agent_programs.ACTS_FOR, acts_for)),
+    )  # fmt: skip
+
+
+def _run(context: Context, start: Row, place: Place, order: TurnOrder, *, bound: bool = False) -> TurnResult:
+    def begun(run: str, raw: str) -> None:
+        if not bound:
+            starts.bind(context, start, worker=run, trace=raw)
+
+    return driven_turn.run_turn(context, order, cancelled=place.cancelled, begun=begun)
+
+
+def _reported(context: Context, start: Row, place: Place, result: TurnResult) -> OrchestratorError | None:
+    """Route the report of an answer; why that was not possible, or None."""
+    if result.state == turn_verdict.NO_ANSWER:
+        return InvalidInput("AMBIGUOUS_REPORT", str(result.reason), "")
+    try:
+        decision = last_messages.report(context, start, result.answer)
+    except EnvironmentProblem:
+        raise
+    except OrchestratorError as problem:
+        return problem
+    place.tell("reported", run=result.run, decision=decision)
+    return None
+
+
+def _refused(context: Context, start: Row, place: Place, problem: Refused) -> None:
+    """End a start that the rules turned down: the session was closed, or others moved its turn."""
+    decision: Answer = {}
+    # Whatever is refused here as well has moved on without this start.
+    with contextlib.suppress(Refused):
+        replaced = failures(context, start)
+        starts.end(context, start, outcome=starts.FAILED, reason=problem.message)
+        if last_messages.is_open(context, start):
+            decision = last_messages.replace(context, start, reason=problem.message, replaced=replaced)
+    place.tell("failed", run=None, reason=problem.message, decision=decision)
+
+
+def _can_repair(context: Context, start: Row, problem: OrchestratorError) -> bool:
+    """Whether another last message of the same agent may put it right."""
+    return problem.code in last_messages.FAULTS and last_messages.is_open(context, start)
+
+
+def _ended(
+    context: Context, start: Row, place: Place, result: TurnResult, problem: OrchestratorError | None
+) -> None:
+    """End a start that no report came of, and see to it that somebody goes on."""
+    reason = problem.message if problem is not None else str(result.reason)
+    if not last_messages.is_open(context, start):
+        # The turn went on without this agent.
+        place.tell("failed", run=result.run, reason=reason)
+        return
+    kind = (result.error or "").partition(":")[0]
+    if problem is None and kind in _SURROUNDINGS:
+        starts.end(context, start, outcome=starts.FREED, reason=reason)
+        raise EnvironmentProblem("EXECUTOR_UNAVAILABLE", reason, "orchestrator drive --check", run=result.run)
+    if place.cancelled():
+        starts.end(context, start, outcome=starts.FREED, reason="the driver was told to cancel it")
+        place.tell("freed", run=result.run, reason="cancelled")
+        return
+    if result.state == turn_verdict.LIMITED:
+        starts.end(context, start, outcome=starts.LIMITED, reason=reason)
+        place.tell("limited", run=result.run, reason=reason)
+        return
+    replaced = failures(context, start)
+    starts.end(context, start, outcome=starts.FAILED, reason=reason)
+    decision = last_messages.replace(context, start, reason=reason, replaced=replaced)
+    place.tell("failed", run=result.run, reason=reason, decision=decision)
+
+
+def failures(context: Context, start: Row) -> int:
+    """How many driven starts of this place have failed since its last report and since a person's last answer."""
+    session, group = start["session_id"], start["group_id"]
+    row = context.require_session(session) if group is None else context.reader.group(session, group)
+    given: dict[str, Any] = {"session": session, "group": group, "place": group or ""}
+    found = context.reader.one(_FAILED_STARTS, **given, answered=row.answered_seq if row else 0)
+    return int(str(found[0])) if found else 0
+
+
+def summary(decision: Answer) -> Answer:
+    """What an event tells of a decision."""
+    kept = ("decision_id", "response_status", "next_agent", "action", "group_status", "question_id", "completed")
+    return {name: decision[name] for name in kept if decision.get(name) is not None}
+
+
+def _limits(timeout_ms: int) -> process.Limits:
+    """The clocks of a turn: its own, and ten minutes of silence at most."""
+    silence = min(timeout_ms, driven_turn.LIMITS.progress_timeout_ms)
+    return driven_turn.LIMITS._replace(executor_timeout_ms=timeout_ms, progress_timeout_ms=silence)

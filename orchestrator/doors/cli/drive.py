@@ -1,0 +1,139 @@
+"""`drive`: a team that runs by itself, with one line for each thing that happens."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import sys
+from typing import Any
+
+from orchestrator.app.driving import drive
+from orchestrator.app.driving.requests import Drive
+from orchestrator.app.kernel import outcomes
+from orchestrator.app.kernel.context import Context
+from orchestrator.doors.cli import calling, options, output, suggested_commands
+from orchestrator.doors.cli.options import Given, Result
+from orchestrator.doors.cli.repl import flags
+from orchestrator.doors.cli.repl.interrupts import Interrupts
+from orchestrator.doors.cli.text.layout import visible
+from orchestrator.errors import EXIT_NEGATIVE
+
+Answer = dict[str, Any]
+
+
+def _drive(given: Given) -> Result:
+    """Run the team; Ctrl-C lets what runs end, a second one cancels it."""
+    if flags.forbidden(given):
+        return Result({}, exit_code=EXIT_NEGATIVE, printed=True)
+    # A long life needs what a short one does without.
+    gc.enable()
+    teller = _Teller(given.json)
+    with Interrupts(forgives=False) as interrupts, interrupts.shielded():
+
+        def wants() -> int:
+            if interrupts.cancels:
+                return drive.CANCEL
+            return drive.START_NONE if interrupts.leaving else drive.GO_ON
+
+        call = functools.partial(_call, teller, drive.Watcher(teller.tell, wants))
+        found = calling.operation("drive", given, call)
+    if "checks" in found.answer:
+        return found._replace(text=_checks(found.answer))
+    if given.json:
+        return found
+    return found._replace(text="\n".join(_ended(found.answer)))
+
+
+def _call(teller: _Teller, watcher: drive.Watcher, context: Context, words: str, **arguments: Any) -> Answer:
+    teller.db = context.path
+    return drive.drive(context, Drive(**arguments), watcher)
+
+
+class _Teller:
+    """Writes events as they happen: a line each, or an object each with `--json`."""
+
+    def __init__(self, json: bool) -> None:
+        self._json = json
+        self.db: str | None = None
+
+    def tell(self, event: Answer) -> None:
+        """Write one event; a reader that has gone away stops nothing."""
+        if self._json:
+            output.write(output.line(outcomes.success(suggested_commands.worded(event), self.db)))
+        else:
+            output.write(output.text(line(event), sys.stdout))
+
+
+def line(event: Answer) -> str:
+    """An event in one line."""
+    words = f"{_who(event)}{_LINES[event['event']].format(**_Words(event))}"
+    return visible(f"{words}{_then(event.get('decision'))}")
+
+
+_LINES = {
+    "session": "Session {session_id}.",
+    "started": "started ({executor})",
+    "reported": "reported {response_status}",
+    "sent_back": "answered without a report and is asked once more: {reason}",
+    "failed": "failed: {reason}",
+    "lost": "was lost: {reason}",
+    "recovered": "had answered before its driver was killed: {response_status}",
+    "freed": "{reason}",
+    "limited": "usage limit: {reason}",
+    "verdict": "Verdict {verdict}: {reason}",
+    "waiting": "waiting: {reason}",
+    "warning": "warning: {reason}",
+}
+
+
+class _Words(dict[str, Any]):
+    """The values of an event, those of its decision among them; one that is missing is left empty."""
+
+    def __init__(self, event: Answer) -> None:
+        super().__init__((event.get("decision") or {}) | event)
+
+    def __missing__(self, name: str) -> str:
+        return ""
+
+
+def _who(event: Answer) -> str:
+    if "turn" not in event:
+        return ""
+    return f"{event['group_id'] or '-'} turn {event['turn']} {event['role']} "
+
+
+def _then(decision: Answer | None) -> str:
+    """What follows from a decision, in a few words."""
+    if not decision:
+        return ""
+    target = decision.get("next_agent")
+    said = f"; {decision['action']}{f' {target}' if target else ''}"
+    return said + (f"; completed: {', '.join(decision['completed'])}" if decision.get("completed") else "")
+
+
+def _ended(answer: Answer) -> list[str]:
+    lines = [f"{_HOW[answer['outcome']]} after {_count(answer['steps'])}: {answer['reason']}"]
+    lines += [f"Question {each}" for each in answer["questions"]]
+    return [visible(each) for each in [*lines, *(f"Next: {each}" for each in answer["next"])]]
+
+
+def _count(steps: int) -> str:
+    return "1 turn" if steps == 1 else f"{steps} turns"
+
+
+_HOW = {
+    "accepted": "ACCEPT", "ended": "Ended without ACCEPT", "person": "A person is awaited", "budget": "Budget used up",
+    "work_remains": "Work remains", "stopped": "Stopped", "stalled": "Stalled",
+}  # fmt: skip
+
+
+def _checks(answer: Answer) -> str:
+    lines = []
+    for each in answer["checks"]:
+        lines.append(f"{'ok  ' if each['ok'] else 'FAIL'} {each['name']}: {each['message']}")
+        if each["suggestion"]:
+            lines.append(f"     try: {each['suggestion']}")
+    return "\n".join(map(visible, lines))
+
+
+COMMANDS = {"drive": options.of_operation(Drive, handler=_drive)}

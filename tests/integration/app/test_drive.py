@@ -1,0 +1,340 @@
+"""`drive`: a team runs by itself, from a goal to a verdict, and what goes wrong has a bounded end."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from orchestrator.app import starts
+from orchestrator.app.driving import crew, drive, leftovers
+from orchestrator.app.driving.requests import Drive
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.running import driven_turn, turn_runs
+from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
+from orchestrator.runner import owners
+from orchestrator.store import sqlite, turn_reader
+from tests import persons
+from tests.integration.app.desk import Desk
+
+Event = dict[str, Any]
+PLAN = {"groups": [{"id": "A", "name": "Login"}]}
+FAILS = {"role": "developer", "status": "ERROR", "error": "it broke", "repeat": True}
+
+
+def says(role: str, status: str, group: str | None = "A", **more: Any) -> dict[str, Any]:
+    details = more.pop("details", {})
+    return {"role": role, "group": group, "report": {"status": status, "summary": "x", "details": details}, **more}
+
+
+PLANNED = says("project_manager", "PLANNING_COMPLETE", None, details={"plan": PLAN})
+BUILT = says("developer", "READY_FOR_QA", writes={"login.py": "x = 1\n"})
+REST = [
+    says("qa_expert", "PASS"), says("tech_lead", "APPROVED"), says("developer", "MERGE_SUCCESS"),
+    says("project_manager", "BAZINGA", None),
+]  # fmt: skip
+STEADY = [
+    {**each, "group": group, "repeat": True}
+    for group in "AB" for each in ({**REST[2], "when": "spawn_merge]"}, BUILT, *REST[:2])
+] + [{**REST[3], "repeat": True}]  # fmt: skip
+"""What a team of two groups answers, whoever of several drivers asks."""
+
+
+class Team:
+    """A project with a database, a script that plays the agents, and what a driver has told."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        (folder / ".orchestrator").mkdir()
+        self.desk = Desk(folder / ".orchestrator")
+        self.events: list[Event] = []
+
+    def script(self, *steps: dict[str, Any]) -> str:
+        path = self.folder.parent / f"{self.folder.name}-{len(self.events)}.json"
+        path.write_text(json.dumps(steps))
+        return f"scripted:{path}"
+
+    def program(self, text: str) -> str:
+        path = self.folder.parent / "agent.py"
+        path.write_text(f"#!{sys.executable}\n{text}")
+        path.chmod(0o755)
+        return f"command:{path}"
+
+    def drive(self, *steps: dict[str, Any], wants: Callable[[], int] | None = None, **given: Any) -> dict[str, Any]:
+        asked = {"session_id": "S1", **({"executor": self.script(*steps)} if steps else {}), **given}
+        watcher = drive.Watcher(self.events.append, wants or (lambda: drive.GO_ON))
+        return drive.drive(self.desk.context, Drive(**asked), watcher)
+
+    def left(self, owner: str) -> dict[str, Any]:
+        """The start of the open turn by a driver whose process is that one."""
+        given = {"session_id": "S1", "group_id": "A", "turn": self.turn(), "via": "drive", "client": "drive-1"}
+        found: dict[str, Any] = starts.reserve(self.desk.context, **given, owner=owner)["start"]
+        return found
+
+    def turn(self) -> int:
+        """The open turn of group A."""
+        return int(self.desk.call("group show", id="A", session_id="S1")["group"]["turn"])
+
+    def told(self, *kinds: str) -> list[str]:
+        return [each["event"] for each in self.events if not kinds or each["event"] in kinds]
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self.desk.context.connection.execute(sql).fetchall()]
+
+
+@pytest.fixture
+def team(tmp_path: pathlib.Path) -> Team:
+    (tmp_path / "project").mkdir()
+    return Team(tmp_path / "project")
+
+
+def planned(team: Team) -> None:
+    """A session with one group on which the developer is awaited."""
+    team.desk.planned("S1", "A")
+
+
+def test_a_goal_comes_to_its_verdict_by_itself(team: Team) -> None:
+    ended = team.drive(PLANNED, BUILT, *REST, session_id=None, goal="Ship the login page")
+    assert (ended["outcome"], ended["exit_code"], ended["steps"], ended["session_id"]) == ("accepted", 0, 6, "S1")
+    assert team.told("reported", "verdict", "failed") == ["reported"] * 6 + ["verdict"]
+    assert (team.folder / "login.py").read_text() == "x = 1\n"
+    # Each turn was started once, run once and answered once, and the record holds by itself.
+    assert team.rows("SELECT count(*), count(DISTINCT turn), count(ended_seq) FROM starts") == [(6, 6, 0)]
+    assert team.rows("SELECT state, count(*) FROM turn_runs GROUP BY state") == [("answered", 6)]
+    assert team.desk.call("audit replay", session_id="S1")["equal"] is True
+    assert team.desk.call("audit verify")["findings"] == []
+
+
+def test_an_answer_without_a_report_is_asked_for_one_once(team: Team) -> None:
+    planned(team)
+    turn = team.turn()
+    team.drive({"role": "developer", "status": "COMPLETE", "output": "I am done."}, BUILT, once=True)
+    assert team.told("started", "sent_back", "reported") == ["started", "sent_back", "reported"]
+    first, second = turn_reader.of_turn(team.desk.context.connection, "S1", "A", turn)
+    assert (first.prompt.startswith(f"[orchestrator S1 A turn {turn} developer"), "READY_FOR_QA" in second.prompt) == (
+        True, True
+    )
+
+
+NO_REPORT: list[Any] = [
+    pytest.param(FAILS, "it broke", id="the executor fails"),
+    pytest.param({"role": "developer", "status": "COMPLETE", "output": "No.", "repeat": True}, "report", id="silent"),
+    pytest.param({**says("developer", "NO_SUCH"), "repeat": True}, "NO_SUCH", id="an unknown status"),
+    pytest.param({"role": "developer", "status": "COMPLETE", "blocked": "TIMEOUT", "repeat": True}, "ms", id="hangs"),
+]
+
+
+@pytest.mark.parametrize(("step", "reason"), NO_REPORT)
+def test_who_gives_no_report_is_replaced_twice_and_then_a_person_is_asked(
+    team: Team, step: dict[str, Any], reason: str
+) -> None:
+    planned(team)
+    ended = team.drive(step)
+    assert (ended["outcome"], ended["exit_code"], ended["steps"]) == ("person", 2, 3)
+    actions = [each["decision"]["action"] for each in team.events if each["event"] == "failed"]
+    assert actions == ["spawn", "spawn", "pause_for_user"]
+    assert all(reason in each["reason"] for each in team.events if each["event"] == "failed")
+    ((kind,),) = team.rows("SELECT kind FROM questions")
+    assert kind == "budget"
+
+
+def test_a_person_who_lets_it_go_on_resets_the_count(team: Team) -> None:
+    planned(team)
+    (question,) = team.drive(FAILS)["questions"]
+    persons.sit(team.desk.context)
+    team.desk.call("answer", id=question, decision="continue", by="user")
+    assert team.drive(FAILS)["steps"] == 3
+
+
+def test_what_no_agent_can_help_stops_at_once_and_costs_nothing(team: Team) -> None:
+    with pytest.raises(EnvironmentProblem) as missing:
+        team.drive(session_id=None, goal="x", executor="command:/no/such/program")
+    assert (missing.value.code, missing.value.exit_code) == ("PREFLIGHT_FAILED", 5)
+    assert team.rows("SELECT count(*) FROM sessions") == [(0,)]
+    planned(team)
+    with pytest.raises(EnvironmentProblem) as out:
+        team.drive({"role": "developer", "status": "ERROR", "error": "NOT_LOGGED_IN: Please run /login"})
+    assert (out.value.code, "Please run /login" in out.value.message) == ("EXECUTOR_UNAVAILABLE", True)
+    assert team.rows("SELECT turn, outcome FROM starts") == [(team.turn(), "freed")]
+    assert team.drive(BUILT, once=True)["steps"] == 1
+
+
+def test_the_surroundings_can_be_checked_alone(team: Team) -> None:
+    found = team.drive(check=True, executor="command:/no/such/program", role=("qa_expert=command:/bin/sh",))
+    names = {each["name"]: each["ok"] for each in found["checks"]}
+    assert names == {
+        "executor command:/no/such/program": False, "executor command:/bin/sh": True, "project": True, "disk": True,
+    }  # fmt: skip
+    assert (found["exit_code"], team.rows("SELECT count(*) FROM sessions")) == (5, [(0,)])
+
+
+BUDGETS: list[Any] = [
+    pytest.param({"once": True}, "work_remains", 1, id="one round"),
+    pytest.param({"max_steps": 2}, "budget", 2, id="steps"),
+]
+
+
+@pytest.mark.parametrize(("given", "outcome", "steps"), BUDGETS)
+def test_a_budget_ends_it_with_what_is_left(team: Team, given: dict[str, Any], outcome: str, steps: int) -> None:
+    planned(team)
+    ended = team.drive(BUILT, *REST, **given)
+    assert (ended["outcome"], ended["exit_code"], ended["steps"]) == (outcome, 2, steps)
+    assert any("handoff" in each for each in ended["next"])
+
+
+def test_time_that_is_over_starts_nothing(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned(team)
+    monkeypatch.setattr(drive.time, "monotonic", iter(range(0, 10**6, 61)).__next__)
+    assert team.drive(BUILT, max_minutes=1)["outcome"] == "budget"
+
+
+def test_who_wants_to_stop_waits_for_what_runs(team: Team) -> None:
+    planned(team)
+
+    def wants() -> int:
+        return drive.START_NONE if "started" in team.told() else drive.GO_ON
+
+    ended = team.drive({**BUILT, "delay_ms": 300}, *REST, wants=wants)
+    assert (ended["outcome"], ended["exit_code"], team.told("reported")) == ("stopped", 2, ["reported"])
+
+
+def test_who_wants_to_stop_now_ends_what_runs_and_its_turn_is_free(team: Team) -> None:
+    planned(team)
+
+    def wants() -> int:
+        return drive.CANCEL if "started" in team.told() else drive.GO_ON
+
+    ended = team.drive({**BUILT, "delay_ms": 60_000}, wants=wants)
+    assert (ended["outcome"], team.told("reported", "freed")) == ("stopped", ["freed"])
+    assert team.rows("SELECT outcome FROM starts") == [("freed",)]
+    assert team.drive(BUILT, once=True)["steps"] == 1
+
+
+def test_two_drivers_never_start_a_turn_twice(team: Team) -> None:
+    team.desk.planned("S1", "A", "B")
+    script, faults = team.script(*STEADY), list[BaseException]()
+
+    def one() -> None:
+        connection = sqlite.connect(team.desk.path, write=True, synchronous="NORMAL")
+        context = Context(
+            connection, path=str(team.desk.path), clock=team.desk.clock, door="test", channel="process", deadline_s=20.0
+        )
+        try:
+            drive.drive(context, Drive(session_id="S1", executor=script))
+        except BaseException as fault:
+            faults.append(fault)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=one) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(240)
+    assert faults == []
+    assert team.rows("SELECT status, outcome FROM sessions") == [("ended", "accepted")]
+    doubles = "SELECT group_id, turn FROM {} GROUP BY group_id, turn HAVING count(*) > 1"
+    assert [team.rows(doubles.format(table)) for table in ("starts", "turn_runs")] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome"),
+    [
+        pytest.param(None, "lost", id="before its agent began"),
+        pytest.param("running", "lost", id="while its agent worked"),
+        pytest.param("answered", "recovered", id="before its answer was routed"),
+    ],
+)
+def test_what_a_killed_driver_left_is_taken_over(
+    team: Team, monkeypatch: pytest.MonkeyPatch, state: str | None, outcome: str
+) -> None:
+    """P35: every turn is answered once; an answer that was given already counts."""
+    planned(team)
+    gone = owners.mine().rpartition(":")[0] + ":1"
+    start = team.left(gone)
+    if state is not None:
+        if state == "running":
+            monkeypatch.setattr(owners, "mine", lambda: gone)
+        run = _left(team, state)
+        monkeypatch.undo()
+        starts.bind(team.desk.context, start, worker=run)
+    ended = team.drive(*([] if state == "answered" else [BUILT]), *REST)
+    assert (ended["outcome"], team.told("lost", "recovered", "failed")) == ("accepted", [outcome])
+    answered = team.rows("SELECT count(*), count(DISTINCT turn) FROM agent_reports WHERE role = 'developer'")
+    assert answered == [(2, 2)]
+    assert turn_reader.open_runs(team.desk.context.connection) == []
+
+
+def _left(team: Team, state: str) -> str:
+    """The run that a driver leaves which is killed in a state."""
+    root = str(team.folder)
+    if state == "answered":
+        executor = crew.crew(team.script(BUILT), ()).usual.executor
+        order = driven_turn.TurnOrder("S1", "A", team.turn(), "developer", "Build it.", executor, root, root)
+        return driven_turn.run_turn(team.desk.context, order).run
+    queued = turn_runs.queue(
+        team.desk.context, session_id="S1", group_id="A", turn=team.turn(), role="developer", prompt="x",
+        executor="scripted", model=None, folder=root, root=root, owner=owners.mine(),
+    )  # fmt: skip
+    run = turn_reader.by_id(team.desk.context.connection, queued["run"])
+    assert run is not None
+    turn_runs.start(team.desk.context, run, capacity=4)
+    return run.id
+
+
+def test_what_cannot_be_ended_of_a_killed_driver_keeps_its_turn(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned(team)
+    gone = owners.mine().rpartition(":")[0] + ":1"
+    team.left(gone)
+    monkeypatch.setattr(owners, "mine", lambda: gone)
+    _left(team, "running")
+    monkeypatch.undo()
+    monkeypatch.setattr(leftovers.lock_acquisition, "free_abandoned", lambda _: {})
+    stops = iter([drive.GO_ON] * 3)
+    assert team.drive(BUILT, wants=lambda: next(stops, drive.START_NONE))["steps"] == 0
+    assert set(team.told("waiting", "lost")) == {"waiting"}
+
+
+AGENT = """
+import os, sys
+print("ORCHESTRATOR_START=" + os.environ["ORCHESTRATOR_START"], file=sys.stderr)
+assert os.environ["ORCHESTRATOR_AGENT"] == "developer@S1:A"
+open("seen.txt", "w").write(sys.argv[1].splitlines()[0])
+print('{"status": "READY_FOR_QA", "summary": "built"}')
+"""
+
+
+def test_a_program_answers_with_a_plain_document_and_knows_whose_turn_it_is(team: Team) -> None:
+    planned(team)
+    turn = team.turn()
+    ended = team.drive(executor=team.program(AGENT), once=True)
+    assert (ended["steps"], team.told("reported")) == (1, ["reported"])
+    assert (team.folder / "seen.txt").read_text() == f"[orchestrator S1 A turn {turn} developer spawn]"
+
+
+WRONG: list[Any] = [
+    ({"role": ("developer",)}, UsageError, "USAGE"),
+    ({"role": ("cook=codex",)}, UsageError, "USAGE"),
+    ({"role": ("developer=codex", "developer=codex")}, UsageError, "USAGE"),
+    ({"role": ("developer=nobody:opus",)}, InvalidInput, "EXECUTOR_UNKNOWN"),
+    ({"executor": "scripted:/no/such/file"}, InvalidInput, "SCRIPT_INVALID"),
+]
+
+
+@pytest.mark.parametrize(("given", "kind", "code"), WRONG, ids=[str(each[0]) for each in WRONG])
+def test_a_crew_that_cannot_be_is_refused(given: dict[str, Any], kind: type, code: str) -> None:
+    with pytest.raises(OrchestratorError) as caught:
+        crew.crew(given.get("executor"), given.get("role", ()), {})
+    assert (type(caught.value), caught.value.code) == (kind, code)
+
+
+def test_roles_have_executors_and_models_of_their_own() -> None:
+    found = crew.crew("command:/bin/sh -c x:y", ("developer=claude-code:opus", "qa_expert=codex"), {})
+    turn = {"model": "sonnet"}
+    assert [(found.of(role).name, found.of(role).model_of(turn)) for role in ("tech_lead", "developer", "qa_expert")] \
+        == [("command:/bin/sh -c x:y", "sonnet"), ("claude-code:opus", "opus"), ("codex", None)]
