@@ -35,7 +35,8 @@ class Driven(Answer):
     steps: int
     questions: list[str]
     next: list[str]
-    exit_code: int
+    exit_code: NotRequired[int]
+    landed: NotRequired[bool]
 
 
 class Check(TypedDict):
@@ -51,4 +52,12 @@ class Preflight(Answer):
     """`drive --check`."""
 
     checks: list[Check]
-    exit_code: int
+    exit_code: NotRequired[int]
+
+
+class Cleaned(Answer):
+    """`drive --clean`: branches that went with their worktrees, and those that stay since they are not merged."""
+
+    session_id: str
+    removed: list[str]
+    kept: list[str]

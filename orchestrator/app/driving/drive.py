@@ -16,13 +16,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from orchestrator.app import starts
-from orchestrator.app.driving import beside, leftovers, preflight, turn
+from orchestrator.app.driving import beside, leftovers, preflight, trees, turn
 from orchestrator.app.driving import crew as crews
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import arguments, attached, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import status
 from orchestrator.app.session.open_work import is_under_way
+from orchestrator.core import refs
+from orchestrator.core.routing import fanout
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, Refused, UsageError
@@ -63,26 +65,34 @@ def drive(context: Context, request: Drive, watcher: Watcher = Watcher()) -> Ans
     """
     if context.path == constants.IN_MEMORY:
         raise UsageError("USAGE", "Turns are run on a database file only.", "Open a database file")
-    crew, root = crews.crew(request.executor, request.role), str(attached.project_root(context.path))
-    found = preflight.checks(crew, root)
+    root = str(attached.project_root(context.path))
+    if request.clean:
+        session = _open_session(context, request)
+        return {"success": True, "session_id": session, **trees.clean(root, session), "exit_code": EXIT_OK}
+    crew, isolation = crews.crew(request.executor, request.role), request.isolation or trees.usual(root)
+    found = preflight.checks(crew, root, isolation)
     if request.check:
         return preflight.answer(found)
     preflight.require(found)
     session = _session(context, request)
-    return Driver(context, request.replaced(session_id=session), crew, root, watcher).run()
+    return Driver(context, request.replaced(session_id=session, isolation=isolation), crew, root, watcher).run()
 
 
 def _session(context: Context, request: Drive) -> str:
     """The session to run: the named one, a new one for the goal, or the only open one."""
     if request.goal is None:
-        session = request.session_id or arguments.only_session(context, "drive", {})
-        if context.require_session(session).kind == "chat":
-            what = f"Session {session} is a chat, which is driven by its messages."
-            raise Refused("NOT_PERMITTED", what, suggest("session list"))
-        return session
+        return _open_session(context, request)
     id = request.session_id or _free_id(context)
     operations.call(context, "session create", id=id, goal=request.goal)
     return id
+
+
+def _open_session(context: Context, request: Drive) -> str:
+    session = request.session_id or arguments.only_session(context, "drive", {})
+    if context.require_session(session).kind == "chat":
+        what = f"Session {session} is a chat, which is driven by its messages."
+        raise Refused("NOT_PERMITTED", what, suggest("session list"))
+    return session
 
 
 def _free_id(context: Context) -> str:
@@ -103,10 +113,12 @@ class Driver:
     def __init__(self, context: Context, request: Drive, crew: crews.Crew, root: str, watcher: Watcher) -> None:
         self._context, self._request, self._crew, self._root = context, request, crew, root
         self._session = str(request.session_id)
+        self._isolation = request.isolation or trees.NONE
         self._watcher = watcher
         self._level = beside.level(context)
         self._client = f"drive-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self._busy: dict[Key, threading.Thread] = {}
+        self._alone: set[Key] = set()
         self._news: queue.SimpleQueue[Answer | BaseException | Key] = queue.SimpleQueue()
         self._steps = self._rounds = 0
         self._until = time.monotonic() + request.max_minutes * 60 if request.max_minutes else None
@@ -121,6 +133,8 @@ class Driver:
         """
         try:
             self._tell("session")
+            if self._request.parallel not in (None, 1) and self._isolation == trees.NONE:
+                self._tell("warning", reason="without worktrees all share one folder, so one turn runs at a time")
             while True:
                 ended = self._round()
                 if ended is not None:
@@ -181,7 +195,7 @@ class Driver:
         free = [each for each in standing["spawns"] if not is_under_way(each) and _key(each) not in self._busy]
         stops = self._stops(standing)
         if stops is None:
-            for each in free[: self._room()]:
+            for each in self._startable(free):
                 self._start(each)
         if self._busy:
             return None
@@ -209,13 +223,33 @@ class Driver:
 
     def _parallel(self) -> int:
         """How many turns run at once: those that share a folder run one after another."""
-        return 1
+        if self._isolation == trees.NONE:
+            return 1
+        session = self._context.require_session(self._session)
+        workflow = self._context.version(session.workflow_version_id).workflow
+        return self._request.parallel or fanout.limit(workflow, session)
+
+    def _is_alone(self, spawn: Answer) -> bool:
+        """Whether a turn works on the integration branch, which one turn at a time may do."""
+        return spawn["group_id"] is None or spawn["action"] == trees.MERGE_ACTION
+
+    def _startable(self, free: list[Answer]) -> list[Answer]:
+        """Those of the free turns that may be started beside those that run, and beside each other."""
+        found, alone = [], self._alone & self._busy.keys()
+        for each in free:
+            if not self._is_alone(each):
+                found.append(each)
+            elif not alone:
+                alone = {_key(each)}
+                found.append(each)
+        return found[: self._room()]
 
     def _idle(self, standing: Answer, free: list[Answer], stops: str | None) -> Answer | None:
         """What is to be done while nothing of this driver runs; how it has ended, or None."""
         if standing["session"]["status"] == "ended":
             accepted = standing["session"]["outcome"] == "accepted"
-            return self._ended(ACCEPTED if accepted else ENDED, str(standing["session"]["outcome_reason"] or ""))
+            ended = self._ended(ACCEPTED if accepted else ENDED, str(standing["session"]["outcome_reason"] or ""))
+            return self._landed(ended) if accepted and self._isolation == trees.WORKTREE else ended
         if stops is None and standing["validate"]:
             self._rounds += 1
             return self._validate()
@@ -256,6 +290,15 @@ class Driver:
             "next": standing["next"], "exit_code": _EXITS.get(outcome, EXIT_PERSON),
         }  # fmt: skip
 
+    def _landed(self, ended: Answer) -> Answer:
+        """After ACCEPT: the command that takes the work over, or that it is done."""
+        why = trees.land(self._root, self._session) if self._request.land else "it was not asked for"
+        if why is None:
+            return {**ended, "landed": True}
+        if self._request.land:
+            self._tell("warning", reason=f"the work was not landed: {why}")
+        return {**ended, "landed": False, "next": [f"git merge {refs.branch(self._session)}", *ended["next"]]}
+
     # Turns
 
     def _start(self, spawn: Answer) -> None:
@@ -264,7 +307,7 @@ class Driver:
         try:
             start = starts.reserve(
                 self._context, session_id=self._session, group_id=spawn["group_id"], turn=spawn["turn"], via="drive",
-                client=self._client, owner=owners.mine(), isolation="none",
+                client=self._client, owner=owners.mine(), isolation=self._isolation,
             )["start"]  # fmt: skip
         except Refused as problem:
             if problem.code not in ("ALREADY_EXISTS", "STALE_TURN", "SESSION_CLOSED"):
@@ -275,12 +318,14 @@ class Driver:
         self._waits = False
         self._tell("started", start=start, executor=member.name)
         place = turn.Place(
-            member, self._root, self._root, self._request.turn_timeout * 60_000,
+            member, self._root, self._isolation == trees.WORKTREE, self._request.turn_timeout * 60_000,
             cancelled=lambda: self._watcher.wants() >= CANCEL or self._fault is not None,
             tell=functools.partial(self._post, start),
         )  # fmt: skip
         thread = threading.Thread(target=self._work, args=(start, place), name=f"turn-{start['turn']}")
         self._busy[_key(spawn)] = thread
+        if self._is_alone(spawn):
+            self._alone.add(_key(spawn))
         thread.start()
 
     def _work(self, start: Answer, place: turn.Place) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 
 from orchestrator.app import starts
-from orchestrator.app.driving.turn import Tell
+from orchestrator.app.driving.events import Tell
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import last_messages

@@ -6,10 +6,13 @@ import os
 import shutil
 from collections.abc import Sequence
 
+from orchestrator.app.driving import trees
 from orchestrator.app.driving.crew import Crew
 from orchestrator.app.kernel.context import Answer
+from orchestrator.core import refs
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_ENVIRONMENT, EXIT_OK, EnvironmentProblem
+from orchestrator.runner import repository
 
 FREE_BYTES = 100 * 1024 * 1024
 """Room on the disk below which nothing is started: evidence, logs and the agents' own work need it."""
@@ -24,14 +27,15 @@ class Check(NamedTuple):
     suggestion: str = ""
 
 
-def checks(crew: Crew, root: str) -> list[Check]:
+def checks(crew: Crew, root: str, isolation: str) -> list[Check]:
     """Every check of the surroundings; no model is asked and no program started.
 
     Args:
-        root: the project's folder.
+        root: the project's folder. isolation: `worktree` or `none`.
     """
     found = [_executor(member.name, member.executor.is_available()) for member in crew.members()]
-    return [*found, _folder(root), _disk(root)]
+    found += [_folder(root), _disk(root)]
+    return [*found, _repository(root)] if isolation == trees.WORKTREE else found
 
 
 def _executor(name: str, state: object) -> Check:
@@ -44,6 +48,17 @@ def _folder(root: str) -> Check:
     if os.path.isdir(root) and os.access(root, os.W_OK | os.X_OK):
         return Check("project", True, root)
     return Check("project", False, f"{root} is not a folder that can be written to.", "Change to the project's folder")
+
+
+def _repository(root: str) -> Check:
+    """Whether worktrees can be made here."""
+    if not repository.is_top(root) or repository.head(root) is None:
+        what = f"{root} is not the root of a git repository with a commit."
+        return Check("repository", False, what, "Commit once, or use --isolation none")
+    if repository.commit_of(root, f"refs/heads/{refs.PREFIX}"):
+        what = f"A branch is called {refs.PREFIX}, so that no branch can be made below that name."
+        return Check("repository", False, what, f"git branch -m {refs.PREFIX} OTHER")
+    return Check("repository", True, "worktrees can be made")
 
 
 def _disk(root: str) -> Check:

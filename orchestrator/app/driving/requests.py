@@ -12,7 +12,7 @@ class Drive(
     example="orchestrator drive --goal 'Ship the login page' --executor command:./agent.sh",
     use_case="driving.drive:drive",
     prepared_by="driving.drive:drive",
-    answer=("driving.Driven", "driving.Event", "driving.Preflight"),
+    answer=("driving.Driven", "driving.Event", "driving.Preflight", "driving.Cleaned"),
     writes=True,
 ):
     """Run a team by itself, from a goal to a verdict: start every open turn, take each report out of the agent's
@@ -31,10 +31,11 @@ class Drive(
         "Another executor or model for one role. Repeatable.", default=(), metavar="ROLE=EXECUTOR[:MODEL]"
     )
     isolation: str | None = option(
-        "Where agents work: all in the project's folder (none).", default=None, choices=("none",)
+        "Where agents work: a git worktree for each group (default in a repository with a commit), or all in the"
+        " project's folder (none).", default=None, choices=("worktree", "none"),
     )
     parallel: int | None = option(
-        "How many turns run at once (default: the workflow's limit).", default=None, metavar="N", span=(1, 64)
+        "How many turns run at once (default: the workflow's limit).", default=None, metavar="N", span=(1, 4)
     )
     turn_timeout: int = option(
         "Minutes after which a turn is ended (default: 30).", default=30, metavar="MINUTES", span=(1, 1440)
@@ -43,5 +44,7 @@ class Drive(
     max_minutes: int | None = option(
         "Start no further turn after this time.", default=None, metavar="MINUTES", span=(1, 525600)
     )
+    land: bool = flag("After ACCEPT, move the checked-out branch forward to the work, where its tree is clean.")
+    clean: bool = flag("Only remove the session's worktrees and branches that are merged. Start nothing.")
     once: bool = flag("One round: start what is open now, wait for it, and end.")
     check: bool = flag("Only check the surroundings: programs, login, folder, disk. Start nothing.")

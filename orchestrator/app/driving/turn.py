@@ -11,13 +11,16 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator.app import starts
+from orchestrator.app.driving import trees
 from orchestrator.app.driving.crew import Member
+from orchestrator.app.driving.events import Tell
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.running import driven_turn
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
 from orchestrator.core import agent_programs, handoff
 from orchestrator.core.running import turn_verdict
+from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, Refused
 from orchestrator.runner import process
@@ -34,19 +37,18 @@ _FAILED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_star
     AND group_id = :place AND outcome = 'failed' AND via = 'drive' AND seq > max(:answered, coalesce((
         SELECT max(seq) FROM agent_reports WHERE session_id = :session AND group_id IS :group), 0))"""
 
-Tell = Callable[..., None]
-
 
 class Place(NamedTuple):
     """Where a turn is run and by whom.
 
-    folder: where the agent works. root: the project, where evidence and logs lie. timeout_ms: its clock.
+    root: the project, where evidence and logs lie. isolated: whether its agent works in a worktree. timeout_ms: its
+    clock.
     cancelled: asked again and again; once true the executor is ended. tell: takes what happens, as events.
     """
 
     member: Member
-    folder: str
     root: str
+    isolated: bool
     timeout_ms: int
     cancelled: Callable[[], bool]
     tell: Tell
@@ -65,52 +67,74 @@ def play(context: Context, start: Row, place: Place) -> None:
         _play(context, start, place)
     except Refused as problem:
         _refused(context, start, place, problem)
+    except EnvironmentProblem as problem:
+        with contextlib.suppress(OrchestratorError):
+            starts.end(context, start, outcome=starts.FREED, reason=problem.message)
+        raise
 
 
 def _play(context: Context, start: Row, place: Place) -> None:
-    order = _order(context, start, place)
-    result, problem = _run(context, start, place, order), None
+    session, group = start["session_id"], start["group_id"]
+    told = handoffs.handoff(context, session_id=session, group_id=group, turn=start["turn"])
+    action = told["handoff"]["action"]
+    tree = trees.prepare(place.root, start, action, place.tell) if place.isolated else None
+    order = _order(start, place, told, tree)
+    result, problem = _run(context, start, place, order, tree), None
     if result.state in (turn_verdict.ANSWERED, turn_verdict.NO_ANSWER):
-        problem = _reported(context, start, place, result)
+        problem = _reported(context, start, place, result, tree)
         if problem is not None and result.conversation is not None and _can_repair(context, start, problem):
             place.tell("sent_back", reason=problem.message)
             form = last_messages.form(context, start, problem)
             again = order._replace(handoff=form, conversation=result.conversation)
-            result = _run(context, start, place, again, bound=True)
+            result = _run(context, start, place, again, tree, bound=True)
             if result.state in (turn_verdict.ANSWERED, turn_verdict.NO_ANSWER):
-                problem = _reported(context, start, place, result)
+                problem = _reported(context, start, place, result, tree)
     if problem is not None or result.state in (turn_verdict.FAILED, turn_verdict.LIMITED):
         _ended(context, start, place, result, problem)
 
 
-def _order(context: Context, start: Row, place: Place) -> TurnOrder:
+def _order(start: Row, place: Place, told: Answer, tree: trees.Tree | None) -> TurnOrder:
     session, group, turn = start["session_id"], start["group_id"], start["turn"]
-    told = handoffs.handoff(context, session_id=session, group_id=group, turn=turn)
     text = str(handoff.render({**told["handoff"], "by_message": True}))
+    if tree is not None and tree.note:
+        text += f"\n## The merge\n\n{tree.note}\n"
     acts_for = f"{start['role']}@{session}:{group}" if group else str(start["role"])
     return TurnOrder(
         session_id=session, group_id=group, turn=turn, role=start["role"], handoff=text,
-        executor=place.member.executor, folder=place.folder, root=place.root, model=place.member.model_of(told),
+        executor=place.member.executor, folder=tree.path if tree else place.root, root=place.root,
+        model=place.member.model_of(told),
         limits=_limits(place.timeout_ms),
         patience_s=place.timeout_ms / 1000,
         variables=((STARTED_BY, f"{session}:{group or ''}:{turn}"), (agent_programs.ACTS_FOR, acts_for)),
     )  # fmt: skip
 
 
-def _run(context: Context, start: Row, place: Place, order: TurnOrder, *, bound: bool = False) -> TurnResult:
+def _run(
+    context: Context, start: Row, place: Place, order: TurnOrder, tree: trees.Tree | None, *, bound: bool = False
+) -> TurnResult:
     def begun(run: str, raw: str) -> None:
         if not bound:
             starts.bind(context, start, worker=run, trace=raw)
 
-    return driven_turn.run_turn(context, order, cancelled=place.cancelled, begun=begun)
+    result = driven_turn.run_turn(context, order, cancelled=place.cancelled, begun=begun)
+    if tree is not None:
+        trees.finish(tree, place.tell)
+    return result
 
 
-def _reported(context: Context, start: Row, place: Place, result: TurnResult) -> OrchestratorError | None:
+def _reported(
+    context: Context, start: Row, place: Place, result: TurnResult, tree: trees.Tree | None
+) -> OrchestratorError | None:
     """Route the report of an answer; why that was not possible, or None."""
     if result.state == turn_verdict.NO_ANSWER:
         return InvalidInput("AMBIGUOUS_REPORT", str(result.reason), "")
+
+    def prove(effect: str) -> None:
+        if tree is not None and effect == trees.MERGED:
+            trees.prove(tree, place.tell)
+
     try:
-        decision = last_messages.report(context, start, result.answer)
+        decision = last_messages.report(context, start, result.answer, prove)
     except EnvironmentProblem:
         raise
     except OrchestratorError as problem:
@@ -148,7 +172,7 @@ def _ended(
     kind = (result.error or "").partition(":")[0]
     if problem is None and kind in _SURROUNDINGS:
         starts.end(context, start, outcome=starts.FREED, reason=reason)
-        raise EnvironmentProblem("EXECUTOR_UNAVAILABLE", reason, "orchestrator drive --check", run=result.run)
+        raise EnvironmentProblem("EXECUTOR_UNAVAILABLE", reason, suggest("drive", check=True), run=result.run)
     if place.cancelled():
         starts.end(context, start, outcome=starts.FREED, reason="the driver was told to cancel it")
         place.tell("freed", run=result.run, reason="cancelled")

@@ -7,10 +7,12 @@ an import puts it, and that of runs also in the project that they worked in.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from orchestrator.core import refs
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.runner import evidence_kept
 from orchestrator.store import constants, evidence
@@ -33,6 +35,13 @@ def project_root(path: str) -> Path:
     """The project that a database belongs to: the folder above `.orchestrator`, else the current one."""
     folder = Path(path).resolve().parent
     return folder.parent if folder.name == constants.FOLDER else Path.cwd()
+
+
+def work_root(path: str, session: str) -> Path:
+    """Where the work of a session is put together: its integration worktree where it has one, else the project."""
+    root = project_root(path)
+    tree = root / refs.folder(session)
+    return tree if os.path.lexists(tree / ".git") else root
 
 
 def own_root(path: str) -> Path:

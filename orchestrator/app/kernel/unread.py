@@ -8,11 +8,11 @@ from typing import Any
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Call, Context, Work, parted, perform
 from orchestrator.core import names
-from orchestrator.errors import InvalidInput
+from orchestrator.errors import OrchestratorError
 
 
-def record(context: Context, words: str, given: dict[str, Any], problem: InvalidInput) -> None:
-    """Record that a call was turned down while it was read, where its session is known.
+def record(context: Context, words: str, given: dict[str, Any], problem: OrchestratorError) -> None:
+    """Record that a call was turned down before it was carried out, where its session is known.
 
     Args:
         given: what could be read of its parameters.
@@ -28,6 +28,6 @@ def record(context: Context, words: str, given: dict[str, Any], problem: Invalid
         raise problem
 
     actor = kept.get("by") or kept.get("agent_id") or kept.get("current_agent") or ""
-    with contextlib.suppress(InvalidInput):
+    with contextlib.suppress(OrchestratorError):
         asked, circumstances = parted(operations.step(words), kept)
         perform(context, Call(words, session, actor, asked, refused={}, circumstances=circumstances), refuse)

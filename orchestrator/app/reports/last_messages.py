@@ -5,12 +5,14 @@ One way for hooks and the driver: both see an agent's last message, and neither 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from orchestrator.app.kernel import operations, unread
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, redispatching
 from orchestrator.app.reports.requests import Redispatch
-from orchestrator.core import extract
-from orchestrator.errors import InvalidInput, OrchestratorError
+from orchestrator.core import extract, names
+from orchestrator.errors import InvalidInput, OrchestratorError, Refused
 from orchestrator.store.queries import Row
 
 REPLACED = 2
@@ -18,15 +20,17 @@ REPLACED = 2
 FAULTS = (
     "AMBIGUOUS_REPORT", "UNKNOWN_STATUS", "METADATA_INVALID", "METADATA_MISMATCH", "REASON_REQUIRED", "ALREADY_EXISTS",
     "DEFERRAL_INCOMPLETE", "COMPLETION_GATE", "UNKNOWN_TASK", "UNKNOWN_GROUP", "INVALID_ID", "USAGE",
+    "MERGE_UNPROVEN",
 )  # fmt: skip
 """Refusals that the agent itself can put right by another last message."""
 
 
-def report(context: Context, start: Row, message: str) -> Answer:
+def report(context: Context, start: Row, message: str, prove: Callable[[str], None] | None = None) -> Answer:
     """Route the report that a last message holds, as the answer of the start's turn.
 
     Args:
         start: as `starts.shape` gives it.
+        prove: is given the effect of the reported status, and refuses what was not seen to be so.
 
     Returns:
         The decision.
@@ -36,6 +40,8 @@ def report(context: Context, start: Row, message: str) -> Answer:
     """
     given = {"session_id": start["session_id"], "group_id": start["group_id"], "current_agent": start["role"]}
     found = _extracted(context, start, message, given)
+    if prove is not None:
+        _proven(context, start, given, found["status"], prove)
     context.start = start["seq"]
     try:
         return operations.call(context, "route", **given, turn=start["turn"], raw_text=message, **found)
@@ -54,6 +60,18 @@ def _extracted(context: Context, start: Row, message: str, given: Answer) -> Ans
     parts = {"details": found.details, "metadata": found.metadata, "acknowledge": found.acknowledge}
     parts = {name: dict(value) for name, value in parts.items() if value}
     return {"status": found.status, "summary": found.summary, **parts}
+
+
+def _proven(context: Context, start: Row, given: Answer, status: str, prove: Callable[[str], None]) -> None:
+    """Let what a report claims be compared with what was seen; a refusal is on record."""
+    session = context.require_session(start["session_id"])
+    found = context.version(session.workflow_version_id).workflow.find(start["role"], names.status_name(status))
+    try:
+        prove(found[0].effect if found else "")
+    except Refused as problem:
+        problem.data.update(_turn=start["turn"], _role=start["role"])
+        unread.record(context, "route", {**given, "status": status}, problem)
+        raise
 
 
 def is_open(context: Context, start: Row) -> bool:

@@ -191,7 +191,7 @@ def _commanded(read: Snapshot) -> Iterator[Criterion]:
 
 def _outside(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> Outside:
     """What only the world outside tells; commands are run where there is a time for them."""
-    root = attached.project_root(context.path)
+    root = attached.work_root(context.path, seen.snapshot.session)
     lying = attached.Evidence(seen.files, seen.inventories)
     faults = tuple(Finding(*fault) for fault in attached.faults(context.path, seen.snapshot.session, lying))
     waiting = (each for each in _commanded(seen.snapshot) if each.approval == pending_commands.PENDING)

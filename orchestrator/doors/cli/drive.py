@@ -41,6 +41,8 @@ def _drive(given: Given) -> Result:
         return found._replace(text=_checks(found.answer))
     if given.json:
         return found
+    if "removed" in found.answer:
+        return found._replace(text=_cleaned(found.answer))
     return found._replace(text="\n".join(_ended(found.answer)))
 
 
@@ -134,6 +136,11 @@ def _checks(answer: Answer) -> str:
         if each["suggestion"]:
             lines.append(f"     try: {each['suggestion']}")
     return "\n".join(map(visible, lines))
+
+
+def _cleaned(answer: Answer) -> str:
+    lines = [f"removed {each}" for each in answer["removed"]] + [f"kept {each}: not merged" for each in answer["kept"]]
+    return visible("\n".join(lines) or "Nothing is left to remove.")
 
 
 COMMANDS = {"drive": options.of_operation(Drive, handler=_drive)}

@@ -1,0 +1,184 @@
+"""Where agents work: a worktree for each group, and one for the session, into which groups are merged.
+
+A builder's changes are committed by the driver; what somebody else writes is undone and named. The branch, the index
+and the files that the user has checked out are never touched, except by `--land` after ACCEPT.
+"""
+
+from __future__ import annotations
+
+import os
+
+from orchestrator.app.driving.events import Tell
+from orchestrator.core import refs
+from orchestrator.core.routing.facts import BUILDERS, QA
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.errors import Refused
+from orchestrator.runner import repository
+from orchestrator.store.queries import Row
+
+NONE, WORKTREE = "none", "worktree"
+MERGE_ACTION = "spawn_merge"
+MERGED = "merge"
+"""The effect of a report that says that a group is merged."""
+COMMITS = (*BUILDERS, QA)
+"""The roles whose changes are committed."""
+
+
+def usual(root: str) -> str:
+    """The isolation where none is asked for: worktrees in a git repository that has a commit."""
+    return WORKTREE if repository.is_top(root) and repository.head(root) else NONE
+
+
+class Tree(NamedTuple):
+    """The folder of one turn, as it was when the turn began.
+
+    branch, begun: what is checked out in it. note: what its agent is told of it besides the hand-off.
+    """
+
+    root: str
+    session: str
+    group: str | None
+    role: str
+    turn: int
+    path: str
+    branch: str
+    begun: str
+    merges: bool
+    note: str = ""
+
+
+def prepare(root: str, start: Row, action: str | None, tell: Tell) -> Tree:
+    """Have the worktree of a turn ready; that of a merge has what is merged already in it.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED.
+    """
+    session, group = start["session_id"], start["group_id"]
+    whole = os.path.join(root, refs.folder(session))
+    repository.worktree(root, whole, refs.branch(session), "HEAD")
+    if group is None:
+        path, branch = whole, refs.branch(session)
+    else:
+        path, branch = os.path.join(root, refs.folder(session, group)), refs.branch(session, group)
+        repository.worktree(root, path, branch, refs.branch(session))
+    merges, note = action == MERGE_ACTION and group is not None, ""
+    if merges:
+        _follow_base(root, whole, tell)
+        note = _bring_in(path, session, start)
+    begun = repository.must(path, "rev-parse", "HEAD")
+    return Tree(root, session, group, start["role"], start["turn"], path, branch, begun, merges, note)
+
+
+def _follow_base(root: str, whole: str, tell: Tell) -> None:
+    """Merge into the integration branch what the user's branch has got meanwhile."""
+    base = repository.head(root)
+    if base is None or repository.contains(whole, "HEAD", base):
+        return
+    if repository.merge(whole, base, "Merge what the base has got meanwhile"):
+        repository.must(whole, "merge", "--abort")
+        tell("warning", reason="the checked-out branch has moved and conflicts with the work; it was not merged in")
+
+
+def _bring_in(path: str, session: str, start: Row) -> str:
+    """Merge the integration branch into the group's; what its agent is told of it."""
+    if not repository.is_merging(path):
+        left = repository.changed(path)
+        if left:
+            repository.commit(path, f"Keep what was left of {start['group_id']}", _author(start["role"]))
+        message = f"Merge {refs.branch(session)} into {start['group_id']}"
+        if not repository.merge(path, refs.branch(session), message):
+            return (
+                f"The integration branch `{refs.branch(session)}` is merged into this folder already, without a"
+                " conflict. Check that everything still works here, then report; the rest of the merge is done for you."
+            )
+    files = ", ".join(repository.conflicts(path)) or "none is left"
+    return (
+        f"Merging the integration branch `{refs.branch(session)}` into this folder has conflicts: {files}. Resolve them"
+        " in the files, check that everything works, and report. Do not commit; that is done for you."
+    )
+
+
+def finish(tree: Tree, tell: Tell) -> None:
+    """Keep what a turn's agent may write, and undo what it may not.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED, such as by a hook of the repository.
+    """
+    if tree.role in COMMITS and tree.group is not None:
+        if tree.merges and repository.conflicts(tree.path) and _has_markers(tree.path):
+            return
+        message = f"{tree.role} on {tree.group}, turn {tree.turn}"
+        repository.commit(tree.path, message, _author(tree.role))
+        return
+    left = repository.changed(tree.path)
+    if left or repository.commit_of(tree.path, "HEAD") != tree.begun:
+        repository.undo(tree.path, tree.branch, tree.begun)
+        names = ", ".join(left[:20]) or "commits"
+        tell("warning", reason=f"{tree.role} may not write here; undone: {names}")
+
+
+def _has_markers(path: str) -> bool:
+    """Whether a file in conflict still holds both sides."""
+    return repository.git(path, "diff", "--check").status != 0
+
+
+def _author(role: str) -> str:
+    return f"{role} <{role}@orchestrator.localhost>"
+
+
+def prove(tree: Tree, tell: Tell) -> None:
+    """Put a group's branch into the integration branch, and require that it is there.
+
+    Raises:
+        Refused: MERGE_UNPROVEN, with what is missing. EnvironmentProblem: GIT_FAILED.
+    """
+    whole = os.path.join(tree.root, refs.folder(tree.session))
+    if repository.is_merging(tree.path) or repository.conflicts(tree.path):
+        raise _unproven(f"the merge in {tree.path} is not finished: {', '.join(repository.conflicts(tree.path))}")
+    into = refs.branch(tree.session)
+    if repository.count(tree.path, into, tree.branch) == 0:
+        if not repository.contains(whole, into, repository.must(tree.path, "rev-parse", tree.branch)):
+            raise _unproven(f"{tree.branch} is not contained in {into}")
+        tell("warning", reason=f"{tree.group} has no commit of its own: nothing_to_merge")
+        return
+    repository.undo(whole, into, into)
+    if repository.merge(whole, tree.branch, f"Merge {tree.group}", keeps_commit=True):
+        repository.must(whole, "merge", "--abort")
+        raise _unproven(f"{tree.branch} conflicts with {into}, which has moved meanwhile")
+    if not repository.contains(whole, into, tree.branch):
+        raise _unproven(f"{tree.branch} is not contained in {into}")
+
+
+def _unproven(what: str) -> Refused:
+    return Refused("MERGE_UNPROVEN", f"The merge was reported, but {what}.", "Finish the merge, then report again")
+
+
+def land(root: str, session: str) -> str | None:
+    """Move the user's branch to the integration branch where that is a mere step forward of a clean tree.
+
+    Returns:
+        Why it was not done; None where it was.
+    """
+    branch = refs.branch(session)
+    if repository.commit_of(root, branch) is None:
+        return f"there is no branch {branch}"
+    if repository.changed(root):
+        return "the working tree has changes of its own"
+    ran = repository.git(root, "merge", "--ff-only", "--quiet", branch)
+    return None if ran.status == 0 else (ran.errors or ran.output)[-300:]
+
+
+def clean(root: str, session: str) -> dict[str, list[str]]:
+    """Remove the worktrees and branches of a session that are merged into what is checked out.
+
+    Returns:
+        `removed` and `kept`, by branch.
+    """
+    prefix, found = f"{refs.PREFIX}/{refs.part(session)}", {"removed": list[str](), "kept": list[str]()}
+    for branch in repository.branches(root, prefix):
+        path = os.path.join(root, ".orchestrator", "worktrees", *branch.split("/")[1:])
+        merged = repository.contains(root, "HEAD", branch)
+        found["removed" if merged and repository.remove(root, path, branch) else "kept"].append(branch)
+    return found
+
+

@@ -1,0 +1,232 @@
+"""A git repository in which agents work: its branches, worktrees, commits and merges, by git itself.
+
+Git runs without a terminal, without an editor, with the allowed variables alone, and with a time limit, since the
+hooks of the repository run as well.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+
+from orchestrator.core.tuples import NamedTuple
+from orchestrator.errors import EnvironmentProblem
+from orchestrator.runner import commands
+
+TIMEOUT_S = 300.0
+"""Seconds that one git command may take, hooks of the repository among them."""
+_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "LC_ALL": "C"}
+_OWN = (".", ":(exclude).orchestrator")
+"""What a commit takes: everything but the program's own folder."""
+
+
+class Ran(NamedTuple):
+    """How a git command ended: its exit status, and what it printed on stdout and stderr."""
+
+    status: int
+    output: str
+    errors: str
+
+
+def git(folder: str, *words: str) -> Ran:
+    """Run git in a folder.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED, it cannot be started or takes too long.
+    """
+    variables = commands.environment(os.environ) | _QUIET
+    try:
+        done = subprocess.run(  # noqa: S603 - an argument list; there is no shell
+            ["git", "-c", "gc.auto=0", "-c", "advice.detachedHead=false", *words],  # noqa: S607 - as the PATH has it
+            cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError) as error:
+        what = f"git {' '.join(words[:2])} in {folder}: {getattr(error, 'strerror', None) or error}."
+        raise EnvironmentProblem("GIT_FAILED", what, "Check that git is installed") from None
+    return Ran(done.returncode, _text(done.stdout), _text(done.stderr))
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape").rstrip("\n")
+
+
+def must(folder: str, *words: str) -> str:
+    """What a git command prints that has to succeed.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED, with the end of what git said.
+    """
+    ran = git(folder, *words)
+    if ran.status:
+        said = (ran.errors or ran.output)[-500:]
+        raise EnvironmentProblem("GIT_FAILED", f"git {' '.join(words[:3])} in {folder}: {said}", "Fix what git names")
+    return ran.output
+
+
+def head(folder: str) -> str | None:
+    """The commit that is checked out; None where there is none, or no repository."""
+    with contextlib.suppress(EnvironmentProblem):
+        ran = git(folder, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return ran.output if ran.status == 0 else None
+    return None
+
+
+def is_top(folder: str) -> bool:
+    """Whether a folder is the root of a worktree."""
+    with contextlib.suppress(EnvironmentProblem):
+        ran = git(folder, "rev-parse", "--show-toplevel")
+        return ran.status == 0 and os.path.realpath(ran.output) == os.path.realpath(folder)
+    return False
+
+
+def commit_of(folder: str, name: str) -> str | None:
+    """The commit of a branch or other name; None where there is none."""
+    ran = git(folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return ran.output if ran.status == 0 else None
+
+
+def worktree(root: str, path: str, branch: str, start: str) -> None:
+    """Have a worktree of a branch at a path; branch and worktree are made where they are not there.
+
+    Args:
+        start: where the branch begins.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED.
+    """
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with _alone(os.path.dirname(path)):
+        _worktree(root, path, branch, start)
+
+
+@contextlib.contextmanager
+def _alone(folder: str) -> Iterator[None]:
+    """Let one process or thread at a time make worktrees in a folder."""
+    descriptor = os.open(os.path.join(folder, ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _worktree(root: str, path: str, branch: str, start: str) -> None:
+    if os.path.lexists(os.path.join(path, ".git")):
+        return
+    git(root, "worktree", "prune")
+    if commit_of(root, f"refs/heads/{branch}") is None:
+        must(root, "worktree", "add", "--quiet", "-b", branch, path, start)
+    else:
+        must(root, "worktree", "add", "--quiet", path, branch)
+
+
+def changed(folder: str) -> list[str]:
+    """The paths that differ from the commit that is checked out; ignored files and our own are left out."""
+    ran = git(folder, "status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--", *_OWN)
+    return [each[3:] for each in ran.output.split("\0") if each[3:]]
+
+
+def commit(folder: str, message: str, author: str) -> str | None:
+    """Commit everything in a worktree but our own files; the new commit, or None where there was nothing.
+
+    Args:
+        author: name and address, as git writes them.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED, a hook of the repository refused it, or it cannot be signed.
+    """
+    must(folder, "add", "--all", "--", *_OWN)
+    merging = is_merging(folder)
+    if git(folder, "diff", "--cached", "--quiet").status == 0 and not merging:
+        return None
+    must(folder, *_identity(folder), "commit", "--quiet", "--author", author, "-m", message)
+    return head(folder)
+
+
+def _identity(folder: str) -> tuple[str, ...]:
+    """A committer where nobody has set one."""
+    if git(folder, "var", "GIT_COMMITTER_IDENT").status == 0:
+        return ()
+    return ("-c", "user.name=orchestrator", "-c", "user.email=orchestrator@localhost")
+
+
+def undo(folder: str, branch: str, start: str) -> None:
+    """Put a worktree back to a branch at a commit; ignored files stay.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED.
+    """
+    must(folder, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
+    must(folder, "reset", "--quiet", "--hard", start)
+    must(folder, "clean", "--quiet", "-d", "--force")
+
+
+def is_merging(folder: str) -> bool:
+    """Whether a merge is under way in a worktree."""
+    return git(folder, "rev-parse", "--verify", "--quiet", "MERGE_HEAD").status == 0
+
+
+def conflicts(folder: str) -> list[str]:
+    """The paths with conflicts that are not resolved."""
+    ran = git(folder, "diff", "--name-only", "--diff-filter=U", "-z")
+    return [each for each in ran.output.split("\0") if each]
+
+
+def merge(folder: str, name: str, message: str, *, keeps_commit: bool = False) -> list[str]:
+    """Merge a commit or branch into what a worktree has checked out.
+
+    Args:
+        keeps_commit: whether a commit is made even where the branch could just move on.
+
+    Returns:
+        The paths in conflict, which are left in the worktree; empty where it is merged.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED, for another reason than a conflict.
+    """
+    kind = "--no-ff" if keeps_commit else "--ff"
+    ran = git(folder, *_identity(folder), "merge", "--quiet", kind, "-m", message, name)
+    if ran.status == 0:
+        return []
+    found = conflicts(folder)
+    if not found:
+        said = (ran.errors or ran.output)[-500:]
+        raise EnvironmentProblem("GIT_FAILED", f"git merge {name} in {folder}: {said}", "Fix what git names")
+    return found
+
+
+def contains(folder: str, name: str, commit: str) -> bool:
+    """Whether a branch contains a commit."""
+    return git(folder, "merge-base", "--is-ancestor", commit, name).status == 0
+
+
+def count(folder: str, since: str, name: str) -> int:
+    """How many commits a branch has that another one has not, those of merges left out."""
+    ran = git(folder, "rev-list", "--count", "--no-merges", f"{since}..{name}")
+    return int(ran.output) if ran.status == 0 else 0
+
+
+def differs(folder: str, first: str, second: str) -> bool:
+    """Whether two commits hold different files."""
+    return git(folder, "diff", "--quiet", first, second).status != 0
+
+
+def remove(root: str, path: str, branch: str) -> bool:
+    """Remove a worktree without changes, and its branch where it is merged into what is checked out; whether both went.
+
+    Raises:
+        EnvironmentProblem: GIT_FAILED.
+    """
+    if os.path.isdir(path) and git(root, "worktree", "remove", path).status:
+        return False
+    git(root, "worktree", "prune")
+    return commit_of(root, f"refs/heads/{branch}") is None or git(root, "branch", "--quiet", "-d", branch).status == 0
+
+
+def branches(root: str, prefix: str) -> Sequence[str]:
+    """The branches below a prefix."""
+    ran = git(root, "for-each-ref", "--format=%(refname:short)", f"refs/heads/{prefix}")
+    return ran.output.split() if ran.status == 0 else ()

@@ -1,0 +1,174 @@
+"""`drive` with worktrees: each group in its own, merged by what was measured, and the user's checkout left alone."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+from typing import Any
+
+import pytest
+
+from orchestrator.app.driving import preflight
+from orchestrator.core import refs
+from orchestrator.errors import EnvironmentProblem
+from orchestrator.runner import commands
+from tests.cases import every
+from tests.integration.app.test_drive import REST, Team, says
+
+INTEGRATION = "orchestrator/S1/_integration"
+MERGES = says("developer", "MERGE_SUCCESS", "B", writes={"login.py": "of both\n"})
+
+
+def git(folder: pathlib.Path, *words: str) -> str:
+    """What a git command prints."""
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    done = subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def team(tmp_path: pathlib.Path) -> Team:
+    """A team in a repository with one commit, whose user has a change of their own under way."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / ".gitignore").write_text(".orchestrator/\n")
+    (folder / "login.py").write_text("base\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    return Team(folder)
+
+
+def build(group: str, text: str, **more: Any) -> dict[str, Any]:
+    return says("developer", "READY_FOR_QA", group, writes={"login.py": text}, **more)
+
+
+def through(group: str, *merge: dict[str, Any]) -> list[dict[str, Any]]:
+    """QA, review and merge of a group."""
+    merged = merge or (says("developer", "MERGE_SUCCESS", group),)
+    return [says("qa_expert", "PASS", group), says("tech_lead", "APPROVED", group), *merged]
+
+
+def reasons(team: Team, *kinds: str) -> str:
+    return " | ".join(str(each.get("reason")) for each in team.events if each["event"] in kinds)
+
+
+def test_the_work_is_put_together_beside_what_the_user_has_checked_out(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    (team.folder / "mine.txt").write_text("under way\n")
+    git(team.folder, "add", "mine.txt")
+    before = [git(team.folder, *words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))]
+    ended = team.drive(build("A", "built\n"), *REST)
+    assert (ended["outcome"], ended["landed"], ended["next"][0]) == ("accepted", False, f"git merge {INTEGRATION}")
+    assert [git(team.folder, *words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))] == before
+    assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "built"
+    said = git(team.folder, "log", "-1", "--format=%an %s", "orchestrator/S1/A")
+    assert said == "developer developer on A, turn 3"
+    assert team.rows("SELECT DISTINCT isolation FROM starts") == [("worktree",)]
+    assert team.desk.call("audit replay", session_id="S1")["equal"] is True
+
+
+def test_accepted_work_lands_where_that_is_a_step_forward_and_is_cleaned_up_after(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    assert team.drive(build("A", "built\n"), *REST, land=True)["landed"] is True
+    assert (team.folder / "login.py").read_text() == "built\n"
+    cleaned = team.drive(clean=True)
+    assert (cleaned["removed"], cleaned["kept"]) == (["orchestrator/S1/A", INTEGRATION], [])
+    assert git(team.folder, "branch", "--format=%(refname:short)") == "main"
+
+
+def test_a_tree_with_changes_of_its_own_is_not_landed_in_and_what_is_not_merged_stays(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    (team.folder / "login.py").write_text("mine\n")
+    ended = team.drive(build("A", "built\n"), *REST, land=True)
+    assert (ended["landed"], (team.folder / "login.py").read_text()) == (False, "mine\n")
+    assert "changes of its own" in reasons(team, "warning")
+    assert team.drive(clean=True)["removed"] == []
+
+
+def test_groups_run_side_by_side_and_a_conflict_is_resolved_by_who_merges(team: Team) -> None:
+    team.desk.planned("S1", "A", "B")
+    steps = [
+        build("A", "of A\n", delay_ms=700), build("B", "of B\n", delay_ms=700), REST[3],
+        # Whoever comes later has the conflict.
+        *(each for group in "AB" for each in through(group, MERGES | {"group": group})),
+    ]  # fmt: skip
+    ended = team.drive(*steps)
+    assert ended["outcome"] == "accepted", reasons(team, "failed", "sent_back", "warning")
+    started = [each["group_id"] for each in team.events if each["event"] in ("started", "reported")][:2]
+    assert sorted(started) == ["A", "B"]
+    assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "of both"
+    prompts = [row[0] for row in team.rows("SELECT prompt FROM turn_runs WHERE prompt LIKE '%## The merge%'")]
+    assert ["conflicts: login.py" in each for each in prompts].count(True) == 1
+
+
+def test_a_merge_that_was_not_seen_goes_back_with_the_reason(team: Team) -> None:
+    team.desk.planned("S1", "A", "B")
+    claimed = says("developer", "MERGE_SUCCESS", "B")
+    steps = [build("A", "of A\n"), build("B", "of B\n"), *through("A"), *through("B", claimed, MERGES), REST[3]]
+    # One after the other, so that it is B whose merge has the conflict.
+    assert team.drive(*steps, parallel=1)["outcome"] == "accepted", reasons(team, "failed")
+    assert "is not finished: login.py" in reasons(team, "sent_back")
+    assert team.rows("SELECT code FROM refusals WHERE role = 'developer'") == [("MERGE_UNPROVEN",)]
+
+
+def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    steps = [
+        build("A", "built\n"), says("qa_expert", "PASS", writes={"test_login.py": "ok\n"}),
+        says("tech_lead", "APPROVED", writes={"login.py": "by the reviewer\n", "own.txt": "x\n"}), *REST[2:],
+    ]  # fmt: skip
+    assert team.drive(*steps)["outcome"] == "accepted"
+    assert "tech_lead may not write here; undone: login.py, own.txt" in reasons(team, "warning")
+    names = git(team.folder, "ls-tree", "--name-only", INTEGRATION).split()
+    assert names == [".gitignore", "login.py", "test_login.py"]
+    assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "built"
+
+
+def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(says("developer", "READY_FOR_QA"), once=True)
+    (team.folder / "later.txt").write_text("x\n")
+    git(team.folder, "add", "later.txt")
+    git(team.folder, "commit", "-qm", "later")
+    assert team.drive(*REST)["outcome"] == "accepted"
+    assert "later.txt" in git(team.folder, "ls-tree", "--name-only", INTEGRATION)
+    assert "nothing_to_merge" in reasons(team, "warning")
+
+
+def test_criteria_are_judged_where_the_work_is(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.desk.context.run = commands.run
+    team.desk.call(
+        "criterion add", id="C1", text="it is built", session_id="S1", command=("grep", "-q", "built", "login.py"),
+        by="project_manager", reason="x",
+    )  # fmt: skip
+    assert team.drive(build("A", "built\n"), *REST)["outcome"] == "accepted"
+
+
+def test_a_hook_that_refuses_a_commit_stops_the_driver_and_its_turn_is_free(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    hook = team.folder / ".git" / "hooks" / "pre-commit"
+    hook.write_text("#!/bin/sh\necho 'no tabs, please'\nexit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(EnvironmentProblem) as caught:
+        team.drive(build("A", "built\n"))
+    assert (caught.value.code, "no tabs, please" in caught.value.message) == ("GIT_FAILED", True)
+    assert team.rows("SELECT outcome FROM starts") == [("freed",)]
+
+
+def test_where_no_worktree_can_be_made_nothing_is_started(team: Team, tmp_path: pathlib.Path) -> None:
+    git(team.folder, "branch", "orchestrator")
+    assert "A branch is called orchestrator" in preflight._repository(str(team.folder)).message
+    assert "not the root of a git repository" in preflight._repository(str(tmp_path)).message
+
+
+PARTS = [
+    ("S1", "S1"), ("a.b", "a=2Eb"), ("_integration", "=5Fintegration"), ("-x", "=2Dx"), ("a-_b", "a-_b"),
+    ("x.lock", "x=2Elock"), ("a=b", "a=3Db"), ("ü", "=C3=BC"),
+]  # fmt: skip
+
+
+@every(("id", "part"), PARTS)
+def test_an_id_becomes_one_part_of_a_ref(id: str, part: str) -> None:
+    assert refs.part(id) == part
