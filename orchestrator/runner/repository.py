@@ -20,7 +20,7 @@ TIMEOUT_S = 300.0
 """Seconds that one git command may take, hooks of the repository among them."""
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "LC_ALL": "C"}
 _OWN = (".", ":(exclude).orchestrator")
-"""What a commit takes: everything but the program's own folder."""
+"""What counts as a change: everything but the program's own folder."""
 
 
 class Ran(NamedTuple):
@@ -138,7 +138,9 @@ def commit(folder: str, message: str, author: str) -> str | None:
     Raises:
         EnvironmentProblem: GIT_FAILED, a hook of the repository refused it, or it cannot be signed.
     """
-    must(folder, "add", "--all", "--", *_OWN)
+    # Left out by name the folder would be an error where it is ignored.
+    must(folder, "add", "--all", "--", ".")
+    must(folder, "reset", "--quiet", "--", ".orchestrator")
     merging = is_merging(folder)
     if git(folder, "diff", "--cached", "--quiet").status == 0 and not merging:
         return None

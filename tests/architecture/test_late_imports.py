@@ -22,7 +22,8 @@ LATE = frozenset("""
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.answers
     app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
-    app.audit.replayed app.audit.telling app.demo app.engine.state_changes app.engine.feasible app.engine.scheduler
+    app.audit.replayed app.audit.telling app.demo app.driving.demonstration app.engine.state_changes
+    app.engine.feasible app.engine.scheduler
     app.engine.task_blocks
     app.kernel.agent_checks app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
     app.kernel.outside app.kernel.pooling app.kernel.unread app.kernel.views app.maintenance app.people.answering
@@ -40,9 +41,9 @@ LATE = frozenset("""
     core.running.production core.running.program_variables core.running.providers core.visible
     core.json_positions core.workflow.checks core.workflow.graph core.workflow.loader core.workflow.problems
     core.workflow.report
-    doors.cli.calling doors.cli.catalogue doors.cli.early_interrupts doors.cli.exposure doors.cli.following
-    doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text doors.cli.text.layout
-    doors.cli.typed doors.cli.values doors.cli.watching
+    doors.cli.calling doors.cli.catalogue doors.cli.drive doors.cli.early_interrupts doors.cli.exposure
+    doors.cli.following doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text
+    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.watching
     resources
     runner.commands runner.executors.catalogue runner.orphans
     runner.owners runner.process runner.processes runner.project

@@ -27,7 +27,7 @@ def _drive(given: Given) -> Result:
         return Result({}, exit_code=EXIT_NEGATIVE, printed=True)
     # A long life needs what a short one does without.
     gc.enable()
-    teller = _Teller(given.json)
+    teller = Teller(json=given.json)
     with Interrupts(forgives=False) as interrupts, interrupts.shielded():
 
         def wants() -> int:
@@ -43,18 +43,18 @@ def _drive(given: Given) -> Result:
         return found
     if "removed" in found.answer:
         return found._replace(text=_cleaned(found.answer))
-    return found._replace(text="\n".join(_ended(found.answer)))
+    return found._replace(text="\n".join(ended(found.answer)))
 
 
-def _call(teller: _Teller, watcher: drive.Watcher, context: Context, words: str, **arguments: Any) -> Answer:
+def _call(teller: Teller, watcher: drive.Watcher, context: Context, words: str, **arguments: Any) -> Answer:
     teller.db = context.path
     return drive.drive(context, Drive(**arguments), watcher)
 
 
-class _Teller:
+class Teller:
     """Writes events as they happen: a line each, or an object each with `--json`."""
 
-    def __init__(self, json: bool) -> None:
+    def __init__(self, *, json: bool) -> None:
         self._json = json
         self.db: str | None = None
 
@@ -113,7 +113,8 @@ def _then(decision: Answer | None) -> str:
     return said + (f"; completed: {', '.join(decision['completed'])}" if decision.get("completed") else "")
 
 
-def _ended(answer: Answer) -> list[str]:
+def ended(answer: Answer) -> list[str]:
+    """How a driver ended, and what goes on from here, a line each."""
     lines = [f"{_HOW[answer['outcome']]} after {_count(answer['steps'])}: {answer['reason']}"]
     lines += [f"Question {each}" for each in answer["questions"]]
     return [visible(each) for each in [*lines, *(f"Next: {each}" for each in answer["next"])]]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.doors.cli import calling, output, shapes
-from orchestrator.doors.cli.options import Command, Given, Result, option
+from orchestrator.doors.cli.options import Command, Given, Result, flag, option
 
 
 def _init(given: Given) -> Result:
@@ -67,13 +68,39 @@ def _show(answer: dict[str, Any]) -> str:
 def _demo(given: Given) -> Result:
     from orchestrator.app import demo
 
-    steps = [
-        played._asdict()
-        for played in demo.play(
-            lambda path: bootstrap.open_context(path, write=True, door=calling.DOOR, environment={}), bootstrap.now()
-        )
-    ]
+    if given.arguments.get("drive"):
+        return _driven(given)
+    steps = [played._asdict() for played in demo.play(_opened, bootstrap.now())]
     return Result({"db": None, "steps": steps, "next": list(demo.NEXT)})
+
+
+def _opened(path: str) -> Any:
+    return bootstrap.open_context(path, write=True, door=calling.DOOR, environment={})
+
+
+def _driven(given: Given) -> Result:
+    """Drive a team; a person sees each event as it happens."""
+    from orchestrator.app.driving import demonstration
+    from orchestrator.doors.cli import drive
+
+    steps: list[dict[str, Any]] = []
+
+    def tell(event: dict[str, Any]) -> None:
+        steps.append(event)
+        if not given.json:
+            drive.Teller(json=False).tell(event)
+
+    ended = demonstration.play(_opened, bootstrap.now(), tell)
+    code = ended.pop("exit_code")
+    following = list(demonstration.NEXT)
+    if given.json:
+        return Result({"db": None, "steps": [*steps, ended], "next": following}, exit_code=code)
+    words = "\n".join([*drive.ended({**ended, "next": []}), "", *_try(following)])
+    return Result({"db": None}, words, code)
+
+
+def _try(following: Sequence[str]) -> list[str]:
+    return ["Try it yourself:", *(f"  {shapes.visible(command)}" for command in following)]
 
 
 def _story(answer: dict[str, Any]) -> str:
@@ -82,7 +109,7 @@ def _story(answer: dict[str, Any]) -> str:
     for number, step in enumerate(answer["steps"], 1):
         lines += [f"{number:2}. {visible(step['say'])}", f"    $ {visible(step['command'])}"]
         lines += [f"    {visible(step['result'])}", ""]
-    return "\n".join([*lines, "Try it yourself:", *(f"  {visible(command)}" for command in answer["next"])])
+    return "\n".join([*lines, *_try(answer["next"])])
 
 
 COMMANDS = {
@@ -108,7 +135,7 @@ COMMANDS = {
         "demo",
         "Replay an incident in a temporary database: agents try to mark blocked work as completed.",
         "orchestrator demo",
-        (),
+        (flag("drive", "Instead let a scripted team run by itself, from a goal to a verdict."),),
         _story,
         _demo,
         line="Replay an incident in a temporary database, step by step.",
