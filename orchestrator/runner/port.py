@@ -44,6 +44,7 @@ class ExecutorTask(NamedTuple):
     role, group: whose turn it is, where the task is an agent's turn, whose product is a report.
     conversation: an earlier one that it goes on with, as a result named it; None begins a new one.
     variables: further variables of the program's environment.
+    commands: command lines that it may run without being asked, where it has a shell.
     """
 
     run_id: str
@@ -63,6 +64,7 @@ class ExecutorTask(NamedTuple):
     group: str | None = None
     conversation: str | None = None
     variables: tuple[tuple[str, str], ...] = ()
+    commands: tuple[str, ...] = ()
 
 
 class ExecutorResult(NamedTuple):
@@ -86,6 +88,9 @@ class ExecutorResult(NamedTuple):
     no_text_bytes: bytes of its output that are no text, which are counted and not kept.
     signal: the signal that ended it. cancelled: it was ended because somebody cancelled the run.
     conversation: by which a further attempt goes on with this one; None where the executor cannot.
+    answers: the texts of all results, where there are several, in their order; `output` is the last one.
+    resets_at: when a usage limit ends that was reached, in seconds since 1970, where an event says so.
+    cost: what the conversation has cost so far, in millionths of a dollar; None where the program does not say.
     """
 
     status: str
@@ -114,6 +119,9 @@ class ExecutorResult(NamedTuple):
     signal: int | None = None
     cancelled: bool = False
     conversation: str | None = None
+    answers: tuple[str, ...] = ()
+    resets_at: int | None = None
+    cost: int | None = None
 
 
 class Executor(Protocol):

@@ -46,6 +46,8 @@ _OPEN = f"""SELECT {_COLUMNS} FROM turn_runs INDEXED BY ix_turn_runs_open
     WHERE ended_at IS NULL AND state IN ('queued', 'running') ORDER BY id"""
 _OF_TURN = f"""SELECT {_COLUMNS} FROM turn_runs INDEXED BY ix_turn_runs_turn
     WHERE session_id = :session AND group_id IS :group AND turn = :turn ORDER BY created_seq, id"""
+_COST = """SELECT sum(json_extract(usage, '$.cost_microusd')) FROM turn_runs INDEXED BY ix_turn_runs_turn
+    WHERE session_id = :session"""
 _NEWEST = "SELECT id, session_id FROM turn_runs ORDER BY id DESC LIMIT 1"
 
 
@@ -77,6 +79,12 @@ def of_turn(connection: sqlite3.Connection, session: str, group: str | None, tur
     """Those of one turn of a group, the oldest first."""
     asked = {"session": session, "group": group, "turn": turn}
     return [TurnRun(*row) for row in connection.execute(_OF_TURN, asked)]
+
+
+def cost(connection: sqlite3.Connection, session: str) -> int:
+    """What the turns of a session have cost, in millionths of a dollar, as far as their executors say."""
+    found = connection.execute(_COST, {"session": session}).fetchone()
+    return int(found[0] or 0)
 
 
 def newest(connection: sqlite3.Connection) -> tuple[str, str] | None:

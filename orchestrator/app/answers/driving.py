@@ -22,6 +22,7 @@ class Event(Answer):
     role: NotRequired[str]
     run: NotRequired[str | None]
     reason: NotRequired[str]
+    due_at: NotRequired[str]
     decision: NotRequired[dict[str, Any]]
 
 
@@ -30,7 +31,7 @@ class Driven(Answer):
 
     event: Literal["ended"]
     session_id: str
-    outcome: Literal["accepted", "ended", "person", "budget", "work_remains", "stopped", "stalled"]
+    outcome: Literal["accepted", "ended", "person", "budget", "work_remains", "stopped", "stalled", "limited"]
     reason: str
     steps: int
     questions: list[str]

@@ -80,8 +80,9 @@ def play(open_context: Callable[[str], Context], at: str, tell: Callable[[Answer
         try:
             setup.initialise(context)
             asked = Drive(
-                goal=GOAL, executor=f"scripted:{script}", land=False, clean=False, once=False, check=False
-            )
+                goal=GOAL, executor=f"scripted:{script}", no_wait=False, land=False, clean=False, once=False,
+                check=False,
+            )  # fmt: skip
             return drive.drive(context, asked, drive.Watcher(tell))
         finally:
             context.connection.close()

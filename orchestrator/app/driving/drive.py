@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import queue
+import re
 import threading
 import time
 import uuid
@@ -23,20 +24,20 @@ from orchestrator.app.kernel import arguments, attached, operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import status
 from orchestrator.app.session.open_work import is_under_way
-from orchestrator.core import refs
+from orchestrator.core import names, refs
 from orchestrator.core.routing import fanout
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, EXIT_PERSON, Refused, UsageError
 from orchestrator.runner import owners
-from orchestrator.store import constants
+from orchestrator.store import constants, turn_reader
 
 GO_ON, START_NONE, CANCEL = 0, 1, 2
 """What whoever watches may want: that it goes on, lets what runs end, or cancels that too."""
 POLL_S, PATIENCE_S = 0.1, 0.5
 """Seconds between two looks at whoever watches, and at the record while others are at work."""
-ACCEPTED, ENDED, PERSON, BUDGET, WORK_REMAINS, STOPPED, STALLED = (
-    "accepted", "ended", "person", "budget", "work_remains", "stopped", "stalled"
+ACCEPTED, ENDED, PERSON, BUDGET, WORK_REMAINS, STOPPED, STALLED, LIMITED = (
+    "accepted", "ended", "person", "budget", "work_remains", "stopped", "stalled", "limited"
 )  # fmt: skip
 _EXITS = {ACCEPTED: EXIT_OK, ENDED: EXIT_NEGATIVE, STALLED: EXIT_NEGATIVE}
 Key = tuple[str | None, int]
@@ -119,6 +120,9 @@ class Driver:
         self._client = f"drive-{os.getpid()}-{uuid.uuid4().hex[:8]}"
         self._busy: dict[Key, threading.Thread] = {}
         self._alone: set[Key] = set()
+        self._limits: dict[str, tuple[float, int]] = {}
+        self._broken_off: dict[Key, tuple[str | None, int]] = {}
+        self._most = _dollars(request.max_cost)
         self._news: queue.SimpleQueue[Answer | BaseException | Key] = queue.SimpleQueue()
         self._steps = self._rounds = 0
         self._until = time.monotonic() + request.max_minutes * 60 if request.max_minutes else None
@@ -173,6 +177,7 @@ class Driver:
     def _take(self, news: Answer | BaseException | Key) -> bool:
         """Take in what a thread says; whether that is the end of its turn."""
         if isinstance(news, dict):
+            self._note(news)
             self._tell(news.pop("event"), **news)
             return False
         if isinstance(news, BaseException):
@@ -180,6 +185,20 @@ class Driver:
             return False
         self._busy.pop(news).join()
         return True
+
+    def _note(self, news: Answer) -> None:
+        """Keep until when an executor has to wait, and what goes on in which conversation then."""
+        member, start = self._crew.of(news["start"]["role"]).name, news["start"]
+        if news["event"] == "limited":
+            times = self._limits.get(member, (0.0, 0))[1] + 1
+            self._limits[member] = (time.monotonic() + news.pop("wait_s"), times)
+            self._broken_off[start["group_id"], start["turn"]] = news.pop("conversation")
+        elif news["event"] == "reported":
+            self._limits.pop(member, None)
+
+    def _is_limited(self, spawn: Answer) -> bool:
+        """Whether the executor of a turn has reached a usage limit that is not over."""
+        return self._limits.get(self._crew.of(spawn["agent"]).name, (0.0, 0))[0] > time.monotonic()
 
     def _join(self) -> None:
         while self._busy:
@@ -213,6 +232,8 @@ class Driver:
             return BUDGET
         if self._until is not None and time.monotonic() >= self._until:
             return BUDGET
+        if self._most is not None and turn_reader.cost(self._context.connection, self._session) >= self._most:
+            return BUDGET
         return WORK_REMAINS if self._request.once and self._rounds else None
 
     def _room(self) -> int:
@@ -237,6 +258,8 @@ class Driver:
         """Those of the free turns that may be started beside those that run, and beside each other."""
         found, alone = [], self._alone & self._busy.keys()
         for each in free:
+            if self._is_limited(each):
+                continue
             if not self._is_alone(each):
                 found.append(each)
             elif not alone:
@@ -262,6 +285,8 @@ class Driver:
             return self._ended(PERSON, _why(PERSON))
         if stops is not None:
             return self._ended(stops, _why(stops))
+        if free and self._request.no_wait and all(map(self._is_limited, free)):
+            return self._ended(LIMITED, _why(LIMITED))
         # What is free and could not be taken now was taken by somebody else meanwhile.
         return None if free else self._ended(STALLED, _why(STALLED))
 
@@ -317,10 +342,12 @@ class Driver:
         self._rounds = max(self._rounds, 1)
         self._waits = False
         self._tell("started", start=start, executor=member.name)
+        broken_off = self._broken_off.pop(_key(spawn), (None, 0))
         place = turn.Place(
             member, self._root, self._isolation == trees.WORKTREE, self._request.turn_timeout * 60_000,
             cancelled=lambda: self._watcher.wants() >= CANCEL or self._fault is not None,
-            tell=functools.partial(self._post, start),
+            tell=functools.partial(self._post, start), limited=self._limits.get(member.name, (0.0, 0))[1],
+            conversation=broken_off[0], cost_before=broken_off[1],
         )  # fmt: skip
         thread = threading.Thread(target=self._work, args=(start, place), name=f"turn-{start['turn']}")
         self._busy[_key(spawn)] = thread
@@ -339,6 +366,20 @@ class Driver:
             self._news.put((start["group_id"], start["turn"]))
 
 
+def _dollars(text: str | None) -> int | None:
+    """An amount in millionths of a dollar.
+
+    Raises:
+        UsageError: USAGE.
+    """
+    if text is None:
+        return None
+    if not re.fullmatch(r"\d{1,6}(\.\d{1,6})?", text):
+        what = f"max_cost must be an amount in dollars such as 2.50, not {names.shown(text)}."
+        raise UsageError("USAGE", what, "Repeat with an amount", _named="max_cost")
+    return round(float(text) * 1_000_000)
+
+
 def _key(spawn: Answer) -> Key:
     return spawn["group_id"], spawn["turn"]
 
@@ -346,7 +387,8 @@ def _key(spawn: Answer) -> Key:
 def _why(outcome: str) -> str:
     return {
         PERSON: "a person is awaited", BUDGET: "the budget is used up", WORK_REMAINS: "one round is over",
-        STOPPED: "it was told to stop", STALLED: "nobody is awaited and nothing is open",
+        STOPPED: "it was told to stop", LIMITED: "a usage limit is reached",
+        STALLED: "nobody is awaited and nothing is open",
     }[outcome]  # fmt: skip
 
 

@@ -44,7 +44,11 @@ class Drive(
     max_minutes: int | None = option(
         "Start no further turn after this time.", default=None, metavar="MINUTES", span=(1, 525600)
     )
+    no_wait: bool = flag("End at a usage limit (exit 2) instead of waiting for its reset.")
     land: bool = flag("After ACCEPT, move the checked-out branch forward to the work, where its tree is clean.")
     clean: bool = flag("Only remove the session's worktrees and branches that are merged. Start nothing.")
+    max_cost: str | None = option(
+        "Start no further turn once the session's turns have cost this much.", default=None, metavar="USD"
+    )
     once: bool = flag("One round: start what is open now, wait for it, and end.")
     check: bool = flag("Only check the surroundings: programs, login, folder, disk. Start nothing.")

@@ -7,18 +7,20 @@ otherwise, is replaced by a fresh agent at most twice; then a person is asked.
 from __future__ import annotations
 
 import contextlib
+import datetime
+import time
 from collections.abc import Callable
 from typing import Any
 
 from orchestrator.app import starts
-from orchestrator.app.driving import trees
+from orchestrator.app.driving import limits, trees
 from orchestrator.app.driving.crew import Member
 from orchestrator.app.driving.events import Tell
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.running import driven_turn
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
-from orchestrator.core import agent_programs, handoff
+from orchestrator.core import agent_programs, extract, handoff
 from orchestrator.core.running import turn_verdict
 from orchestrator.core.suggestions import suggest
 from orchestrator.core.tuples import NamedTuple
@@ -33,6 +35,7 @@ _SURROUNDINGS = frozenset((
     "MODEL_MISSING",
 ))  # fmt: skip
 """Failures that no further agent can do anything about."""
+_GO_ON = "The usage limit is over. Go on with your turn where you were, and end it with the report as you were asked."
 _FAILED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_starts_1 WHERE session_id = :session
     AND group_id = :place AND outcome = 'failed' AND via = 'drive' AND seq > max(:answered, coalesce((
         SELECT max(seq) FROM agent_reports WHERE session_id = :session AND group_id IS :group), 0))"""
@@ -44,6 +47,8 @@ class Place(NamedTuple):
     root: the project, where evidence and logs lie. isolated: whether its agent works in a worktree. timeout_ms: its
     clock.
     cancelled: asked again and again; once true the executor is ended. tell: takes what happens, as events.
+    limited: how often its executor has reached a usage limit without an answer since. conversation: one that such a
+    limit broke off, and that goes on. cost_before: what that had cost.
     """
 
     member: Member
@@ -52,6 +57,9 @@ class Place(NamedTuple):
     timeout_ms: int
     cancelled: Callable[[], bool]
     tell: Tell
+    limited: int = 0
+    conversation: str | None = None
+    cost_before: int = 0
 
 
 def play(context: Context, start: Row, place: Place) -> None:
@@ -79,13 +87,15 @@ def _play(context: Context, start: Row, place: Place) -> None:
     action = told["handoff"]["action"]
     tree = trees.prepare(place.root, start, action, place.tell) if place.isolated else None
     order = _order(start, place, told, tree)
+    if place.conversation is not None:
+        order = order._replace(handoff=_GO_ON, conversation=place.conversation, cost_before=place.cost_before)
     result, problem = _run(context, start, place, order, tree), None
     if result.state in (turn_verdict.ANSWERED, turn_verdict.NO_ANSWER):
         problem = _reported(context, start, place, result, tree)
         if problem is not None and result.conversation is not None and _can_repair(context, start, problem):
             place.tell("sent_back", reason=problem.message)
             form = last_messages.form(context, start, problem)
-            again = order._replace(handoff=form, conversation=result.conversation)
+            again = order._replace(handoff=form, conversation=result.conversation, cost_before=result.cost or 0)
             result = _run(context, start, place, again, tree, bound=True)
             if result.state in (turn_verdict.ANSWERED, turn_verdict.NO_ANSWER):
                 problem = _reported(context, start, place, result, tree)
@@ -134,7 +144,7 @@ def _reported(
             trees.prove(tree, place.tell)
 
     try:
-        decision = last_messages.report(context, start, result.answer, prove)
+        decision = last_messages.report(context, start, _last_report(result), prove)
     except EnvironmentProblem:
         raise
     except OrchestratorError as problem:
@@ -153,6 +163,15 @@ def _refused(context: Context, start: Row, place: Place, problem: Refused) -> No
         if last_messages.is_open(context, start):
             decision = last_messages.replace(context, start, reason=problem.message, replaced=replaced)
     place.tell("failed", run=None, reason=problem.message, decision=decision)
+
+
+def _last_report(result: TurnResult) -> str:
+    """The last of several results that holds a report; the last one where none does."""
+    for text in reversed(result.answers):
+        with contextlib.suppress(InvalidInput):
+            extract.extract(text)
+            return text
+    return result.answer
 
 
 def _can_repair(context: Context, start: Row, problem: OrchestratorError) -> bool:
@@ -178,8 +197,13 @@ def _ended(
         place.tell("freed", run=result.run, reason="cancelled")
         return
     if result.state == turn_verdict.LIMITED:
-        starts.end(context, start, outcome=starts.LIMITED, reason=reason)
-        place.tell("limited", run=result.run, reason=reason)
+        wait = limits.wait_s(reason, result.resets_at, time.time(), place.limited)
+        due = datetime.datetime.fromtimestamp(time.time() + wait, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        starts.end(context, start, outcome=starts.LIMITED, reason=reason, due_at=due)
+        place.tell(
+            "limited", run=result.run, reason=reason, due_at=due, wait_s=wait,
+            conversation=(result.conversation, result.cost or 0),
+        )  # fmt: skip
         return
     replaced = failures(context, start)
     starts.end(context, start, outcome=starts.FAILED, reason=reason)

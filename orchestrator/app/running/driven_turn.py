@@ -66,6 +66,8 @@ class TurnOrder(NamedTuple):
     limits: its clocks, in milliseconds. capacity: how many executors may work at once, in all sessions.
     patience_s: seconds that it waits to be started. compress: whether the executor's output is kept compressed.
     conversation: what it goes on with, as an earlier result named it. variables: of the executor's environment.
+    commands: command lines that the agent may run without being asked. cost_before: what the conversation had cost, in
+    millionths of a dollar, before it is gone on with.
     """
 
     session_id: str
@@ -83,6 +85,8 @@ class TurnOrder(NamedTuple):
     compress: bool = True
     conversation: str | None = None
     variables: tuple[tuple[str, str], ...] = ()
+    commands: tuple[str, ...] = ()
+    cost_before: int = 0
 
 
 class TurnResult(NamedTuple):
@@ -92,7 +96,7 @@ class TurnResult(NamedTuple):
     answer: the agent's text, keys masked. denied_tools: what it was not allowed to use.
     changes: what became of files in its folder. usage: what the executor counted. raw: where its whole output lies,
     as the evidence names it; None where it was never called. conversation: by which it can be gone on with.
-    error: what the executor itself said of a failure, as `port.ExecutorResult` has it.
+    error, answers, resets_at, cost: as `port.ExecutorResult` has them.
     """
 
     run: str
@@ -106,6 +110,9 @@ class TurnResult(NamedTuple):
     raw: str | None = None
     conversation: str | None = None
     error: str | None = None
+    answers: tuple[str, ...] = ()
+    resets_at: int | None = None
+    cost: int | None = None
 
 
 class _Seen(NamedTuple):
@@ -207,6 +214,7 @@ def _watched(
         project=run.folder, model=run.model, limits=order.limits, raw=raw, secrets=tuple(context.secrets),
         tag=lost.tag(owners.mine(), run.id), writes=run.role in turn_verdict.MAY_WRITE, role=run.role,
         group=run.group_id, conversation=order.conversation, variables=order.variables,
+        commands=order.commands,
     )  # fmt: skip
     if begun is not None:
         begun(run.id, str(raw))
@@ -238,15 +246,25 @@ def _finished(context: Context, order: TurnOrder, run: TurnRun, seen: _Seen) -> 
         evidence_faults=faults,
     )  # fmt: skip
     log = [{**entry, "text": masking.mask_keys(entry["text"], secrets), "at": at} for entry in _entries(seen)]
+    usage = _usage(order, result)
     facts = _write_log(run, facts, log, seen.files, at, secrets)
     ended = turn_runs.finish(
-        context, run, facts=facts, log=log, files=seen.files, evidence=evidence, usage=result.usage, at=at
+        context, run, facts=facts, log=log, files=seen.files, evidence=evidence, usage=usage, at=at
     )
     return TurnResult(
         run.id, ended["state"], answer, ended["reason"], ended["error_code"], result.denied_tools,
-        tuple(seen.changes), dict(result.usage) if result.usage else None,
+        tuple(seen.changes), usage,
         f"{run.id}-{execution_types.EXECUTE}", result.conversation, result.error,
+        result.answers, result.resets_at, result.cost,
     )  # fmt: skip
+
+
+def _usage(order: TurnOrder, result: port.ExecutorResult) -> dict[str, int] | None:
+    """What this run used: tokens as the executor counts them, milliseconds, and its own part of the cost."""
+    used = {**(result.usage or {}), **({"duration_ms": result.duration_ms} if result.duration_ms else {})}
+    if result.cost is not None:
+        used["cost_microusd"] = max(0, result.cost - order.cost_before)
+    return used or None
 
 
 def _evidence(

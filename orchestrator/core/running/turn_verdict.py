@@ -23,7 +23,8 @@ MAY_WRITE = (*BUILDERS, QA)
 """The roles whose turns change files: who builds, and who adds tests."""
 _HARMLESS = ("EXIT_STATUS", "PERMISSION_DENIED")
 """Errors beside which an answer counts: an exit code decides nothing, and what was denied is told to the next agent."""
-_USAGE_LIMIT = "USAGE_LIMIT"
+_LIMITS = ("USAGE_LIMIT", "RATE_LIMIT")
+"""Errors that say that the executor may be called again later."""
 
 
 class TurnFacts(NamedTuple):
@@ -119,7 +120,7 @@ def _blocked(facts: TurnFacts) -> str | None:
 
 
 def _usage_limit(facts: TurnFacts) -> str | None:
-    return _line(facts.error or "") if (facts.error or "").startswith(_USAGE_LIMIT) else None
+    return _line(facts.error or "") if (facts.error or "").startswith(_LIMITS) else None
 
 
 def _unknown_status(facts: TurnFacts) -> str | None:

@@ -81,7 +81,7 @@ _LINES = {
     "lost": "was lost: {reason}",
     "recovered": "had answered before its driver was killed: {response_status}",
     "freed": "{reason}",
-    "limited": "usage limit: {reason}",
+    "limited": "has reached a usage limit, to be started again at {due_at}: {reason}",
     "verdict": "Verdict {verdict}: {reason}",
     "waiting": "waiting: {reason}",
     "warning": "warning: {reason}",
@@ -126,7 +126,7 @@ def _count(steps: int) -> str:
 
 _HOW = {
     "accepted": "ACCEPT", "ended": "Ended without ACCEPT", "person": "A person is awaited", "budget": "Budget used up",
-    "work_remains": "Work remains", "stopped": "Stopped", "stalled": "Stalled",
+    "work_remains": "Work remains", "stopped": "Stopped", "limited": "Stopped", "stalled": "Stalled",
 }  # fmt: skip
 
 

@@ -25,6 +25,13 @@ ANSWERING: Final = ("--permission-mode", "default", "--disallowedTools", "Edit,W
 """For tasks that only ask. The tools that write are not even offered, whatever the project's settings allow: the mode
 `plan` offers and then denies them, and a denial would make an error of a good answer."""
 
+READING: Final = ("Read", "Glob", "Grep", "Bash")
+EDITING: Final = ("Edit", "Write")
+"""The tools of an agent's turn: of all, and of those who build or add tests besides."""
+GIT_READS: Final = ("status", "diff", "log", "show")
+GIT_WRITES: Final = ("add", "commit")
+NEVER: Final = ("Bash(git -C *)", "Bash(git push *)", "Bash(git push)")
+
 _INSTALL: Final = "install it with: npm install -g @anthropic-ai/claude-code"
 _NAMESPACE: Final = uuid.UUID("5d0f7c9e-3a51-5d3c-9f2e-8f6f1f0a7b11")
 
@@ -68,11 +75,11 @@ class ClaudeCode:
         state = self.is_available()
         if not state.available:
             return failures.unavailable(task, state)
-        argv = self.argv(task, issued := conversation(task))
+        argv = self.argv(task, issued := task.conversation or conversation(task))
         wrong = command.argument_problem(argv) or command.text_problem("a prompt", task.prompt)
         if wrong is not None:
             return failures.failed(task, "PROMPT_INVALID", wrong)
-        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME])
+        variables = environment.child(self._variables, needs=program_variables.OF_PROGRAM[NAME]) | dict(task.variables)
         secrets = (*task.secrets, *program_variables.secrets(variables).values())
         ended = process.supervise(
             argv,
@@ -96,7 +103,27 @@ class ClaudeCode:
         given = self._arguments
         if given is None:
             given = ANSWERING if task.task_type in task_types.ANSWERS and not task.writes else WRITING
-        return [self._program, "-p", "--output-format", *shape, "--session-id", issued, *model, *given]
+            if task.role is not None:
+                given = turn_arguments(task)
+        goes_on = "--session-id" if task.conversation is None else "--resume"
+        return [self._program, "-p", "--output-format", *shape, goes_on, issued, *model, *given]
+
+
+def turn_arguments(task: port.ExecutorTask) -> list[str]:
+    """The tools of an agent's turn, as an exact list, and what it may do with them without being asked.
+
+    Files are edited by mode, which reaches the agent's own folder alone. Of git single verbs are allowed: `git *` would
+    reach other branches by `git -C`. The project's own hooks are for people.
+    """
+    writes, verbs = task.writes, GIT_READS + (GIT_WRITES if task.writes else ())
+    allowed = [f"Bash(git {verb})" for verb in verbs] + [f"Bash(git {verb} *)" for verb in verbs]
+    allowed += [f"Bash({each})" for each in task.commands]
+    mode = "acceptEdits" if writes else "default"
+    tools = (*READING, *(EDITING if writes else ()))
+    return [
+        "--permission-mode", mode, "--tools", ",".join(tools), "--allowedTools", ",".join(allowed),
+        "--disallowedTools", ",".join(NEVER), "--settings", '{"disableAllHooks": true}',
+    ]  # fmt: skip
 
 
 def conversation(task: port.ExecutorTask) -> str:
@@ -126,7 +153,7 @@ def _result(task: port.ExecutorTask, ended: process.Ended, issued: str) -> port.
         return failures.unreadable(task, error, ended)
     found = claude_stream.read(task, reading.objects(ended.stdout), issued)
     if found is not None:
-        return found
+        return found._replace(conversation=issued)
     if ended.exit_code:
         return service_errors.of_status(task, ended)
     return failures.failed(task, "RESULT_CUT", "the program printed no result object", output=ended.output)

@@ -45,7 +45,29 @@ def read(task: port.ExecutorTask, events: Sequence[Event], issued: str) -> port.
         return None
     left = unfinished(events)
     result = claude_result.read(task, found, issued)._replace(tool_calls=_tool_calls(events))
-    return result._replace(background=None if left is None else bool(left), unfinished=left or ())
+    return result._replace(
+        background=None if left is None else bool(left), unfinished=left or (), cost=_cost(found),
+        answers=tuple(each["result"] for each in events if claude_result.is_one(each) and _text(each.get("result"))),
+        resets_at=_reset(events) if (result.error or "").startswith("USAGE_LIMIT") else None,
+    )  # fmt: skip
+
+
+def _reset(events: Sequence[Event]) -> int | None:
+    """When the limit ends that refused a call; such an event comes with every call, and mostly says `allowed`."""
+    for event in reversed(events):
+        info = event.get("rate_limit_info") or event
+        if event.get("type") == "rate_limit_event" and isinstance(info, Mapping) and info.get("status") == "rejected":
+            at = info.get("resetsAt")
+            return at if isinstance(at, int) and not isinstance(at, bool) else None
+    return None
+
+
+def _cost(result: Event) -> int | None:
+    """What the conversation has cost up to a result, in millionths of a dollar."""
+    dollars = result.get("total_cost_usd")
+    if isinstance(dollars, bool) or not isinstance(dollars, int | float) or not 0 <= dollars < 10**6:
+        return None
+    return round(dollars * 1_000_000)
 
 
 def _tool_calls(events: Sequence[Event]) -> int | None:

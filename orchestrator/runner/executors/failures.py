@@ -189,6 +189,7 @@ def cleaned(result: port.ExecutorResult, secrets: Sequence[str]) -> port.Executo
         proposed_tasks=tuple(map(clean, result.proposed_tasks)),
         denied_tools=tuple(map(clean, result.denied_tools)),
         unfinished=tuple(map(clean, result.unfinished)),
+        answers=tuple(clean(_bounded(_without_codes(each))) for each in result.answers),
     )
 
 

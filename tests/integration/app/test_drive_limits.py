@@ -1,0 +1,140 @@
+"""`drive` at usage limits and with a budget of money, and the Claude Code program as the executor of a turn."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import pathlib
+import sys
+from typing import Any
+
+import pytest
+
+from orchestrator.app.driving import drive, limits
+from orchestrator.errors import UsageError
+from orchestrator.runner import port, process
+from orchestrator.runner.executors.claude_code import ClaudeCode
+from tests.cases import every
+from tests.integration.app.test_drive import BUILT, REST, Team, planned
+
+NOON = datetime.datetime(2026, 3, 1, 12, 0, tzinfo=datetime.UTC).timestamp()
+HIT = "You've hit your session limit · resets "
+LIMITED = {"role": "developer", "status": "ERROR", "error": f"USAGE_LIMIT: {HIT}12pm (UTC)"}
+
+
+@pytest.fixture
+def team(tmp_path: pathlib.Path) -> Team:
+    (tmp_path / "project").mkdir()
+    return Team(tmp_path / "project")
+
+
+WAITS: list[Any] = [
+    (HIT + "3pm (UTC)", None, 0, 3 * 3600 + 60),
+    (HIT + "3pm (Europe/Warsaw)", None, 0, 2 * 3600 + 60),
+    (HIT + "1:31am (UTC)", None, 0, 13 * 3600 + 31 * 60 + 60),
+    (HIT + "12am (UTC)", None, 0, 12 * 3600 + 60),
+    (HIT + "15:30 (UTC)", None, 0, 3.5 * 3600 + 60),
+    (HIT + "99pm (UTC)", None, 0, 60),
+    ("limit reached", int(NOON) + 600, 0, 660),
+    ("limit reached", int(NOON) - 600, 0, 60),
+    ("limit reached", int(NOON) + 10**6, 0, 24 * 3600),
+    *[("limit reached", None, before, wait) for before, wait in enumerate((60, 300, 900, 1800, 1800))],
+]
+
+
+@every(("said", "resets_at", "before", "wait"), WAITS)
+def test_it_is_waited_until_a_minute_after_the_reset(
+    said: str, resets_at: int | None, before: int, wait: float
+) -> None:
+    assert limits.wait_s(said, resets_at, NOON, before) == wait
+
+
+def test_a_limit_is_no_answer_and_no_failure_and_the_conversation_goes_on_after_it(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned(team)
+    monkeypatch.setattr(limits, "wait_s", lambda said, at, now, before: 0.5 + before)
+    assert team.drive(LIMITED, LIMITED, BUILT, *REST)["outcome"] == "accepted"
+    assert team.told("limited", "failed") == ["limited", "limited"]
+    ended = team.rows("SELECT outcome, due_at IS NOT NULL FROM starts WHERE ended_seq IS NOT NULL")
+    assert ended == [("limited", 1)] * 2
+    prompts = [row[0] for row in team.rows("SELECT prompt FROM turn_runs ORDER BY created_seq LIMIT 3")]
+    assert [each.startswith("The usage limit is over") for each in prompts] == [False, True, True]
+
+
+def test_who_does_not_want_to_wait_ends_at_a_limit(team: Team) -> None:
+    planned(team)
+    ended = team.drive(LIMITED, no_wait=True)
+    assert (ended["outcome"], ended["exit_code"], ended["steps"]) == ("limited", 2, 1)
+
+
+def test_money_is_a_budget(team: Team) -> None:
+    planned(team)
+    costly = {**BUILT, "usage": {"cost_microusd": 2_500_000}}
+    assert team.drive(costly, *REST, max_cost="2.50")["outcome"] == "budget"
+    assert team.drive(*REST, max_cost="2.51", once=True)["steps"] == 1
+    with pytest.raises(UsageError):
+        team.drive(*REST, max_cost="much")
+
+
+RESULT = {"type": "result", "subtype": "success", "is_error": False, "permission_denials": []}
+CLAUDE = """
+import json, pathlib, sys
+pathlib.Path(sys.argv[0] + ".argv").write_text(json.dumps(sys.argv[1:]))
+session = sys.argv[sys.argv.index("--resume" if "--resume" in sys.argv else "--session-id") + 1]
+for event in json.loads(pathlib.Path(sys.argv[0] + ".events").read_text()):
+    print(json.dumps({**event, "session_id": session}))
+"""
+
+
+def claude(team: Team, *events: dict[str, Any]) -> tuple[ClaudeCode, pathlib.Path]:
+    """The program with a stream that it prints, and where it leaves its arguments."""
+    program = team.folder.parent / "claude"
+    program.write_text(f"#!{sys.executable}\n{CLAUDE}")
+    program.chmod(0o755)
+    pathlib.Path(f"{program}.events").write_text(json.dumps(events))
+    return ClaudeCode(str(program), {"PATH": "/usr/bin:/bin"}), pathlib.Path(f"{program}.argv")
+
+
+def task(team: Team, **more: Any) -> port.ExecutorTask:
+    given = {"role": "developer", "group": "A", "writes": True, "commands": ("make test",), **more}
+    limit = process.Limits(executor_timeout_ms=20_000, progress_timeout_ms=20_000)
+    folder = str(team.folder)
+    return port.ExecutorTask("turn-1", "S1", "Build it.", "IMPLEMENTATION", folder, "opus", limit, None, **given)
+
+
+def test_the_program_gets_exact_tools_and_permissions_that_hold_for_its_own_tree(team: Team) -> None:
+    program, told = claude(team, {**RESULT, "result": "STATUS: READY_FOR_QA", "total_cost_usd": 0.00024})
+    first = program.execute(task(team))
+    argv = json.loads(told.read_text())
+    assert argv[argv.index("--tools") + 1] == "Read,Glob,Grep,Bash,Edit,Write"
+    assert argv[argv.index("--permission-mode") + 1] == "acceptEdits"
+    allowed = argv[argv.index("--allowedTools") + 1].split(",")
+    assert {"Bash(git commit *)", "Bash(make test)"} <= set(allowed)
+    assert not {"Edit", "Write", "Bash", "Bash(git *)"} & set(allowed)
+    assert json.loads(argv[argv.index("--settings") + 1]) == {"disableAllHooks": True}
+    assert (first.status, first.cost) == ("COMPLETE", 240)
+    program.execute(task(team, conversation=first.conversation, role="tech_lead", writes=False))
+    again = json.loads(told.read_text())
+    assert again[again.index("--resume") + 1] == first.conversation
+    assert again[again.index("--tools") + 1] == "Read,Glob,Grep,Bash"
+    assert "Bash(git commit *)" not in again[again.index("--allowedTools") + 1]
+
+
+def test_a_limit_is_known_by_the_event_that_refuses(team: Team) -> None:
+    refused = {**RESULT, "is_error": True, "result": f"{HIT}11:53pm (UTC)", "api_error_status": 429}
+    event = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1_800_000_000}}
+    found = claude(team, event, refused)[0].execute(task(team))
+    assert (str(found.error).partition(":")[0], found.resets_at) == ("USAGE_LIMIT", 1_800_000_000)
+    event["rate_limit_info"] = {"status": "allowed", "resetsAt": 1_800_000_000}
+    assert claude(team, event, {**RESULT, "result": "x"})[0].execute(task(team)).resets_at is None
+
+
+def test_the_last_result_that_holds_a_report_counts(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned(team)
+    report = {**RESULT, "result": "Built.\n\nSTATUS: READY_FOR_QA"}
+    program, _ = claude(team, report, {**RESULT, "result": "Good, the helper is finished."})
+    monkeypatch.setattr(drive.crews.catalogue, "chosen", lambda *_: program)
+    assert team.drive(executor="claude-code", once=True)["steps"] == 1
+    ((status,),) = team.rows("SELECT response_status FROM agent_reports WHERE role = 'developer'")
+    assert status == "READY_FOR_QA"
