@@ -13,13 +13,14 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator.app import starts
-from orchestrator.app.driving import limits, trees
+from orchestrator.app.driving import gates, limits, trees
 from orchestrator.app.driving.crew import Member
 from orchestrator.app.driving.events import Tell
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.running import driven_turn
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
+from orchestrator.app.session import pending_commands
 from orchestrator.core import agent_programs, extract, handoff
 from orchestrator.core.running import turn_verdict
 from orchestrator.core.suggestions import suggest
@@ -86,29 +87,49 @@ def _play(context: Context, start: Row, place: Place) -> None:
     told = handoffs.handoff(context, session_id=session, group_id=group, turn=start["turn"])
     action = told["handoff"]["action"]
     tree = trees.prepare(place.root, start, action, place.tell) if place.isolated else None
-    order = _order(start, place, told, tree)
+    order = _order(context.path, start, place, told, tree)
     if place.conversation is not None:
         order = order._replace(handoff=_GO_ON, conversation=place.conversation, cost_before=place.cost_before)
-    result, problem = _run(context, start, place, order, tree), None
-    if result.state in (turn_verdict.ANSWERED, turn_verdict.NO_ANSWER):
-        problem = _reported(context, start, place, result, tree)
-        if problem is not None and result.conversation is not None and _can_repair(context, start, problem):
-            place.tell("sent_back", reason=problem.message)
-            form = last_messages.form(context, start, problem)
-            again = order._replace(handoff=form, conversation=result.conversation, cost_before=result.cost or 0)
-            result = _run(context, start, place, again, tree, bound=True)
-            if result.state in (turn_verdict.ANSWERED, turn_verdict.NO_ANSWER):
-                problem = _reported(context, start, place, result, tree)
-    if problem is not None or result.state in (turn_verdict.FAILED, turn_verdict.LIMITED):
+    sent = _Sent()
+    while True:
+        result, problem = _run(context, start, place, order, tree, bound=sent.back > 0), None
+        if result.state in (turn_verdict.ANSWERED, turn_verdict.NO_ANSWER):
+            problem = _reported(context, start, place, result, tree, sent)
+            if problem is None:
+                return
+            if sent.again(problem) and result.conversation is not None and _can_repair(context, start, problem):
+                place.tell("sent_back", run=result.run, reason=problem.message)
+                form = last_messages.form(context, start, problem)
+                order = order._replace(
+                    handoff=form, conversation=result.conversation, cost_before=result.cost or 0
+                )
+                continue
         _ended(context, start, place, result, problem)
+        return
 
 
-def _order(start: Row, place: Place, told: Answer, tree: trees.Tree | None) -> TurnOrder:
+class _Sent:
+    """How often an agent was sent back in its turn: once for a report, and some times for gates."""
+
+    def __init__(self) -> None:
+        self.back = self.gates = 0
+
+    def again(self, problem: OrchestratorError) -> bool:
+        """Count one more time; whether there may be one."""
+        self.back += 1
+        if problem.code == gates.CODE:
+            self.gates += 1
+            return self.gates <= gates.MOST
+        return self.back - self.gates <= 1
+
+
+def _order(database: str, start: Row, place: Place, told: Answer, tree: trees.Tree | None) -> TurnOrder:
     session, group, turn = start["session_id"], start["group_id"], start["turn"]
     text = str(handoff.render({**told["handoff"], "by_message": True}))
     if tree is not None and tree.note:
         text += f"\n## The merge\n\n{tree.note}\n"
     acts_for = f"{start['role']}@{session}:{group}" if group else str(start["role"])
+    allowed = pending_commands.allowed(database) if start["role"] in trees.COMMITS else []
     return TurnOrder(
         session_id=session, group_id=group, turn=turn, role=start["role"], handoff=text,
         executor=place.member.executor, folder=tree.path if tree else place.root, root=place.root,
@@ -116,6 +137,7 @@ def _order(start: Row, place: Place, told: Answer, tree: trees.Tree | None) -> T
         limits=_limits(place.timeout_ms),
         patience_s=place.timeout_ms / 1000,
         variables=((STARTED_BY, f"{session}:{group or ''}:{turn}"), (agent_programs.ACTS_FOR, acts_for)),
+        commands=tuple(each for line in allowed for each in (line, f"{line} *")),
     )  # fmt: skip
 
 
@@ -133,15 +155,20 @@ def _run(
 
 
 def _reported(
-    context: Context, start: Row, place: Place, result: TurnResult, tree: trees.Tree | None
+    context: Context, start: Row, place: Place, result: TurnResult, tree: trees.Tree | None, sent: _Sent
 ) -> OrchestratorError | None:
     """Route the report of an answer; why that was not possible, or None."""
     if result.state == turn_verdict.NO_ANSWER:
         return InvalidInput("AMBIGUOUS_REPORT", str(result.reason), "")
 
-    def prove(effect: str) -> None:
+    def prove(effect: str, status: str) -> Answer:
+        folder = tree.path if tree else place.root
+        failed = gates.failing(context, start["session_id"], start["group_id"], status, folder)
+        if failed and result.conversation is not None and sent.gates < gates.MOST:
+            raise gates.refusal(start["session_id"], failed)
         if tree is not None and effect == trees.MERGED:
             trees.prove(tree, place.tell)
+        return {"gate_failures": failed} if failed else {}
 
     try:
         decision = last_messages.report(context, start, _last_report(result), prove)
@@ -176,7 +203,7 @@ def _last_report(result: TurnResult) -> str:
 
 def _can_repair(context: Context, start: Row, problem: OrchestratorError) -> bool:
     """Whether another last message of the same agent may put it right."""
-    return problem.code in last_messages.FAULTS and last_messages.is_open(context, start)
+    return problem.code in (*last_messages.FAULTS, *last_messages.SEEN) and last_messages.is_open(context, start)
 
 
 def _ended(

@@ -20,17 +20,21 @@ REPLACED = 2
 FAULTS = (
     "AMBIGUOUS_REPORT", "UNKNOWN_STATUS", "METADATA_INVALID", "METADATA_MISMATCH", "REASON_REQUIRED", "ALREADY_EXISTS",
     "DEFERRAL_INCOMPLETE", "COMPLETION_GATE", "UNKNOWN_TASK", "UNKNOWN_GROUP", "INVALID_ID", "USAGE",
-    "MERGE_UNPROVEN",
 )  # fmt: skip
 """Refusals that the agent itself can put right by another last message."""
+SEEN = ("MERGE_UNPROVEN", "GATE_FAILED")
+"""Refusals of a report because of what was seen, which the agent can put right by more work."""
+
+Prove = Callable[[str, str], Answer]
 
 
-def report(context: Context, start: Row, message: str, prove: Callable[[str], None] | None = None) -> Answer:
+def report(context: Context, start: Row, message: str, prove: Prove | None = None) -> Answer:
     """Route the report that a last message holds, as the answer of the start's turn.
 
     Args:
         start: as `starts.shape` gives it.
-        prove: is given the effect of the reported status, and refuses what was not seen to be so.
+        prove: is given the effect and the name of the reported status. It refuses what was not seen to be so, and
+            gives what else is to stand in the report's details.
 
     Returns:
         The decision.
@@ -41,7 +45,9 @@ def report(context: Context, start: Row, message: str, prove: Callable[[str], No
     given = {"session_id": start["session_id"], "group_id": start["group_id"], "current_agent": start["role"]}
     found = _extracted(context, start, message, given)
     if prove is not None:
-        _proven(context, start, given, found["status"], prove)
+        seen = _proven(context, start, given, found["status"], prove)
+        if seen:
+            found = {**found, "details": {**found.get("details", {}), **seen}}
     context.start = start["seq"]
     try:
         return operations.call(context, "route", **given, turn=start["turn"], raw_text=message, **found)
@@ -62,12 +68,12 @@ def _extracted(context: Context, start: Row, message: str, given: Answer) -> Ans
     return {"status": found.status, "summary": found.summary, **parts}
 
 
-def _proven(context: Context, start: Row, given: Answer, status: str, prove: Callable[[str], None]) -> None:
+def _proven(context: Context, start: Row, given: Answer, status: str, prove: Prove) -> Answer:
     """Let what a report claims be compared with what was seen; a refusal is on record."""
     session = context.require_session(start["session_id"])
     found = context.version(session.workflow_version_id).workflow.find(start["role"], names.status_name(status))
     try:
-        prove(found[0].effect if found else "")
+        return prove(found[0].effect, found[0].status) if found else {}
     except Refused as problem:
         problem.data.update(_turn=start["turn"], _role=start["role"])
         unread.record(context, "route", {**given, "status": status}, problem)
@@ -88,8 +94,9 @@ def form(context: Context, start: Row, problem: OrchestratorError) -> str:
     )["handoff"]
     faults = [f"- {each['path']}: {each['message']}" for each in problem.data.get("problems", ())]
     statuses = [f"- {each['status']}: {each['description']}" for each in told["statuses"]]
+    first = "Your report was refused." if problem.code in SEEN else "Your last message is not a report yet."
     lines = [
-        f"Your last message is not a report yet. {problem.message}", *faults, "", "Statuses that you may report:",
+        f"{first} {problem.message}", *faults, "", "Statuses that you may report:",
         *statuses, "", "End your last message with exactly one report and nothing after it, either", "",
         '```json\n{"status": "CODE", "summary": "one sentence", "details": {}}\n```', "", "or one line STATUS: CODE",
     ]  # fmt: skip

@@ -6,6 +6,7 @@ Whoever plans must not run programs through us, so such a command is pending unt
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 
 from orchestrator.app.kernel.context import Answer, Context
@@ -42,6 +43,11 @@ def unallowed(database: str, commands: Iterable[tuple[str, Sequence[str]]]) -> t
     """
     settings, why = _settings(database)
     return [id_ for id_, command in commands if not settings.allows(command)], why
+
+
+def allowed(database: str) -> list[str]:
+    """How commands may begin that agents run in a project, each as one line, as its settings allow them."""
+    return [shlex.join(each) for each in _settings(database)[0].allowed_commands]
 
 
 def _settings(database: str) -> tuple[project_settings.Settings, str]:

@@ -105,9 +105,13 @@ class Methods(Caller):
         turn_timeout: int = 30,
         max_steps: int | None = None,
         max_minutes: int | None = None,
+        no_wait: bool = False,
+        land: bool = False,
+        clean: bool = False,
+        max_cost: str | None = None,
         once: bool = False,
         check: bool = False,
-    ) -> driving.Driven | driving.Event | driving.Preflight:
+    ) -> driving.Driven | driving.Event | driving.Preflight | driving.Cleaned:
         """Run a team by itself, from a goal to a verdict: start every open turn, take each report out of the
         agent's answer, route it, and validate. No language model decides who acts next. Exit 0 ACCEPT, 2 a
         person is awaited, a budget is used up or work remains, 1 ended without ACCEPT, 5 the surroundings."""

@@ -17,7 +17,7 @@ from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
-from orchestrator.runner import owners
+from orchestrator.runner import commands, owners
 from orchestrator.store import sqlite, turn_reader
 from tests import persons
 from tests.integration.app.desk import Desk
@@ -338,3 +338,34 @@ def test_roles_have_executors_and_models_of_their_own() -> None:
     turn = {"model": "sonnet"}
     assert [(found.of(role).name, found.of(role).model_of(turn)) for role in ("tech_lead", "developer", "qa_expert")] \
         == [("command:/bin/sh -c x:y", "sonnet"), ("claude-code:opus", "opus"), ("codex", None)]
+
+
+def gate(team: Team, *command: str) -> None:
+    """A criterion that is due when a developer hands in."""
+    team.desk.context.run = commands.run
+    team.desk.call(
+        "criterion add", id="C1", text="it is built", session_id="S1", command=command, at_status=("READY_FOR_QA",),
+        by="project_manager", reason="x",
+    )  # fmt: skip
+
+
+def test_a_failing_gate_goes_back_to_its_agent_and_nobody_else_is_started(team: Team) -> None:
+    planned(team)
+    gate(team, "grep", "-c", "fixed", "login.py")
+    fixed = says("developer", "READY_FOR_QA", writes={"login.py": "fixed\n"})
+    team.drive(BUILT, BUILT, fixed, once=True)
+    assert team.told("sent_back", "reported") == ["sent_back", "sent_back", "reported"]
+    assert team.rows("SELECT DISTINCT code, role FROM refusals") == [("GATE_FAILED", "developer")]
+    prompts = [row[0] for row in team.rows("SELECT prompt FROM turn_runs ORDER BY created_seq")]
+    assert ["C1 (grep -c fixed login.py): exit 1" in each for each in prompts] == [False, True, True]
+
+
+@pytest.mark.parametrize(("resumes", "sent"), [(True, 3), (False, 0)], ids=["after three times", "without a way back"])
+def test_a_gate_that_goes_on_failing_is_told_to_whoever_is_next(team: Team, resumes: bool, sent: int) -> None:
+    planned(team)
+    gate(team, "false")
+    given = {"executor": team.program(AGENT)} if not resumes else {}
+    team.drive(*([{**BUILT, "repeat": True}] if resumes else []), once=True, **given)
+    assert team.told("sent_back", "reported") == ["sent_back"] * sent + ["reported"]
+    ((details,),) = team.rows("SELECT details FROM agent_reports WHERE role = 'developer'")
+    assert json.loads(details)["gate_failures"][0]["why"] == "exit 1"
