@@ -46,6 +46,12 @@ TASKS = f"""SELECT c.entity, c.from_status IS NULL, c.to_status, count(*) FROM s
         WHERE t.session_id = c.session_id AND t.id = c.entity_id AND t.group_id = :group))
     GROUP BY 1, 2, CASE c.entity WHEN 'task' THEN c.to_status END"""
 """How many tasks were created, moved to which status, and taken over from who had claimed them."""
+TURN_RUNS = f"""SELECT role, group_id, count(*), total(json_extract(usage, '$.duration_ms')),
+    total(json_extract(usage, '$.input_tokens')), total(json_extract(usage, '$.output_tokens')),
+    total(json_extract(usage, '$.cost_microusd')) FROM turn_runs INDEXED BY ix_turn_runs_turn
+    WHERE session_id = :session AND created_seq > :since AND created_seq <= :until AND {_GROUP}
+    GROUP BY role, group_id ORDER BY role, group_id"""
+"""What the driven turns used, by role and group: runs, milliseconds, tokens, millionths of a dollar."""
 NEXT_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq > :until LIMIT 1"
 LAST_STEP = "SELECT at FROM audit_events WHERE session_id = :session AND seq <= :until ORDER BY seq DESC LIMIT 1"
 

@@ -142,6 +142,29 @@ class Questions(TypedDict):
     seconds: int
 
 
+class DrivenUse(TypedDict):
+    """What executors used in driven turns."""
+
+    runs: int
+    seconds: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: str
+
+
+class DrivenPart(DrivenUse):
+    """The same of one role in one group."""
+
+    role: str
+    group_id: str | None
+
+
+class Driven(DrivenUse):
+    """The same of all, and of each role in each group."""
+
+    by_role_and_group: list[DrivenPart]
+
+
 class Numbers(TypedDict):
     """A session, or one group of it, in numbers."""
 
@@ -161,6 +184,7 @@ class Numbers(TypedDict):
     questions: Questions
     tasks: Tasks
     usage: Usage
+    driven: Driven
 
 
 class Stats(Answer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from orchestrator.app.kernel import moments, paging
@@ -61,6 +61,9 @@ def stats(
         - `usage`, here and by role: `reports` that say what they used, and the sums of `input_tokens` and
           `output_tokens`. A report says it in its details: {"usage": {"input_tokens": N, "output_tokens": N}}; what is
           no whole number from 0 to 2^53 counts as absent.
+        - `driven`: what the runs of driven turns used: `runs`, `seconds` of their executors, `input_tokens`,
+          `output_tokens` and `cost_usd` (a decimal text with six places) in all, and the same `by_role_and_group`
+          [{role, group_id, ...}]. A conversation that went on counts with what it used since.
         - `measured_at`: now, or the time of the step `until` where the record goes on after it.
 
     Raises:
@@ -100,7 +103,22 @@ def _counted(context: Context, asked: _Asked, now: str) -> Answer:
         "tasks": _tasks(rows(inquiries.TASKS)),
         "questions": _questions(rows(inquiries.QUESTIONS), now),
         "usage": _usage(reports, sorted({role for role, *_ in reports.by_agent})),
+        "driven": _driven(list(rows(inquiries.TURN_RUNS))),
     }
+
+
+def _driven(rows: list[Any]) -> Answer:
+    """What executors used in driven turns."""
+    each = [{"role": row[0], "group_id": row[1], **_used(row[2:])} for row in rows]
+    return {**_used([sum(row[place] for row in rows) for place in range(2, 7)]), "by_role_and_group": each}
+
+
+def _used(found: Sequence[float]) -> Answer:
+    runs, milliseconds, tokens_in, tokens_out, cost = map(int, found)
+    return {
+        "runs": runs, "seconds": milliseconds // 1000, "input_tokens": tokens_in, "output_tokens": tokens_out,
+        "cost_usd": f"{cost // 1_000_000}.{cost % 1_000_000:06d}",
+    }  # fmt: skip
 
 
 def _agents(reports: Reports) -> list[Answer]:

@@ -331,8 +331,8 @@ class Driver:
         member = self._crew.of(spawn["agent"])
         try:
             start = starts.reserve(
-                self._context, session_id=self._session, group_id=spawn["group_id"], turn=spawn["turn"], via=starts.DRIVE,
-                client=self._client, owner=owners.mine(), isolation=self._isolation,
+                self._context, session_id=self._session, group_id=spawn["group_id"], turn=spawn["turn"],
+                via=starts.DRIVE, client=self._client, owner=owners.mine(), isolation=self._isolation,
             )["start"]  # fmt: skip
         except Refused as problem:
             if problem.code not in ("ALREADY_EXISTS", "STALE_TURN", "SESSION_CLOSED"):

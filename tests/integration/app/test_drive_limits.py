@@ -138,3 +138,15 @@ def test_the_last_result_that_holds_a_report_counts(team: Team, monkeypatch: pyt
     assert team.drive(executor="claude-code", once=True)["steps"] == 1
     ((status,),) = team.rows("SELECT response_status FROM agent_reports WHERE role = 'developer'")
     assert status == "READY_FOR_QA"
+
+
+def test_what_driven_turns_used_is_summed_by_role_and_group(team: Team) -> None:
+    planned(team)
+    used = {"input_tokens": 10, "output_tokens": 4, "cost_microusd": 1_250_000, "duration_ms": 1500}
+    team.drive({**BUILT, "usage": used}, {**REST[0], "usage": used}, *REST[1:])
+    found = team.desk.call("audit stats", session_id="S1")["stats"]["driven"]
+    whole = {"runs": 5, "seconds": 3, "input_tokens": 20, "output_tokens": 8, "cost_usd": "2.500000"}
+    assert {name: found[name] for name in whole} == whole
+    parts = {(each["role"], each["group_id"]): (each["runs"], each["cost_usd"]) for each in found["by_role_and_group"]}
+    assert parts["developer", "A"] == (2, "1.250000")
+    assert parts["project_manager", None] == (1, "0.000000")

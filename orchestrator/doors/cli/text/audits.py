@@ -77,7 +77,13 @@ def _numbers(found: Answer) -> list[tuple[str, object]]:
         ("Questions", f"{asked['asked']}, {asked['open']} open, {duration(asked['seconds'])} in all"),
         ("Tasks", _tasks(found["tasks"])),
         ("Usage", _usage(found["usage"])),
+        *([("Driven turns", _driven(found["driven"]))] if found["driven"]["runs"] else []),
     ]
+
+
+def _driven(used: Answer) -> str:
+    tokens = f"{used['input_tokens']} in, {used['output_tokens']} out"
+    return f"{layout.counted(used['runs'], 'run')}, {duration(used['seconds'])}, {tokens}, {used['cost_usd']} USD"
 
 
 def _tasks(found: Answer) -> str:
