@@ -222,7 +222,7 @@ def test_two_drivers_never_start_a_turn_twice(team: Team) -> None:
     def one() -> None:
         connection = sqlite.connect(team.desk.path, write=True, synchronous="NORMAL")
         context = Context(
-            connection, path=str(team.desk.path), clock=team.desk.clock, door="test", channel="process", deadline_s=20.0
+            connection, path=str(team.desk.path), clock=team.desk.clock, door="test", channel="process", deadline_s=60.0
         )
         try:
             drive.drive(context, Drive(session_id="S1", executor=script))
