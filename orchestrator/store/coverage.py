@@ -164,7 +164,8 @@ def events(span: Span, line: Expression, condition: str = "") -> str:
     """Chain, step, line, hash before, own hash, what each event covers, and its kind."""
     hashed = line("t", _HASHED)
     return (
-        f"SELECT {key('t.session_id')}, {number('t.seq')}, {hashed}, {_bytes('t.prev_hash')}, {_bytes('t.hash')},"
+        f"SELECT {_chain(span, 't.session_id')}, {number('t.seq')}, {hashed}, {_bytes('t.prev_hash')},"
+        f" {_bytes('t.hash')},"
         f" CAST(t.rows AS BLOB), {key('t.kind')}"
         f" FROM audit_events t WHERE {span.where('t.session_id', 't.seq')}{condition} ORDER BY t.session_id, t.seq"
     )
@@ -178,7 +179,7 @@ def written_in(span: Span) -> list[str]:
 def written(table: str, span: Span, line: Expression) -> str:
     """Chain, step and line of every row of a table whose rows stay."""
     about = WRITTEN[table]
-    columns = f"SELECT {key(about.chain)}, {number(about.seq)}, {line('t', names(table))}"
+    columns = f"SELECT {_chain(span, about.chain)}, {number(about.seq)}, {line('t', names(table))}"
     if "{where}" in about.source:
         inner = span.where("session_id", about.seq.removeprefix("t."))
         return f"{columns} FROM {about.source.format(where=f'WHERE {inner}')}"
@@ -191,13 +192,15 @@ def changing(table: str, span: Span, line: Expression) -> str:
     """Chain, creating step, line and key of every row of a table whose rows may change."""
     about = CHANGING[table]
     order = "" if span.chain else f" ORDER BY {about.sort}"
-    return f"{_changing(table, line)} WHERE {span.where(about.chain, about.created)}{order}"
+    chain = _chain(span, about.chain)
+    return f"{_changing(table, line, chain)} WHERE {span.where(about.chain, about.created)}{order}"
 
 
 def one(table: str, line: Expression) -> str:
     """The same of one row, by its key."""
     names_ = ("session_id", *rows.KEYS[table]) if table in rows.OF_SESSION else rows.KEYS[table]
-    return f"{_changing(table, line)} WHERE {' AND '.join(f't.{name} = ?' for name in names_)}"
+    chain = key(CHANGING[table].chain)
+    return f"{_changing(table, line, chain)} WHERE {' AND '.join(f't.{name} = ?' for name in names_)}"
 
 
 def key_of(table: str, chain: str, state: str) -> tuple[Any, ...]:
@@ -211,11 +214,16 @@ def names(table: str) -> tuple[str, ...]:
     return tuple(word.partition("=")[0] for word in rows.COLUMNS[table].split())
 
 
-def _changing(table: str, line: Expression) -> str:
+def _changing(table: str, line: Expression, chain: str) -> str:
     about = CHANGING[table]
     listed = ", ".join(f"t.{name}" for name in rows.KEYS[table])
     created = number(about.created) if about.created else "1"
-    return f"SELECT {key(about.chain)}, {created}, {line('t', names(table))}, {listed} FROM {table} t"
+    return f"SELECT {chain}, {created}, {line('t', names(table))}, {listed} FROM {table} t"
+
+
+def _chain(span: Span, column: str) -> str:
+    """The SQL of a row's chain; where one chain is looked at it is the same for all rows, and made once."""
+    return "CAST(:chain AS BLOB)" if span.chain else key(column)
 
 
 def key(column: str) -> str:
@@ -280,12 +288,12 @@ def _line(*values: step.Value) -> bytes:
     return step.row_line(values).removesuffix(b"\n")
 
 
-_NULL_AT_END = b",null]"
+NULL_AT_END = b",null]"
 
 
 def trimmed(line: bytes) -> bytes:
     """The line as it is hashed: without nulls at its end, and with the end of the line."""
-    if line[-6:] == _NULL_AT_END:
+    if line[-6:] == NULL_AT_END:
         line = line[:-1]
         while line.endswith(b",null"):
             line = line[:-5]

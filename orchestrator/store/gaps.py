@@ -10,7 +10,6 @@ with the record.
 
 from __future__ import annotations
 
-import operator
 import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -221,10 +220,11 @@ _STANDING = (
         if rule.table in ("blockers", "questions", "sessions") and rule.kind not in (UNGROUNDED, UNCHANGED, UNGUIDED)
     ),
 )  # fmt: skip
-# Two looks, since a list of two would be built anew for every row.
-_STARTED = """(EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = {0}.session_id
-    AND h.group_id = ifnull({0}.group_id, '') AND h.turn = {1}) OR EXISTS (SELECT 1 FROM handoffs h
-    WHERE h.session_id = {0}.session_id AND h.group_id = '' AND h.turn = {1}))"""
+# Two looks, since a list of two would be built anew for every row. Here and below CASE stops where a value is known;
+# AND and OR in a column of the result evaluate both sides.
+_STARTED = """CASE WHEN EXISTS (SELECT 1 FROM handoffs h WHERE h.session_id = {0}.session_id
+    AND h.group_id = ifnull({0}.group_id, '') AND h.turn = {1}) THEN 1 ELSE EXISTS (SELECT 1 FROM handoffs h
+    WHERE h.session_id = {0}.session_id AND h.group_id = '' AND h.turn = {1}) END"""
 # Every decision that is not plainly what its report's transition says, with what may be wrong with it.
 _PLAIN = """d.cause <> 'report' OR (d.current_agent = r.role AND d.response_status = r.response_status
     AND (r.group_id IS NULL OR d.group_id = r.group_id) AND t.effect = r.effect AND d.rules = '[]'
@@ -239,17 +239,18 @@ _CONFIRMED = """(d.cause = 'question' AND EXISTS (SELECT 1 FROM questions q INDE
             ORDER BY w.seq DESC LIMIT 1)))"""
 _DECIDED = f"""SELECT d.seq, d.id, d.group_id, d.current_agent, r.agent_id, d.response_status, d.rules,
     d.cause = 'report',
-    d.workflow_version_id IS NOT (SELECT s.workflow_version_id FROM sessions s WHERE s.id = :session)
-        AND d.seq > (SELECT ifnull(max(e.seq), 0) FROM audit_events e WHERE e.session_id = :session
-        AND e.kind = 'session upgrade-workflow'),
-    r.seq IS NOT NULL AND d.part = 1 AND NOT {_CONFIRMED} AND (d.report_id IS NULL OR d.current_agent <> r.role
-        OR d.response_status <> r.response_status OR (r.group_id IS NOT NULL AND d.group_id IS NOT r.group_id)),
-    d.handoff_hash IS NOT NULL AND NOT {_STARTED.format("d", "d.seq")},
+    CASE WHEN d.workflow_version_id IS NOT (SELECT s.workflow_version_id FROM sessions s WHERE s.id = :session)
+        THEN d.seq > (SELECT ifnull(max(e.seq), 0) FROM audit_events e WHERE e.session_id = :session
+            AND e.kind = 'session upgrade-workflow') ELSE 0 END,
+    CASE WHEN r.seq IS NOT NULL AND d.part = 1 AND (d.report_id IS NULL OR d.current_agent <> r.role
+        OR d.response_status <> r.response_status OR (r.group_id IS NOT NULL AND d.group_id IS NOT r.group_id))
+        THEN NOT {_CONFIRMED} ELSE 0 END,
+    CASE WHEN d.handoff_hash IS NULL THEN 0 ELSE NOT {_STARTED.format("d", "d.seq")} END,
     t.effect IS NOT r.effect AND r.effect <> 'withheld',
     (d.action = 'wait' OR d.action = t.action) AND (d.next_agent IS t.next_agent
         OR d.next_agent IS NULL AND (t.next_agent = 'user' OR d.action = 'wait')),
-    d.next_agent IS NULL OR EXISTS (SELECT 1 FROM workflow_transitions n
-        WHERE n.workflow_version_id = d.workflow_version_id AND n.current_agent = d.next_agent), d.action, t.action
+    CASE WHEN d.next_agent IS NULL THEN 1 ELSE EXISTS (SELECT 1 FROM workflow_transitions n
+        WHERE n.workflow_version_id = d.workflow_version_id AND n.current_agent = d.next_agent) END, d.action, t.action
     FROM {_DECISION} LEFT JOIN {_REPORT} ON r.session_id = d.session_id AND r.seq = d.seq AND r.part = 1
     LEFT JOIN workflow_transitions t ON t.workflow_version_id = d.workflow_version_id
         AND t.current_agent = d.current_agent AND t.response_status = d.response_status
@@ -270,8 +271,16 @@ _STEPS = "SELECT count(*), max(seq), min(seq) FROM audit_events WHERE session_id
 _MISSING_STEP = """SELECT e.seq + 1 FROM audit_events e WHERE e.session_id = :session AND NOT EXISTS (
     SELECT 1 FROM audit_events n WHERE n.session_id = e.session_id AND n.seq = e.seq + 1) ORDER BY e.seq LIMIT 1"""
 _FIRST_STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = 1"
-_SPAWNS = """SELECT h.group_id, max(h.turn) FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1
-    WHERE h.session_id = :session GROUP BY h.group_id"""
+# The newest spawn of each group, unless it is still open or was closed with its group or session. A later spawn of its
+# group ended every earlier one.
+_SPAWNS = """SELECT h.group_id, h.turn FROM (SELECT group_id, max(turn) AS turn FROM handoffs
+        INDEXED BY sqlite_autoindex_handoffs_1 WHERE session_id = :session GROUP BY group_id) h
+    LEFT JOIN task_groups g ON g.session_id = :session AND g.id = h.group_id
+    LEFT JOIN sessions s ON h.group_id = '' AND s.id = :session
+    WHERE CASE WHEN h.turn = ifnull(g.turn, s.turn) THEN 0
+        ELSE ifnull(ifnull(g.status, s.status) IN ('in_progress', 'active', 'paused')
+            OR ifnull(g.status_seq, s.status_seq) < h.turn, 1) END
+    ORDER BY h.turn"""
 _SPAWNED = """SELECT h.agent_id, a.role FROM handoffs h INDEXED BY sqlite_autoindex_handoffs_1
     LEFT JOIN agents a ON a.id = h.agent_id WHERE h.session_id = :session AND h.group_id = :group AND h.turn = :turn"""
 _ANSWER = """SELECT 1 FROM agent_reports r INDEXED BY ix_agent_reports_key WHERE r.session_id = :session
@@ -279,8 +288,6 @@ _ANSWER = """SELECT 1 FROM agent_reports r INDEXED BY ix_agent_reports_key WHERE
 _LAST_OF_MANAGER = "SELECT max(seq) FROM agent_reports WHERE session_id = :session AND role = 'project_manager'"
 _LAST_DECISION = """SELECT max(seq) FROM router_decisions INDEXED BY idx_router_decisions_session
     WHERE session_id = :session AND group_id IS :of"""
-_SCOPES = """SELECT id, status, turn, status_seq FROM task_groups WHERE session_id = :session
-    UNION ALL SELECT '', status, turn, status_seq FROM sessions WHERE id = :session"""
 _MOVES = """SELECT entity, entity_id, seq, from_status, to_status, changed_by, cause FROM status_changes
     WHERE session_id = :session AND entity IN ('group', 'task', 'session') ORDER BY seq, part"""
 _STEP = "SELECT 1 FROM audit_events WHERE session_id = :session AND seq = :seq"
@@ -532,26 +539,16 @@ def _unended(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[Br
     """Spawns without an end: no answer, no later decision, no longer open, and not closed with their group."""
     for row in connection.execute(_UNGIVEN, key):
         yield Break._make((UNSPAWNED, *row, "the report answers a turn in which nobody was started", "agent_reports"))
-    scopes = {row[0]: row[1:] for row in connection.execute(_SCOPES, key)}
     last_of_manager = connection.execute(_LAST_OF_MANAGER, key).fetchone()[0] or 0
-    # A later spawn of its group ended every earlier one.
-    for group, turn in sorted(connection.execute(_SPAWNS, key), key=operator.itemgetter(1)):
+    for group, turn in connection.execute(_SPAWNS, key).fetchall():
         given = {**key, "group": group, "of": group or None, "turn": turn}
-        if _stands(scopes.get(group), turn) or connection.execute(_ANSWER, given).fetchone():
+        if connection.execute(_ANSWER, given).fetchone():
             continue
         decided = connection.execute(_LAST_DECISION, given).fetchone()[0] or 0
         agent, role = connection.execute(_SPAWNED, given).fetchone()
         if not (decided > turn or (role == "project_manager" and last_of_manager > turn)):
             text = f"{agent} was started in turn {turn}, and nothing tells how that ended"
             yield Break(UNENDED, turn, group or key["session"], group or None, role, agent, None, text, "handoffs")
-
-
-def _stands(scope: Any, turn: int) -> bool:
-    """Whether a turn is still open, or was closed with its group or session."""
-    if scope is None:
-        return False
-    status, open_turn, status_seq = scope
-    return bool(open_turn == turn or (status not in ("in_progress", "active", "paused") and status_seq >= turn))
 
 
 def _uncaused(connection: sqlite3.Connection, key: dict[str, Any]) -> Iterator[Break]:

@@ -151,23 +151,50 @@ def _passed(
 
 
 class _Rows:
-    """The rows of a table in order: the one that is next, how many there were, and whether their texts are UTF-8."""
+    """The rows of a table in order, hashed: those of a step together, or (`single`) each by itself.
 
-    __slots__ = ("_cursor", "count", "decodable", "row")
+    Attributes:
+        row: chain, step and digest of what is next, with the key of a single row; `_END` behind the last.
+        count: how many rows were read.
+        decodable: whether their texts are UTF-8.
+    """
 
-    def __init__(self, connection: sqlite3.Connection, sql: str, span: Span) -> None:
-        self._cursor = connection.execute(sql, span.parameters)
-        self.row: tuple[Any, ...] = next(self._cursor, _END)
+    __slots__ = ("_hashed", "count", "decodable", "row")
+
+    def __init__(self, connection: sqlite3.Connection, sql: str, span: Span, *, single: bool = False) -> None:
         self.count = 0
         self.decodable = True
+        cursor = connection.execute(sql, span.parameters)
+        self._hashed = self._each(cursor) if single else self._by_step(cursor)
+        self.row: tuple[Any, ...] = next(self._hashed, _END)
+
+    def _by_step(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
+        # A generator that goes through the rows by itself: a call for each row costs as much as its hash.
+        chain, seq, sha = b"", None, _sha256()
+        for of, number, line in cursor:
+            self.count += 1
+            if not line.isascii():
+                self.decodable &= text_damage.is_text(line)
+            hashed = coverage.trimmed(line) if line[-6:] == coverage.NULL_AT_END else line + b"\n"
+            if number == seq and of == chain:
+                sha.update(hashed)
+                continue
+            if seq is not None:
+                yield chain, seq, sha.hexdigest()
+            chain, seq, sha = of, number, _sha256(hashed)
+        if seq is not None:
+            yield chain, seq, sha.hexdigest()
+
+    def _each(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
+        for chain, seq, line, *key in cursor:
+            self.count += 1
+            if not line.isascii():
+                self.decodable &= text_damage.is_text(line)
+            yield chain, seq, _sha256(coverage.trimmed(line)).hexdigest(), *key
 
     def advance(self) -> tuple[Any, ...]:
-        """Go on to the next row, and return it."""
-        self.count += 1
-        line = self.row[2]
-        if not line.isascii():
-            self.decodable &= text_damage.is_text(line)
-        self.row = row = next(self._cursor, _END)
+        """Go on to what is next, and return it."""
+        self.row = row = next(self._hashed, _END)
         return row
 
     def digest(self, chain: bytes, seq: int) -> str | None:
@@ -175,17 +202,15 @@ class _Rows:
         row = self.row
         if row[1] != seq or row[0] != chain:
             return None
-        sha = _sha256(coverage.trimmed(row[2]))
-        row = self.advance()
-        while row[1] == seq and row[0] == chain:
-            sha.update(coverage.trimmed(row[2]))
-            row = self.advance()
-        return sha.hexdigest()
+        self.row = next(self._hashed, _END)
+        digest: str = row[2]
+        return digest
 
     def skip(self) -> tuple[bytes, int]:
         """Pass the rows of whatever step is next, and return its chain and number."""
         chain, seq = self.row[:2]
-        self.digest(chain, seq)
+        while self.row[1] == seq and self.row[0] == chain:
+            self.advance()
         return chain, seq
 
 
@@ -202,12 +227,13 @@ class _Pass:
         self._head_seen = False
         self._line = line
         self._parsed = _parser()
-        self._events = _Rows(connection, coverage.events(span, line), span)
+        self._events = connection.execute(coverage.events(span, line), span.parameters)
         self._written = {
             table: _Rows(connection, coverage.written(table, span, line), span) for table in coverage.written_in(span)
         }
         self._changing = {
-            table: _Rows(connection, coverage.changing(table, span, line), span) for table in coverage.CHANGING
+            table: _Rows(connection, coverage.changing(table, span, line), span, single=True)
+            for table in coverage.CHANGING
         }
         self._by_store = _states_by_store(connection, line) if span.chain != STORE_CHAIN else {}
         self._shapes: set[tuple[Any, ...]] = set()
@@ -218,23 +244,25 @@ class _Pass:
 
     def run(self) -> Looked:
         """Verify every chain, and then what belongs to none."""
-        events = self._events
         if self._span.chain is not None:
             self._begin(self._span.chain.encode())
-        row = events.row
-        while row is not _END:
-            if row[0] != self._chain:
+        count, decodable = 0, True
+        for row in self._events:
+            chain, line = row[0], row[2]
+            count += 1
+            if not line.isascii():
+                decodable &= text_damage.is_text(line)
+            if chain != self._chain:
                 self._end()
-                self._begin(row[0])
+                self._begin(chain)
             self._event(row)
-            row = events.advance()
-            if not events.count % progress.EVERY:
-                progress.tell("events", events.count)
+            if not count % progress.EVERY:
+                progress.tell("events", count)
         self._end()
         self._orphans(None)
         tables = (*self._written.values(), *self._changing.values())
-        decodable = all(each.decodable for each in (events, *tables))
-        return Looked(self._chains, events.count, sum(each.count for each in tables), self._head_seen, decodable)
+        decodable &= all(each.decodable for each in tables)
+        return Looked(self._chains, count, sum(each.count for each in tables), self._head_seen, decodable)
 
     # Chains
 
@@ -314,9 +342,11 @@ class _Pass:
             if table == step.STATE:
                 self._fold(seq, digest)
             elif table in written:
-                found = written[table].digest(chain, seq)
-                if found != digest:
-                    self._differs(table, seq, digest, found)
+                rows = written[table]
+                if rows.row == (chain, seq, digest):
+                    rows.advance()
+                else:
+                    self._differs(table, seq, digest)
             elif table not in coverage.BY_HASH:
                 self._note(findings.ROWS_MISSING, seq, table, f"Step {seq} wrote rows of {table}, which is not known.")
 
@@ -351,8 +381,9 @@ class _Pass:
 
     # Rows that stay
 
-    def _differs(self, table: str, seq: int, wanted: object, digest: str | None) -> None:
+    def _differs(self, table: str, seq: int, wanted: object) -> None:
         found = self._written[table]
+        digest = found.digest(self._chain, seq)
         if digest is None:
             while found.row[0] == self._chain and found.row[1] < seq:
                 self._uncovered(table, found.skip()[1])
@@ -374,20 +405,20 @@ class _Pass:
         row = found.row
         while row[0] == self._chain:
             key = step.state_key(row[3:])
-            self._compare_state(table, key, row, expected.pop(key, None))
+            self._compare_state(table, key, row[1], row[2], expected.pop(key, None))
             row = found.advance()
         for key, known in expected.items():
             self._compare_elsewhere(table, key, known)
 
-    def _compare_state(self, table: str, key: str, row: tuple[Any, ...], known: tuple[int, str] | None) -> None:
+    def _compare_state(self, table: str, key: str, created: int, found: str, known: tuple[int, str] | None) -> None:
         if known is None:
             message = f"No event tells of row {key} of {table}."
-            self._note(findings.STATE_UNCOVERED, row[1], table, message, key)
+            self._note(findings.STATE_UNCOVERED, created, table, message, key)
             return
         seq, digest = known
         if table == _AGENTS:
             digest = self._by_store.get(key, digest)
-        if _sha256(coverage.trimmed(row[2])).hexdigest() != digest:
+        if found != digest:
             message = f"Row {key} of {table} is not as step {seq}, the last that wrote it, left it."
             self._note(findings.STATE_ALTERED, seq, table, message, key)
 
@@ -401,7 +432,7 @@ class _Pass:
             message = f"Row {key} of {table}, which step {known[0]} wrote, is missing."
             self._note(findings.STATE_MISSING, known[0], table, message, key)
         else:
-            self._compare_state(table, key, row, known)
+            self._compare_state(table, key, row[1], _sha256(coverage.trimmed(row[2])).hexdigest(), known)
 
 
 def _missing_rows(kind: bytes, covered: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -76,7 +76,8 @@ def verify(
         )
     exactjson.quicken()
     found = Found(context.path, limit)
-    with moment.of_two(context.connection, context.deadline_s) as second, _any_text(context.connection, second):
+    held = moment.of_two if session_id is None else moment.of
+    with held(context.connection, context.deadline_s) as second, _any_text(context.connection, second):
         chain = None if session_id is None else _chain(context, session_id)
         looked, outside = _look(context, second, Span(chain, since or 0), noted, found)
         left = [each for each in evidence.inventories(context.connection, chain) if each.seq > (since or 0)]
@@ -129,18 +130,13 @@ def _look(
     spans = (Span(STORE_CHAIN), span) if whole else (span,)
     structure.compare(connection, found)
     excused = any(map(found.counts.get, verifying.PARTS_MISSING))
-    pages, related = Found(found.path, found.most), Found(found.path, found.most)
-
-    def others(reader: Any) -> None:
-        """What needs no hashes, and so can be read beside them."""
-        if whole:
-            structure.damages(reader, pages)
-        for each in spans:
-            verifying.relate(reader, each, related, excused=excused)
-
-    hashed = Found(found.path, found.most)
-    with beside.run(others, connection, second):
+    pages, hashed, related = (Found(found.path, found.most) for _ in range(3))
+    # One statement that stays inside SQLite. Two threads that both fetch rows hand the interpreter's lock to and fro
+    # at every row, and take longer than one that does both.
+    with beside.run(lambda reader: structure.damages(reader, pages), connection, second):
         looked = _together(verifying.verify(connection, each, hashed, noted) for each in spans)
+        for each in spans:
+            verifying.relate(connection, each, related, excused=excused)
     found.merge(pages)
     found.merge(hashed)
     if whole:
