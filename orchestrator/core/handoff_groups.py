@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from orchestrator.core.suggestions import suggest
@@ -145,4 +146,13 @@ def _report(
         status=status, acknowledge=dict.fromkeys(ids or (), "REASON"), summary="TEXT",
         details=details,
     )  # fmt: skip
-    return {"what": what, "command": command}
+    found = {"what": what, "command": command}
+    # About another group than the turn's a last message cannot report.
+    return found if group else {**found, "report": _document(status, ids or (), details)}
+
+
+def _document(status: str, ids: Iterable[str], details: str | None) -> str:
+    """The report of such a step, for an agent whose last message is read."""
+    more = {"details": json.loads(details)} if details else {}
+    acknowledged = {"acknowledge": dict.fromkeys(ids, "REASON")} if ids else {}
+    return json.dumps({"status": status, "summary": "TEXT", **more, **acknowledged})
