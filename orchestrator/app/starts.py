@@ -229,7 +229,7 @@ def shape(context: Context, row: Row) -> Row:
 
 
 def said(start: Row) -> str:
-    """A start in words: since when, and through what. They are recorded, so they hold nothing of the machine's state."""
+    """A start in words. They are recorded and told again by a replay, so they say nothing of its process."""
     state = RUNNING if start["bound_seq"] is not None else RESERVED
     return f"{state} since {start['started_at']} through {start['via']}, client {start['client']}"
 
