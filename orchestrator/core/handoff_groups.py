@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -153,6 +152,7 @@ def _report(
 
 def _document(status: str, ids: Iterable[str], details: str | None) -> str:
     """The report of such a step, for an agent whose last message is read."""
-    more = {"details": json.loads(details)} if details else {}
-    acknowledged = {"acknowledge": dict.fromkeys(ids, "REASON")} if ids else {}
-    return json.dumps({"status": status, "summary": "TEXT", **more, **acknowledged})
+    reasons = ", ".join(f'"{id_}": "REASON"' for id_ in ids)
+    more = [f'"details": {details}'] if details else []
+    more += [f'"acknowledge": {{{reasons}}}'] if reasons else []
+    return "{" + ", ".join([f'"status": "{status}"', '"summary": "TEXT"', *more]) + "}"
