@@ -229,9 +229,9 @@ def shape(context: Context, row: Row) -> Row:
 
 
 def said(start: Row) -> str:
-    """A start in words: since when, through what, and whether its process is gone."""
-    gone = "; its process is gone" if start["state"] == LOST else ""
-    return f"{start['state']} since {start['started_at']} through {start['via']}, client {start['client']}{gone}"
+    """A start in words. They are recorded and told again by a replay, so they say nothing of its process."""
+    state = RUNNING if start["bound_seq"] is not None else RESERVED
+    return f"{state} since {start['started_at']} through {start['via']}, client {start['client']}"
 
 
 def _last_sign(row: Row) -> str:

@@ -251,7 +251,8 @@ def _group_lines(group: dict[str, Any]) -> list[str]:
 def _next(full: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for step in full.get("next", ()):
-        lines += [*([""] if lines else []), f"To {step['what']}:", "", _fence(step["command"])]
+        how = step.get("report", step["command"]) if full.get("by_message") else step["command"]
+        lines += [*([""] if lines else []), f"To {step['what']}:", "", _fence(how)]
     return lines
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from orchestrator.core.suggestions import suggest
@@ -145,4 +145,14 @@ def _report(
         status=status, acknowledge=dict.fromkeys(ids or (), "REASON"), summary="TEXT",
         details=details,
     )  # fmt: skip
-    return {"what": what, "command": command}
+    found = {"what": what, "command": command}
+    # About another group than the turn's a last message cannot report.
+    return found if group else {**found, "report": _document(status, ids or (), details)}
+
+
+def _document(status: str, ids: Iterable[str], details: str | None) -> str:
+    """The report of such a step, for an agent whose last message is read."""
+    reasons = ", ".join(f'"{id_}": "REASON"' for id_ in ids)
+    more = [f'"details": {details}'] if details else []
+    more += [f'"acknowledge": {{{reasons}}}'] if reasons else []
+    return "{" + ", ".join([f'"status": "{status}"', '"summary": "TEXT"', *more]) + "}"

@@ -18,6 +18,7 @@ FILES = [
     source.ROOT / "CONTRIBUTING.md",
     *(source.ROOT / "docs" / f"{name}.md" for name in ("people", "runs", "interfaces")),
     source.ROOT / "workflow" / "README.md",
+    source.ROOT / "docs" / "with-claude-code.md",
     *sorted((source.ROOT / "agents").rglob("*.md")),
 ]
 FENCED = re.compile(r"^ *```[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)

@@ -118,14 +118,9 @@ def agent_files(roles: tuple[str, ...]) -> dict[str, str]:
     return {f"{AGENTS}/{role}.md": stamped(_installed(by_role[role], role)) for role in wanted}
 
 
-_BY_COMMAND = r"It is handed in by this command.*?\n```\n.*?\n```\n"
-_BY_HOOK = "A hook takes it out of your last message; you run no command for it.\n"
-
-
 def _installed(text: str, role: str) -> str:
     """A shipped agent file under the role's name, by which events call the agent."""
-    text = re.sub(r"^name: .*", f"name: {role}", text.replace("\r\n", "\n"), count=1, flags=re.MULTILINE)
-    return re.sub(_BY_COMMAND, _BY_HOOK, text, count=1, flags=re.DOTALL)
+    return re.sub(r"^name: .*", f"name: {role}", text.replace("\r\n", "\n"), count=1, flags=re.MULTILINE)
 
 
 def skill() -> str:

@@ -22,11 +22,12 @@ DENIED, TOLD, UNREADABLE = 2, 0, 1
 """How it ends where something goes wrong: where it guards, where it only tells, and where it cannot know."""
 DRIVEN = "ORCHESTRATOR_START"
 """Names the start that a driver has made, SESSION:GROUP:TURN, for an agent that is under way for it."""
+WAITS_S = {"SubagentStop": 20.0}
+"""Seconds that an event may wait for the database in all, where not the usual ones."""
+WAIT_S = 1.5
 LIMITS_S = {"SubagentStop": 28.0}
-"""Seconds after which an event is given up, where not the usual ones: the client waits 30 there."""
-LIMIT_S = 1.8
-_WAITED = 0.8
-"""The part of them that may be spent on waiting for the database."""
+"""Seconds after which the system ends the process, where not the usual ones: less than the client waits."""
+LIMIT_S = 8.0
 
 
 def _hook(given: Given) -> Result:
@@ -39,10 +40,9 @@ def _hook(given: Given) -> Result:
     if not isinstance(document, dict):
         return _wrong("the event is not an object", UNREADABLE)
     name = str(document.get("hook_event_name"))
-    limit = LIMITS_S.get(name, LIMIT_S)
-    _end_after(limit)
+    _end_after(LIMITS_S.get(name, LIMIT_S))
     ends = DENIED if name in claude_code.GUARDING else TOLD
-    opener = _opener(given, document, begun + limit * _WAITED)
+    opener = _opener(given, document, begun + WAITS_S.get(name, WAIT_S))
     try:
         event = claude_code.read(document, os.environ, _owner())
         strict = bool(given.arguments.get("strict"))

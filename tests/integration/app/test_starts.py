@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import sqlite3
+import subprocess
 from typing import Any
 
 import pytest
@@ -146,6 +147,14 @@ def test_status_and_next_say_who_is_at_work(desk: Desk, tmp_path: pathlib.Path) 
     resume = {each["group_id"]: each["command"] for each in desk.call("next", session_id="S1")["resume"]}
     assert resume["A"] is None
     assert resume["B"].startswith("orchestrator handoff B")
+
+
+def test_a_refused_second_start_is_told_again_after_the_process_of_the_first_has_ended(desk: Desk) -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        reserve(desk, owner=owners.of(process.pid))
+        assert "is started already: reserved since" in refusal(reserve, desk).message
+        process.kill()
+    assert desk.call("audit replay", session_id="S1")["equal"] is True
 
 
 def test_a_start_whose_process_is_gone_is_lost_and_names_the_command(desk: Desk) -> None:

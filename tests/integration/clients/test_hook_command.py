@@ -19,7 +19,7 @@ import pytest
 from orchestrator.app import starts
 from orchestrator.app.clients import claude_code_files, hooks
 from orchestrator.app.kernel import operations
-from orchestrator.doors.cli import main
+from orchestrator.doors.cli import hook, main
 from tests.conftest import clean_environment
 from tests.integration.app.desk import Desk
 from tests.integration.clients.test_hooks import CLIENT, Client, report
@@ -249,8 +249,10 @@ def test_a_locked_database_denies_a_start_and_lets_the_rest_go_on_within_two_sec
     assert "run orchestrator doctor" in denied_err
     assert processes[1].returncode == 0
     assert "orchestrator" in json.loads(told_out)["systemMessage"]
-    # Two interpreters start meanwhile, on a machine that has other work.
-    assert took < 2 + 4, (took, told_err)
+    assert told_err == ""
+    # Two interpreters start meanwhile, on a machine that has other work; the wait itself is bounded here.
+    assert took < hook.LIMIT_S
+    assert hook.WAIT_S <= 1.5
 
 
 @pytest.mark.parametrize("scope", ["local", "project"])

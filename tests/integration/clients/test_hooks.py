@@ -171,6 +171,15 @@ def test_a_message_goes_to_an_agent_only_while_its_turn_is_open(client: Client) 
     assert client.event("PreToolUse", tool_name="SendMessage", tool_input={"to": "somebody"}) is None
 
 
+def test_a_manager_whose_last_message_is_read_is_shown_reports_in_place_of_commands(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+    client.stops(report("PLANNING_COMPLETE"), "pm")
+    prompt = client.start("project_manager")["updatedInput"]["prompt"]
+    assert '{"status": "PLANNING_COMPLETE", "summary": "TEXT", "details": {"plan": {"groups": [{"id": "ID"' in prompt
+    assert "orchestrator route --session-id S1" not in prompt
+    assert "orchestrator route --session-id S1" in client.desk.call("handoff", session_id="S1")["markdown"]
+
+
 # What an agent's last message does
 
 

@@ -75,7 +75,6 @@ def test_every_role_gets_its_agent_file_under_its_own_name(tmp_path: pathlib.Pat
     for role in ROLES:
         text = (tmp_path / f".claude/agents/{role}.md").read_text()
         assert f"\nname: {role}\n" in text
-        assert "orchestrator route --session-id" not in text
         assert claude_code_files.is_unchanged(text)
 
 
