@@ -23,8 +23,8 @@ from orchestrator.app.kernel.requests import (
 
 _OF_RECORD = SESSION._replace(holds=CHAIN, places=(Place("session", "The session."),))
 _OF_CHAIN = _OF_RECORD._replace(
-    help=f"{SESSION.help} `store` is what belongs to none.",
-    places=(Place("session", "The session; `store` is what belongs to none."),),
+    help=f"{SESSION.help} `store` for what belongs to no session.",
+    places=(Place("session", "The session; `store` for what belongs to no session."),),
 )
 _ONE_OR_ALL = OF_SESSION._replace(
     places=(Place("session", "The session; `store` for what belongs to no session (default: everything)."),),

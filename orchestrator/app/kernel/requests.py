@@ -297,7 +297,7 @@ VERSION = (1, 2**53)
 STEP = (0, 2**53)
 
 SESSION: Any = option(
-    "The session; else ORCHESTRATOR_SESSION, else the only open one that is no chat.", "--session-id", "-s",
+    "The session (default: ORCHESTRATOR_SESSION, else the only open orchestration).", "--session-id", "-s",
     metavar="ID", holds=SESSION_ID, variable="ORCHESTRATOR_SESSION", is_found=True,
 )  # fmt: skip
 OF_SESSION: Any = option(

@@ -185,7 +185,7 @@ class UpgradeWorkflow(
     """
 
     id: str = THIS_SESSION
-    confirm: bool = flag("Move nothing; confirm, as a person, the changes of rules that nobody confirmed so far.")
+    confirm: bool = flag("Only confirm, as a person, the rule changes that no person has confirmed yet.")
     by: str | None = BY
     reason: str = REASON
     request_id: str | None = REQUEST
@@ -245,7 +245,7 @@ class ShowGroup(
     use_case="session.session_views:group",
     answer="shapes.GroupShow",
 ):
-    """Show a group: who is awaited, what stands in its way, each part of its completion path."""
+    """Show a group: who is awaited, its blockers, and each part of its completion path."""
 
     id: str = argument("The group.", holds=GROUP_ID)
     session_id: str = SESSION

@@ -60,8 +60,8 @@ COMMANDS = {
     "audit export": of_operation(ExportSession, handler=_export),
     "audit import": Command(
         "audit import",
-        "Tell an exported session again into an empty database, which is created where there is none, and compare"
-        " each event with the file. Nothing is left of an import that fails.",
+        "Replay an exported session into an empty database, created if missing, and compare each event with the file."
+        " An import that fails leaves nothing behind.",
         "orchestrator audit import s1.jsonl --db elsewhere.db",
         (argument("file", "The export (jsonl), or - for stdin."),),
         _imported,

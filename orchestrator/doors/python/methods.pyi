@@ -300,7 +300,7 @@ class Methods(Caller):
         session_id: str | None = None,
         at_seq: int | None = None,
     ) -> shapes.GroupShow:
-        """Show a group: who is awaited, what stands in its way, each part of its completion path."""
+        """Show a group: who is awaited, its blockers, and each part of its completion path."""
 
     def group_set_status(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 
 import pytest
@@ -62,6 +63,20 @@ def test_every_word_of_a_parameter_is_explained() -> None:
         if not each.help.endswith((".", ")"))
     ]
     assert silent == []
+
+
+ODD = re.compile(
+    r"left out|\banew\b|\bmends?\b|again and again|out of service|stands? in (the|its) way|where there is none"
+    r"|what belongs to none|told by|do without|whom the|as whom|is no (person|chat|folder)"
+)
+"""Turns of phrase that a reader has to take twice; each has a plain one."""
+
+
+def test_help_is_worded_plainly() -> None:
+    texts = {words: (catalogue.find(words).help, *(each.help for each in catalogue.find(words).parameters))
+             for words in catalogue.every()}  # fmt: skip
+    texts |= {group: (text,) for group, text in catalogue.GROUPS.items()}
+    assert {words: text for words, found in texts.items() for text in found if ODD.search(text)} == {}
 
 
 def test_the_version_is_printed(run: Run) -> None:
