@@ -17,7 +17,7 @@ from orchestrator.app.kernel import operations, parameter_schemas
 from orchestrator.app.kernel.requests import REQUIRED, Parameter
 from orchestrator.app.running import run_list_views
 from orchestrator.app.running.web_run_service import Caller, Service
-from orchestrator.core import masking
+from orchestrator.core import masking, strictjson
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.web.api import failures
 from orchestrator.doors.web.api_reading import Answer, answer, read
@@ -228,7 +228,7 @@ def _shape(words: str) -> tuple[dict[str, Any], dict[str, Any]]:
     from orchestrator.app import answers
 
     text = json.dumps(answers.json_schema(words, operations.find(words).answer))
-    schema = json.loads(text.replace("#/$defs/", "#/components/schemas/answers."))
+    schema = strictjson.stored(text.replace("#/$defs/", "#/components/schemas/answers."))
     shapes = {f"answers.{name}": each for name, each in schema.pop("$defs", {}).items()}
     schema.pop("$schema")
     for name in _ENVELOPE:
