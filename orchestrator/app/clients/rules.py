@@ -11,6 +11,7 @@ from typing import Any
 
 from orchestrator.app import starts
 from orchestrator.app.clients.events import NOTHING, Event, Reply
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.session import status

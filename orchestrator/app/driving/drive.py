@@ -330,10 +330,11 @@ class Driver:
         """Take a turn and run it in a thread; where somebody else was faster, nothing."""
         member = self._crew.of(spawn["agent"])
         try:
-            start = starts.reserve(
-                self._context, session_id=self._session, group_id=spawn["group_id"], turn=spawn["turn"],
-                via=starts.DRIVE, client=self._client, owner=owners.mine(), isolation=self._isolation,
-            )["start"]  # fmt: skip
+            asked = starts.ReserveStart(
+                session_id=self._session, group_id=spawn["group_id"], turn=spawn["turn"], via=starts.DRIVE,
+                client=self._client, owner=owners.mine(), isolation=self._isolation,
+            )  # fmt: skip
+            start = operations.ask(self._context, asked)["start"]
         except Refused as problem:
             if problem.code not in ("ALREADY_EXISTS", "STALE_TURN", "SESSION_CLOSED"):
                 raise

@@ -9,9 +9,9 @@ from typing import Any
 
 from orchestrator.app.driving import drive
 from orchestrator.app.driving.requests import Drive
-from orchestrator.app.kernel import outcomes
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
-from orchestrator.doors.cli import calling, options, output, suggested_commands
+from orchestrator.doors.cli import calling, options, output
 from orchestrator.doors.cli.options import Given, Result
 from orchestrator.doors.cli.repl import flags
 from orchestrator.doors.cli.repl.interrupts import Interrupts
@@ -61,7 +61,7 @@ class Teller:
     def tell(self, event: Answer) -> None:
         """Write one event; a reader that has gone away stops nothing."""
         if self._json:
-            output.write(output.line(outcomes.success(suggested_commands.worded(event), self.db)))
+            output.write(output.line(operations.success(output.worded(event), self.db)))
         else:
             output.write(output.text(line(event), sys.stdout))
 

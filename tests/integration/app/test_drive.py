@@ -14,6 +14,7 @@ import pytest
 from orchestrator.app import starts
 from orchestrator.app.driving import crew, drive, leftovers
 from orchestrator.app.driving.requests import Drive
+from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
@@ -73,7 +74,9 @@ class Team:
     def left(self, owner: str) -> dict[str, Any]:
         """The start of the open turn by a driver whose process is that one."""
         given = {"session_id": "S1", "group_id": "A", "turn": self.turn(), "via": "drive", "client": "drive-1"}
-        found: dict[str, Any] = starts.reserve(self.desk.context, **given, owner=owner)["start"]
+        found: dict[str, Any] = operations.ask(
+            self.desk.context, starts.ReserveStart(**given, owner=owner)
+        )["start"]
         return found
 
     def turn(self) -> int:
@@ -277,10 +280,11 @@ def _left(team: Team, state: str) -> str:
         executor = crew.crew(team.script(BUILT), ()).usual.executor
         order = driven_turn.TurnOrder("S1", "A", team.turn(), "developer", "Build it.", executor, root, root)
         return driven_turn.run_turn(team.desk.context, order).run
-    queued = turn_runs.queue(
-        team.desk.context, session_id="S1", group_id="A", turn=team.turn(), role="developer", prompt="x",
-        executor="scripted", model=None, folder=root, root=root, owner=owners.mine(),
+    asked = turn_runs.QueueTurn(
+        session_id="S1", group="A", turn=team.turn(), role="developer", prompt="x", executor="scripted", model=None,
+        folder=root, root=root, owner=owners.mine(),
     )  # fmt: skip
+    queued = operations.ask(team.desk.context, asked)
     run = turn_reader.by_id(team.desk.context.connection, queued["run"])
     assert run is not None
     turn_runs.start(team.desk.context, run, capacity=4)
