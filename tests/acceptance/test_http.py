@@ -384,7 +384,9 @@ def test_the_description_is_whole(server: Server, pytestconfig: pytest.Config) -
         "/api/projects", "/api/projects/{project}/chat", "/api/task-groups", "/api/task-groups/{group}/tasks",
         "/api/tasks/{id}", "/api/tasks/{id}/reply", "/api/tasks/{id}/retry", "/api/tasks/{id}/cancel", "/api/sessions",
         "/api/sessions/{session}", "/api/sessions/{session}/decisions", "/api/sessions/{session}/timeline",
-        "/api/sessions/{session}/status", "/api/inbox", "/api/workflow/graph", "/api/events", "/api/health",
+        "/api/sessions/{session}/status", "/api/sessions/{session}/groups", "/api/sessions/{session}/reports",
+        "/api/sessions/{session}/validate", "/api/questions/{id}/answer", "/api/inbox", "/api/workflow/graph",
+        "/api/events", "/api/health",
     }  # fmt: skip
     for path, methods in described["paths"].items():
         for method, operation in methods.items():

@@ -87,7 +87,7 @@ def test_every_documented_operation_keeps_its_word(
 ) -> None:
     server: Server = world["server"]
     token = {"Authorization": f"Bearer {server.token}"}
-    assert len(operations) == 17
+    assert len(operations) == 22
     for operation in operations:
         for positive in (True, False):
             _play(operation, positive, world["ids"], token, shared)

@@ -520,25 +520,6 @@ def answered(context: Context, call: Call) -> Answer | None:
     return {**answer, "repeated": True}
 
 
-class Remembered(NamedTuple):
-    """What a request id stands for in a chain: the command that came with it, and what that was answered."""
-
-    command: str
-    answer: Answer
-
-
-def remembered(context: Context, chain: str, request_id: str | None) -> Remembered | None:
-    """What was asked before with a request id, whatever it was; None where nothing was."""
-    if request_id is None:
-        return None
-    row = context.reader.one(
-        "SELECT command, answer FROM requests WHERE session_id = :chain AND request_id = :request",
-        chain=chain,
-        request=masking.mask_keys_id(request_id, context.secrets),
-    )
-    return None if row is None else Remembered(str(row[0]), recorded(strictjson.stored(row[1])))
-
-
 def _remember(work: Work, answer: Answer) -> None:
     call = work.call
     if call.request_id is not None:

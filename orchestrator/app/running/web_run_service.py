@@ -11,7 +11,8 @@ from typing import Any
 
 from orchestrator.app import projects
 from orchestrator.app.kernel import arguments, human, operations
-from orchestrator.app.kernel.context import Answer, Context, remembered
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.kernel.earlier_requests import remembered
 from orchestrator.app.kernel.pooling import Pool
 from orchestrator.app.people import answering
 from orchestrator.app.people.requests import AnswerQuestion
