@@ -93,6 +93,8 @@ NEW = """INSERT INTO task_groups (session_id, id, name, kind, created_by, create
     WHERE session_id = '{3}' AND id = 'A'"""
 UNHELD = "{} was made in the step of a report whose plan does not hold it"
 MISSING = "the report's plan holds {}, which was made neither by it nor before it"
+APPROVED = "UPDATE audit_events SET {} WHERE kind = 'criterion approve'"
+CHANGED = "INSERT INTO status_changes VALUES ('{}', 99, {}, '{}', '{}', '{}', 'x', 'user', 't', 'r', 'manual');"
 # What is written over the record, in which session, and what is said of it.
 FORGED: dict[str, tuple[str, set[tuple[str, str]]]] = {
     **{
@@ -122,6 +124,31 @@ FORGED: dict[str, tuple[str, set[tuple[str, str]]]] = {
     "a command that is approved in another's name": (
         criterion("approved_by", "'project_manager'", "safe"),
         {("criteria", "criterion safe is not as its report planned it: approval")}),
+    **{
+        f"a command whose approval is {name}": (sql, {
+            ("criteria", "criterion safe is not as its report planned it: approval")})
+        for name, sql in (
+            ("another word", criterion("approval", "'x'", "safe")),
+            ("an agent's", APPROVED.format("actor = 'project_manager'") + ";"
+             + criterion("approved_by", "'project_manager'", "safe")),
+            ("of another kind of step", APPROVED.format("kind = 'answer'")),
+            ("somebody's who is no person", "UPDATE agents SET kind = 'ai' WHERE id = 'user'"),
+        )
+    },
+    "a plan of another role": (
+        "UPDATE agent_reports SET role = 'developer' WHERE session_id = 'S1' AND effect = 'continue'",
+        {("task_groups", UNHELD.format("group C"))}),
+    "another kind and security before the first change": (
+        CHANGED.format("S1", 1, "group_kind", "B", "research") + CHANGED.format("S1", 2, "group_security", "B", "0"),
+        {("task_groups", "group B is not as its report planned it: kind, security_sensitive")}),
+    "changes in another session": (
+        CHANGED.format("S2", 1, "group_kind", "A", "research") + CHANGED.format("S2", 2, "group_security", "A", "1")
+        + CHANGED.format("S2", 3, "criterion_text", "fast", "x"), set()),
+    "dependencies of later, and of another session": (
+        "INSERT INTO group_dependencies (session_id, group_id, depends_on, seq, added_by)"
+        " SELECT session_id, 'A', 'N', created_seq + 90, created_by FROM task_groups WHERE session_id = 'S1'"
+        " AND id = 'A' UNION ALL SELECT 'S2', 'A', 'N', created_seq, created_by FROM task_groups"
+        " WHERE session_id = 'S1' AND id = 'A'", set()),
     "a dependency less": (
         "DELETE FROM group_dependencies WHERE group_id = 'B' AND depends_on = 'A'",
         {("task_groups", "group B is not as its report planned it: depends_on")}),
