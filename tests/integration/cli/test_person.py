@@ -260,7 +260,7 @@ def test_a_question_is_answered_from_the_inbox(sit: Callable[..., Sat], run: Run
     assert (done.exit_code, done.answer["next_agent"], done.answer["answered"]) == (0, "project_manager", "continue")
     again = sit(*words)
     assert (again.exit_code, again.answer["code"]) == (3, "QUESTION_CLOSED")
-    assert run("inbox").stdout == b"Nothing waits for a person.\n"
+    assert run("inbox").stdout == b"No open questions.\n"
 
 
 def test_two_answers_at_the_same_time_leave_one(

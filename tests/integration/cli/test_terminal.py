@@ -35,6 +35,7 @@ def shown(script: pathlib.Path, database: pathlib.Path) -> Shown:
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         environment = clean_environment() | {"ORCHESTRATOR_DB": str(database), "TERM": "xterm", "LANG": "C.UTF-8"}
+        environment.pop("COLUMNS", None)
         argv = [sys.executable, str(script), *words]
         with subprocess.Popen(argv, stdin=theirs, stdout=theirs, stderr=theirs, env=environment | more) as process:
             os.close(theirs)
