@@ -16,7 +16,10 @@ from tests.architecture import source
 from tests.conftest import clean_environment
 
 DOCUMENTS = (source.ROOT / "README.md", source.ROOT / "CONTRIBUTING.md", *sorted((source.ROOT / "docs").glob("*.md")))
-PATH = re.compile(r"(?<![\w./-])(?:orchestrator|workflow|agents|migrations|tests|docs)/[\w./-]*\w|(?<![\w./-])\.ci/\w+")
+PATH = re.compile(
+    r"(?<![\w./-])(?:orchestrator/(?!SESSION/)|(?:workflow|agents|migrations|tests|docs)/)[\w./-]*\w|(?<![\w./-])\.ci/\w+"
+)
+"""`orchestrator/SESSION/` begins the name of a branch."""
 LINK = re.compile(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INSTALLS = "pip install ."
