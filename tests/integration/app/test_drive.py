@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -15,11 +16,10 @@ from orchestrator.app import starts
 from orchestrator.app.driving import crew, drive, leftovers
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import operations
-from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import driven_turn, turn_runs
 from orchestrator.errors import EnvironmentProblem, InvalidInput, OrchestratorError, UsageError
 from orchestrator.runner import commands, owners
-from orchestrator.store import sqlite, turn_reader
+from orchestrator.store import turn_reader
 from tests import persons
 from tests.integration.app.desk import Desk
 
@@ -220,26 +220,14 @@ def test_who_wants_to_stop_now_ends_what_runs_and_its_turn_is_free(team: Team) -
 
 def test_two_drivers_never_start_a_turn_twice(team: Team) -> None:
     team.desk.planned("S1", "A", "B")
-    script, faults = team.script(*STEADY), list[BaseException]()
-
-    def one() -> None:
-        connection = sqlite.connect(team.desk.path, write=True, synchronous="NORMAL")
-        context = Context(
-            connection, path=str(team.desk.path), clock=team.desk.clock, door="test", channel="process", deadline_s=60.0
-        )
-        try:
-            drive.drive(context, Drive(session_id="S1", executor=script))
-        except BaseException as fault:
-            faults.append(fault)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=one) for _ in range(2)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(240)
-    assert faults == []
+    argv = [sys.executable, "-m", "orchestrator", "drive", "S1", "--executor", team.script(*STEADY)]
+    variables = {**os.environ, "ORCHESTRATOR_BUSY_TIMEOUT": "60"}
+    both = [
+        subprocess.Popen(argv, cwd=team.folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for _ in range(2)
+    ]
+    told = [(each.communicate(timeout=240)[0], each.returncode) for each in both]
+    assert [code for _, code in told] == [0, 0], told
     assert team.rows("SELECT status, outcome FROM sessions") == [("ended", "accepted")]
     doubles = "SELECT group_id, turn FROM {} GROUP BY group_id, turn HAVING count(*) > 1"
     assert [team.rows(doubles.format(table)) for table in ("starts", "turn_runs")] == [[], []]
