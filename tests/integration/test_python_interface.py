@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import concurrent.futures
 import copy
 import importlib
@@ -27,6 +28,7 @@ from orchestrator import (
     UsageError,
     bootstrap,
 )
+from orchestrator.app.audit import auditing
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.requests import REQUIRED
 from orchestrator.core import exactjson
@@ -51,11 +53,22 @@ def test_a_use_case_takes_what_its_operation_declares(words: str) -> None:
     module, _, function = request.use_case.partition(":")
     taken = inspect.signature(getattr(importlib.import_module(f"orchestrator.app.{module}"), function)).parameters
     wanted = {name: each for name, each in taken.items() if name not in ("context", "at")}
+    together = asked_keys() if wanted.pop("asked", None) else {}
     declared = request.parameters()
-    assert set(declared) == set(wanted)
+    assert set(declared) == {*wanted, *together}
+    for name, annotation in together.items():
+        assert declared[name].annotation == annotation, name
     for name, each in wanted.items():
         assert declared[name].default in (each.default, REQUIRED if each.default is each.empty else ...), name
         assert declared[name].annotation == str(each.annotation).replace("Json", "dict[str, Any] | None"), name
+
+
+def asked_keys() -> dict[str, str]:
+    """What every list of the record takes as `**asked`, with its types: of a class that only type checkers see."""
+    tree = ast.parse(inspect.getsource(auditing))
+    (shape,) = (each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == "Asked")
+    fields = (each for each in shape.body if isinstance(each, ast.AnnAssign))
+    return {ast.unparse(each.target): ast.unparse(each.annotation) for each in fields}
 
 
 @every("words", operations.every())
