@@ -11,8 +11,8 @@ from tests.acceptance import exploring, walking
 from tests.acceptance.exploring import Setting
 
 LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
-WALKS, STEPS = (2000, 100) if LONG else (80, 60)
-STATES = 20_000 if LONG else 220
+WALKS, STEPS = (2000, 100) if LONG else (56, 60)
+STATES = 20_000 if LONG else 130
 BLOCKS = 8
 
 
