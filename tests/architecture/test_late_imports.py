@@ -18,7 +18,7 @@ from tests.architecture.test_circles import dotted, imports
 LATE = frozenset("""
     _sha2 _sha256
     base64 binascii datetime difflib fcntl files hashlib hmac importlib json orjson os secrets re shlex signal
-    rich.console rich.live rich.text threading urllib
+    rich.console rich.live rich.text urllib
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.answers
     app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
@@ -43,7 +43,7 @@ LATE = frozenset("""
     core.workflow.report
     doors.cli.calling doors.cli.catalogue doors.cli.drive doors.cli.early_interrupts doors.cli.exposure
     doors.cli.following doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text
-    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.watching
+    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.waiting doors.cli.watching
     resources
     runner.commands runner.executors.catalogue runner.orphans
     runner.owners runner.process runner.processes runner.project

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from orchestrator import bootstrap
 from orchestrator.app.kernel import arguments, operations
-from orchestrator.doors.cli import output, waiting
+from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.options import Command, Given, Result
 from orchestrator.errors import InvalidInput, OrchestratorError, UsageError
 
 DOOR = "cli"
+SLOW = ("audit import", "db backup", "db check", "db downgrade", "db restore", "db upgrade", "workflow check")
+"""Commands with a handler of their own that may take long and ask a person nothing."""
 
 
 def run(command: Command, given: Given) -> Result:
@@ -19,9 +24,9 @@ def run(command: Command, given: Given) -> Result:
     try:
         if command.handler is None:
             return operation(command.words, given)
-        if command.words not in waiting.SLOW:
+        if command.words not in SLOW:
             return command.handler(given)
-        with waiting.shown(command.words):
+        with _progress(command.words):
             return command.handler(given)
     except OrchestratorError:
         raise
@@ -53,7 +58,7 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
             from orchestrator.app.people import verification
 
             verification.of_call(context, words, bound, token, sits=True)
-        with waiting.shown(words):
+        with _progress(words):
             return result(call(context, words, **bound), context.path)
     except OrchestratorError as problem:
         problem.data.setdefault("_session", operations.hinted(problem, operations.session_of(words, bound)))
@@ -63,6 +68,15 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         raise bootstrap.environment_problem(error, context.path) or error from error
     finally:
         context.connection.close()
+
+
+def _progress(words: str) -> contextlib.AbstractContextManager[None]:
+    """Show on a person's terminal that the block is at work; elsewhere nothing, nor is it loaded how."""
+    if not (screen.is_terminal(sys.stderr) and screen.moves_cursor(os.environ)):
+        return contextlib.nullcontext()
+    from orchestrator.doors.cli import waiting
+
+    return waiting.shown(words)
 
 
 _LOOKS = ("answer", "inbox", "next", "status", "why")

@@ -76,7 +76,12 @@ def is_terminal(stream: Any) -> bool:
 
 def has_colours(environment: Mapping[str, str]) -> bool:
     """Whether a terminal has colours, and nobody asks it to do without."""
-    return not environment.get("NO_COLOR") and environment.get("TERM", "") not in ("", "dumb")
+    return not environment.get("NO_COLOR") and moves_cursor(environment)
+
+
+def moves_cursor(environment: Mapping[str, str]) -> bool:
+    """Whether a terminal can draw over what stands there."""
+    return environment.get("TERM", "") not in ("", "dumb")
 
 
 def _columns(stream: Any, environment: Mapping[str, str]) -> int:

@@ -5,34 +5,26 @@ It is drawn on stderr, from the second that a command takes longer than one, and
 
 from __future__ import annotations
 
-import os
-import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from orchestrator import progress
-from orchestrator.doors.cli import output, screen
+from orchestrator.doors.cli import output
 
 CLEAR = "\r\x1b[K"
 FIRST_S, EVERY_S = 1.0, 0.5
-SLOW = ("audit import", "db backup", "db check", "db downgrade", "db restore", "db upgrade", "workflow check")
-"""Commands with a handler of their own that may take long and ask a person nothing."""
 
 
 @contextmanager
 def shown(words: str) -> Iterator[None]:
-    """Draw the line while the block runs, where stderr is a terminal.
+    """Draw the line while the block runs.
 
     Args:
         words: the command's, which the line begins with.
     """
-    if not screen.is_terminal(sys.stderr) or os.environ.get("TERM", "") in ("", "dumb"):
-        yield
-        return
-    import threading
-
     over = threading.Event()
     drawing = threading.Thread(target=_draw, args=(words, over), daemon=True)
     drawing.start()
