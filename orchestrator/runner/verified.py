@@ -103,14 +103,23 @@ def relative(root: str, claim: str) -> str:
     return claim if path is None else snapshot.told(path)
 
 
+def _without_top(root: str, path: str) -> str:
+    """A path without the root before it; as it is where it does not begin with the root."""
+    for each in (root, os.path.realpath(root)):
+        top = each.replace(os.sep, "/").rstrip("/") + "/"
+        path = path[len(top) :] if path.startswith(top) else path
+    return path
+
+
 def _below(root: str, claim: str) -> tuple[str | None, str]:
     """A claimed path relative to the root, or why it is none."""
     if not claim.strip() or names.text_problem(claim):
         return None, "it is no path"
-    path = names.normal_path(claim.replace(os.sep, "/"))
-    for each in (root, os.path.realpath(root)):
-        top = each.replace(os.sep, "/").rstrip("/") + "/"
-        path = path[len(top) :] if path.startswith(top) else path
+    path = _without_top(root, names.normal_path(claim.replace(os.sep, "/")))
+    if os.path.isabs(path):
+        # The project may be named by a link to it, or to a folder above it.
+        folder, name = os.path.split(path)
+        path = _without_top(root, f"{os.path.realpath(folder).replace(os.sep, '/').rstrip('/')}/{name}")
     if posixpath.isabs(path) or os.path.isabs(path):
         return None, "it lies outside of the project"
     normal = posixpath.normpath(path)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from orchestrator import errors
 from orchestrator.store import problems, sqlite
-from orchestrator.store.constants import STORE_CHAIN
+from orchestrator.store.constants import SCHEMA_VERSION, STORE_CHAIN
 
 DEADLINE_S = 0.3
 _LACKS = ("no such table", "no such view", "no such index", "no such column")
@@ -62,8 +62,10 @@ def _looks(connection: sqlite.Connection) -> Iterator[str]:
     from orchestrator.store.coverage import Span
     from orchestrator.store.findings import Found
 
-    lost = [each for each in maintenance.schema_problems(connection) if each.severity == "error"]
-    if lost:
+    # An older file lacks what later versions add; that is no damage.
+    is_current = sqlite.read_version(connection) == SCHEMA_VERSION
+    every = maintenance.schema_problems(connection) if is_current else ()
+    if lost := [each for each in every if each.severity == "error"]:
         more = f" ({len(lost) - 1} more problems of this kind)" if lost[1:] else ""
         yield f"{lost[0].message.rstrip('.')}{more}"
     for damage in text_damage.damages(connection):
@@ -71,6 +73,8 @@ def _looks(connection: sqlite.Connection) -> Iterator[str]:
     for (message,) in connection.execute("PRAGMA quick_check(1)"):
         if message != "ok":
             yield message
+    if not is_current:
+        return
     found = Found(connection.path, 1)
     for span in (Span(STORE_CHAIN), Span(None)):
         verifying.verify(connection, span, found)

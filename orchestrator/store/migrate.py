@@ -24,7 +24,7 @@ from sqlalchemy.pool import StaticPool
 from orchestrator import errors, resources
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.store import backup, constants, problems, sqlite
+from orchestrator.store import backup, constants, declared, problems, sqlite
 from orchestrator.store.step import Step
 
 EVENT = "migrate"
@@ -287,8 +287,26 @@ def _locked(connection: sqlite.Connection, attached: sa.Connection, move: _Move)
     _run_steps(connection, attached, move, copy)
     after = sqlite.read_version(connection, move.deadline)
     _check_references(connection)
-    _record(connection, before, after, move)
+    try:
+        _record(connection, before, after, move)
+    except sqlite3.Error as error:
+        # A trigger that somebody added may refuse the event.
+        said = str(copy) if copy else None
+        refused = problems.failed_step(connection.path, _RECORDING, str(error), _added_trigger(connection, after), said)
+        raise sqlite.translate(error, connection.path) or refused from error
     return before, after, copy
+
+
+_RECORDING = "after the last (its audit event)"
+
+
+def _added_trigger(connection: sqlite.Connection, version: int) -> str | None:
+    """A trigger on the audit events that is none of this program's, where the schema is the one it knows."""
+    if version != constants.SCHEMA_VERSION:
+        return None
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit_events'")
+    known = {name for _, name in declared.compared()}
+    return next((name for (name,) in rows if name not in known), None)
 
 
 def _run_steps(connection: sqlite.Connection, attached: sa.Connection, move: _Move, copy: Path | None) -> None:
@@ -324,7 +342,7 @@ def _check_references(connection: sqlite.Connection) -> None:
     broken = connection.execute("PRAGMA foreign_key_check").fetchall()
     if broken:
         tables = ", ".join(sorted({row[0] for row in broken}))
-        raise problems.corrupt(connection.path, f"{len(broken)} rows of {tables} refer to rows that do not exist")
+        raise problems.broken_references(connection.path, tables, len(broken))
 
 
 def _record(connection: sqlite.Connection, before: int, after: int, move: _Move) -> None:

@@ -104,6 +104,19 @@ def failed_step(path: str, step: str, cause: str, obstacle: str | None, copy: st
     )
 
 
+def broken_references(path: str, tables: str, count: int) -> errors.EnvironmentProblem:
+    """Rows refer to rows that do not exist, so the schema is not changed."""
+    rows = "1 row" if count == 1 else f"{count} rows"
+    listing = f"sqlite3 {quoted(path)} 'PRAGMA foreign_key_check'"
+    return errors.EnvironmentProblem(
+        "CORRUPT",
+        f"The database {path} was not changed: {rows} of {tables} {'refers' if count == 1 else 'refer'} to rows that do"
+        " not exist.",
+        sentence("{} lists them; correct or delete them, then {}", listing, suggest("db upgrade", db=path)),
+        db=path,
+    )
+
+
 def no_backup(path: str, why: str) -> errors.EnvironmentProblem:
     """What was named as a backup cannot be put in place."""
     return errors.EnvironmentProblem(

@@ -43,7 +43,7 @@ GUESS = "READ_INFO as the task's type was guessed."
 def test_an_answer_to_a_task_of_unknown_type_is_told_for_what_it_is_worth(house: House) -> None:
     done = house.run("Lege notes.md an", command="run", executor=house.program("echo Fertig."))
     assert (done.code, line(done.out, "WHY")) == (
-        0, f"An answer was given, and nothing was checked on the disk; {GUESS}",
+        0, f"An answer was given, and nothing was checked on the disk; {GUESS} Mentioned and not touched: notes.md.",
     )  # fmt: skip
     assert "--type IMPLEMENTATION" in line(done.out, "HINT")
 

@@ -117,15 +117,17 @@ def describe(context: Context, run: Run, known: Answer | None = None) -> Answer:
     said = " ".join(asked["text"].split()) if asked else found["error_reason"] or why(context, run)
     describe = {"why": said, "next": _next(found), "hint": _hint(run, found["question"], events)}
     guessed = by == requested_files.GUESS and states.is_terminal(run.state)
+    mentioned = _mentioned(context, run)
     if guessed or (run.state == states.DONE and run.task_type in task_types.ANSWERS):
-        describe["why"] = _worth(run, said, found["verified_files"], guessed=guessed)
+        untouched = mentioned["mentioned_untouched"]
+        describe["why"] = _worth(run, said, found["verified_files"], untouched, guessed=guessed)
     if guessed and run.state == states.DONE:
         describe |= {"hint": hints.TYPE_GUESSED}
     if run.state == states.FAILED and str(run.error_reason).startswith(orphaned_runs.LOST):
         describe["next"] = orphaned_runs.again(run)
     if _is_tampered(found):
         describe |= {"next": _LOOK.format(run.id), "hint": _TAMPERED}
-    found |= {"type_by": by, "judged_as": _judged_as(run, found["verified_files"], by), **_mentioned(context, run)}
+    found |= {"type_by": by, "judged_as": _judged_as(run, found["verified_files"], by), **mentioned}
     found["complete_if"] = _COMPLETE_IF[found["judged_as"] in task_types.ANSWERS]
     return {**found, **{name: text for name, text in describe.items() if text is not None}}
 
@@ -151,7 +153,7 @@ def _mentioned(context: Context, run: Run) -> Answer:
     return {name: list(known.get(fact, ())) for name, fact in names.items()}
 
 
-def _worth(run: Run, said: str, files: Sequence[Answer], *, guessed: bool) -> str:
+def _worth(run: Run, said: str, files: Sequence[Answer], untouched: Sequence[str], *, guessed: bool) -> str:
     """What the end of a task that wanted an answer is worth: what was checked, and what happened besides."""
     touched = [f"{file['path']} ({file['change']})" for file in files if file["change"]]
     if guessed and touched:
@@ -159,6 +161,8 @@ def _worth(run: Run, said: str, files: Sequence[Answer], *, guessed: bool) -> st
         return f"{said} {run.task_type} as the task's type was guessed; {judged}."
     if guessed and run.state == states.DONE:
         said = "An answer was given, and nothing was checked on the disk;"
+        named = f" {facts.UNTOUCHED}: {facts.some(untouched)}." if untouched else ""
+        return f"{said} {run.task_type} as the task's type was guessed.{named}"
     if guessed:
         return f"{said} {run.task_type} as the task's type was guessed."
     if not touched or run.task_type != task_types.READ_INFO:

@@ -140,6 +140,10 @@ class Objection(NamedTuple):
     cause: str | None = None
 
 
+UNTOUCHED = "Mentioned and not touched"
+"""What heads the names of what a task mentions and no executor touched."""
+
+
 def proves(file: File) -> bool:
     """Whether a file shows that work was done: a claimed one that was there before, unchanged, shows nothing."""
     return file.exists and file.method == DIFF
@@ -178,7 +182,7 @@ def notes(known: Facts, said: str) -> str:
     found = [
         f"{what}: {some(names)}."
         for what, names in (
-            ("Mentioned and not touched", untouched), ("Touched and not mentioned", known.unmentioned),
+            (UNTOUCHED, untouched), ("Touched and not mentioned", known.unmentioned),
             ("Deleted and not ordered", known.stray),
         )
         if names

@@ -5,7 +5,7 @@ Source: seed 001, Properties 34, 35 and 39.
 
 from __future__ import annotations
 
-from orchestrator.core.running import codes, guard, judgement, limits, states
+from orchestrator.core.running import codes, facts, guard, judgement, limits, states
 from orchestrator.core.suggestions import sentence, suggest
 
 TYPE_GUESSED = sentence(
@@ -26,6 +26,13 @@ _CLOCKS = {
     "task_limits.seconds": "task_limits.seconds in orchestrator.json",
 }
 _UNANSWERED = "Nobody answered before the session was closed: enter the task again with the answer in it"
+_NOT_KEPT = {
+    facts.DISK_FULL: "Free space and enter the task again; /logs {id} --full shows the output that was kept",
+    facts.EVIDENCE_DELETED: (
+        "Enter the task again with an executor that leaves .orchestrator alone; the output of this one was not kept"
+    ),
+}
+"""What helps where not all that an executor wrote was kept, by how the reason begins."""
 UNANSWERED = "unanswered"
 """Why a run ended whose question nobody answered."""
 
@@ -56,6 +63,9 @@ def of(rule: str | None, state: str, reason: str | None, code: str | None, id: s
         state, reason, code: the run's state, why it ended so, and its error's code.
         id: the run's id outside.
     """
+    for kind, helps in _NOT_KEPT.items():
+        if reason is not None and reason.startswith(kind):
+            return helps.format(id=id)
     if rule in BY_RULE:
         return BY_RULE[rule].format(id=id)
     if state == states.UNFINISHED and reason == UNANSWERED:

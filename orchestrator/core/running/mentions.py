@@ -240,7 +240,7 @@ class _Said(NamedTuple):
 
     read: it is only read, or touched if needed, where something else is ordered to change.
     within: it is said in which folder.
-    into: what is made goes there. added: it goes into something else that is mentioned.
+    into: what is made goes there. added: it goes into something else that is mentioned, or is said of it.
     role: it goes for another file, may be overwritten by one that is there, or takes the place of one.
     """
 
@@ -621,7 +621,7 @@ def _english(between: str, before: str, after: str, heard: _Hearing) -> _Said:
         read=read is not None or heard.perhaps,
         within=_WHERE.match(after) is not None,
         into=_INTO.search(before) is not None,
-        added=_TO.match(after + "\ue000") is not None,
+        added=_TO.match(after + "\ue000") is not None or "\ue000" in between,
     )
 
 
@@ -683,14 +683,21 @@ def _mention(place: Place, said: _Said, index: Index) -> Mention:
     elif not kind and said.verb in ("delete", "clean") and (folder or patterns):
         kind = EITHER
     elif not kind:
-        # A folder has to be made where that is ordered; a line such as `build/` may be added to a file.
-        named = folder and not (said.verb == "make" and said.direct and not said.added)
+        # A folder has to be made where that is ordered; a line such as `build/` may be added to a file, and what
+        # files say may be about the licence.
+        made = said.verb == "make" and said.direct and not said.added
+        named = (folder or _is_word(place.name)) and not made
         there = files or folders or named or patterns or said.optional
         kind = CHANGED if there else MADE
     return Mention(
         place.name + ("/" if folders or (place.folder and not files) else ""), kind, tuple(files), tuple(folders),
         exact, patterns, created=said.verb == "make" and said.direct and kind in (MADE, CHANGED),
     )  # fmt: skip
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name is the common word for a kind of file, such as changelog, and not spelt as the file's name is."""
+    return name not in words.NAMES.get(name.lower(), (name,))
 
 
 def _common(masked: str, found: Sequence[Mention]) -> Iterator[Mention]:

@@ -189,6 +189,20 @@ def test_the_answer_names_a_guessed_type_and_what_it_means(tmp_path: pathlib.Pat
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("text", "untouched"),
+    [("frobnicate README.md", ["README.md"]), ("Lege notes.md an", ["notes.md"]), ("README.md und old.md putzen",
+     ["README.md", "old.md"]), ("frobnicate the words", [])],
+)  # fmt: skip
+def test_a_guess_that_was_only_answered_says_which_files_the_task_names(
+    tmp_path: pathlib.Path, text: str, untouched: list[str]
+) -> None:
+    run = acted(tmp_path, text, lambda root: None)
+    named = f" Mentioned and not touched: {', '.join(untouched)}." if untouched else ""
+    assert (run["type_by"], run["state"], run["mentioned_untouched"]) == ("guess", "complete", untouched)
+    assert run["why"].endswith(f"READ_INFO as the task's type was guessed.{named}")
+
+
 def test_what_is_mentioned_or_touched_alone_is_told_as_data(tmp_path: pathlib.Path) -> None:
     def act(root: pathlib.Path) -> None:
         (root / "notes.md").write_text("x")

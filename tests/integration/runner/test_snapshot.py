@@ -350,6 +350,13 @@ class TestClaims:
         found = look(root, lambda: (root / "src/a.py").write_text("new"), claim.format(root=root))
         assert found == ((("src/a.py", True, AT, "diff"),), ())
 
+    @pytest.mark.parametrize("link", ["", ".."], ids=["to the project", "to a folder above it"])
+    def test_a_project_may_be_named_by_a_link(self, root: pathlib.Path, tmp_path: pathlib.Path, link: str) -> None:
+        (tmp_path / "link").symlink_to((root / link).resolve())
+        top = tmp_path / "link" / (root.name if link else "")
+        found = look(root, lambda: (root / "src/a.py").write_text("new"), str(top / "src/a.py"))
+        assert found == ((("src/a.py", True, AT, "diff"),), ())
+
     def test_behind_a_link_two_dots_lead_elsewhere(self, root: pathlib.Path, tmp_path: pathlib.Path) -> None:
         (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
         (root / "way").symlink_to(tmp_path / "elsewhere" / "deep")

@@ -300,9 +300,10 @@ def test_a_migration_that_breaks_a_reference_is_refused(
 ) -> None:
     add_agents(database)
     after = "guards.drop_all(op.get_bind()); op.execute(\"DELETE FROM agents WHERE id = 'pm'\")"
-    with pytest.raises(errors.EnvironmentProblem, match="1 rows of agents refer to rows that do not exist"):
+    with pytest.raises(errors.EnvironmentProblem, match="1 row of agents refers to rows that do not exist") as caught:
         migrate.upgrade(database, AT, scripts=_later(repository, tmp_path / "bad", after))
     assert (version(database), counts(database)["agents"]) == (NOW, 2)
+    assert f"sqlite3 {database} 'PRAGMA foreign_key_check' lists them" in caught.value.suggestion
 
 
 def test_a_busy_database_is_named_after_the_deadline(database: pathlib.Path, later: pathlib.Path) -> None:

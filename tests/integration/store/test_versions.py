@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from orchestrator import errors, resources
-from orchestrator.store import constants, declared, migrate, sqlite
+from orchestrator.store import constants, declared, losses, migrate, sqlite
 from tests.integration.app import peer
 from tests.integration.app.desk import Desk
 from tests.integration.store.conftest import AT
@@ -217,6 +217,18 @@ def test_a_missing_mark_in_the_schema_alone_is_damage_and_not_another_version(us
 
 TABLE, VIEW = "CREATE TABLE {} (a)", "CREATE VIEW {} AS SELECT 1 AS a"
 TRIGGER, INDEX = "CREATE TRIGGER {} AFTER INSERT ON texts BEGIN SELECT 1; END", "CREATE INDEX {} ON agents (role)"
+
+
+def test_a_users_trigger_that_refuses_the_event_of_an_upgrade_is_named(used: pathlib.Path) -> None:
+    older(used, OLDER[-1])
+    raw = sqlite3.connect(used, isolation_level=None)
+    raw.execute("CREATE TRIGGER mine BEFORE INSERT ON audit_events BEGIN SELECT RAISE(ABORT, 'not today'); END")
+    raw.close()
+    before = contents(used)
+    with pytest.raises(errors.EnvironmentProblem, match="not today") as caught:
+        migrate.upgrade(used, AT)
+    assert (caught.value.code, caught.value.data["object"], contents(used)) == ("MIGRATION_FAILED", "mine", before)
+    assert losses.environment_problem(RuntimeError(), used) is None, "an older file is not damaged"
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,17 @@ def test_p39_the_hint_is_about_what_decided(rule: str, code: str | None, part: s
     assert part in (hints.of(rule, states.UNFINISHED, "x", code, "task-1") or "")
 
 
+@pytest.mark.parametrize(
+    ("reason", "hint"),
+    [("DISK_FULL: the disk is full: the output was kept up to byte 0.", "Free space"),
+     ("EVIDENCE_DELETED: the evidence folder of the session was deleted while the executor ran", "Enter the task again")],
+)  # fmt: skip
+def test_p39_no_hint_promises_all_of_an_output_that_was_not_kept(reason: str, hint: str) -> None:
+    found = hints.of("executor_error", states.FAILED, reason, "E503", "task-1") or ""
+    assert (found.startswith(hint), "all that the executor wrote" in found) == (True, False)
+    assert f"[HINT]    {found}" in (summary.block("task-1795873176588", states.FAILED, "x", hint=found) or "")
+
+
 @every("rule", [rule for rule in (*RULES, "nothing_verified") if rule != "executor_blocked"])
 def test_p39_every_rule_has_a_hint_of_its_own_that_is_shown_whole(rule: str) -> None:
     found = hints.BY_RULE[rule].format(id="task-1795873176588")
