@@ -209,7 +209,7 @@ class Driver:
     def _round(self) -> Answer | None:
         """Start what may be started; how it has ended where nothing is left to do."""
         standing = status.status(self._context, session_id=self._session, brief=True)
-        leftovers.take_over(self._context, self._session, standing["spawns"], self._tell)
+        leftovers.take_over(self._context, self._session, standing["spawns"], self._root, self._tell)
         standing = status.status(self._context, session_id=self._session, brief=True)
         free = [each for each in standing["spawns"] if not is_under_way(each) and _key(each) not in self._busy]
         stops = self._stops(standing)

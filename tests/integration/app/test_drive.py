@@ -71,9 +71,9 @@ class Team:
         watcher = drive.Watcher(self.events.append, wants or (lambda: drive.GO_ON))
         return drive.drive(self.desk.context, Drive(**asked), watcher)
 
-    def left(self, owner: str) -> dict[str, Any]:
+    def left(self, owner: str, **more: Any) -> dict[str, Any]:
         """The start of the open turn by a driver whose process is that one."""
-        given = {"session_id": "S1", "group_id": "A", "turn": self.turn(), "via": "drive", "client": "drive-1"}
+        given = {"session_id": "S1", "group_id": "A", "turn": self.turn(), "via": "drive", "client": "drive-1", **more}
         found: dict[str, Any] = operations.ask(
             self.desk.context, starts.ReserveStart(**given, owner=owner)
         )["start"]
