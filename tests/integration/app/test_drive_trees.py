@@ -138,6 +138,28 @@ def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one
     assert "nothing_to_merge" in reasons(team, "warning")
 
 
+def test_nothing_is_removed_under_an_agent_at_work(team: Team) -> None:
+    """A branch without a commit of its own is merged already, whatever its agent has in hand."""
+    team.desk.planned("S1", "A")
+    start = team.left(owners.mine(), isolation="worktree")
+    tree = trees.prepare(str(team.folder), start, "spawn", lambda *_, **__: None)
+    cleaned = team.drive(clean=True)
+    assert (cleaned["removed"], cleaned["kept"], len(cleaned["in_use"])) == ([], [], 2)
+    assert pathlib.Path(tree.path, "login.py").read_text() == "base\n"
+
+
+def test_with_a_detached_head_nothing_is_landed_or_removed(team: Team) -> None:
+    """What only a detached HEAD holds is gone with the next checkout."""
+    team.desk.planned("S1", "A")
+    git(team.folder, "checkout", "-q", "--detach")
+    before = git(team.folder, "rev-parse", "HEAD")
+    ended = team.drive(build("A", "built\n"), *REST, land=True)
+    assert (ended["landed"], git(team.folder, "rev-parse", "HEAD")) == (False, before)
+    assert reasons(team, "warning").count("detached HEAD") == 2
+    git(team.folder, "merge", "-q", INTEGRATION)
+    assert team.drive(clean=True)["removed"] == []
+
+
 @pytest.mark.parametrize(
     ("turns", "action", "answers"),
     [
@@ -159,8 +181,7 @@ def test_an_answer_that_a_killed_driver_had_not_routed_is_kept_and_measured_like
     ended = team.drive(*answers[1:])
     assert (ended["outcome"], team.told("lost", "recovered", "failed")) == ("accepted", ["recovered"])
     assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "built"
-    said = git(team.folder, "log", "-1", "--no-merges", "--format=%an", INTEGRATION)
-    assert said == "developer"
+    assert git(team.folder, "log", "--no-merges", "--format=%an", f"main..{INTEGRATION}") == "developer"
 
 
 def test_criteria_are_judged_where_the_work_is(team: Team) -> None:
