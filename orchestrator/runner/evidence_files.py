@@ -153,8 +153,12 @@ def registered(project: str | os.PathLike[str], session_id: str) -> tuple[str, .
     """
     folder = _evidence(project, session_id)
     index, _ = _read(folder, session_id, None)
+    return _operations(index, _raw_paths(folder))
+
+
+def _operations(index: Index | None, raw_paths: Iterable[str]) -> tuple[str, ...]:
     recorded = [record.operation_id for record in index.records] if index else []
-    begun = [path.removeprefix("raw/").removesuffix(".gz").removesuffix(".log") for path in sorted(_raw_paths(folder))]
+    begun = [path.removeprefix("raw/").removesuffix(".gz").removesuffix(".log") for path in sorted(raw_paths)]
     return tuple(dict.fromkeys((*recorded, *(name for name in begun if names.ID_PATTERN.fullmatch(name)))))
 
 
@@ -165,6 +169,7 @@ def inspect(
     *,
     known: str | None = None,
     artifacts_of: Collection[str] = (),
+    on_disk: bool = False,
 ) -> Inspection:
     """Read all evidence of a session back and check it. Nothing is created or changed.
 
@@ -180,13 +185,16 @@ def inspect(
     if not operations and not os.path.lexists(folder):
         return evidence.inspected((), Index(session_id), ())
     index, problems = _read(folder, session_id, known)
+    raw_paths = _raw_paths(folder)
+    if on_disk:
+        operations = [*dict.fromkeys((*_operations(index, raw_paths), *operations))]
     if index is None:
         return evidence.inspected(operations, None, problems)
     raw = {record.operation_id: record.raw for record in index.records}
     paths = dict.fromkeys(item.path for items in raw.values() for item in items)
     problems += evidence.not_atomic(index.records) + evidence.unregistered(operations, index.records)
     problems += evidence.compare(raw, {path: _hash(folder, path) for path in paths})
-    problems += evidence.stray(_raw_paths(folder), index, operations)
+    problems += evidence.stray(raw_paths, index, operations)
     problems += _artifact_problems(str(project), index.records, artifacts_of)
     return evidence.inspected(operations, index, problems)
 

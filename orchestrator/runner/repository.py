@@ -74,6 +74,11 @@ def head(folder: str) -> str | None:
     return None
 
 
+def has_branch(folder: str) -> bool:
+    """Whether a branch is checked out; with a detached HEAD none is."""
+    return git(folder, "symbolic-ref", "--quiet", "HEAD").status == 0
+
+
 def is_top(folder: str) -> bool:
     """Whether a folder is the root of a worktree."""
     with contextlib.suppress(EnvironmentProblem):

@@ -20,7 +20,7 @@ PATH = re.compile(
     r"(?<![\w./-])(?:orchestrator/(?!SESSION/)|(?:workflow|agents|migrations|tests|docs)/)[\w./-]*\w|(?<![\w./-])\.ci/\w+"
 )
 """`orchestrator/SESSION/` begins the name of a branch."""
-LINK = re.compile(r"\]\(([^)#:]+\.md)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#:]+\.md)(?:#([^)]*))?\)")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INSTALLS = "pip install ."
 """What `test_wheel` does with the wheel of this checkout."""
@@ -35,7 +35,20 @@ def missing(text: str) -> list[str]:
 def test_every_path_in_a_document_exists(path: pathlib.Path) -> None:
     text = path.read_text("utf-8")
     assert missing(LINK.sub("", text)) == []
-    assert [link for link in LINK.findall(text) if not (path.parent / link).exists()] == []
+    assert [link for link in LINK.findall(text) if not leads(path.parent, *link)] == []
+
+
+def leads(folder: pathlib.Path, file: str, anchor: str) -> bool:
+    """Whether a link leads to a document, and to one of its headings."""
+    if not (folder / file).exists():
+        return False
+    headings = re.findall(r"^#+ (.+)$", (folder / file).read_text("utf-8"), re.MULTILINE)
+    return not anchor or anchor in [re.sub(r"[^\w -]", "", each).lower().replace(" ", "-") for each in headings]
+
+
+def test_a_link_to_a_heading_that_is_gone_is_found() -> None:
+    assert [leads(source.ROOT, "README.md", each) for each in ("your-first-session", "who-is-a-person")] == [True, False]
+    assert leads(source.ROOT, "NOTHING.md", "") is False
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,10 @@ class Preflight(Answer):
 
 
 class Cleaned(Answer):
-    """`drive --clean`: branches that went with their worktrees, and those that stay since they are not merged."""
+    """`drive --clean`: branches that were removed with their worktrees; `kept` are those not merged into the branch that
+    is checked out, `in_use` those of a session with a turn under way."""
 
     session_id: str
     removed: list[str]
     kept: list[str]
+    in_use: list[str]

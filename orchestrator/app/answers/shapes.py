@@ -387,6 +387,8 @@ class Install(Answer):
 
     project: str
     scope: Literal["local", "project"]
+    mode: Literal["install", "check", "uninstall"]
+    dry_run: bool
     changes: list[FileChange]
     problems: list[InstallProblem]
 

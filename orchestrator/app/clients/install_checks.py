@@ -34,7 +34,7 @@ _KEYS = (
 )  # fmt: skip
 _SECONDS = 20.0
 _INSTALL = suggest("install claude-code")
-_SAID = {"create": ("missing", "is missing"), "update": ("outdated", "is of another version")}
+_SAID = {"create": ("missing", "is missing"), "update": ("outdated", "is not up to date")}
 
 
 def pending(changes: Iterable[Any]) -> list[Problem]:

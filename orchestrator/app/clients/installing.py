@@ -84,7 +84,7 @@ def install(
         context: the project's database; None if it has none.
 
     Returns:
-        `project`, `scope`, `changes` (path and change: create, update, remove, restore), `problems` (what was left, or
+        `project`, `scope`, `mode` (install, check or uninstall), `dry_run`, `changes` (path and change: create, update, remove, restore), `problems` (what was left, or
         what a check found) and `exit_code` 1 if there is any.
 
     Raises:
@@ -113,7 +113,8 @@ def install(
         _carry_out(plan, is_removal=uninstall)
         if session_id is not None and context is not None:
             operations.ask(context, starts.AdoptSession(session_id=session_id, client=None))
-    return _answer(plan, scope, is_check=check)
+    mode = "check" if check else "uninstall" if uninstall else "install"
+    return _answer(plan, scope, mode, dry_run=dry_run)
 
 
 def _check_flags(*, check: bool, uninstall: bool, force: bool, session_id: str | None) -> None:
@@ -125,11 +126,11 @@ def _check_flags(*, check: bool, uninstall: bool, force: bool, session_id: str |
             raise UsageError("USAGE", message, suggest("install claude-code", help=True))
 
 
-def _answer(plan: _Plan, scope: str, *, is_check: bool) -> Answer:
-    planned = [] if is_check else plan.changes
+def _answer(plan: _Plan, scope: str, mode: str, *, dry_run: bool) -> Answer:
+    planned = [] if mode == "check" else plan.changes
     changes = [{"path": each.path, "change": each.change, "copy": each.kept} for each in planned]
     return {
-        "success": True, "project": plan.root, "scope": scope, "changes": changes,
+        "success": True, "project": plan.root, "scope": scope, "mode": mode, "dry_run": dry_run, "changes": changes,
         "problems": [each._asdict() for each in plan.problems],
         "exit_code": EXIT_NEGATIVE if any(each.id != UNKNOWN for each in plan.problems) else EXIT_OK,
     }  # fmt: skip

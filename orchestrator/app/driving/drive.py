@@ -69,7 +69,9 @@ def drive(context: Context, request: Drive, watcher: Watcher = Watcher()) -> Ans
     root = str(attached.project_root(context.path))
     if request.clean:
         session = _open_session(context, request)
-        return {"success": True, "session_id": session, **trees.clean(root, session), "exit_code": EXIT_OK}
+        in_use = any("start" in each for each in status.status(context, session_id=session, brief=True)["spawns"])
+        cleaned = trees.clean(root, session, in_use=in_use)
+        return {"success": True, "session_id": session, **cleaned, "exit_code": EXIT_OK}
     crew, isolation = crews.crew(request.executor, request.role), request.isolation or trees.usual(root)
     found = preflight.checks(crew, root, isolation)
     if request.check:
@@ -83,6 +85,8 @@ def _session(context: Context, request: Drive) -> str:
     """The session to run: the named one, a new one for the goal, or the only open one."""
     if request.goal is None:
         return _open_session(context, request)
+    if not request.goal.strip():
+        raise UsageError("USAGE", "goal is blank.", "Say what is to be reached", _named="goal")
     id = request.session_id or _free_id(context)
     operations.call(context, "session create", id=id, goal=request.goal)
     return id
@@ -137,8 +141,8 @@ class Driver:
         """
         try:
             self._tell("session")
-            if self._request.parallel not in (None, 1) and self._isolation == trees.NONE:
-                self._tell("warning", reason="without worktrees all share one folder, so one turn runs at a time")
+            for each in preflight.warnings(self._root, self._isolation):
+                self._tell("warning", reason=each)
             while True:
                 ended = self._round()
                 if ended is not None:
@@ -209,7 +213,7 @@ class Driver:
     def _round(self) -> Answer | None:
         """Start what may be started; how it has ended where nothing is left to do."""
         standing = status.status(self._context, session_id=self._session, brief=True)
-        leftovers.take_over(self._context, self._session, standing["spawns"], self._tell)
+        leftovers.take_over(self._context, self._session, standing["spawns"], self._root, self._tell)
         standing = status.status(self._context, session_id=self._session, brief=True)
         free = [each for each in standing["spawns"] if not is_under_way(each) and _key(each) not in self._busy]
         stops = self._stops(standing)
@@ -312,8 +316,16 @@ class Driver:
         return {
             "success": True, "event": "ended", "session_id": self._session, "outcome": outcome, "reason": reason,
             "steps": self._steps, "questions": [each["id"] for each in standing["questions"]],
-            "next": standing["next"], "exit_code": _EXITS.get(outcome, EXIT_PERSON),
+            "next": [*self._again(outcome), *standing["next"]], "exit_code": _EXITS.get(outcome, EXIT_PERSON),
         }  # fmt: skip
+
+    def _again(self, outcome: str) -> list[str]:
+        """The command that goes on with the same team, where nothing but a driver is missing."""
+        if outcome not in (BUDGET, WORK_REMAINS, STOPPED, LIMITED):
+            return []
+        asked = {"executor": self._request.executor, "role": [*self._request.role], "isolation": self._isolation}
+        same = {name: value for name, value in asked.items() if value}
+        return [suggest("drive", session_id=self._session, **same)]
 
     def _landed(self, ended: Answer) -> Answer:
         """After ACCEPT: the command that takes the work over, or that it is done."""

@@ -7,42 +7,47 @@ Source: seed 001, Property 35.
 from __future__ import annotations
 
 import contextlib
+import functools
 
 from orchestrator.app import starts
+from orchestrator.app.driving import turn
 from orchestrator.app.driving.events import Tell
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.reports import last_messages
 from orchestrator.app.reports.requests import Redispatch
 from orchestrator.app.running import lock_acquisition
 from orchestrator.core.running import turn_verdict
-from orchestrator.errors import EnvironmentProblem, OrchestratorError
+from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused
 from orchestrator.store import turn_reader
 from orchestrator.store.queries import Row
 
 REASON = "the process that had started its agent is gone"
 
 
-def take_over(context: Context, session_id: str, turns: list[Answer], tell: Tell) -> None:
+def take_over(context: Context, session_id: str, turns: list[Answer], root: str, tell: Tell) -> None:
     """See to the open turns whose starter is gone.
 
     Args:
         turns: the open turns, as `status` gives them.
+        root: the project's folder.
         tell: takes what happens, as events.
+
+    Raises:
+        EnvironmentProblem: what such a turn has left cannot be kept, such as GIT_FAILED; the turn stays as it is.
     """
-    lost = [turn for turn in turns if turn.get("start", {}).get("state") == starts.LOST]
+    lost = [each for each in turns if each.get("start", {}).get("state") == starts.LOST]
     if not lost:
         return
     lock_acquisition.free_abandoned(context)
-    for turn in lost:
-        start = starts.of_turn(context, session_id, turn["group_id"], turn["turn"])
+    for spawn in lost:
+        start = starts.of_turn(context, session_id, spawn["group_id"], spawn["turn"])
         if start is not None and start["state"] == starts.LOST:
             # Another driver may be faster; whoever is slower is refused.
-            with contextlib.suppress(OrchestratorError):
-                _take_over(context, start, tell)
+            with contextlib.suppress(Refused):
+                _take_over(context, start, spawn["action"], root, tell)
 
 
-def _take_over(context: Context, start: Row, tell: Tell) -> None:
+def _take_over(context: Context, start: Row, action: str, root: str, tell: Tell) -> None:
     runs = turn_reader.of_turn(context.connection, start["session_id"], start["group_id"], start["turn"])
     if any(run.ended_at is None for run in runs):
         # What it left could not be ended, and may still write.
@@ -51,7 +56,9 @@ def _take_over(context: Context, start: Row, tell: Tell) -> None:
     newest = runs[-1] if runs else None
     if newest is not None and newest.state == turn_verdict.ANSWERED and newest.output:
         try:
-            decision = last_messages.report(context, start, newest.output)
+            decision = turn.recover(
+                context, start, action, root, newest.output, functools.partial(tell, start=start)
+            )
         except EnvironmentProblem:
             raise
         except OrchestratorError:

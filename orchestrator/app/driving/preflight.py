@@ -35,7 +35,18 @@ def checks(crew: Crew, root: str, isolation: str) -> list[Check]:
     """
     found = [_executor(member.name, member.executor.is_available()) for member in crew.members()]
     found += [_folder(root), _disk(root)]
-    return [*found, _repository(root)] if isolation == trees.WORKTREE else found
+    found += [_repository(root)] if isolation == trees.WORKTREE else []
+    return [*found, *(Check("warning", True, each) for each in warnings(root, isolation))]
+
+
+def warnings(root: str, isolation: str) -> list[str]:
+    """What a person should know before the first turn, and what stops nothing."""
+    if isolation == trees.WORKTREE:
+        detached = "no branch is checked out (detached HEAD), so --land and --clean leave everything as it is"
+        return [] if repository.has_branch(root) else [detached]
+    found = ["all agents work in the project's folder, one turn at a time, and nothing is committed"]
+    missing = f"{root} is not the root of a git repository with a commit"
+    return [f"{missing}: {found[0]}"] if trees.usual(root) == trees.NONE else found
 
 
 def _executor(name: str, state: object) -> Check:

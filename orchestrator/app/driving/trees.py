@@ -162,22 +162,33 @@ def land(root: str, session: str) -> str | None:
     branch = refs.branch(session)
     if repository.commit_of(root, branch) is None:
         return f"there is no branch {branch}"
+    if not repository.has_branch(root):
+        return "no branch is checked out (detached HEAD)"
     if repository.changed(root):
         return "the working tree has changes of its own"
     ran = repository.git(root, "merge", "--ff-only", "--quiet", branch)
     return None if ran.status == 0 else (ran.errors or ran.output)[-300:]
 
 
-def clean(root: str, session: str) -> dict[str, list[str]]:
-    """Remove the worktrees and branches of a session that are merged into what is checked out.
+def clean(root: str, session: str, *, in_use: bool) -> dict[str, list[str]]:
+    """Remove the worktrees and branches of a session that are merged into the branch that is checked out.
+
+    Args:
+        in_use: whether an agent may be at work in one of them, so that all are kept: a branch without a commit of its
+            own is always merged, whatever lies in its folder.
 
     Returns:
-        `removed` and `kept`, by branch.
+        `removed`, `kept` (not merged) and `in_use`, by branch.
     """
-    prefix, found = f"{refs.PREFIX}/{refs.part(session)}", {"removed": list[str](), "kept": list[str]()}
+    prefix = f"{refs.PREFIX}/{refs.part(session)}"
+    found = {"removed": list[str](), "kept": list[str](), "in_use": list[str]()}
+    on_branch = repository.has_branch(root)
     for branch in repository.branches(root, prefix):
+        if in_use:
+            found["in_use"].append(branch)
+            continue
         path = os.path.join(root, ".orchestrator", "worktrees", *branch.split("/")[1:])
-        merged = repository.contains(root, "HEAD", branch)
+        merged = on_branch and repository.contains(root, "HEAD", branch)
         found["removed" if merged and repository.remove(root, path, branch) else "kept"].append(branch)
     return found
 

@@ -161,15 +161,8 @@ def _reported(
     if result.state == turn_verdict.NO_ANSWER:
         return InvalidInput("AMBIGUOUS_REPORT", str(result.reason), "")
 
-    def prove(effect: str, status: str) -> Answer:
-        folder = tree.path if tree else place.root
-        failed = gates.failing(context, start["session_id"], start["group_id"], status, folder)
-        if failed and result.conversation is not None and sent.gates < gates.MOST:
-            raise gates.refusal(start["session_id"], failed)
-        if tree is not None and effect == trees.MERGED:
-            trees.prove(tree, place.tell)
-        return {"gate_failures": failed} if failed else {}
-
+    may_return = result.conversation is not None and sent.gates < gates.MOST
+    prove = _measured(context, start, place.root, tree, place.tell, may_return=may_return)
     try:
         decision = last_messages.report(context, start, _last_report(result), prove)
     except EnvironmentProblem:
@@ -178,6 +171,44 @@ def _reported(
         return problem
     place.tell("reported", run=result.run, decision=decision)
     return None
+
+
+def _measured(
+    context: Context, start: Row, root: str, tree: trees.Tree | None, tell: Tell, *, may_return: bool
+) -> last_messages.Prove:
+    """What compares a reported status with what was seen.
+
+    Args:
+        may_return: whether a failing gate sends the agent back; else the report carries the failure.
+    """
+
+    def prove(effect: str, status: str) -> Answer:
+        folder = tree.path if tree else root
+        failed = gates.failing(context, start["session_id"], start["group_id"], status, folder)
+        if failed and may_return:
+            raise gates.refusal(start["session_id"], failed)
+        if tree is not None and effect == trees.MERGED:
+            trees.prove(tree, tell)
+        return {"gate_failures": failed} if failed else {}
+
+    return prove
+
+
+def recover(context: Context, start: Row, action: str, root: str, message: str, tell: Tell) -> Answer:
+    """Route an answer that a killed driver had not routed; it is kept and measured like any other.
+
+    Returns:
+        The decision.
+
+    Raises:
+        OrchestratorError: there is no report in it, it is refused, or (EnvironmentProblem) git fails.
+    """
+    tree = None
+    if start["isolation"] == trees.WORKTREE:
+        tree = trees.prepare(root, start, action, tell)
+        trees.finish(tree, tell)
+    prove = _measured(context, start, root, tree, tell, may_return=False)
+    return last_messages.report(context, start, message, prove)
 
 
 def _refused(context: Context, start: Row, place: Place, problem: Refused) -> None:

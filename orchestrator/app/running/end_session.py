@@ -182,8 +182,7 @@ def _instead(run: Run) -> str:
 
 
 def _inventory(context: Context, root: str, session: str) -> Inspection:
-    names = evidence_files.registered(root, session)
-    return evidence_files.inspect(root, session, names, known=evidence_and_log.checksum(context, session))
+    return evidence_files.inspect(root, session, (), known=evidence_and_log.checksum(context, session), on_disk=True)
 
 
 def _end(context: Context, session: str) -> None:

@@ -126,8 +126,7 @@ def inspect_operations(
     Returns:
         The operations without evidence, and code and sentence of what is not sound of them or of the index itself.
     """
-    every = list(dict.fromkeys([*evidence_files.registered(root, session), *operations]))
-    found = evidence_files.inspect(root, session, every, known=known)
+    found = evidence_files.inspect(root, session, operations, known=known, on_disk=True)
     mine = [problem for problem in found.problems if problem.operation_id in (None, *operations)]
     missing = tuple(each for each in found.missing if each in operations)
     return missing, tuple((problem.code, problem.message) for problem in mine)

@@ -42,7 +42,7 @@ def list_orphaned(connection: Connection) -> list[Run | TurnRun]:
 def sentence(run: Run | TurnRun) -> str:
     """What is said of such a run until somebody ends it."""
     if isinstance(run, TurnRun):
-        return f"Its process is gone: {remedy(run)} ends it, and its group can go on."
+        return f"Its driver is gone: {remedy(run)} takes its turn over."
     return f"Its process is gone: {remedy(run)} ends it and says what changed."
 
 
@@ -76,7 +76,7 @@ def root(run: Run | TurnRun) -> str:
 def remedy(run: Run | TurnRun) -> str:
     """The command that ends such a run."""
     if isinstance(run, TurnRun):
-        return suggest("repl", project=root(run))
+        return suggest("drive", session_id=run.session_id)
     return advice.look(run.verification_root, run.id)
 
 

@@ -33,7 +33,7 @@ def _drive(given: Given) -> Result:
         def wants() -> int:
             if interrupts.cancels:
                 return drive.CANCEL
-            return drive.START_NONE if interrupts.leaving else drive.GO_ON
+            return _stopping() if interrupts.leaving else drive.GO_ON
 
         call = functools.partial(_call, teller, drive.Watcher(teller.tell, wants))
         found = calling.operation("drive", given, call)
@@ -42,8 +42,15 @@ def _drive(given: Given) -> Result:
     if given.json:
         return found
     if "removed" in found.answer:
-        return found._replace(text=_cleaned(found.answer))
+        return found._replace(text=cleaned(found.answer))
     return found._replace(text="\n".join(ended(found.answer)))
+
+
+@functools.cache
+def _stopping() -> int:
+    """Let what runs end, and say so once."""
+    output.complain("Stopping: what runs may finish. Press Ctrl-C again to cancel it.")
+    return drive.START_NONE
 
 
 def _call(teller: Teller, watcher: drive.Watcher, context: Context, words: str, **arguments: Any) -> Answer:
@@ -115,9 +122,13 @@ def _then(decision: Answer | None) -> str:
 
 def ended(answer: Answer) -> list[str]:
     """How a driver ended, and what goes on from here, a line each."""
-    lines = [f"{_HOW[answer['outcome']]} after {_count(answer['steps'])}: {answer['reason']}"]
+    outcome, next_ = answer["outcome"], answer["next"]
+    why = "" if outcome in _SAID else f": {answer['reason']}"
+    lines = [f"{_HOW[outcome]} after {_count(answer['steps'])}{why}"]
     lines += [f"Question {each}" for each in answer["questions"]]
-    return [visible(each) for each in [*lines, *(f"Next: {each}" for each in answer["next"])]]
+    # Whoever drives goes on by driving; the single steps by hand are for programs.
+    next_ = next_[:1] if outcome in _DRIVEN_ON else next_
+    return [visible(each) for each in [*lines, *(f"Next: {each}" for each in next_)]]
 
 
 def _count(steps: int) -> str:
@@ -130,6 +141,11 @@ _HOW = {
 }  # fmt: skip
 
 
+_DRIVEN_ON = ("budget", "work_remains", "stopped", "limited")
+_SAID = ("person", "budget", "work_remains", "stopped")
+"""Outcomes whose reason would only repeat them."""
+
+
 def _checks(answer: Answer) -> str:
     lines = []
     for each in answer["checks"]:
@@ -139,9 +155,12 @@ def _checks(answer: Answer) -> str:
     return "\n".join(map(visible, lines))
 
 
-def _cleaned(answer: Answer) -> str:
-    lines = [f"removed {each}" for each in answer["removed"]] + [f"kept {each}: not merged" for each in answer["kept"]]
-    return visible("\n".join(lines) or "Nothing is left to remove.")
+def cleaned(answer: Answer) -> str:
+    """What `--clean` has removed and what stays, a line each."""
+    lines = [f"removed {each}" for each in answer["removed"]]
+    lines += [f"kept {each}: not merged into the branch that is checked out" for each in answer["kept"]]
+    lines += [f"kept {each}: a turn of the session is under way" for each in answer["in_use"]]
+    return "\n".join(map(visible, lines)) or "Nothing is left to remove."
 
 
 COMMANDS = {"drive": options.of_operation(Drive, handler=_drive)}

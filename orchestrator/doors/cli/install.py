@@ -67,20 +67,26 @@ def _require_found(path: str, folder: Path) -> None:
 
 
 _DONE = {"create": "created", "update": "updated", "remove": "removed", "restore": "restored"}
+_NOTHING = {"install": "Everything is in place.", "check": "Everything is in place.", "uninstall": "Nothing is installed."}
 
 
-def _show(answer: dict[str, Any]) -> str:
+def show(answer: dict[str, Any]) -> str:
+    """What was done, would be done or is wrong, a line each."""
+    planned = answer["dry_run"]
     lines = [
-        f"{_DONE[each['change']]} {each['path']}" + (f" (copy: {each['copy']})" if each["copy"] else "")
+        (f"would {each['change']}" if planned else _DONE[each["change"]])
+        + f" {each['path']}" + (f" (copy: {each['copy']})" if each["copy"] else "")
         for each in answer["changes"]
     ]
     for each in answer["problems"]:
         lines += [each["message"], *(f"  {line}" for line in each["difference"].splitlines())]
     if not lines:
-        lines = ["Everything is in place." if answer["db"] else "Nothing to do."]
+        lines = [_NOTHING[answer["mode"]]]
+    elif answer["mode"] == "install" and not planned and not answer["problems"]:
+        lines.append("Next: start claude in this project and type /orchestrate GOAL")
     if answer["problems"]:
         lines.append(f"{layout.counted(len(answer['problems']), 'problem')}.")
     return "\n".join(map(shapes.visible, lines))
 
 
-COMMANDS = {"install claude-code": of_operation(InstallClaudeCode, handler=_install)._replace(show=_show)}
+COMMANDS = {"install claude-code": of_operation(InstallClaudeCode, handler=_install)._replace(show=show)}

@@ -25,7 +25,7 @@ from orchestrator.doors.cli.options import COMMON, FLAG, PAIRS, WORDS, Command, 
 PROGRAM = "orchestrator"
 HELP = {"help_option_names": list(quick.HELP)}
 ABOUT = (
-    "Decides who acts next in a team of software agents, records why, and lets nothing be finished that is not.\n\n"
+    "Decides who acts next in a team of software agents, records why, and never marks unfinished work as done.\n\n"
     "Example: orchestrator route developer READY_FOR_QA -s S1 -g A --json"
 )
 

@@ -71,9 +71,9 @@ class Team:
         watcher = drive.Watcher(self.events.append, wants or (lambda: drive.GO_ON))
         return drive.drive(self.desk.context, Drive(**asked), watcher)
 
-    def left(self, owner: str) -> dict[str, Any]:
+    def left(self, owner: str, **more: Any) -> dict[str, Any]:
         """The start of the open turn by a driver whose process is that one."""
-        given = {"session_id": "S1", "group_id": "A", "turn": self.turn(), "via": "drive", "client": "drive-1"}
+        given = {"session_id": "S1", "group_id": "A", "turn": self.turn(), "via": "drive", "client": "drive-1", **more}
         found: dict[str, Any] = operations.ask(
             self.desk.context, starts.ReserveStart(**given, owner=owner)
         )["start"]
@@ -172,6 +172,7 @@ def test_the_surroundings_can_be_checked_alone(team: Team) -> None:
     names = {each["name"]: each["ok"] for each in found["checks"]}
     assert names == {
         "executor command:/no/such/program": False, "executor command:/bin/sh": True, "project": True, "disk": True,
+        "warning": True,
     }  # fmt: skip
     assert (found["exit_code"], team.rows("SELECT count(*) FROM sessions")) == (5, [(0,)])
 
@@ -187,7 +188,15 @@ def test_a_budget_ends_it_with_what_is_left(team: Team, given: dict[str, Any], o
     planned(team)
     ended = team.drive(BUILT, *REST, **given)
     assert (ended["outcome"], ended["exit_code"], ended["steps"]) == (outcome, 2, steps)
+    assert ended["next"][0].startswith("orchestrator drive S1 --executor scripted:")
+    assert ended["next"][0].endswith(" --isolation none")
     assert any("handoff" in each for each in ended["next"])
+
+
+def test_a_blank_goal_begins_nothing(team: Team) -> None:
+    with pytest.raises(UsageError, match="goal is blank"):
+        team.drive(PLANNED, session_id=None, goal=" ")
+    assert team.rows("SELECT count(*) FROM sessions") == [(0,)]
 
 
 def test_time_that_is_over_starts_nothing(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:

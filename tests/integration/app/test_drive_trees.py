@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.driving import preflight
+from orchestrator.app import starts
+from orchestrator.app.driving import crew, preflight, trees
+from orchestrator.app.running import driven_turn
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem
-from orchestrator.runner import commands
+from orchestrator.runner import commands, owners
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
 
@@ -134,6 +136,52 @@ def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one
     assert team.drive(*REST)["outcome"] == "accepted"
     assert "later.txt" in git(team.folder, "ls-tree", "--name-only", INTEGRATION)
     assert "nothing_to_merge" in reasons(team, "warning")
+
+
+def test_nothing_is_removed_under_an_agent_at_work(team: Team) -> None:
+    """A branch without a commit of its own is merged already, whatever its agent has in hand."""
+    team.desk.planned("S1", "A")
+    start = team.left(owners.mine(), isolation="worktree")
+    tree = trees.prepare(str(team.folder), start, "spawn", lambda *_, **__: None)
+    cleaned = team.drive(clean=True)
+    assert (cleaned["removed"], cleaned["kept"], len(cleaned["in_use"])) == ([], [], 2)
+    assert pathlib.Path(tree.path, "login.py").read_text() == "base\n"
+
+
+def test_with_a_detached_head_nothing_is_landed_or_removed(team: Team) -> None:
+    """What only a detached HEAD holds is gone with the next checkout."""
+    team.desk.planned("S1", "A")
+    git(team.folder, "checkout", "-q", "--detach")
+    before = git(team.folder, "rev-parse", "HEAD")
+    ended = team.drive(build("A", "built\n"), *REST, land=True)
+    assert (ended["landed"], git(team.folder, "rev-parse", "HEAD")) == (False, before)
+    assert reasons(team, "warning").count("detached HEAD") == 2
+    git(team.folder, "merge", "-q", INTEGRATION)
+    assert team.drive(clean=True)["removed"] == []
+
+
+@pytest.mark.parametrize(
+    ("turns", "action", "answers"),
+    [
+        pytest.param(0, "spawn", [build("A", "built\n"), *REST], id="of a builder"),
+        pytest.param(3, "spawn_merge", [says("developer", "MERGE_SUCCESS"), REST[3]], id="of a merge"),
+    ],
+)
+def test_an_answer_that_a_killed_driver_had_not_routed_is_kept_and_measured_like_any_other(
+    team: Team, turns: int, action: str, answers: list[dict[str, Any]]
+) -> None:
+    team.desk.planned("S1", "A")
+    if turns:
+        team.drive(build("A", "built\n"), *REST, max_steps=turns)
+    start = team.left(owners.mine().rpartition(":")[0] + ":1", isolation="worktree")
+    tree = trees.prepare(str(team.folder), start, action, lambda *_, **__: None)
+    executor = crew.crew(team.script(answers[0]), ()).usual.executor
+    order = driven_turn.TurnOrder("S1", "A", start["turn"], "developer", "x", executor, tree.path, str(team.folder))
+    starts.bind(team.desk.context, start, worker=driven_turn.run_turn(team.desk.context, order).run)
+    ended = team.drive(*answers[1:])
+    assert (ended["outcome"], team.told("lost", "recovered", "failed")) == ("accepted", ["recovered"])
+    assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "built"
+    assert git(team.folder, "log", "--no-merges", "--format=%an", f"main..{INTEGRATION}") == "developer"
 
 
 def test_criteria_are_judged_where_the_work_is(team: Team) -> None:

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orchestrator.app.running import evidence_and_log
 from orchestrator.core.running import evidence
 from orchestrator.core.running.evidence import Inspection, Item, Record
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, Refused, UsageError
@@ -207,6 +208,20 @@ class TestInspecting:
         assert names == ("op-1", "op-2", "op-3")
         assert inspect(tmp_path, *names).missing == ("op-3",)
         assert codes(inspect(tmp_path, *names)) == []
+
+    def test_one_that_another_turn_begins_meanwhile_is_not_stray(
+        self, folder: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Each listing of the raw files finds one more, as beside turns that begin."""
+        listed, begun = os.listdir, iter(range(3, 9))
+
+        def beginning(path: pathlib.Path) -> list[str]:
+            if path == folder / "raw":
+                evidence_files.raw_file(tmp_path, SESSION, f"op-{next(begun)}").write_text("half")
+            return listed(path)
+
+        monkeypatch.setattr(os, "listdir", beginning)
+        assert evidence_and_log.inspect_operations(str(tmp_path), SESSION, ["op-1"], None) == ((), ())
 
     def test_without_an_index_nothing_is_evidence(self, tmp_path: pathlib.Path) -> None:
         found = inspect(tmp_path, "op-1")
