@@ -11,6 +11,7 @@ or decided came after the completion.
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -80,11 +81,13 @@ def unproven(connection: sqlite3.Connection, session: str, since: int = 0) -> It
         since: only completions in later steps.
     """
     completions = connection.execute(_COMPLETIONS, {"session": session, "since": since}).fetchall()
-    history = History(connection, session) if completions else None
-    for seq, group, by in completions:
-        judged = history.judge(group, seq) if history else None
-        if judged is not None and not judged.valid:
-            yield seq, group, by, judged.missing or "all"
+    if not completions:
+        return
+    with contextlib.closing(History(connection, session)) as history:
+        for seq, group, by in completions:
+            judged = history.judge(group, seq)
+            if judged is not None and not judged.valid:
+                yield seq, group, by, judged.missing or "all"
 
 
 class _Group:
@@ -106,7 +109,7 @@ class _Stream:
 
     __slots__ = ("apply", "early", "row", "rows")
 
-    def __init__(self, rows: Iterator[Any], apply: Callable[..., None], *, early: bool) -> None:
+    def __init__(self, rows: sqlite3.Cursor, apply: Callable[..., None], *, early: bool) -> None:
         self.rows, self.apply, self.early = rows, apply, early
         self.row: Any = next(rows, None)
 
@@ -120,7 +123,11 @@ class _Stream:
 
 
 class History:
-    """The groups of a session, step after step; it only goes forward."""
+    """The groups of a session, step after step; it only goes forward.
+
+    Until `close`, the connection reads at the moment at which this was made, and a step on it after those of others
+    would be refused as BUSY however long it waits.
+    """
 
     def __init__(self, connection: sqlite3.Connection, session: str) -> None:
         self._connection = connection
@@ -148,6 +155,12 @@ class History:
                 (_DROPPED, self._dropped, True),
             )
         ]
+
+    def close(self) -> None:
+        """Stop reading."""
+        for stream in self._streams:
+            stream.rows.close()
+        self._streams = []
 
     def judge(self, group: str, seq: int) -> Judged | None:
         """What the path of a group was in a step; None where there is no such group."""

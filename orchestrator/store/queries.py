@@ -88,8 +88,10 @@ PENDING_CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHER
 START = "SELECT * FROM starts WHERE session_id = :session AND group_id = :group AND turn = :turn AND seq = :seq"
 START_OF_TURN = """SELECT * FROM starts INDEXED BY ix_starts_open WHERE session_id = :session
     AND group_id = :group AND turn = :turn AND ended_seq IS NULL"""
-IS_STARTED = """SELECT 1 FROM starts INDEXED BY ix_starts_open WHERE session_id = :session AND group_id = :group
-    AND turn = :turn AND ended_seq IS NULL"""
+NEWEST_START = """SELECT ended_seq, outcome, due_at, reason, worker FROM starts INDEXED BY sqlite_autoindex_starts_1
+    WHERE session_id = :session AND group_id = :group AND turn = :turn ORDER BY seq DESC LIMIT 1"""
+LIMITED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_starts_1 WHERE session_id = :session
+    AND group_id = :group AND turn = :turn AND outcome = 'limited'"""
 STARTS_OF_CLIENT = """SELECT * FROM starts INDEXED BY ix_starts_client WHERE client = :client AND session_id = :session
     AND ended_seq IS NULL ORDER BY seq"""
 START_OF_WORKER = """SELECT * FROM starts INDEXED BY ix_starts_client WHERE client = :client AND worker = :worker

@@ -100,6 +100,14 @@ class Started(TypedDict):
     isolation: str | None
 
 
+class Limited(TypedDict):
+    """A usage limit that a turn waits for: until when, what was said of it, and who reached it."""
+
+    due_at: str
+    reason: str | None
+    worker: str | None
+
+
 class OpenTurn(TypedDict):
     """An open turn: whom it was given to, and the commands to read its hand-off and to report on it."""
 
@@ -112,6 +120,7 @@ class OpenTurn(TypedDict):
     handoff: str
     report_command: str
     start: NotRequired[Started]
+    limited: NotRequired[Limited]
 
 
 class NextAction(Answer):
@@ -172,6 +181,7 @@ class Resumed(TypedDict):
     command: str | None
     report_command: str | None
     start: NotRequired[Started]
+    limited: NotRequired[Limited]
     stage: str | None
     from_phase: int | None
     phases_completed: int | None

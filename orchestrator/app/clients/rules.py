@@ -15,7 +15,7 @@ from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.session import status
-from orchestrator.app.session.open_work import is_under_way
+from orchestrator.app.session.open_work import is_due, is_under_way
 from orchestrator.core import handoff, names
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import OrchestratorError, Refused
@@ -153,6 +153,10 @@ def _due(standing: Answer, free: list[Answer]) -> str:
     if due:
         return "Due now:\n" + "\n".join(due)
     under_way = [f"{_named(turn)} is under way" for turn in standing["spawns"] if is_under_way(turn)]
+    under_way += [
+        f"{_named(turn)} waits for a usage limit until {turn['limited']['due_at']}"
+        for turn in standing["spawns"] if "limited" in turn
+    ]
     asked = [f"a person is asked: {each['id']}" for each in standing["questions"]]
     return f"Nothing is due: {'; '.join([*under_way, *asked]) or standing['state']}."
 
@@ -266,7 +270,7 @@ def after_agent(context: Context, session_id: str, event: Event) -> Reply:
     if start is None or not last_messages.is_open(context, start):
         return NOTHING
     if is_limit(event.message) and not re.search(_REPORTS, event.message):
-        starts.end(context, start, outcome=starts.LIMITED, reason=names.said(event.message))
+        _limited(context, start, event.message)
         return NOTHING
     try:
         last_messages.report(context, start, event.message)
@@ -295,11 +299,19 @@ def failed(context: Context, session_id: str, event: Event) -> Reply:
     start = of_worker(context, session_id, event) if event.worker else of_call(context, session_id, event)
     if start is None or not last_messages.is_open(context, start):
         return NOTHING
-    limited = is_limit(event.reason)
-    outcome = starts.LIMITED if limited else starts.FAILED
-    reason = f"{event.reason}: {event.message}" if limited and event.message else event.reason
-    starts.end(context, start, outcome=outcome, reason=names.said(reason)[:500] or "the agent failed")
+    if is_limit(event.reason):
+        _limited(context, start, f"{event.reason}: {event.message}" if event.message else event.reason)
+    else:
+        starts.end(context, start, outcome=starts.FAILED, reason=names.said(event.reason)[:500] or "the agent failed")
     return NOTHING
+
+
+def _limited(context: Context, start: Row, said: str) -> None:
+    """End a start that has reached a usage limit; its turn is due again after the reset."""
+    from orchestrator.app.reports import limits
+
+    _, due_at = limits.due(context, start, said)
+    starts.end(context, start, outcome=starts.LIMITED, reason=names.said(said)[:500], due_at=due_at)
 
 
 def is_limit(text: str) -> bool:
@@ -314,7 +326,7 @@ def told(context: Context, session_id: str, since: int) -> tuple[str | None, int
     """What was decided since a step and what is due, and the newest step that is told of; None where nothing is new."""
     rows = queries.rows(context.reader, _DECIDED, session=session_id, since=since)
     standing = status.status(context, session_id=session_id, brief=True)
-    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    free = [turn for turn in standing["spawns"] if is_due(turn)]
     newest = max((row["seq"] for row in rows), default=since)
     if not rows:
         return None, newest
@@ -335,7 +347,7 @@ def beginning(context: Context, session_id: str) -> str:
     """Where the session stands, for a main agent that knows nothing of it (any more)."""
     lost = free_lost(context, session_id)
     standing = status.status(context, session_id=session_id, brief=True)
-    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    free = [turn for turn in standing["spawns"] if is_due(turn)]
     lines = [f"orchestrator: you direct session {session_id} ({standing['state']}).", f"Goal: {standing['goal'][:500]}"]
     lines += [f"Lost: {row['role']} of turn {row['turn']}; start it again." for row in lost]
     return "\n".join([*lines, _due(standing, free)])
@@ -351,7 +363,7 @@ def may_stop(context: Context, session_id: str, event: Event) -> Reply:
     standing = status.status(context, session_id=session_id, brief=True)
     if standing["session"]["status"] != "active":
         return NOTHING
-    free = [turn for turn in standing["spawns"] if not is_under_way(turn)]
+    free = [turn for turn in standing["spawns"] if is_due(turn)]
     due = due_lines(standing, free)
     if not due:
         return NOTHING

@@ -22,6 +22,7 @@ from orchestrator.app.driving import crew as crews
 from orchestrator.app.driving.requests import Drive
 from orchestrator.app.kernel import arguments, attached, operations
 from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.reports import limits
 from orchestrator.app.session import status
 from orchestrator.app.session.open_work import is_under_way
 from orchestrator.core import names, refs
@@ -125,6 +126,7 @@ class Driver:
         self._busy: dict[Key, threading.Thread] = {}
         self._alone: set[Key] = set()
         self._limits: dict[str, tuple[float, int]] = {}
+        self._waited_for: set[str] = set()
         self._broken_off: dict[Key, tuple[str | None, int]] = {}
         self._most = _dollars(request.max_cost)
         self._news: queue.SimpleQueue[Answer | BaseException | Key] = queue.SimpleQueue()
@@ -196,9 +198,26 @@ class Driver:
         if news["event"] == "limited":
             times = self._limits.get(member, (0.0, 0))[1] + 1
             self._limits[member] = (time.monotonic() + news.pop("wait_s"), times)
+            self._waited_for.add(news["due_at"])
             self._broken_off[start["group_id"], start["turn"]] = news.pop("conversation")
         elif news["event"] == "reported":
             self._limits.pop(member, None)
+
+    def _note_limits(self, free: list[Answer]) -> None:
+        """Wait as well for the limits that an earlier driver, or another client, had reached."""
+        for each in free:
+            limit, member = each.get("limited"), self._crew.of(each["agent"])
+            if limit is None or limit["due_at"] in self._waited_for:
+                continue
+            run = turn_reader.by_id(self._context.connection, str(limit["worker"]))
+            if run is not None and run.executor != member.executor.name:
+                # Somebody else is to answer now.
+                continue
+            self._waited_for.add(limit["due_at"])
+            until, times = self._limits.get(member.name, (0.0, 0))
+            left = limits.left_s(self._context, limit["due_at"])
+            self._limits[member.name] = (max(until, time.monotonic() + left), times + 1)
+            self._tell("waiting", reason=f"{member.name} has reached a usage limit, until {limit['due_at']}")
 
     def _is_limited(self, spawn: Answer) -> bool:
         """Whether the executor of a turn has reached a usage limit that is not over."""
@@ -217,6 +236,7 @@ class Driver:
         standing = status.status(self._context, session_id=self._session, brief=True)
         free = [each for each in standing["spawns"] if not is_under_way(each) and _key(each) not in self._busy]
         stops = self._stops(standing)
+        self._note_limits(free)
         if stops is None:
             for each in self._startable(free):
                 self._start(each)

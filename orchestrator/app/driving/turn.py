@@ -7,17 +7,15 @@ otherwise, is replaced by a fresh agent at most twice; then a person is asked.
 from __future__ import annotations
 
 import contextlib
-import datetime
-import time
 from collections.abc import Callable
 from typing import Any
 
 from orchestrator.app import starts
-from orchestrator.app.driving import gates, limits, trees
+from orchestrator.app.driving import gates, trees
 from orchestrator.app.driving.crew import Member
 from orchestrator.app.driving.events import Tell
 from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.reports import handoffs, last_messages
+from orchestrator.app.reports import handoffs, last_messages, limits
 from orchestrator.app.running import driven_turn
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
 from orchestrator.app.session import pending_commands
@@ -255,8 +253,7 @@ def _ended(
         place.tell("freed", run=result.run, reason="cancelled")
         return
     if result.state == turn_verdict.LIMITED:
-        wait = limits.wait_s(reason, result.resets_at, time.time(), place.limited)
-        due = datetime.datetime.fromtimestamp(time.time() + wait, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        wait, due = limits.due(context, start, reason, resets_at=result.resets_at, before=place.limited)
         starts.end(context, start, outcome=starts.LIMITED, reason=reason, due_at=due)
         place.tell(
             "limited", run=result.run, reason=reason, due_at=due, wait_s=wait,

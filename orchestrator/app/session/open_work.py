@@ -51,9 +51,11 @@ def turn(context: Context, session: Row, row: Row, now: str) -> Answer | None:
         "report_command": handoff.report_command(session["id"], group, role, number),
         "handoff": handoff.command(session["id"], group, number),
     }
-    start = _start(context, session["id"], group, number)
+    start, limited = _start(context, session["id"], group, number, now)
     if start is not None:
         found["start"] = start
+    if limited is not None:
+        found["limited"] = limited
     if (late and group) or (start is not None and start["state"] == starts.LOST):
         where = {"group_id": group} if group else {}
         found["redispatch"] = suggest("redispatch", **where, session_id=session["id"], reason="TEXT")
@@ -63,17 +65,29 @@ def turn(context: Context, session: Row, row: Row, now: str) -> Answer | None:
 _TOLD = ("via", "client", "worker", "state", "started_at", "last_sign", "isolation")
 
 
-def _start(context: Context, session: str, group: str | None, turn: int) -> Answer | None:
-    """Who was started for a turn, where anybody was."""
-    if context.reader.one(queries.IS_STARTED, session=session, group=group or "", turn=turn) is None:
-        return None
+def _start(
+    context: Context, session: str, group: str | None, turn: int, now: str
+) -> tuple[Answer | None, Answer | None]:
+    """Who was started for a turn, where anybody was; else the usage limit that its last agent has to wait for."""
+    newest = context.reader.one(queries.NEWEST_START, session=session, group=group or "", turn=turn)
+    if newest is None:
+        return None, None
+    ended, outcome, due_at, reason, worker = newest
+    if ended is not None:
+        waits = outcome == starts.LIMITED and due_at is not None and str(due_at) > now
+        return None, {"due_at": due_at, "reason": reason, "worker": worker} if waits else None
     row = starts.of_turn(context, session, group, turn)
-    return row and {name: row[name] for name in _TOLD}
+    return row and {name: row[name] for name in _TOLD}, None
 
 
 def is_under_way(turn: Answer) -> bool:
     """Whether an agent is at work on a turn, so that nobody else is to be started for it."""
     return "start" in turn and turn["start"]["state"] != starts.LOST
+
+
+def is_due(turn: Answer) -> bool:
+    """Whether an agent is to be started for a turn now: none is at work, and no usage limit is to be waited for."""
+    return not is_under_way(turn) and "limited" not in turn
 
 
 def overdue(session: Row, row: Row, now: str) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.driving import drive, limits
+from orchestrator.app.driving import drive
+from orchestrator.app.reports import limits
 from orchestrator.errors import UsageError
 from orchestrator.runner import port, process
 from orchestrator.runner.executors.claude_code import ClaudeCode
@@ -66,6 +67,29 @@ def test_who_does_not_want_to_wait_ends_at_a_limit(team: Team) -> None:
     planned(team)
     ended = team.drive(LIMITED, no_wait=True)
     assert (ended["outcome"], ended["exit_code"], ended["steps"]) == ("limited", 2, 1)
+
+
+def test_a_driver_that_is_started_again_waits_for_the_limit_that_another_had_reached(team: Team) -> None:
+    planned(team)
+    team.drive(LIMITED, no_wait=True)
+    (spawn,) = team.desk.call("status", session_id="S1")["spawns"]
+    assert spawn["limited"]["due_at"] == "2025-01-01T12:01:00.000000Z"
+    assert "session limit" in spawn["limited"]["reason"]
+    team.events.clear()
+    again = team.drive(BUILT, *REST, no_wait=True)
+    assert (again["outcome"], again["steps"], team.told("waiting")) == ("limited", 0, ["waiting"])
+    # Another executor has no limit, and after the reset there is none.
+    agent = team.program("print('STATUS: READY_FOR_QA')")
+    assert team.drive(executor=agent, no_wait=True, once=True)["steps"] == 1
+
+
+def test_after_the_reset_nothing_is_waited_for(team: Team) -> None:
+    planned(team)
+    team.drive(LIMITED, no_wait=True)
+    team.desk.clock.minutes = 12 * 60 + 2
+    (spawn,) = team.desk.call("status", session_id="S1")["spawns"]
+    assert "limited" not in spawn
+    assert team.drive(BUILT, *REST, no_wait=True)["outcome"] == "accepted"
 
 
 def test_money_is_a_budget(team: Team) -> None:

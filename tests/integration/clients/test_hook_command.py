@@ -365,7 +365,7 @@ def test_a_usage_limit_is_no_answer_and_no_failure(tmp_path: pathlib.Path, said:
     client = Client(tmp_path)
     client.begun("project_manager", worker="pm")
     assert client.stops(said, "pm") is None
-    assert client.rows("SELECT outcome, reason FROM starts") == [("limited", said)]
+    assert client.rows("SELECT outcome, reason, due_at > started_at FROM starts") == [("limited", said, 1)]
     assert client.rows("SELECT count(*) FROM audit_events WHERE kind = 'refusal'") == [(0,)]
     assert client.start("project_manager")["permissionDecision"] == "allow"
 

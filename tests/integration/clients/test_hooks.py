@@ -279,6 +279,15 @@ def test_an_agent_that_fails_frees_its_turn(client: Client, name: str, more: dic
     assert client.start("project_manager")["permissionDecision"] == "allow"
 
 
+def test_a_turn_that_waits_for_a_usage_limit_keeps_nobody(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+    client.event("StopFailure", agent_id="pm", error="rate_limit")
+    assert client.event("Stop") is None
+    answer = client.event("SessionStart", source="startup")
+    assert answer is not None
+    assert "waits for a usage limit until" in answer["hookSpecificOutput"]["additionalContext"]
+
+
 @pytest.mark.parametrize("word", ["failed", "killed"])
 def test_a_note_that_an_agent_failed_frees_its_turn(client: Client, word: str) -> None:
     client.begun("project_manager", worker="pm")

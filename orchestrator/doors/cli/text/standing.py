@@ -163,6 +163,7 @@ def _spawn(spawn: Answer) -> list[str]:
     first = f"{who}: {spawn['action']}, turn {spawn['turn']}, {screen.since(spawn['since'])}{late}"
     commands = (
         ("started", started(spawn["start"]) if "start" in spawn else None),
+        ("waits", limited(spawn["limited"]) if "limited" in spawn else None),
         ("hand-off", spawn["handoff"]),
         ("report", spawn["report_command"]),
         ("start again", spawn.get("redispatch")),
@@ -176,6 +177,12 @@ def started(start: Answer) -> str:
     since, sign = screen.since(start["started_at"]), screen.when(start["last_sign"])
     through = f"{start['state']} through {start['via']} {since}"
     return f"{through}, client {start['client']}{worker}, last sign of life {sign}"
+
+
+def limited(limit: Answer) -> str:
+    """Until when a usage limit is waited for, and what was said of it."""
+    said = f": {limit['reason']}" if limit["reason"] else ""
+    return f"for a usage limit until {screen.when(limit['due_at'])}{said}"
 
 
 def _question(question: Answer) -> list[str]:

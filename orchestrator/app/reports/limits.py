@@ -6,6 +6,10 @@ import datetime
 import re
 import zoneinfo
 
+from orchestrator.app.kernel.context import Context
+from orchestrator.store import queries
+from orchestrator.store.queries import Row
+
 MARGIN_S = 60.0
 """Seconds that are waited beyond a reset."""
 STEPS_S = (60.0, 300.0, 900.0, 1800.0)
@@ -13,6 +17,31 @@ STEPS_S = (60.0, 300.0, 900.0, 1800.0)
 LONGEST_S = 24 * 3600.0
 
 _RESET = re.compile(r"\bresets?(?: at)? (\d{1,2})(?::(\d\d))? ?([ap]m)?\b(?: \(([A-Za-z_+\-/0-9]+)\))?", re.IGNORECASE)
+
+
+def due(
+    context: Context, start: Row, said: str, *, resets_at: int | None = None, before: int | None = None
+) -> tuple[float, str]:
+    """How long to wait after a start that has reached a limit, in seconds, and until when, as `due_at` keeps it.
+
+    Args:
+        start: as `starts.reserve` answered it.
+        said, resets_at: as `wait_s` takes them.
+        before: likewise; where left out, how many starts of the same turn had reached one.
+    """
+    now = datetime.datetime.fromisoformat(context.clock())
+    if before is None:
+        given = {"session": start["session_id"], "group": start["group_id"] or "", "turn": start["turn"]}
+        (count,) = context.reader.one(queries.LIMITED_STARTS, **given) or (0,)
+        before = int(str(count))
+    wait = wait_s(said, resets_at, now.timestamp(), before)
+    until = now + datetime.timedelta(seconds=wait)
+    return wait, until.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def left_s(context: Context, due_at: str) -> float:
+    """Seconds until a time that `due` has given."""
+    return (datetime.datetime.fromisoformat(due_at) - datetime.datetime.fromisoformat(context.clock())).total_seconds()
 
 
 def wait_s(said: str, resets_at: int | None, now: float, before: int) -> float:
