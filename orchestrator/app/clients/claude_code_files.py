@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import sys
 from typing import Any
 
@@ -69,8 +68,8 @@ def program() -> str:
     script = os.path.join(os.path.dirname(sys.executable), "orchestrator")
     # A script in a folder with a blank in its name cannot start: its first line is cut there.
     if os.access(script, os.X_OK) and " " not in script:
-        return shlex.quote(script)
-    return f"{shlex.quote(sys.executable)} -P -m orchestrator"
+        return names.word(script)
+    return f"{names.word(sys.executable)} -P -m orchestrator"
 
 
 def hooks(scope: str, *, strict: bool) -> dict[str, dict[str, Any]]:
@@ -81,7 +80,7 @@ def hooks(scope: str, *, strict: bool) -> dict[str, dict[str, Any]]:
 def _entry(scope: str, event: str, hook: Hook, *, strict: bool) -> dict[str, Any]:
     guards = event in GUARDS
     arguments = " --strict" if strict and event == "PreToolUse" else ""
-    fails = f"{{ echo {shlex.quote(_DENIED)} >&2; exit 2; }}" if guards else f"echo {shlex.quote(_SILENT)}"
+    fails = f"{{ echo {names.word(_DENIED)} >&2; exit 2; }}" if guards else f"echo {names.word(_SILENT)}"
     command = f"{_found(scope)} hook{arguments} || {fails} # {MARKER}"
     matcher = f"{hook.matcher}|{_BUILDS}" if arguments else hook.matcher
     entry = {"hooks": [{"type": "command", "command": command, "timeout": hook.timeout}]}

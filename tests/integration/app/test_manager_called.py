@@ -171,7 +171,13 @@ class TestWhatTheManagerIsHanded:
         assert (group["id"], group["cause"], group["unmet"]) == ("A", "confirmation_needed", [])
         assert (full["phase_check"], full["causes"][0]) == ("complete", "confirmation_needed")
         confirm = command("BAZINGA", turn, " --acknowledge A=REASON")
-        assert full["next"] == [{"what": "confirm the goal, and with it A", "command": confirm}]
+        assert full["next"] == [
+            {
+                "what": "confirm the goal, and with it A",
+                "command": confirm,
+                "report": '{"status": "BAZINGA", "summary": "TEXT", "acknowledge": {"A": "REASON"}}',
+            }
+        ]
         why = "- Work is done and waits for the project manager to confirm it."
         assert why in section(markdown, "Why you are called")
         assert section(markdown, "Groups") == ['- A ("A"): in_progress, awaits project_manager, to be confirmed']

@@ -56,7 +56,7 @@ class TestBlockers:
         assert "qa_expert@S1:A (report)" in row
 
     def test_the_text_says_where_there_are_none(self, run: Run) -> None:
-        assert run("audit", "blockers", "-s", "S1", "--status", "resolved").stdout == b"No blocker.\n"
+        assert run("audit", "blockers", "-s", "S1", "--status", "resolved").stdout == b"No blockers.\n"
 
 
 class TestGaps:
@@ -66,7 +66,7 @@ class TestGaps:
     def test_a_whole_record(self, ask: Ask, run: Run) -> None:
         answer = ask("audit", "gaps", "-s", "S1")
         assert (answer["success"], answer["gaps"], answer["_exit"], "exit_code" in answer) == (True, [], 0, False)
-        assert run("audit", "gaps", "-s", "S1").stdout == b"No gap.\n"
+        assert run("audit", "gaps", "-s", "S1").stdout == b"No gaps.\n"
 
     @pytest.mark.usefixtures("holed")
     def test_a_record_with_a_hole(self, ask: Ask, run: Run, lines: Lines) -> None:
@@ -120,7 +120,7 @@ class TestQuery:
         assert row == f"{'x' * 197}...  \\x1b[31m"
 
     def test_an_empty_answer_and_a_cut_one_say_so(self, run: Run) -> None:
-        assert run("audit", "query", "SELECT id FROM sessions WHERE 0").stdout == b"id\nNo row.\n"
+        assert run("audit", "query", "SELECT id FROM sessions WHERE 0").stdout == b"id\nNo rows.\n"
         done = run("audit", "query", "SELECT id FROM task_groups", "--limit", "1")
         assert done.stdout.decode().splitlines()[-1].startswith("There is more than this row: repeat with a larger")
         many = "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3"
