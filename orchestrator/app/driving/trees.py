@@ -126,8 +126,11 @@ def _author(role: str) -> str:
     return f"{role} <{role}@orchestrator.localhost>"
 
 
-def prove(tree: Tree, tell: Tell) -> None:
+def prove(tree: Tree, tell: Tell) -> str:
     """Put a group's branch into the integration branch, and require that it is there.
+
+    Returns:
+        The commit that is merged.
 
     Raises:
         Refused: MERGE_UNPROVEN, with what is missing. EnvironmentProblem: GIT_FAILED.
@@ -140,13 +143,14 @@ def prove(tree: Tree, tell: Tell) -> None:
         if not repository.contains(whole, into, repository.must(tree.path, "rev-parse", tree.branch)):
             raise _unproven(f"{tree.branch} is not contained in {into}")
         tell("warning", reason=f"{tree.group} has no commit of its own: nothing_to_merge")
-        return
+        return repository.must(tree.path, "rev-parse", tree.branch)
     repository.undo(whole, into, into)
     if repository.merge(whole, tree.branch, f"Merge {tree.group}", keeps_commit=True):
         repository.must(whole, "merge", "--abort")
         raise _unproven(f"{tree.branch} conflicts with {into}, which has moved meanwhile")
     if not repository.contains(whole, into, tree.branch):
         raise _unproven(f"{tree.branch} is not contained in {into}")
+    return repository.must(tree.path, "rev-parse", tree.branch)
 
 
 def _unproven(what: str) -> Refused:

@@ -138,6 +138,20 @@ def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one
     assert "nothing_to_merge" in reasons(team, "warning")
 
 
+@pytest.mark.parametrize("claimed", [pytest.param({}, id="none"), pytest.param({"commit": "0" * 40}, id="a wrong one")])
+def test_the_verdict_finds_the_commit_that_was_merged_whatever_the_agent_names(
+    team: Team, claimed: dict[str, str]
+) -> None:
+    """It is in the integration branch, and in none of the user's."""
+    team.desk.context.run = commands.run
+    team.desk.planned("S1", "A")
+    merge = says("developer", "MERGE_SUCCESS", details=claimed)
+    ended = team.drive(build("A", "built\n"), *through("A", merge), REST[3])
+    assert ended["outcome"] == "accepted", reasons(team, "verdict")
+    (verdict,) = [each for each in team.events if each["event"] == "verdict"]
+    assert [each for each in verdict["checks"] if each["id"] == "V16"] == []
+
+
 def test_nothing_is_removed_under_an_agent_at_work(team: Team) -> None:
     """A branch without a commit of its own is merged already, whatever its agent has in hand."""
     team.desk.planned("S1", "A")
