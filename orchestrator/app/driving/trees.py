@@ -20,6 +20,8 @@ NONE, WORKTREE = "none", "worktree"
 MERGE_ACTION = "spawn_merge"
 MERGED = "merge"
 """The effect of a report that says that a group is merged."""
+SUBMITTED = ("submit_test", "submit_review")
+"""The effects of a report that hands work on."""
 COMMITS = (*BUILDERS, QA)
 """The roles whose changes are committed."""
 
@@ -126,6 +128,11 @@ def _author(role: str) -> str:
     return f"{role} <{role}@orchestrator.localhost>"
 
 
+def is_empty(tree: Tree) -> bool:
+    """Whether a group's branch has no commit of its own."""
+    return repository.count(tree.path, refs.branch(tree.session), tree.branch) == 0
+
+
 def prove(tree: Tree, tell: Tell) -> str:
     """Put a group's branch into the integration branch, and require that it is there.
 
@@ -139,7 +146,7 @@ def prove(tree: Tree, tell: Tell) -> str:
     if repository.is_merging(tree.path) or repository.conflicts(tree.path):
         raise _unproven(f"the merge in {tree.path} is not finished: {', '.join(repository.conflicts(tree.path))}")
     into = refs.branch(tree.session)
-    if repository.count(tree.path, into, tree.branch) == 0:
+    if is_empty(tree):
         if not repository.contains(whole, into, repository.must(tree.path, "rev-parse", tree.branch)):
             raise _unproven(f"{tree.branch} is not contained in {into}")
         tell("warning", reason=f"{tree.group} has no commit of its own: nothing_to_merge")

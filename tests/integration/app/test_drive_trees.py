@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import subprocess
 from typing import Any
@@ -63,7 +64,7 @@ def test_the_work_is_put_together_beside_what_the_user_has_checked_out(team: Tea
     ended = team.drive(build("A", "built\n"), *REST)
     assert (ended["outcome"], ended["landed"], ended["next"][0]) == ("accepted", False, f"git merge {INTEGRATION}")
     assert [git(team.folder, *words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))] == before
-    assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "built"
+    assert (git(team.folder, "show", f"{INTEGRATION}:login.py"), reasons(team, "warning")) == ("built", "")
     said = git(team.folder, "log", "-1", "--format=%an %s", "orchestrator/S1/A")
     assert said == "developer developer on A, turn 3"
     assert team.rows("SELECT DISTINCT isolation FROM starts") == [("worktree",)]
@@ -130,6 +131,9 @@ def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
 def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one(team: Team) -> None:
     team.desk.planned("S1", "A")
     team.drive(says("developer", "READY_FOR_QA"), once=True)
+    assert "READY_FOR_QA was reported for A, whose branch has no commit" in reasons(team, "warning")
+    ((details,),) = team.rows("SELECT details FROM agent_reports WHERE role = 'developer'")
+    assert json.loads(details) == {"nothing_changed": True}
     (team.folder / "later.txt").write_text("x\n")
     git(team.folder, "add", "later.txt")
     git(team.folder, "commit", "-qm", "later")
