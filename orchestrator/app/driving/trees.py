@@ -104,19 +104,32 @@ def finish(tree: Tree, tell: Tell) -> None:
     """Keep what a turn's agent may write, and undo what it may not.
 
     Raises:
-        EnvironmentProblem: GIT_FAILED, such as by a hook of the repository.
+        EnvironmentProblem: GIT_FAILED, such as by a hook of the repository. Refused: MERGE_UNPROVEN, the agent has left
+            its branch for one that does not hold it.
     """
     if tree.role in COMMITS and tree.group is not None:
         if tree.merges and repository.conflicts(tree.path) and _has_markers(tree.path):
             return
         message = f"{tree.role} on {tree.group}, turn {tree.turn}"
         repository.commit(tree.path, message, _author(tree.role))
+        _return_to_branch(tree, tell)
         return
     left = repository.changed(tree.path)
     if left or repository.commit_of(tree.path, "HEAD") != tree.begun:
         repository.undo(tree.path, tree.branch, tree.begun)
         names = ", ".join(left[:20]) or "commits"
         tell("warning", reason=f"{tree.role} may not write here; undone: {names}")
+
+
+def _return_to_branch(tree: Tree, tell: Tell) -> None:
+    """Bring the work of an agent that has checked out something else to the branch that is merged later."""
+    if repository.git(tree.path, "symbolic-ref", "--quiet", "HEAD").output == f"refs/heads/{tree.branch}":
+        return
+    if not repository.contains(tree.path, "HEAD", tree.branch):
+        what = f"{tree.role} has checked out something in {tree.path} that does not hold {tree.branch}."
+        raise Refused("MERGE_UNPROVEN", what, "Work on the branch that was checked out")
+    repository.must(tree.path, "checkout", "--quiet", "-B", tree.branch)
+    tell("warning", reason=f"{tree.role} had checked out another branch; its work was moved to {tree.branch}")
 
 
 def _has_markers(path: str) -> bool:

@@ -13,7 +13,7 @@ from orchestrator.app import starts
 from orchestrator.app.driving import crew, preflight, trees
 from orchestrator.app.running import driven_turn
 from orchestrator.core import refs
-from orchestrator.errors import EnvironmentProblem
+from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import commands, owners
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
@@ -154,6 +154,31 @@ def test_the_verdict_finds_the_commit_that_was_merged_whatever_the_agent_names(
     assert ended["outcome"] == "accepted", reasons(team, "verdict")
     (verdict,) = [each for each in team.events if each["event"] == "verdict"]
     assert [each for each in verdict["checks"] if each["id"] == "V16"] == []
+
+
+@pytest.mark.parametrize("words", [("-b", "feature"), ("--detach",)])
+def test_work_on_another_branch_is_brought_to_the_one_that_is_merged(team: Team, words: tuple[str, ...]) -> None:
+    team.desk.planned("S1", "A")
+    start = {"session_id": "S1", "group_id": "A", "role": "developer", "turn": 3}
+    tree = trees.prepare(str(team.folder), start, "spawn", lambda *_: None)
+    git(pathlib.Path(tree.path), "checkout", "-q", *words)
+    pathlib.Path(tree.path, "login.py").write_text("built\n")
+    told: list[str] = []
+    trees.finish(tree, lambda _, **more: told.append(more["reason"]))
+    assert git(team.folder, "show", "orchestrator/S1/A:login.py") == "built"
+    assert ["another branch" in each for each in told] == [True]
+
+
+def test_a_branch_that_does_not_hold_the_groups_is_refused(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    start = {"session_id": "S1", "group_id": "A", "role": "developer", "turn": 3}
+    tree = trees.prepare(str(team.folder), start, "spawn", lambda *_: None)
+    pathlib.Path(tree.path, "login.py").write_text("built\n")
+    trees.finish(tree, lambda *_: None)
+    git(pathlib.Path(tree.path), "checkout", "-q", "--detach", "main")
+    with pytest.raises(Refused, match="does not hold orchestrator/S1/A"):
+        trees.finish(tree, lambda *_: None)
+    assert git(team.folder, "show", "orchestrator/S1/A:login.py") == "built"
 
 
 def test_nothing_is_removed_under_an_agent_at_work(team: Team) -> None:
