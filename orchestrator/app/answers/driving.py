@@ -7,6 +7,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from orchestrator.app.answers.shapes import Answer
+from orchestrator.app.answers.verdicts import CheckLine
 
 
 class Event(Answer):
@@ -24,6 +25,8 @@ class Event(Answer):
     reason: NotRequired[str]
     due_at: NotRequired[str]
     decision: NotRequired[dict[str, Any]]
+    verdict: NotRequired[str]
+    checks: NotRequired[list[CheckLine]]
 
 
 class Driven(Answer):
@@ -57,8 +60,9 @@ class Preflight(Answer):
 
 
 class Cleaned(Answer):
-    """`drive --clean`: branches that were removed with their worktrees; `kept` are those not merged into the branch that
-    is checked out, `in_use` those of a session with a turn under way."""
+    """`drive --clean`: branches that were removed with their worktrees. `kept` are not merged into the branch that is
+    checked out; `in_use` are those of a session with a turn under way.
+    """
 
     session_id: str
     removed: list[str]

@@ -84,7 +84,8 @@ def install(
         context: the project's database; None if it has none.
 
     Returns:
-        `project`, `scope`, `mode` (install, check or uninstall), `dry_run`, `changes` (path and change: create, update, remove, restore), `problems` (what was left, or
+        `project`, `scope`, `mode` (install, check or uninstall), `dry_run`,
+        `changes` (path and change: create, update, remove, restore), `problems` (what was left, or
         what a check found) and `exit_code` 1 if there is any.
 
     Raises:

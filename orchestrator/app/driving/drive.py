@@ -328,7 +328,8 @@ class Driver:
             if problem.code not in ("STATE_CHANGED", "SESSION_CLOSED"):
                 raise
             return None
-        self._tell("verdict", verdict=found["verdict"], reason=found["reason"])
+        noted = [each for each in found["checks"] if each["level"] != "info"]
+        self._tell("verdict", verdict=found["verdict"], reason=found["reason"], checks=noted)
         return None if found["recorded"] else self._ended(STALLED, f"no verdict could be recorded: {found['reason']}")
 
     def _ended(self, outcome: str, reason: str) -> Answer:

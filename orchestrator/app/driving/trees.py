@@ -20,6 +20,8 @@ NONE, WORKTREE = "none", "worktree"
 MERGE_ACTION = "spawn_merge"
 MERGED = "merge"
 """The effect of a report that says that a group is merged."""
+SUBMITTED = ("submit_test", "submit_review")
+"""The effects of a report that hands work on."""
 COMMITS = (*BUILDERS, QA)
 """The roles whose changes are committed."""
 
@@ -102,19 +104,32 @@ def finish(tree: Tree, tell: Tell) -> None:
     """Keep what a turn's agent may write, and undo what it may not.
 
     Raises:
-        EnvironmentProblem: GIT_FAILED, such as by a hook of the repository.
+        EnvironmentProblem: GIT_FAILED, such as by a hook of the repository. Refused: MERGE_UNPROVEN, the agent has left
+            its branch for one that does not hold it.
     """
     if tree.role in COMMITS and tree.group is not None:
         if tree.merges and repository.conflicts(tree.path) and _has_markers(tree.path):
             return
         message = f"{tree.role} on {tree.group}, turn {tree.turn}"
         repository.commit(tree.path, message, _author(tree.role))
+        _return_to_branch(tree, tell)
         return
     left = repository.changed(tree.path)
     if left or repository.commit_of(tree.path, "HEAD") != tree.begun:
         repository.undo(tree.path, tree.branch, tree.begun)
         names = ", ".join(left[:20]) or "commits"
         tell("warning", reason=f"{tree.role} may not write here; undone: {names}")
+
+
+def _return_to_branch(tree: Tree, tell: Tell) -> None:
+    """Bring the work of an agent that has checked out something else to the branch that is merged later."""
+    if repository.git(tree.path, "symbolic-ref", "--quiet", "HEAD").output == f"refs/heads/{tree.branch}":
+        return
+    if not repository.contains(tree.path, "HEAD", tree.branch):
+        what = f"{tree.role} has checked out something in {tree.path} that does not hold {tree.branch}."
+        raise Refused("MERGE_UNPROVEN", what, "Work on the branch that was checked out")
+    repository.must(tree.path, "checkout", "--quiet", "-B", tree.branch)
+    tell("warning", reason=f"{tree.role} had checked out another branch; its work was moved to {tree.branch}")
 
 
 def _has_markers(path: str) -> bool:
@@ -126,8 +141,16 @@ def _author(role: str) -> str:
     return f"{role} <{role}@orchestrator.localhost>"
 
 
-def prove(tree: Tree, tell: Tell) -> None:
+def is_empty(tree: Tree) -> bool:
+    """Whether a group's branch has no commit of its own."""
+    return repository.count(tree.path, refs.branch(tree.session), tree.branch) == 0
+
+
+def prove(tree: Tree, tell: Tell) -> str:
     """Put a group's branch into the integration branch, and require that it is there.
+
+    Returns:
+        The commit that is merged.
 
     Raises:
         Refused: MERGE_UNPROVEN, with what is missing. EnvironmentProblem: GIT_FAILED.
@@ -136,17 +159,18 @@ def prove(tree: Tree, tell: Tell) -> None:
     if repository.is_merging(tree.path) or repository.conflicts(tree.path):
         raise _unproven(f"the merge in {tree.path} is not finished: {', '.join(repository.conflicts(tree.path))}")
     into = refs.branch(tree.session)
-    if repository.count(tree.path, into, tree.branch) == 0:
+    if is_empty(tree):
         if not repository.contains(whole, into, repository.must(tree.path, "rev-parse", tree.branch)):
             raise _unproven(f"{tree.branch} is not contained in {into}")
         tell("warning", reason=f"{tree.group} has no commit of its own: nothing_to_merge")
-        return
+        return repository.must(tree.path, "rev-parse", tree.branch)
     repository.undo(whole, into, into)
     if repository.merge(whole, tree.branch, f"Merge {tree.group}", keeps_commit=True):
         repository.must(whole, "merge", "--abort")
         raise _unproven(f"{tree.branch} conflicts with {into}, which has moved meanwhile")
     if not repository.contains(whole, into, tree.branch):
         raise _unproven(f"{tree.branch} is not contained in {into}")
+    return repository.must(tree.path, "rev-parse", tree.branch)
 
 
 def _unproven(what: str) -> Refused:

@@ -185,9 +185,13 @@ def _measured(
         failed = gates.failing(context, start["session_id"], start["group_id"], status, folder)
         if failed and may_return:
             raise gates.refusal(start["session_id"], failed)
+        seen: Answer = {"gate_failures": failed} if failed else {}
+        if tree is not None and effect in trees.SUBMITTED and trees.is_empty(tree):
+            tell("warning", reason=f"{status} was reported for {tree.group}, whose branch has no commit of its own")
+            seen["nothing_changed"] = True
         if tree is not None and effect == trees.MERGED:
-            trees.prove(tree, tell)
-        return {"gate_failures": failed} if failed else {}
+            seen["commit"] = trees.prove(tree, tell)
+        return seen
 
     return prove
 

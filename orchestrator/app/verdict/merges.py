@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,20 @@ TIMEOUT_S = 60.0
 Run = Callable[..., Any]
 
 
-def look_up(found: tuple[Merge, ...], run: Run | None, root: Path) -> tuple[Merge, ...]:
+def look_up(
+    found: tuple[Merge, ...], run: Run | None, root: Path, targets: Sequence[str] = TARGETS
+) -> tuple[Merge, ...]:
     """The merges with what git says of their commits; each commit is looked up once.
 
     Args:
         found: the merges; those without a commit stay as they are.
         run: runs a command, as `orchestrator.runner.commands.run`; None where none can be run.
         root: the project's folder.
+        targets: the branches of which the first that is there is looked at.
     """
     if run is None or all(merge.commit is None for merge in found):
         return found
-    git = _Git(run, root)
+    git = _Git(run, root, targets)
     why = git.missing()
     if why is not None:
         return tuple(merge._replace(why=why) if merge.commit else merge for merge in found)
@@ -42,9 +45,10 @@ def _told(merge: Merge, told: tuple[bool | None, str] | None) -> Merge:
 class _Git:
     """A repository, asked through its own program."""
 
-    def __init__(self, run: Run, root: Path) -> None:
+    def __init__(self, run: Run, root: Path, targets: Sequence[str]) -> None:
         self._run = run
         self._root = root
+        self._targets = targets
         self._target = ""
         self._name = ""
 
@@ -58,7 +62,7 @@ class _Git:
             return f"git {inside.why}"
         if inside.status != 0 or inside.output.strip() != "true":
             return "the project root is no git repository"
-        names = [*((f"refs/heads/{name}", name) for name in TARGETS), ("HEAD", "what is checked out")]
+        names = [*((f"refs/heads/{name}", name) for name in self._targets), ("HEAD", "what is checked out")]
         for reference, name in names:
             tip = self._ask("rev-parse", "--verify", "--quiet", f"{reference}^{{commit}}")
             if tip.status == 0:

@@ -22,6 +22,7 @@ from orchestrator.app.kernel.context import Answer, Call, Context, Work, answere
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import merges, verdicts
 from orchestrator.app.verdict.requests import Validate
+from orchestrator.core import refs
 from orchestrator.core.suggestions import sentence, suggest
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.validation import checks
@@ -201,7 +202,10 @@ def _outside(context: Context, seen: snapshot.Seen, timeout_s: int | None) -> Ou
         return Outside(faults, (), None, pending)
     runnable = (each for each in _commanded(seen.snapshot) if each.id not in pending)
     tried = tuple(_tried(context, criterion, root, timeout_s) for criterion in runnable)
-    return Outside(faults, tried, merges.look_up(seen.snapshot.merges, context.run, root), pending)
+    # Groups of a session with worktrees are merged into its integration branch, and into the user's after ACCEPT.
+    is_isolated = root != attached.project_root(context.path)
+    targets = (refs.branch(seen.snapshot.session),) if is_isolated else merges.TARGETS
+    return Outside(faults, tried, merges.look_up(seen.snapshot.merges, context.run, root, targets), pending)
 
 
 def _tried(context: Context, criterion: Criterion, root: Path, timeout_s: int) -> Tried:

@@ -74,9 +74,10 @@ class Teller:
 
 
 def line(event: Answer) -> str:
-    """An event in one line."""
+    """An event in one line; the errors and warnings of a verdict in one each."""
     words = f"{_who(event)}{_LINES[event['event']].format(**_Words(event))}"
-    return visible(f"{words}{_then(event.get('decision'))}")
+    checks = (f"{each['id']} {each['level']} {each['subject']}: {each['message']}" for each in event.get("checks", ()))
+    return "\n  ".join(map(visible, [f"{words}{_then(event.get('decision'))}", *checks]))
 
 
 _LINES = {

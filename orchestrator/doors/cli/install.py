@@ -67,7 +67,8 @@ def _require_found(path: str, folder: Path) -> None:
 
 
 _DONE = {"create": "created", "update": "updated", "remove": "removed", "restore": "restored"}
-_NOTHING = {"install": "Everything is in place.", "check": "Everything is in place.", "uninstall": "Nothing is installed."}
+_IN_PLACE = "Everything is in place."
+_NOTHING = {"install": _IN_PLACE, "check": _IN_PLACE, "uninstall": "Nothing is installed."}
 
 
 def show(answer: dict[str, Any]) -> str:

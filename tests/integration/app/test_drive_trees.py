@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import subprocess
 from typing import Any
@@ -12,7 +13,7 @@ from orchestrator.app import starts
 from orchestrator.app.driving import crew, preflight, trees
 from orchestrator.app.running import driven_turn
 from orchestrator.core import refs
-from orchestrator.errors import EnvironmentProblem
+from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import commands, owners
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
@@ -63,7 +64,7 @@ def test_the_work_is_put_together_beside_what_the_user_has_checked_out(team: Tea
     ended = team.drive(build("A", "built\n"), *REST)
     assert (ended["outcome"], ended["landed"], ended["next"][0]) == ("accepted", False, f"git merge {INTEGRATION}")
     assert [git(team.folder, *words) for words in (("rev-parse", "HEAD"), ("status", "--porcelain"))] == before
-    assert git(team.folder, "show", f"{INTEGRATION}:login.py") == "built"
+    assert (git(team.folder, "show", f"{INTEGRATION}:login.py"), reasons(team, "warning")) == ("built", "")
     said = git(team.folder, "log", "-1", "--format=%an %s", "orchestrator/S1/A")
     assert said == "developer developer on A, turn 3"
     assert team.rows("SELECT DISTINCT isolation FROM starts") == [("worktree",)]
@@ -130,12 +131,54 @@ def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
 def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one(team: Team) -> None:
     team.desk.planned("S1", "A")
     team.drive(says("developer", "READY_FOR_QA"), once=True)
+    assert "READY_FOR_QA was reported for A, whose branch has no commit" in reasons(team, "warning")
+    ((details,),) = team.rows("SELECT details FROM agent_reports WHERE role = 'developer'")
+    assert json.loads(details) == {"nothing_changed": True}
     (team.folder / "later.txt").write_text("x\n")
     git(team.folder, "add", "later.txt")
     git(team.folder, "commit", "-qm", "later")
     assert team.drive(*REST)["outcome"] == "accepted"
     assert "later.txt" in git(team.folder, "ls-tree", "--name-only", INTEGRATION)
     assert "nothing_to_merge" in reasons(team, "warning")
+
+
+@pytest.mark.parametrize("claimed", [pytest.param({}, id="none"), pytest.param({"commit": "0" * 40}, id="a wrong one")])
+def test_the_verdict_finds_the_commit_that_was_merged_whatever_the_agent_names(
+    team: Team, claimed: dict[str, str]
+) -> None:
+    """It is in the integration branch, and in none of the user's."""
+    team.desk.context.run = commands.run
+    team.desk.planned("S1", "A")
+    merge = says("developer", "MERGE_SUCCESS", details=claimed)
+    ended = team.drive(build("A", "built\n"), *through("A", merge), REST[3])
+    assert ended["outcome"] == "accepted", reasons(team, "verdict")
+    (verdict,) = [each for each in team.events if each["event"] == "verdict"]
+    assert [each for each in verdict["checks"] if each["id"] == "V16"] == []
+
+
+@pytest.mark.parametrize("words", [("-b", "feature"), ("--detach",)])
+def test_work_on_another_branch_is_brought_to_the_one_that_is_merged(team: Team, words: tuple[str, ...]) -> None:
+    team.desk.planned("S1", "A")
+    start = {"session_id": "S1", "group_id": "A", "role": "developer", "turn": 3}
+    tree = trees.prepare(str(team.folder), start, "spawn", lambda *_: None)
+    git(pathlib.Path(tree.path), "checkout", "-q", *words)
+    pathlib.Path(tree.path, "login.py").write_text("built\n")
+    told: list[str] = []
+    trees.finish(tree, lambda _, **more: told.append(more["reason"]))
+    assert git(team.folder, "show", "orchestrator/S1/A:login.py") == "built"
+    assert ["another branch" in each for each in told] == [True]
+
+
+def test_a_branch_that_does_not_hold_the_groups_is_refused(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    start = {"session_id": "S1", "group_id": "A", "role": "developer", "turn": 3}
+    tree = trees.prepare(str(team.folder), start, "spawn", lambda *_: None)
+    pathlib.Path(tree.path, "login.py").write_text("built\n")
+    trees.finish(tree, lambda *_: None)
+    git(pathlib.Path(tree.path), "checkout", "-q", "--detach", "main")
+    with pytest.raises(Refused, match="does not hold orchestrator/S1/A"):
+        trees.finish(tree, lambda *_: None)
+    assert git(team.folder, "show", "orchestrator/S1/A:login.py") == "built"
 
 
 def test_nothing_is_removed_under_an_agent_at_work(team: Team) -> None:
