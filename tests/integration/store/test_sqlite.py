@@ -318,6 +318,18 @@ def test_a_read_only_database_is_read_and_not_written(
     assert os.listdir(open_folder) == ["orchestrator.db"]
 
 
+def test_a_read_only_mount_is_not_taken_for_missing_permissions(
+    template: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writable = os.statvfs(template)
+    flags = (*writable[:8], writable.f_flag | os.ST_RDONLY, *writable[9:])
+    monkeypatch.setattr(os, "statvfs", lambda path: os.statvfs_result(flags))
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: not mode & os.W_OK)
+    with pytest.raises(errors.EnvironmentProblem, match="mounted read-only") as caught:
+        sqlite.connect(template, write=True)
+    assert (caught.value.code, "chmod" in caught.value.suggestion) == ("READ_ONLY", False)
+
+
 def test_a_log_that_a_reader_may_not_take_in_is_named(
     template: pathlib.Path, open_folder: pathlib.Path, unprivileged: Unprivileged
 ) -> None:
