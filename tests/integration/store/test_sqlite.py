@@ -194,7 +194,8 @@ def test_on_a_disk_without_shared_memory_a_rollback_journal_serves_with_a_warnin
     assert sorted(os.listdir(without_shared_memory.parent / "below" / ".orchestrator")) == [
         ".gitignore", "orchestrator.db",
     ]  # fmt: skip
-    assert [each.id for each in doctor.doctor(str(path), {}, pathlib.Path("/")).findings] == ["JOURNAL_MODE"]
+    found = [each.id for each in doctor.doctor(str(path), {}, pathlib.Path("/")).findings]
+    assert found == ["NO_WORKFLOW", "JOURNAL_MODE"], "an upgrade alone loads no workflow"
 
 
 @pytest.mark.parametrize("there", [(), ("folder",), ("folder", "other"), ("folder", "empty")], ids=str)
