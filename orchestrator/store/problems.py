@@ -229,6 +229,13 @@ def busy(path: str, deadline_s: float = 0.0) -> errors.EnvironmentProblem:
 
 def read_only(path: str, locked: Sequence[str] = ()) -> errors.EnvironmentProblem:
     """Reading may work, writing does not; `locked` are the files and folders that may not be written, if known."""
+    if _is_mounted_read_only(path):
+        return errors.EnvironmentProblem(
+            "READ_ONLY",
+            f"The database {path} is read-only: it is on a file system that is mounted read-only.",
+            f"mount the file system of {quoted(path)} read-write, or name a copy elsewhere by --db",
+            db=path,
+        )
     names = " ".join(quoted(each) for each in locked or (path, _folder(path)))
     return errors.EnvironmentProblem(
         "READ_ONLY",
@@ -236,6 +243,14 @@ def read_only(path: str, locked: Sequence[str] = ()) -> errors.EnvironmentProble
         f"chmod u+w {names}",
         db=path,
     )
+
+
+def _is_mounted_read_only(path: str) -> bool:
+    """Whether nobody may write on the file system of a path, whatever the permissions; False where it is not told."""
+    try:
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    except (AttributeError, OSError):
+        return False
 
 
 def unread_log(path: str) -> errors.EnvironmentProblem:

@@ -195,7 +195,7 @@ def test_on_a_disk_without_shared_memory_a_rollback_journal_serves_with_a_warnin
         ".gitignore", "orchestrator.db",
     ]  # fmt: skip
     found = [each.id for each in doctor.doctor(str(path), {}, pathlib.Path("/")).findings]
-    assert found == ["NO_WORKFLOW", "JOURNAL_MODE"]
+    assert found == ["NO_WORKFLOW", "JOURNAL_MODE"], "an upgrade alone loads no workflow"
 
 
 @pytest.mark.parametrize("there", [(), ("folder",), ("folder", "other"), ("folder", "empty")], ids=str)
@@ -317,6 +317,18 @@ def test_a_read_only_database_is_read_and_not_written(
     assert unprivileged(lambda: attempts(path)) == [["kept"], "READ_ONLY"]
     assert path.read_bytes() == before
     assert os.listdir(open_folder) == ["orchestrator.db"]
+
+
+def test_a_read_only_mount_is_not_taken_for_missing_permissions(
+    template: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writable = os.statvfs(template)
+    flags = (*writable[:8], writable.f_flag | os.ST_RDONLY, *writable[9:])
+    monkeypatch.setattr(os, "statvfs", lambda path: os.statvfs_result(flags))
+    monkeypatch.setattr(os, "access", lambda path, mode, **_: not mode & os.W_OK)
+    with pytest.raises(errors.EnvironmentProblem, match="mounted read-only") as caught:
+        sqlite.connect(template, write=True)
+    assert (caught.value.code, "chmod" in caught.value.suggestion) == ("READ_ONLY", False)
 
 
 def test_a_log_that_a_reader_may_not_take_in_is_named(

@@ -29,7 +29,7 @@ def test_p39_the_hint_is_about_what_decided(rule: str, code: str | None, part: s
 @pytest.mark.parametrize(
     ("reason", "hint"),
     [("DISK_FULL: the disk is full: the output was kept up to byte 0.", "Free space"),
-     ("EVIDENCE_DELETED: the evidence folder of the session was deleted while the executor ran", "Enter the task again")],
+     ("EVIDENCE_DELETED: the evidence folder was deleted while the executor ran", "Enter the task again")],
 )  # fmt: skip
 def test_p39_no_hint_promises_all_of_an_output_that_was_not_kept(reason: str, hint: str) -> None:
     found = hints.of("executor_error", states.FAILED, reason, "E503", "task-1") or ""
