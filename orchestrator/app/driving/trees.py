@@ -7,6 +7,7 @@ and the files that the user has checked out are never touched, except by `--land
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from orchestrator.app.driving.events import Tell
 from orchestrator.core import refs
@@ -20,6 +21,9 @@ NONE, WORKTREE = "none", "worktree"
 MERGE_ACTION = "spawn_merge"
 MERGED = "merge"
 """The effect of a report that says that a group is merged."""
+SUBMITTED = ("submit_test", "submit_review")
+"""The effects of reports that hand work on."""
+UNCHANGED, NOTHING = "NOTHING_CHANGED", "nothing_to_merge"
 COMMITS = (*BUILDERS, QA)
 """The roles whose changes are committed."""
 
@@ -126,8 +130,32 @@ def _author(role: str) -> str:
     return f"{role} <{role}@orchestrator.localhost>"
 
 
-def prove(tree: Tree, tell: Tell) -> None:
+def measure(tree: Tree, effect: str, *, asks: bool, tell: Tell) -> dict[str, Any] | None:
+    """What was seen of that which a report with an effect claims; None where nothing is to be seen of it.
+
+    Args:
+        asks: whether the agent can be asked why nothing has changed.
+
+    Raises:
+        Refused: MERGE_UNPROVEN, as `prove`; NOTHING_CHANGED: work is handed on, and the tree is as it was.
+        EnvironmentProblem: GIT_FAILED.
+    """
+    if effect == MERGED:
+        return {"merge": prove(tree, tell), "commit": repository.commit_of(tree.path, tree.branch)}
+    if effect not in SUBMITTED or tree.role not in BUILDERS:
+        return None
+    changed = repository.differs(tree.path, tree.begun, "HEAD")
+    if asks and not changed:
+        what = "You hand work on, but nothing in your folder has changed in this turn."
+        raise Refused(UNCHANGED, what, "Do the work, or report the same once more if nothing is to be changed")
+    return {"changed": changed, "commit": repository.commit_of(tree.path, "HEAD")}
+
+
+def prove(tree: Tree, tell: Tell) -> str:
     """Put a group's branch into the integration branch, and require that it is there.
+
+    Returns:
+        `merged`, or `nothing_to_merge` where the group has no commit of its own.
 
     Raises:
         Refused: MERGE_UNPROVEN, with what is missing. EnvironmentProblem: GIT_FAILED.
@@ -139,14 +167,15 @@ def prove(tree: Tree, tell: Tell) -> None:
     if repository.count(tree.path, into, tree.branch) == 0:
         if not repository.contains(whole, into, repository.must(tree.path, "rev-parse", tree.branch)):
             raise _unproven(f"{tree.branch} is not contained in {into}")
-        tell("warning", reason=f"{tree.group} has no commit of its own: nothing_to_merge")
-        return
+        tell("warning", reason=f"{tree.group} has no commit of its own: {NOTHING}")
+        return NOTHING
     repository.undo(whole, into, into)
     if repository.merge(whole, tree.branch, f"Merge {tree.group}", keeps_commit=True):
         repository.must(whole, "merge", "--abort")
         raise _unproven(f"{tree.branch} conflicts with {into}, which has moved meanwhile")
     if not repository.contains(whole, into, tree.branch):
         raise _unproven(f"{tree.branch} is not contained in {into}")
+    return "merged"
 
 
 def _unproven(what: str) -> Refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import subprocess
 from typing import Any
@@ -10,9 +11,10 @@ import pytest
 
 from orchestrator.app import starts
 from orchestrator.app.driving import crew, preflight, trees
+from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn
 from orchestrator.core import refs
-from orchestrator.errors import EnvironmentProblem
+from orchestrator.errors import EnvironmentProblem, Refused
 from orchestrator.runner import commands, owners
 from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
@@ -114,6 +116,48 @@ def test_a_merge_that_was_not_seen_goes_back_with_the_reason(team: Team) -> None
     assert team.rows("SELECT code FROM refusals WHERE role = 'developer'") == [("MERGE_UNPROVEN",)]
 
 
+def test_a_merge_of_a_worktree_is_taken_with_its_proof_alone(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(build("A", "built\n"), *REST[:2], max_steps=3)
+    start = team.left(owners.mine(), isolation="worktree")
+    # The driver's own word is not enough, and neither is that of a person who takes the turn over.
+    message = "STATUS: MERGE_SUCCESS"
+    for report in (
+        lambda: last_messages.report(team.desk.context, start, message),
+        lambda: team.desk.report("developer MERGE_SUCCESS", "A", interrupt=True),
+        lambda: team.desk.report("developer MERGE_SUCCESS", "A", interrupt=True, details={"measured": {"merge": "x"}}),
+    ):
+        with pytest.raises(Refused) as caught:
+            report()
+        assert caught.value.code == "MERGE_UNPROVEN"
+    assert team.rows("SELECT merged_met FROM completion_paths WHERE group_id = 'A'") == [(0,)]
+    last_messages.report(team.desk.context, start, message, lambda *_: last_messages.Proven({}, {"merge": "merged"}))
+    assert team.rows("SELECT merged_met FROM completion_paths WHERE group_id = 'A'") == [(1,)]
+
+
+def test_what_was_seen_stands_beside_the_report_and_in_the_verdict(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    idle = says("developer", "READY_FOR_QA")
+    assert team.drive(idle, idle, *REST)["outcome"] == "accepted"
+    assert "nothing in your folder has changed" in reasons(team, "sent_back")
+    assert team.told("sent_back") == ["sent_back"]
+    assert team.rows("SELECT code FROM refusals") == [("NOTHING_CHANGED",)]
+    measured = team.rows(
+        "SELECT json_extract(input, '$.measured.changed'), json_extract(input, '$.measured.merge') FROM audit_events"
+        " WHERE kind = 'route' AND json_extract(input, '$.measured') IS NOT NULL ORDER BY seq"
+    )
+    assert measured == [(0, None), (None, "nothing_to_merge")]
+    ((seq,),) = team.rows("SELECT seq FROM agent_reports WHERE response_status = 'READY_FOR_QA'")
+    told = team.desk.call("why", id=f"S1:D{seq}")
+    assert told["report"]["measured"]["changed"] is False
+    assert "What was seen of it: changed: no; commit: " in " ".join(told["sentences"])
+    ((checks,),) = team.rows("SELECT json_extract(input, '$.found.verdict.checks') FROM audit_events"
+                             " WHERE kind = 'validate'")
+    found = [each for each in json.loads(checks) if each["id"] == "V17"]
+    assert [(each["level"], each["subject"]) for each in found] == [("warning", "A")] * 2
+    assert team.desk.call("audit replay", session_id="S1")["equal"] is True
+
+
 def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
     team.desk.planned("S1", "A")
     steps = [
@@ -129,7 +173,7 @@ def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
 
 def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one(team: Team) -> None:
     team.desk.planned("S1", "A")
-    team.drive(says("developer", "READY_FOR_QA"), once=True)
+    team.drive(*[says("developer", "READY_FOR_QA")] * 2, once=True)
     (team.folder / "later.txt").write_text("x\n")
     git(team.folder, "add", "later.txt")
     git(team.folder, "commit", "-qm", "later")
