@@ -7,6 +7,7 @@ and the files that the user has checked out are never touched, except by `--land
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 from orchestrator.app.driving.events import Tell
@@ -197,6 +198,15 @@ def land(root: str, session: str) -> str | None:
         return "the working tree has changes of its own"
     ran = repository.git(root, "merge", "--ff-only", "--quiet", branch)
     return None if ran.status == 0 else (ran.errors or ran.output)[-300:]
+
+
+def left(root: str, sessions: Iterable[str]) -> dict[str, list[str]]:
+    """The branches that sessions have left in a project, by session; those that have left none are not named."""
+    if not os.path.isdir(os.path.join(root, ".orchestrator", "worktrees")):
+        return {}
+    names = repository.branches(root, refs.PREFIX)
+    found = {id_: [each for each in names if each.split("/")[1:2] == [refs.part(id_)]] for id_ in sessions}
+    return {id_: branches for id_, branches in found.items() if branches}
 
 
 def clean(root: str, session: str, *, in_use: bool) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import starts
+from orchestrator.app import maintenance, starts
 from orchestrator.app.driving import crew, preflight, trees
 from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn
@@ -20,6 +20,7 @@ from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
 
 INTEGRATION = "orchestrator/S1/_integration"
+LEFT = "TREES_LEFT"
 MERGES = says("developer", "MERGE_SUCCESS", "B", writes={"login.py": "of both\n"})
 
 
@@ -76,7 +77,13 @@ def test_accepted_work_lands_where_that_is_a_step_forward_and_is_cleaned_up_afte
     team.desk.planned("S1", "A")
     assert team.drive(build("A", "built\n"), *REST, land=True)["landed"] is True
     assert (team.folder / "login.py").read_text() == "built\n"
+    findings = maintenance.doctor(str(team.desk.path), {}, team.folder)["findings"]
+    left = [each for each in findings if each["id"] == LEFT]
+    assert [(each["subject"], each["suggestion"]) for each in left] == [("S1", "orchestrator drive S1 --clean")]
+    assert f"orchestrator/S1/A, {INTEGRATION}" in left[0]["message"]
     cleaned = team.drive(clean=True)
+    findings = maintenance.doctor(str(team.desk.path), {}, team.folder)["findings"]
+    assert LEFT not in [each["id"] for each in findings]
     assert (cleaned["removed"], cleaned["kept"]) == (["orchestrator/S1/A", INTEGRATION], [])
     assert git(team.folder, "branch", "--format=%(refname:short)") == "main"
 
@@ -253,6 +260,13 @@ def test_where_no_worktree_can_be_made_nothing_is_started(team: Team, tmp_path: 
     git(team.folder, "branch", "orchestrator")
     assert "A branch is called orchestrator" in preflight._repository(str(team.folder)).message
     assert "not the root of a git repository" in preflight._repository(str(tmp_path)).message
+
+
+def test_signed_commits_are_named_before_anything_is_started(team: Team) -> None:
+    assert preflight.warnings(str(team.folder), trees.WORKTREE) == []
+    git(team.folder, "config", "commit.gpgsign", "yes")
+    (said,) = preflight.warnings(str(team.folder), trees.WORKTREE)
+    assert said.startswith("commits are signed here")
 
 
 PARTS = [
