@@ -481,6 +481,7 @@ def test_every_kind_of_event_is_known_to_change_the_judgement_or_not() -> None:
         "run queue", "run retry", "run cancel", "run unanswered", "run stop", "run abandon", "run hold", "run finish",
         "run expire", "run choose", "turn finish", "turn abandon", "criterion add", "criterion approve",
         "criterion set", "criterion remove", "give up", "import peer", "validate", "agent register", "agent deactivate",
+        "drive",
     }  # fmt: skip
 
 
