@@ -246,6 +246,27 @@ def _of_people(path: str, at: str) -> str:
         connection.close()
 
 
+_ENDED = "SELECT id FROM sessions WHERE status = 'ended' ORDER BY id"
+
+
+def _of_trees(path: str) -> list[Problem]:
+    """What drivers have left of sessions that have ended: branches, each with its worktree."""
+    from orchestrator.app.driving import trees
+    from orchestrator.app.kernel import attached
+    from orchestrator.store.maintenance import Problem
+
+    connection = sqlite.open_file(path, write=False)
+    try:
+        ended = [str(row[0]) for row in connection.execute(_ENDED)]
+    finally:
+        connection.close()
+    found = []
+    for id_, branches in trees.left(str(attached.project_root(path)), ended).items():
+        what = f"Session {id_} has ended, and its branches and worktrees are still there: {', '.join(branches)}."
+        found.append(Problem("TREES_LEFT", "info", id_, what, suggest("drive", session_id=id_, clean=True)))
+    return found
+
+
 def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path, at: str | None = None) -> Answer:
     """Diagnose the database, and suggest the command that fixes it; for any state of the file.
 
@@ -264,9 +285,10 @@ def doctor(explicit: str | None, environment: Mapping[str, str], folder: Path, a
     sound = all(finding.severity != "error" for finding in report.findings)
     readable = report.path if sound and report.path and os.path.exists(report.path) else None
     of_runs = _of_runs(readable) if readable else []
+    of_trees = _of_trees(readable) if readable else []
     if readable and at is not None:
         report.facts["persons"] = _of_people(readable, at)
-    findings = [finding._asdict() for finding in (*report.findings, *of_runs, *_of_the_system())]
+    findings = [finding._asdict() for finding in (*report.findings, *of_runs, *of_trees, *_of_the_system())]
     ok = all(finding["severity"] != "error" for finding in findings)
     return {
         "success": True,

@@ -88,6 +88,7 @@ PENDING_CRITERIA = """SELECT * FROM criteria INDEXED BY ix_criteria_created WHER
 START = "SELECT * FROM starts WHERE session_id = :session AND group_id = :group AND turn = :turn AND seq = :seq"
 START_OF_TURN = """SELECT * FROM starts INDEXED BY ix_starts_open WHERE session_id = :session
     AND group_id = :group AND turn = :turn AND ended_seq IS NULL"""
+MEASURED = "SELECT json_extract(input, '$.measured') FROM audit_events WHERE session_id = :session AND seq = :seq"
 NEWEST_START = """SELECT ended_seq, outcome, due_at, reason, worker FROM starts INDEXED BY sqlite_autoindex_starts_1
     WHERE session_id = :session AND group_id = :group AND turn = :turn ORDER BY seq DESC LIMIT 1"""
 LIMITED_STARTS = """SELECT count(*) FROM starts INDEXED BY sqlite_autoindex_starts_1 WHERE session_id = :session

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from orchestrator.core import strictjson
 from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, RuleChange, Snapshot
+from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Measured, Merge, RuleChange, Snapshot
 from orchestrator.store import evidence, gaps, moment, sqlite, step, verifying, versions
 from orchestrator.store.constants import STORE_CHAIN
 
@@ -80,6 +80,12 @@ _ENROLMENTS = f"""SELECT t.agent_id, t.what || ' at ' || t.at || ' through ' || 
     JOIN audit_events e ON e.session_id = :chain AND e.seq = t.seq ORDER BY t.seq"""
 _MERGES = """SELECT group_id, details FROM agent_reports INDEXED BY ix_agent_reports_merge
     WHERE session_id = :session AND effect = 'merge' ORDER BY group_id, seq"""
+_MEASURED = """SELECT coalesce(r.group_id, 'report ' || r.seq), r.effect, json_extract(e.input, '$.measured.merge'),
+    json_extract(e.input, '$.measured.changed')
+    FROM starts s INDEXED BY ix_starts_open CROSS JOIN agent_reports r INDEXED BY ix_agent_reports_key
+    CROSS JOIN audit_events e WHERE s.session_id = :session AND s.ended_seq IS NULL AND s.isolation = 'worktree'
+    AND r.session_id = s.session_id AND r.group_id IS nullif(s.group_id, '') AND r.role = s.role AND r.turn = s.turn
+    AND e.session_id = r.session_id AND e.seq = r.seq ORDER BY r.seq, r.part"""
 _REPAIRS = """SELECT 'step ' || seq, CASE kind WHEN 'repair' THEN 'guards were made anew by '
     ELSE 'a backup was put in place by ' END || actor || ' at ' || at FROM audit_events
     WHERE session_id = :chain AND kind IN ('repair', 'restore') ORDER BY seq"""
@@ -189,6 +195,7 @@ class _Reading:
             repairs=self._findings(_REPAIRS, chain=STORE_CHAIN),
             tasks=tuple(each for sql in _TASKS for each in self._findings(sql)),
             merges=tuple(self._merges(groups, paths)),
+            measured=tuple(self._measured()),
             rule_changes=tuple(self._rule_changes()),
             workflow=vouched,
             unvouched_workflow=unvouched,
@@ -268,6 +275,10 @@ class _Reading:
         for group, *_, reviewed_why, reviewed_seq, _ in paths.values():
             if reviewed_why == "reviewed":
                 yield Finding(group, f"its mandatory review was given by report {self._session}:R{reviewed_seq}")
+
+    def _measured(self) -> Iterator[Measured]:
+        for subject, effect, merge, changed in self._rows(_MEASURED):
+            yield Measured(subject, effect, merge, None if changed is None else bool(changed))
 
     def _merges(self, groups: Iterable[Group], paths: dict[str, Any]) -> Iterator[Merge]:
         details = dict(self._rows(_MERGES))

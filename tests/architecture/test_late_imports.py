@@ -22,10 +22,11 @@ LATE = frozenset("""
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.answers
     app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
-    app.audit.replayed app.audit.telling app.demo app.driving.demonstration app.engine.state_changes
+    app.audit.replayed app.audit.telling app.demo app.driving.demonstration app.driving.trees app.engine.state_changes
     app.engine.feasible app.engine.scheduler
     app.engine.task_blocks
-    app.kernel.agent_checks app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
+    app.kernel.agent_checks app.kernel.attached
+    app.kernel.credentials app.kernel.human app.kernel.moments app.kernel.operations
     app.kernel.outside app.kernel.pooling app.kernel.unread app.kernel.views app.maintenance app.people.answering
     app.people.verification app.proof.proving app.questions.inbox app.questions.question_views
     app.reports.limits app.reports.reported_plan app.reports.withheld_reports app.running.hooks

@@ -244,12 +244,25 @@ def _decision(context: Context, session_id: str, short: str, id: str) -> Answer:
         "session_id": session_id,
         "group_id": row["group_id"],
         "decision": decision,
-        "report": {name: report[name] for name in _REPORT_COLUMNS} if report else None,
+        "report": _report(context, session_id, report) if report else None,
         "transition": _transition(context, row, report) if report else None,
         "rules": decision["rules"],
         "consequences": _consequences(context, row),
     }
     return answer | {"sentences": _decision_sentences(answer)}
+
+
+def _report(context: Context, session_id: str, report: Row) -> Answer:
+    """What was reported, and what was seen of that by whoever ran its agent."""
+    (measured,) = context.reader.one(queries.MEASURED, session=session_id, seq=report["seq"]) or (None,)
+    seen = {"measured": strictjson.stored(str(measured))} if measured else {}
+    return {name: report[name] for name in _REPORT_COLUMNS} | seen
+
+
+def _seen(measured: Answer) -> str:
+    """What was measured, in words."""
+    words = {True: "yes", False: "no"}
+    return "; ".join(f"{name}: {words.get(value, value)}" for name, value in measured.items())
 
 
 def _consequences(context: Context, row: Row) -> list[Answer]:
@@ -305,6 +318,8 @@ def _decision_sentences(answer: Answer) -> list[str]:
         sentences = [f"{report['agent_id']} reported {report['response_status']}{spelt} as {report['role']}."]
         if report["effect"] == WITHHELD:
             sentences.append("It has no effect until a person lets it go on.")
+        if "measured" in report:
+            sentences.append(f"What was seen of it: {_seen(report['measured'])}.")
     if transition is not None:
         alias = f", reached by the alias {transition['alias']}" if transition["alias"] else ""
         goes = f"{transition['next_agent'] or 'nobody'}, {transition['action']}"

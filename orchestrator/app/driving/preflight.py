@@ -43,7 +43,9 @@ def warnings(root: str, isolation: str) -> list[str]:
     """What a person should know before the first turn, and what stops nothing."""
     if isolation == trees.WORKTREE:
         detached = "no branch is checked out (detached HEAD), so --land and --clean leave everything as it is"
-        return [] if repository.has_branch(root) else [detached]
+        signed = "commits are signed here, those of the driver as well, and nobody can be asked for a passphrase"
+        signs = repository.git(root, "config", "--type=bool", "commit.gpgsign").output == "true"
+        return [*([] if repository.has_branch(root) else [detached]), *([signed] if signs else [])]
     found = ["all agents work in the project's folder, one turn at a time, and nothing is committed"]
     missing = f"{root} is not the root of a git repository with a commit"
     return [f"{missing}: {found[0]}"] if trees.usual(root) == trees.NONE else found

@@ -7,6 +7,8 @@ and the files that the user has checked out are never touched, except by `--land
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import Any
 
 from orchestrator.app.driving.events import Tell
 from orchestrator.core import refs
@@ -21,7 +23,8 @@ MERGE_ACTION = "spawn_merge"
 MERGED = "merge"
 """The effect of a report that says that a group is merged."""
 SUBMITTED = ("submit_test", "submit_review")
-"""The effects of a report that hands work on."""
+"""The effects of reports that hand work on."""
+UNCHANGED, NOTHING = "NOTHING_CHANGED", "nothing_to_merge"
 COMMITS = (*BUILDERS, QA)
 """The roles whose changes are committed."""
 
@@ -141,16 +144,34 @@ def _author(role: str) -> str:
     return f"{role} <{role}@orchestrator.localhost>"
 
 
-def is_empty(tree: Tree) -> bool:
-    """Whether a group's branch has no commit of its own."""
-    return repository.count(tree.path, refs.branch(tree.session), tree.branch) == 0
+def measure(tree: Tree, effect: str, *, asks: bool, tell: Tell) -> dict[str, Any] | None:
+    """What was seen of that which a report with an effect claims; None where nothing is to be seen of it.
+
+    Args:
+        asks: whether the agent can be asked why nothing has changed.
+
+    Raises:
+        Refused: MERGE_UNPROVEN, as `prove`; NOTHING_CHANGED: work is handed on, and the tree is as it was.
+        EnvironmentProblem: GIT_FAILED.
+    """
+    if effect == MERGED:
+        return {"merge": prove(tree, tell), "commit": repository.commit_of(tree.path, tree.branch)}
+    if effect not in SUBMITTED or tree.role not in BUILDERS:
+        return None
+    changed = repository.differs(tree.path, tree.begun, "HEAD")
+    if asks and not changed:
+        what = "You hand work on, but nothing in your folder has changed in this turn."
+        raise Refused(UNCHANGED, what, "Do the work, or report the same once more if nothing is to be changed")
+    if not changed:
+        tell("warning", reason=f"{tree.group} was handed on, and nothing has changed in its folder in this turn")
+    return {"changed": changed, "commit": repository.commit_of(tree.path, "HEAD")}
 
 
 def prove(tree: Tree, tell: Tell) -> str:
     """Put a group's branch into the integration branch, and require that it is there.
 
     Returns:
-        The commit that is merged.
+        `merged`, or `nothing_to_merge` where the group has no commit of its own.
 
     Raises:
         Refused: MERGE_UNPROVEN, with what is missing. EnvironmentProblem: GIT_FAILED.
@@ -159,18 +180,18 @@ def prove(tree: Tree, tell: Tell) -> str:
     if repository.is_merging(tree.path) or repository.conflicts(tree.path):
         raise _unproven(f"the merge in {tree.path} is not finished: {', '.join(repository.conflicts(tree.path))}")
     into = refs.branch(tree.session)
-    if is_empty(tree):
+    if repository.count(tree.path, into, tree.branch) == 0:
         if not repository.contains(whole, into, repository.must(tree.path, "rev-parse", tree.branch)):
             raise _unproven(f"{tree.branch} is not contained in {into}")
-        tell("warning", reason=f"{tree.group} has no commit of its own: nothing_to_merge")
-        return repository.must(tree.path, "rev-parse", tree.branch)
+        tell("warning", reason=f"{tree.group} has no commit of its own: {NOTHING}")
+        return NOTHING
     repository.undo(whole, into, into)
     if repository.merge(whole, tree.branch, f"Merge {tree.group}", keeps_commit=True):
         repository.must(whole, "merge", "--abort")
         raise _unproven(f"{tree.branch} conflicts with {into}, which has moved meanwhile")
     if not repository.contains(whole, into, tree.branch):
         raise _unproven(f"{tree.branch} is not contained in {into}")
-    return repository.must(tree.path, "rev-parse", tree.branch)
+    return "merged"
 
 
 def _unproven(what: str) -> Refused:
@@ -192,6 +213,15 @@ def land(root: str, session: str) -> str | None:
         return "the working tree has changes of its own"
     ran = repository.git(root, "merge", "--ff-only", "--quiet", branch)
     return None if ran.status == 0 else (ran.errors or ran.output)[-300:]
+
+
+def left(root: str, sessions: Iterable[str]) -> dict[str, list[str]]:
+    """The branches that sessions have left in a project, by session; those that have left none are not named."""
+    if not os.path.isdir(os.path.join(root, ".orchestrator", "worktrees")):
+        return {}
+    names = repository.branches(root, refs.PREFIX)
+    found = {id_: [each for each in names if each.split("/")[1:2] == [refs.part(id_)]] for id_ in sessions}
+    return {id_: branches for id_, branches in found.items() if branches}
 
 
 def clean(root: str, session: str, *, in_use: bool) -> dict[str, list[str]]:

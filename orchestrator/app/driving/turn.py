@@ -107,10 +107,10 @@ def _play(context: Context, start: Row, place: Place) -> None:
 
 
 class _Sent:
-    """How often an agent was sent back in its turn: once for a report, and some times for gates."""
+    """How often an agent was sent back in its turn: once for a report, once for a change, and some times for gates."""
 
     def __init__(self) -> None:
-        self.back = self.gates = 0
+        self.back = self.gates = self.changes = 0
 
     def again(self, problem: OrchestratorError) -> bool:
         """Count one more time; whether there may be one."""
@@ -118,7 +118,14 @@ class _Sent:
         if problem.code == gates.CODE:
             self.gates += 1
             return self.gates <= gates.MOST
-        return self.back - self.gates <= 1
+        if problem.code == trees.UNCHANGED:
+            self.changes += 1
+            return self.changes <= 1
+        return self.back - self.gates - self.changes <= 1
+
+    def may_ask(self, result: TurnResult) -> bool:
+        """Whether the agent can be asked, and was not yet, why nothing has changed."""
+        return result.conversation is not None and self.changes == 0
 
 
 def _order(database: str, start: Row, place: Place, told: Answer, tree: trees.Tree | None) -> TurnOrder:
@@ -160,7 +167,8 @@ def _reported(
         return InvalidInput("AMBIGUOUS_REPORT", str(result.reason), "")
 
     may_return = result.conversation is not None and sent.gates < gates.MOST
-    prove = _measured(context, start, place.root, tree, place.tell, may_return=may_return)
+    asks = sent.may_ask(result)
+    prove = _measured(context, start, place.root, tree, place.tell, may_return=may_return, asks=asks)
     try:
         decision = last_messages.report(context, start, _last_report(result), prove)
     except EnvironmentProblem:
@@ -172,26 +180,27 @@ def _reported(
 
 
 def _measured(
-    context: Context, start: Row, root: str, tree: trees.Tree | None, tell: Tell, *, may_return: bool
+    context: Context, start: Row, root: str, tree: trees.Tree | None, tell: Tell, *, may_return: bool,
+    asks: bool = False,
 ) -> last_messages.Prove:
     """What compares a reported status with what was seen.
 
     Args:
         may_return: whether a failing gate sends the agent back; else the report carries the failure.
+        asks: whether the agent is asked why nothing has changed; else the report is taken as it is.
     """
 
-    def prove(effect: str, status: str) -> Answer:
+    def prove(effect: str, status: str) -> last_messages.Proven:
         folder = tree.path if tree else root
         failed = gates.failing(context, start["session_id"], start["group_id"], status, folder)
         if failed and may_return:
             raise gates.refusal(start["session_id"], failed)
-        seen: Answer = {"gate_failures": failed} if failed else {}
-        if tree is not None and effect in trees.SUBMITTED and trees.is_empty(tree):
-            tell("warning", reason=f"{status} was reported for {tree.group}, whose branch has no commit of its own")
-            seen["nothing_changed"] = True
-        if tree is not None and effect == trees.MERGED:
-            seen["commit"] = trees.prove(tree, tell)
-        return seen
+        measured = trees.measure(tree, effect, asks=asks, tell=tell) if tree is not None else None
+        details: Answer = {"gate_failures": failed} if failed else {}
+        if measured is not None and effect == trees.MERGED:
+            # An agent may have named another commit, or none: the one that was seen counts.
+            details["commit"] = measured["commit"]
+        return last_messages.Proven(details, measured)
 
     return prove
 

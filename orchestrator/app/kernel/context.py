@@ -128,6 +128,8 @@ class Context:
         """By what the caller of the next calls was let in, such as the token of a server."""
         self.start: int | None = None
         """The step of the start that the next reports are given for, by whoever made it; None: by hand."""
+        self.measured: Mapping[str, Any] | None = None
+        """What was seen of that which the next report claims; no caller through a door can say it."""
         self.client: str | None = None
         """The client's own session in which this process was called; None: in none."""
         self.proof: Mapping[str, Any] | None = None
@@ -209,6 +211,7 @@ class Circumstances(NamedTuple):
         client: in which client's own session it was called.
         elsewhere: what it found in other sessions, which a replay of its own session does not hold.
         attached: which parts of a report lie in files, each with its hash.
+        measured: what was seen of that which a report claims, by whoever ran its agent.
     """
 
     found: Mapping[str, Any] | None = None
@@ -220,6 +223,7 @@ class Circumstances(NamedTuple):
     client: str | None = None
     elsewhere: Mapping[str, Any] | None = None
     attached: Sequence[Mapping[str, Any]] | None = None
+    measured: Mapping[str, Any] | None = None
 
 
 _NONE = Circumstances()
@@ -423,6 +427,7 @@ def perform(context: Context, call: Call, action: Action, files: Sequence[Moved]
 def _placed(context: Context, call: Call) -> Call:
     """The call with what its context says of who calls."""
     said: dict[str, Any] = {"via": context.via, "start_of": context.start, "acts_for": context.acts_for}
+    said["measured"] = context.measured
     if context.credential is not None:
         said["person"] = context.found_proof(context, context.credential)
     said = {name: value for name, value in said.items() if value is not None}

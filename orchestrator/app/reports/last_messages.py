@@ -5,13 +5,15 @@ One way for hooks and the driver: both see an agent's last message, and neither 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from orchestrator.app.kernel import operations, unread
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, redispatching
 from orchestrator.app.reports.requests import Redispatch
 from orchestrator.core import extract, names
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
 from orchestrator.store.queries import Row
 
@@ -22,10 +24,21 @@ FAULTS = (
     "DEFERRAL_INCOMPLETE", "COMPLETION_GATE", "UNKNOWN_TASK", "UNKNOWN_GROUP", "INVALID_ID", "USAGE",
 )  # fmt: skip
 """Refusals that the agent itself can put right by another last message."""
-SEEN = ("MERGE_UNPROVEN", "GATE_FAILED")
+SEEN = ("MERGE_UNPROVEN", "GATE_FAILED", "NOTHING_CHANGED")
 """Refusals of a report because of what was seen, which the agent can put right by more work."""
 
-Prove = Callable[[str, str], Answer]
+
+class Proven(NamedTuple):
+    """What was seen of that which a report claims.
+
+    details: what stands in the report's details besides its own. measured: what its step keeps as a circumstance.
+    """
+
+    details: Mapping[str, Any] = {}
+    measured: Mapping[str, Any] | None = None
+
+
+Prove = Callable[[str, str], Proven]
 
 
 def report(context: Context, start: Row, message: str, prove: Prove | None = None) -> Answer:
@@ -34,7 +47,7 @@ def report(context: Context, start: Row, message: str, prove: Prove | None = Non
     Args:
         start: as `starts.shape` gives it.
         prove: is given the effect and the name of the reported status. It refuses what was not seen to be so, and
-            gives what else is to stand in the report's details.
+            gives what was seen.
 
     Returns:
         The decision.
@@ -46,13 +59,14 @@ def report(context: Context, start: Row, message: str, prove: Prove | None = Non
     found = _extracted(context, start, message, given)
     if prove is not None:
         seen = _proven(context, start, given, found["status"], prove)
-        if seen:
-            found = {**found, "details": {**found.get("details", {}), **seen}}
+        context.measured = seen.measured
+        if seen.details:
+            found = {**found, "details": {**found.get("details", {}), **seen.details}}
     context.start = start["seq"]
     try:
         return operations.call(context, "route", **given, turn=start["turn"], raw_text=message, **found)
     finally:
-        context.start = None
+        context.start = context.measured = None
 
 
 def _extracted(context: Context, start: Row, message: str, given: Answer) -> Answer:
@@ -68,12 +82,12 @@ def _extracted(context: Context, start: Row, message: str, given: Answer) -> Ans
     return {"status": found.status, "summary": found.summary, **parts}
 
 
-def _proven(context: Context, start: Row, given: Answer, status: str, prove: Prove) -> Answer:
+def _proven(context: Context, start: Row, given: Answer, status: str, prove: Prove) -> Proven:
     """Let what a report claims be compared with what was seen; a refusal is on record."""
     session = context.require_session(start["session_id"])
     found = context.version(session.workflow_version_id).workflow.find(start["role"], names.status_name(status))
     try:
-        return prove(found[0].effect, found[0].status) if found else {}
+        return prove(found[0].effect, found[0].status) if found else Proven()
     except Refused as problem:
         problem.data.update(_turn=start["turn"], _role=start["role"])
         unread.record(context, "route", {**given, "status": status}, problem)

@@ -96,6 +96,8 @@ def report(work: Work, request: Route) -> Answer:
     if refusal is not None or case is None:
         raise _refused(work, refusal, group or session, said)
     _refuse_under_way(work, group, session, said)
+    if case.transition.effect == "merge":
+        _refuse_unproven(work, group or session)
     case, agent = _checked(work, case, opening)
     return _accept(work, session, version, case, agent)
 
@@ -269,6 +271,22 @@ def _refuse_under_way(work: Work, group: Group | None, session: Session, report:
         sentence("Repeat the call with {} to report in its place", options(interrupt=True)),
         expected_agent=waiting.awaited_role, expected_action=waiting.awaited_action, turn=waiting.turn,
     )
+
+
+_MERGED_APART = """SELECT 1 FROM starts INDEXED BY ix_starts_open WHERE session_id = :session AND group_id = :group
+    AND turn = :turn AND ended_seq IS NULL AND isolation = 'worktree'"""
+
+
+def _refuse_unproven(work: Work, waiting: Group | Session) -> None:
+    """Refuse a merge that nobody has seen, where its agent works in a worktree of its own."""
+    if waiting.turn is None or (work.call.circumstances.measured or {}).get("merge"):
+        return
+    given = {"session": work.step.chain, "group": getattr(waiting, "id", ""), "turn": waiting.turn}
+    if work.reader.one(_MERGED_APART, **given) is not None:
+        raise Refused(
+            "MERGE_UNPROVEN", f"The agent of turn {waiting.turn} works in a worktree, and nobody has seen its merge.",
+            suggest("drive", session_id=work.step.chain), _turn=waiting.turn, _role=waiting.awaited_role,
+        )
 
 
 _LIFTED = """SELECT json_extract(rules, '$[0].reason') FROM router_decisions

@@ -1,4 +1,4 @@
-"""Checks V01 to V16 and V18 of the validator, each one function. All of them run; none stops at the first fault.
+"""Checks V01 to V18 of the validator, each one function. All of them run; none stops at the first fault.
 
 A check yields lines; one that yields no error has passed. Order and ids are fixed.
 
@@ -302,6 +302,18 @@ def merges_are_in_the_branch(snapshot: Snapshot) -> Iterator[Line]:
     for group in snapshot.groups:
         if group.skipped_qa:
             yield ("info", group.id, "went to review without QA although the session tests in full", "")
+
+
+@check("V17")
+def claims_agree_with_what_was_seen(snapshot: Snapshot) -> Iterator[Line]:
+    """What driven agents claimed agrees with what was measured: a merge has its proof; other differences are named."""
+    for each in snapshot.measured:
+        if each.effect == "merge" and each.merge is None:
+            yield _error(each.subject, "a merge was reported from a worktree, and nobody has seen it")
+        elif each.merge == "nothing_to_merge":
+            yield ("warning", each.subject, "nothing_to_merge: the group has no commit of its own", "")
+        elif each.changed is False:
+            yield ("warning", each.subject, "work was handed on, and nothing in the tree had changed", "")
 
 
 @check("V18")

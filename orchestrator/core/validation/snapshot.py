@@ -79,6 +79,18 @@ class Merge(NamedTuple):
     why: str = ""
 
 
+class Measured(NamedTuple):
+    """A report of an agent that was driven in a worktree, and what was seen of that which it claims.
+
+    merge: `merged` or `nothing_to_merge`; changed: whether anything in the tree had changed. None: nobody has seen it.
+    """
+
+    subject: str
+    effect: str
+    merge: str | None = None
+    changed: bool | None = None
+
+
 class RuleChange(NamedTuple):
     """A change of the session's workflow version, in words.
 
@@ -123,6 +135,7 @@ class Snapshot(NamedTuple):
     tasks: tuple[Finding, ...] = ()
     ran: tuple[Ran, ...] = ()
     merges: tuple[Merge, ...] = ()
+    measured: tuple[Measured, ...] = ()
     workflow: tuple[Finding, ...] = ()
     unvouched_workflow: tuple[Finding, ...] = ()
     rule_changes: tuple[RuleChange, ...] = ()

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app import starts
+from orchestrator.app import maintenance, starts
 from orchestrator.app.driving import crew, preflight, trees
+from orchestrator.app.reports import last_messages
 from orchestrator.app.running import driven_turn
 from orchestrator.core import refs
 from orchestrator.errors import EnvironmentProblem, Refused
@@ -19,6 +20,7 @@ from tests.cases import every
 from tests.integration.app.test_drive import REST, Team, says
 
 INTEGRATION = "orchestrator/S1/_integration"
+LEFT = "TREES_LEFT"
 MERGES = says("developer", "MERGE_SUCCESS", "B", writes={"login.py": "of both\n"})
 
 
@@ -75,7 +77,13 @@ def test_accepted_work_lands_where_that_is_a_step_forward_and_is_cleaned_up_afte
     team.desk.planned("S1", "A")
     assert team.drive(build("A", "built\n"), *REST, land=True)["landed"] is True
     assert (team.folder / "login.py").read_text() == "built\n"
+    findings = maintenance.doctor(str(team.desk.path), {}, team.folder)["findings"]
+    left = [each for each in findings if each["id"] == LEFT]
+    assert [(each["subject"], each["suggestion"]) for each in left] == [("S1", "orchestrator drive S1 --clean")]
+    assert f"orchestrator/S1/A, {INTEGRATION}" in left[0]["message"]
     cleaned = team.drive(clean=True)
+    findings = maintenance.doctor(str(team.desk.path), {}, team.folder)["findings"]
+    assert LEFT not in [each["id"] for each in findings]
     assert (cleaned["removed"], cleaned["kept"]) == (["orchestrator/S1/A", INTEGRATION], [])
     assert git(team.folder, "branch", "--format=%(refname:short)") == "main"
 
@@ -115,6 +123,48 @@ def test_a_merge_that_was_not_seen_goes_back_with_the_reason(team: Team) -> None
     assert team.rows("SELECT code FROM refusals WHERE role = 'developer'") == [("MERGE_UNPROVEN",)]
 
 
+def test_a_merge_of_a_worktree_is_taken_with_its_proof_alone(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    team.drive(build("A", "built\n"), *REST[:2], max_steps=3)
+    start = team.left(owners.mine(), isolation="worktree")
+    # The driver's own word is not enough, and neither is that of a person who takes the turn over.
+    message = "STATUS: MERGE_SUCCESS"
+    for report in (
+        lambda: last_messages.report(team.desk.context, start, message),
+        lambda: team.desk.report("developer MERGE_SUCCESS", "A", interrupt=True),
+        lambda: team.desk.report("developer MERGE_SUCCESS", "A", interrupt=True, details={"measured": {"merge": "x"}}),
+    ):
+        with pytest.raises(Refused) as caught:
+            report()
+        assert caught.value.code == "MERGE_UNPROVEN"
+    assert team.rows("SELECT merged_met FROM completion_paths WHERE group_id = 'A'") == [(0,)]
+    last_messages.report(team.desk.context, start, message, lambda *_: last_messages.Proven({}, {"merge": "merged"}))
+    assert team.rows("SELECT merged_met FROM completion_paths WHERE group_id = 'A'") == [(1,)]
+
+
+def test_what_was_seen_stands_beside_the_report_and_in_the_verdict(team: Team) -> None:
+    team.desk.planned("S1", "A")
+    idle = says("developer", "READY_FOR_QA")
+    assert team.drive(idle, idle, *REST)["outcome"] == "accepted"
+    assert "nothing in your folder has changed" in reasons(team, "sent_back")
+    assert team.told("sent_back") == ["sent_back"]
+    assert team.rows("SELECT code FROM refusals") == [("NOTHING_CHANGED",)]
+    measured = team.rows(
+        "SELECT json_extract(input, '$.measured.changed'), json_extract(input, '$.measured.merge') FROM audit_events"
+        " WHERE kind = 'route' AND json_extract(input, '$.measured') IS NOT NULL ORDER BY seq"
+    )
+    assert measured == [(0, None), (None, "nothing_to_merge")]
+    ((seq,),) = team.rows("SELECT seq FROM agent_reports WHERE response_status = 'READY_FOR_QA'")
+    told = team.desk.call("why", id=f"S1:D{seq}")
+    assert told["report"]["measured"]["changed"] is False
+    assert "What was seen of it: changed: no; commit: " in " ".join(told["sentences"])
+    ((checks,),) = team.rows("SELECT json_extract(input, '$.found.verdict.checks') FROM audit_events"
+                             " WHERE kind = 'validate'")
+    found = [each for each in json.loads(checks) if each["id"] == "V17"]
+    assert [(each["level"], each["subject"]) for each in found] == [("warning", "A")] * 2
+    assert team.desk.call("audit replay", session_id="S1")["equal"] is True
+
+
 def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
     team.desk.planned("S1", "A")
     steps = [
@@ -130,10 +180,8 @@ def test_only_who_builds_or_tests_leaves_anything_behind(team: Team) -> None:
 
 def test_a_base_that_has_moved_is_merged_in_and_an_empty_group_is_said_to_be_one(team: Team) -> None:
     team.desk.planned("S1", "A")
-    team.drive(says("developer", "READY_FOR_QA"), once=True)
-    assert "READY_FOR_QA was reported for A, whose branch has no commit" in reasons(team, "warning")
-    ((details,),) = team.rows("SELECT details FROM agent_reports WHERE role = 'developer'")
-    assert json.loads(details) == {"nothing_changed": True}
+    team.drive(*[says("developer", "READY_FOR_QA")] * 2, once=True)
+    assert "A was handed on, and nothing has changed in its folder" in reasons(team, "warning")
     (team.folder / "later.txt").write_text("x\n")
     git(team.folder, "add", "later.txt")
     git(team.folder, "commit", "-qm", "later")
@@ -252,6 +300,13 @@ def test_where_no_worktree_can_be_made_nothing_is_started(team: Team, tmp_path: 
     git(team.folder, "branch", "orchestrator")
     assert "A branch is called orchestrator" in preflight._repository(str(team.folder)).message
     assert "not the root of a git repository" in preflight._repository(str(tmp_path)).message
+
+
+def test_signed_commits_are_named_before_anything_is_started(team: Team) -> None:
+    assert preflight.warnings(str(team.folder), trees.WORKTREE) == []
+    git(team.folder, "config", "commit.gpgsign", "yes")
+    (said,) = preflight.warnings(str(team.folder), trees.WORKTREE)
+    assert said.startswith("commits are signed here")
 
 
 PARTS = [

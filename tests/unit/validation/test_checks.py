@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator.core.validation import checks, criteria
-from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Merge, Ran, RuleChange, Snapshot
+from orchestrator.core.validation.snapshot import Criterion, Finding, Group, Measured, Merge, Ran, RuleChange, Snapshot
 
 GROUP = Group(
     id="A", kind="code", status="completed", awaited_role=None, held=None, chain=True, pm_path=False, missing=None,
@@ -123,6 +123,10 @@ ROWS: tuple[Row, ...] = (
     ("V16", "unseen", {"merges": (Merge("A", "ab12", None, "no repository"),)}, [("warning", "A")]),
     ("V16", "unnamed", {"merges": (Merge("A", None, None, "none is named"),)}, [("warning", "A")]),
     ("V16", "went past QA", group(skipped_qa=True), [("info", "A")]),
+    ("V17", "seen", {"measured": (Measured("A", "merge", "merged"), Measured("A", "submit_test", None, True))}, []),
+    ("V17", "a merge that nobody saw", {"measured": (Measured("A", "merge"),)}, [("error", "A")]),
+    ("V17", "nothing to merge", {"measured": (Measured("A", "merge", "nothing_to_merge"),)}, [("warning", "A")]),
+    ("V17", "nothing changed", {"measured": (Measured("A", "submit_test", None, False),)}, [("warning", "A")]),
     ("V18", "the version that it began with", {"workflow": FOUND}, [("info", "X")]),
     ("V18", "begun with rules that no person made active", {"unvouched_workflow": FOUND}, [("warning", "X")]),
     ("V18", "other texts", {"rule_changes": (RULES._replace(differs=False, confirmed=False),)}, [("info", "step 4")]),
@@ -179,7 +183,7 @@ def test_a_check_says(check: str, changes: dict[str, Any], said: list[tuple[str,
 
 
 def test_the_checks_are_those_of_the_table_and_each_has_a_bad_row() -> None:
-    assert list(checks.CHECKS) == [f"V{number:02}" for number in (*range(1, 17), 18)]
+    assert list(checks.CHECKS) == [f"V{number:02}" for number in range(1, 19)]
     assert {row[0] for row in ROWS if ("error" in {level for level, _ in row[3]})} == set(checks.CHECKS)
     assert {row[0] for row in ROWS if "error" not in {level for level, _ in row[3]}} == set(checks.CHECKS)
 
