@@ -260,8 +260,13 @@ def _of_trees(path: str) -> list[Problem]:
         ended = [str(row[0]) for row in connection.execute(_ENDED)]
     finally:
         connection.close()
+    try:
+        root = attached.project_root(path)
+    except FileNotFoundError:
+        # The folder in which this was called is gone, and the file lies in no project of its own.
+        return []
     found = []
-    for id_, branches in trees.left(str(attached.project_root(path)), ended).items():
+    for id_, branches in trees.left(str(root), ended).items():
         what = f"Session {id_} has ended, and its branches and worktrees are still there: {', '.join(branches)}."
         found.append(Problem("TREES_LEFT", "info", id_, what, suggest("drive", session_id=id_, clean=True)))
     return found

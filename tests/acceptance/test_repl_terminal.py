@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 
@@ -266,7 +267,7 @@ def test_where_a_file_is_in_the_way_of_init_the_lines_to_type_are_said(house: Ho
     assert terminal.ends() == 1
     inner = house.project / ".claude"
     aside = f"try: mv {inner}/rules {inner}/rules.aside && orchestrator init --project {house.project}\n"
-    assert f"{inner}/rules is no folder.\n{aside}" in terminal.shown
+    assert f"{inner}/rules is no folder.\n{aside}" in re.sub(r"\x1b\[\d*m", "", terminal.shown)
 
 
 @pytest.mark.parametrize(("answer", "works_here"), [("y", True), ("", False), ("no", False)])

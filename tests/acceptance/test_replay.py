@@ -142,6 +142,7 @@ def test_the_mixed_session_is_refused_where_it_should_be() -> None:
     kinds = {row[0] for row in context.connection.execute("SELECT kind FROM audit_events")}
     elsewhere = {
         "group depend", "group undepend", "import peer", "redispatch", "answer", "session adopt", "criterion approve",
+        "drive",
     }  # fmt: skip
     groups = ("task", "blocker", "run", "turn", "start", "give", "project", "human")
     elsewhere |= {words for words in operations.kinds() if words.partition(" ")[0] in groups}

@@ -35,6 +35,8 @@ FITTING = (
     f"DELETE FROM handoffs WHERE group_id {_NO_GROUP}",
     f"DELETE FROM agents WHERE group_id {_NO_GROUP}",
     "DELETE FROM status_changes WHERE entity = 'group' AND entity_id NOT IN (SELECT id FROM task_groups)",
+    # Written in bulk, groups were made in the steps of reports, which plan nothing.
+    "UPDATE task_groups SET created_seq = 1 WHERE id LIKE 'H%'",
     f"UPDATE agent_reports SET turn = ({_STARTED}) WHERE turn IS NOT NULL AND group_id LIKE 'H%'",
     "INSERT INTO status_changes SELECT session_id, seq, 0, entity, entity_id, 'pending', 'in_progress', changed_by,"
     " changed_at, reason, cause FROM status_changes c WHERE entity = 'group' AND to_status = 'completed'"

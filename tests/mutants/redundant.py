@@ -54,7 +54,7 @@ BEHIND: tuple[tuple[str, str], ...] = (
         "what a run asks is closed with its session, so that it may not be continued anyhow; here it is said better",
     ),
     (
-        r"guard:app\.audit\.peers:\d+ _exists in import_action",
+        r"guard:app\.audit\.peers:\d+ _exists in import_session",
         "the import looks before its step as well; the step looks again for another import between the two",
     ),
 )
