@@ -44,7 +44,7 @@ LATE = frozenset("""
     core.workflow.report
     doors.cli.calling doors.cli.catalogue doors.cli.drive doors.cli.early_interrupts doors.cli.exposure
     doors.cli.following doors.cli.main doors.cli.quick doors.cli.schema doors.cli.shapes doors.cli.text
-    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.waiting doors.cli.watching
+    doors.cli.text.layout doors.cli.typed doors.cli.values doors.cli.progress_line doors.cli.watching
     resources
     runner.commands runner.executors.catalogue runner.orphans
     runner.owners runner.process runner.processes runner.project

@@ -28,7 +28,7 @@ Entries = dict[str, dict[str, Any]]
 class Settings(NamedTuple):
     """What becomes of a settings file.
 
-    data: its new content; None if it stays as it is. note: what is to be remembered of what is ours in it.
+    data: its new content; None if it stays as it is. note: what uninstall needs to know of our entries.
     is_removed: nothing is left in it, and it was not there before.
     """
 
@@ -46,7 +46,7 @@ def merged(
     Args:
         before: its content; None if there is none.
         note: as an earlier call has left it.
-        hooks, allow: what is to be in it.
+        hooks, allow: the entries that the settings must have.
 
     Raises:
         InvalidInput: E105, it is not valid JSON; E104, something of it has another type than the client reads.
@@ -167,7 +167,7 @@ class _Edit:
         return (self._bom + self.text).encode()
 
     def note(self, hooks: Entries, allow: list[str]) -> dict[str, Any]:
-        """What is to be remembered, so that the file can be put back; `before` is False if only parts of it can."""
+        """What uninstall needs to restore the file; `before` is False if only parts of it can."""
         data = self.changed()
         now = data if data is not None else self.before or b""
         before: Any = base64.b64encode(self.before).decode() if self.before is not None else None

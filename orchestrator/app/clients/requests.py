@@ -12,7 +12,7 @@ class InstallClaudeCode(
     words="install claude-code",
     line="Set up a project for Claude Code, check or uninstall it.",
     example="orchestrator install claude-code --project . --check",
-    use_case="clients.installing:install",
+    use_case="clients.install:install",
     answer="shapes.Install",
 ):
     """Set up a project for Claude Code: the database, an agent file for each role, the skill /orchestrate, hooks and

@@ -51,9 +51,9 @@ def crew(executor: str | None, roles: Sequence[str], variables: Mapping[str, str
     """The crew that the arguments name.
 
     Args:
-        executor: `NAME[:MODEL]`, `command:PROGRAM` or `scripted:FILE`; the default provider where left out.
+        executor: `NAME[:MODEL]`, `command:PROGRAM` or `scripted:FILE`; default: the default provider.
         roles: each `ROLE=EXECUTOR[:MODEL]`.
-        variables: the environment; this process's own where left out.
+        variables: the environment; default: this process's own.
 
     Raises:
         UsageError: USAGE, a role that is none, is given twice, or has no executor.

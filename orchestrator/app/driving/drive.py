@@ -87,7 +87,7 @@ def _session(context: Context, request: Drive) -> str:
     if request.goal is None:
         return _open_session(context, request)
     if not request.goal.strip():
-        raise UsageError("USAGE", "goal is blank.", "Say what is to be reached", _named="goal")
+        raise UsageError("USAGE", "goal is blank.", "Say what the team should achieve", _named="goal")
     id = request.session_id or _free_id(context)
     operations.call(context, "session create", id=id, goal=request.goal)
     return id
@@ -292,7 +292,7 @@ class Driver:
         return found[: self._room()]
 
     def _idle(self, standing: Answer, free: list[Answer], stops: str | None) -> Answer | None:
-        """What is to be done while nothing of this driver runs; how it has ended, or None."""
+        """Decide what to do while this driver runs nothing: how the drive ended, or None to go on."""
         if standing["session"]["status"] == "ended":
             accepted = standing["session"]["outcome"] == "accepted"
             ended = self._ended(ACCEPTED if accepted else ENDED, str(standing["session"]["outcome_reason"] or ""))

@@ -11,7 +11,7 @@ import functools
 
 from orchestrator.app import starts
 from orchestrator.app.driving import turn
-from orchestrator.app.driving.events import Tell
+from orchestrator.app.driving.trees import Tell
 from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports.requests import Redispatch

@@ -7,10 +7,9 @@ and the files that the user has checked out are never touched, except by `--land
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from orchestrator.app.driving.events import Tell
 from orchestrator.core import refs
 from orchestrator.core.routing.facts import BUILDERS, QA
 from orchestrator.core.tuples import NamedTuple
@@ -19,6 +18,8 @@ from orchestrator.runner import repository
 from orchestrator.store.queries import Row
 
 NONE, WORKTREE = "none", "worktree"
+Tell = Callable[..., None]
+"""Takes the name of an event of the driver, and what belongs to it by name."""
 MERGE_ACTION = "spawn_merge"
 MERGED = "merge"
 """The effect of a report that says that a group is merged."""
@@ -145,7 +146,7 @@ def _author(role: str) -> str:
 
 
 def measure(tree: Tree, effect: str, *, asks: bool, tell: Tell) -> dict[str, Any] | None:
-    """What was seen of that which a report with an effect claims; None where nothing is to be seen of it.
+    """Compare what a report claims with the tree; None if its status claims nothing that a tree shows.
 
     Args:
         asks: whether the agent can be asked why nothing has changed.

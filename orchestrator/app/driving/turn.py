@@ -13,7 +13,7 @@ from typing import Any
 from orchestrator.app import starts
 from orchestrator.app.driving import gates, trees
 from orchestrator.app.driving.crew import Member
-from orchestrator.app.driving.events import Tell
+from orchestrator.app.driving.trees import Tell
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages, limits
 from orchestrator.app.running import driven_turn

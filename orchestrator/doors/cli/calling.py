@@ -74,9 +74,9 @@ def _progress(words: str) -> contextlib.AbstractContextManager[None]:
     """Show on a person's terminal that the block is at work; elsewhere nothing, nor is it loaded how."""
     if not (screen.is_terminal(sys.stderr) and screen.moves_cursor(os.environ)):
         return contextlib.nullcontext()
-    from orchestrator.doors.cli import waiting
+    from orchestrator.doors.cli import progress_line
 
-    return waiting.shown(words)
+    return progress_line.shown(words)
 
 
 _LOOKS = ("answer", "inbox", "next", "status", "why")

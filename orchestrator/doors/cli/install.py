@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app.clients import installing
+from orchestrator.app.clients import install
 from orchestrator.app.clients.requests import InstallClaudeCode
 from orchestrator.app.kernel import arguments
 from orchestrator.app.kernel.context import Context
@@ -26,10 +26,10 @@ def _install(given: Given) -> Result:
     creates = not any(bound.get(flag) for flag in _READS)
     if creates:
         # What cannot be installed is refused before a database is created.
-        installing.install(None, **{**bound, "dry_run": True})
+        install.install(None, **{**bound, "dry_run": True})
     context = _context(given.db, folder, creates=creates)
     try:
-        answer = installing.install(context, **bound)
+        answer = install.install(context, **bound)
         path = context.path if context else None
     finally:
         if context is not None:

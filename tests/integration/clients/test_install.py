@@ -17,7 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestrator.app.clients import claude_code_files, install_checks, installing
+from orchestrator.app.clients import claude_code_files, install_checks
+from orchestrator.app.clients import install as installation
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused, UsageError
 from orchestrator.runner import durable
 
@@ -51,7 +52,7 @@ def tree(root: pathlib.Path) -> Tree:
 
 
 def install(root: pathlib.Path, **more: Any) -> dict[str, Any]:
-    return installing.install(None, project=str(root), **more)
+    return installation.install(None, project=str(root), **more)
 
 
 def put(root: pathlib.Path, path: str, text: str | bytes) -> pathlib.Path:
@@ -345,8 +346,8 @@ def _cut_after(root: pathlib.Path, writes: int | None, **more: Any) -> None:
 
     if writes is not None:
         with pytest.MonkeyPatch.context() as patch, contextlib.suppress(_Cut):
-            patch.setattr(installing.durable, "write", counted(write))
-            patch.setattr(installing.os, "unlink", counted(unlink))
+            patch.setattr(installation.durable, "write", counted(write))
+            patch.setattr(installation.os, "unlink", counted(unlink))
             install(root, **more)
     install(root, **more)
 
@@ -358,7 +359,7 @@ def test_a_file_that_cannot_be_written_leaves_what_was_there(tmp_path: pathlib.P
         with durable.failing(str(path)):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(installing.durable, "write", fails)
+    monkeypatch.setattr(installation.durable, "write", fails)
     with pytest.raises(OrchestratorError, match="could not be written") as caught:
         install(tmp_path)
     assert caught.value.exit_code == 5

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import progress
-from orchestrator.doors.cli import screen, waiting
+from orchestrator.doors.cli import progress_line, screen
 from orchestrator.doors.cli.text import layout, render
 from tests.cases import every
 
@@ -135,4 +135,4 @@ def test_an_answer_is_fitted_and_a_document_is_not() -> None:
     ],
 )  # fmt: skip
 def test_the_line_of_a_slow_command(seconds: int, state: progress.State | None, words: str) -> None:
-    assert waiting.line("audit verify", seconds, state) == words
+    assert progress_line.line("audit verify", seconds, state) == words

@@ -43,7 +43,7 @@ class Change(NamedTuple):
 
 
 class _Plan:
-    """What is to be done, and what stands in the way of some of it."""
+    """The planned changes, and the problems that prevent others."""
 
     def __init__(self, root: str, *, force: bool) -> None:
         self.root, self.force = root, force
