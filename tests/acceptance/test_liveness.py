@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 
 import pytest
 
 from tests.acceptance import exploring, walking
 from tests.acceptance.exploring import Setting
+from tests.conftest import LONG
 
-LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 WALKS, STEPS = (2000, 100) if LONG else (56, 60)
 STATES = 20_000 if LONG else 130
 BLOCKS = 8

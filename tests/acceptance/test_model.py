@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +15,8 @@ from tests.acceptance import exploring, walking
 from tests.acceptance.model import CLIMBED, LEAD, MANAGER, PERSON, PROGRESS, REPORTS, VISITS, Group, Session
 from tests.acceptance.play import Process, Story
 from tests.acceptance.test_scenarios import RAW, everything
+from tests.conftest import LONG
 
-LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 NAMES = st.sampled_from(("A", "B", "S"))
 SPEAKERS = st.sampled_from(sorted(REPORTS))
 STATUSES = st.sampled_from(("pending", "in_progress", "completed", "deferred_external", "cancelled"))

@@ -13,12 +13,12 @@ from orchestrator.errors import OrchestratorError
 from tests.acceptance import offered, walking
 from tests.acceptance.offered import OTHER, TaskWalk
 from tests.acceptance.walking import SESSION, Op, Walk
-from tests.drills import field
+from tests.conftest import LONG
 from tests.unit.doors import test_mcp_wording
 from tests.unit.doors.test_python_wording import called
 
 STATES = 20
-WALKS = 12 if field.LONG else 3
+WALKS = 12 if LONG else 3
 """How many states of a walk are looked at."""
 
 

@@ -38,8 +38,6 @@ class Desk:
     def __init__(self, base: pathlib.Path, script: pathlib.Path) -> None:
         self.base, self._script = base, script
         self.database = base / "orchestrator.db"
-        for words in (["init"], ["session", "create", "S1"]):
-            self.plain(*words)
 
     @property
     def clean(self) -> dict[str, str]:
@@ -98,9 +96,20 @@ class Desk:
             context.connection.close()
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory, script: pathlib.Path) -> pathlib.Path:
+    """A database with a session, which each test gets a copy of."""
+    made = Desk(tmp_path_factory.mktemp("begun"), script)
+    for words in (["init"], ["session", "create", "S1"]):
+        made.plain(*words)
+    return made.database
+
+
 @pytest.fixture
-def desk(tmp_path: pathlib.Path, script: pathlib.Path) -> Desk:
-    return Desk(tmp_path, script)
+def desk(tmp_path: pathlib.Path, script: pathlib.Path, begun: pathlib.Path) -> Desk:
+    made = Desk(tmp_path, script)
+    shutil.copy(begun, made.database)
+    return made
 
 
 PTY = "print(answer(ARGV, CLEAN))"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -20,10 +19,9 @@ from orchestrator.app.proof.proving_world import BELOW, Move, World
 from orchestrator.errors import InvalidInput, OrchestratorError
 from orchestrator.store import reader
 from orchestrator.store.reader import Opening, Reader
+from tests import conftest
 
-LONG = pytest.mark.skipif(
-    os.environ.get("ORCHESTRATOR_LONG_DRILLS") != "1", reason="takes minutes: ORCHESTRATOR_LONG_DRILLS=1"
-)
+LONG = pytest.mark.skipif(not conftest.LONG, reason="takes minutes: ORCHESTRATOR_LONG_DRILLS=1")
 Document = dict[str, Any]
 Change = Callable[[Document], object]
 
@@ -58,6 +56,8 @@ SAMPLE: Document = {
         "security_sensitive": {"force_agent": "senior_software_engineer", "mandatory_review": True},
     },
 }
+# States in which the shortest ways to a fault are found; the whole takes twenty times as many.
+FEW = 300
 CODE = Setting("code", ({"id": "A"},))
 SECURITY = Setting("security", ({"id": "A", "security_sensitive": True},))
 TWO = Setting("two", ({"id": "A"}, {"id": "B"}), reach=SMALL)
@@ -83,9 +83,9 @@ def shipped() -> str:
     return (resources.path("workflow") / "transitions.json").read_text("utf-8")
 
 
-def prove(content: str, *settings: Setting, seconds: float = 60) -> proving.Proof:
+def prove(content: str, *settings: Setting, seconds: float = 60, states: int = proving.DEFAULT_STATES) -> proving.Proof:
     """A proof of these configurations alone."""
-    return proving.prove(content, {}, settings=settings, seconds=seconds)
+    return proving.prove(content, {}, settings=settings, seconds=seconds, states=states)
 
 
 def replayed(content: str, lines: tuple[str, ...]) -> Context:
@@ -242,7 +242,7 @@ def test_what_time_did_not_suffice_for_is_said() -> None:
 
 def test_a_status_after_which_nobody_is_awaited_is_a_stall() -> None:
     content = small(status("developer", "DONE", next_agent=None, action="validate_then_end", effect="none"))
-    proof = prove(content, CODE)
+    proof = prove(content, CODE, states=FEW)
     found = only(proof, "stall")
     assert "DONE" in found.lines[-1]
     assert (found.replayed, len(found.lines), proof.ok) == (True, 4, False)
@@ -251,7 +251,7 @@ def test_a_status_after_which_nobody_is_awaited_is_a_stall() -> None:
 
 def test_an_approval_by_who_built_the_group_is_none() -> None:
     content = small(status("developer", "FINE", next_agent="developer", action="spawn_merge", effect="approve"))
-    found = only(prove(content, CODE), "approval")
+    found = only(prove(content, CODE, states=FEW), "approval")
     assert [json.loads(line)["args"].get("status") for line in found.lines[-2:]] == ["FINE", "MERGE_SUCCESS"]
     assert (found.replayed, found.message) == (True, "group A is completed, and its approval is by developer")
     assert groups(replayed(content, found.lines), "status") == [("completed",)]
@@ -311,7 +311,7 @@ def test_a_fault_behind_a_limit_is_replayed_with_as_many_reports_as_the_limit_ne
     content = small(
         status("senior_software_engineer", "DONE", next_agent=None, action="validate_then_end", effect="none")
     )
-    found = only(prove(content, CODE), "stall")
+    found = only(prove(content, CODE, states=3 * FEW), "stall")
     reported = [json.loads(line)["args"].get("status") for line in found.lines]
     assert (found.replayed, reported.count("CHANGES_REQUESTED")) == (True, 2)
     assert groups(replayed(content, found.lines), "awaited_role") == [(None,)]
@@ -326,7 +326,7 @@ def test_without_a_loop_guard_loops_are_found_and_go_on(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Reader, "opening", unvisited)
     monkeypatch.setattr(Reader, "visits", lambda *given, **more: 0)
-    found = only(prove(small(), CODE), "loop")
+    found = only(prove(small(), CODE, states=FEW), "loop")
     assert found.replayed
     context = replayed(small(), found.lines)
     assert context.connection.execute("SELECT count(*) FROM questions").fetchone() == (0,)
@@ -343,7 +343,7 @@ def test_the_answer_is_plain_json_with_the_shortest_counterexample_first() -> No
         status("developer", "DONE", next_agent=None, action="validate_then_end", effect="none"),
         status("developer", "FINE", next_agent="developer", action="spawn_merge", effect="approve"),
     )
-    answer = prove(content, CODE).answer()
+    answer = prove(content, CODE, states=FEW).answer()
     assert json.loads(json.dumps(answer)) == answer
     lengths = [len(each["lines"]) for each in answer["counterexamples"]]
     assert (lengths == sorted(lengths), len(lengths) > 1) == (True, True)

@@ -19,7 +19,6 @@ from orchestrator.app.kernel import operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.store import sqlite, step
 
-LONG = os.environ.get("ORCHESTRATOR_LONG_DRILLS") == "1"
 SESSION = "S1"
 AT = "2026-01-01T00:00:00.000000Z"
 WITHOUT_END = 10_000

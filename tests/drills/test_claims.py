@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from orchestrator.errors import OrchestratorError
+from tests.conftest import LONG
 from tests.drills import field
 
 pytestmark = pytest.mark.slow
 
 SESSION = field.SESSION
-ROUNDS, PROCESSES = (100, 100) if field.LONG else (10, 40)
+ROUNDS, PROCESSES = (100, 100) if LONG else (10, 40)
 
 
 @pytest.fixture

@@ -18,11 +18,12 @@ from typer import core
 
 from orchestrator import bootstrap
 from orchestrator.doors.cli import early_interrupts, main
+from tests.conftest import LONG
 from tests.drills import field
 
 pytestmark = pytest.mark.slow
 
-STARTS = 100 if field.LONG else 6
+STARTS = 100 if LONG else 6
 FIRST_MOMENTS_S = 0.15
 SENTENCE = early_interrupts.SENTENCE.encode()
 CALLS: dict[str, tuple[str, ...]] = {

@@ -18,6 +18,7 @@ from orchestrator import bootstrap
 from orchestrator.doors.cli import main
 from orchestrator.store import inquiries, restore, text_damage
 from tests import forging
+from tests.conftest import LONG
 from tests.drills import field
 
 CODES = (0, 1, 2, 3, 5)
@@ -30,7 +31,7 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("audit", "replay", "S1"), ("audit", "head"), ("audit", "export", "S1", "--output", "-"),
     ("validate", "S1", "--dry-run"), ("workflow", "show"), ("db", "check"), ("db", "current"), ("doctor",),
 )  # fmt: skip
-FLIPS = 400 if field.LONG else 12
+FLIPS = 400 if LONG else 12
 TEXTS = (
     ("agent_reports", "summary"), ("agent_reports", "details"), ("router_decisions", "action"), ("sessions", "goal"),
     ("task_groups", "name"), ("task_groups", "status"), ("audit_events", "input"), ("audit_events", "actor"),

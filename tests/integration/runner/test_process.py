@@ -356,7 +356,7 @@ def test_evidence_that_cannot_be_written_ends_the_run(
 ) -> None:
     monkeypatch.setattr(reading, "_created", lambda path: open("/dev/full", "wb"))
     with pytest.raises(OSError, match="No space left"):
-        shell(tmp_path, "echo $$ > own.pid; while :; do echo hi; sleep 0.05; done", raw=tmp_path / "raw")
+        shell(tmp_path, "echo $$ > own.pid; while :; do printf %4096d 0; sleep 0.05; done", raw=tmp_path / "raw")
     assert left(tmp_path) == []
 
 

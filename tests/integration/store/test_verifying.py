@@ -20,6 +20,7 @@ from tests import forging
 from tests.acceptance import walking
 from tests.acceptance.test_replay import MIXED
 from tests.cases import every
+from tests.conftest import LONG
 from tests.integration.app import story
 from tests.integration.store.conftest import Unprivileged
 
@@ -129,7 +130,8 @@ def test_a_record_that_nobody_touched_is_whole(raw: sqlite3.Connection) -> None:
 @every(("table", "column"), COLUMNS)
 def test_every_column_of_every_table_is_covered(raw: sqlite3.Connection, table: str, column: str) -> None:
     known = rows_of(raw, table)
-    for row in {id(row): row for row in (known[0], known[len(known) // 2], known[-1])}.values():
+    chosen = [known[-1]] if table == "audit_events" else [known[len(known) // 2]]
+    for row in {id(row): row for row in (known[0], *chosen, known[-1])}.values() if LONG else chosen:
         raw.execute("SAVEPOINT whole")
         seq = place(raw, table, row)
         changed = raw.execute(
@@ -355,11 +357,14 @@ def test_an_event_that_covers_nonsense_stops_nothing(raw: sqlite3.Connection, ro
     assert ("EVENT_ALTERED", 5, "audit_events") in told(raw)
 
 
+OTHER_TYPES = (b"\xff\xfe", 1.5, 10**15)
+
+
 @every("table", TABLES)
-@every("value", [b"\xff\xfe", 1.5, 10**15], ids=["bytes", "a fraction", "a number"])
-def test_values_of_other_types_stop_nothing(raw: sqlite3.Connection, table: str, value: object) -> None:
-    for column in schema.metadata.tables[table].columns:
-        if column.computed is None and not column.primary_key:
+def test_values_of_other_types_stop_nothing(raw: sqlite3.Connection, table: str) -> None:
+    columns = [each for each in schema.metadata.tables[table].columns if each.computed is None and not each.primary_key]
+    for number, column in enumerate(columns):
+        for value in OTHER_TYPES if LONG else (OTHER_TYPES[number % 3],):
             raw.execute("SAVEPOINT whole")
             raw.execute(f'UPDATE OR IGNORE {table} SET "{column.name}" = ?', (value,))
             assert found(raw) != [] or raw.execute("SELECT changes()").fetchone() == (0,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import shutil
 import sqlite3
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.integration.app.desk import Desk
 from tests.integration.store.conftest import AT
 
 NEWEST = constants.SCHEMA_VERSION
+Older = Callable[[pathlib.Path, str], None]
 OLDER = sorted(path.name[:4] for path in (resources.path("migrations") / "versions").glob("*.py"))[:-1]
 
 
@@ -50,10 +52,13 @@ def objects(path: pathlib.Path) -> dict[declared.Key, str]:
         connection.close()
 
 
-@pytest.fixture
-def used(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A database in which a session was worked on, blocked, deferred, refused; with columns null and filled."""
-    desk = Desk(tmp_path)
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> dict[int | str, pathlib.Path]:
+    """A database in which a session was worked on, blocked, deferred, refused; with columns null and filled.
+
+    By its version; the older ones are made when they are first asked for.
+    """
+    desk = Desk(tmp_path_factory.mktemp("used"))
     desk.planned("S1", "A", "B", "C", "D")
     desk.report("developer READY_FOR_QA,qa_expert BLOCKED", "A", summary="quotes ' \" % and \U0001f600")
     desk.report("tech_lead UNBLOCKING_GUIDANCE", "A", details={"external": True, "external_dependency": "theirs"})
@@ -62,16 +67,30 @@ def used(tmp_path: pathlib.Path) -> pathlib.Path:
     desk.refused("group set-status", id="C", status="completed", session_id="S1", by="developer", reason="")
     desk.call("group set-status", id="C", status="cancelled", session_id="S1", by="project_manager", reason="no")
     desk.context.connection.close()
-    return desk.path
+    return {NEWEST: desk.path}
 
 
-def older(path: pathlib.Path, version: str) -> None:
-    """Take a database back to a version, with the rows that the version has a place for."""
-    migrate.downgrade(path, version, AT)
+@pytest.fixture
+def used(kept: dict[int | str, pathlib.Path], tmp_path: pathlib.Path) -> pathlib.Path:
+    """A database of this version that was worked with."""
+    return pathlib.Path(shutil.copy(kept[NEWEST], tmp_path / "used.db"))
+
+
+@pytest.fixture
+def older(kept: dict[int | str, pathlib.Path]) -> Older:
+    """Put in the place of the database the same one, taken back to a version."""
+
+    def put(path: pathlib.Path, version: str) -> None:
+        if version not in kept:
+            kept[version] = pathlib.Path(shutil.copy(kept[NEWEST], kept[NEWEST].with_name(f"{version}.db")))
+            migrate.downgrade(kept[version], version, AT)
+        shutil.copy(kept[version], path)
+
+    return put
 
 
 @pytest.mark.parametrize("version", OLDER)
-def test_an_older_database_keeps_every_row(used: pathlib.Path, version: str) -> None:
+def test_an_older_database_keeps_every_row(used: pathlib.Path, older: Older, version: str) -> None:
     expected, newest = contents(used), objects(used)
     older(used, version)
     old = contents(used)
@@ -86,7 +105,7 @@ def test_an_older_database_keeps_every_row(used: pathlib.Path, version: str) -> 
 
 @pytest.mark.parametrize("version", OLDER)
 def test_what_a_downgrade_leaves_is_what_the_older_program_made(
-    used: pathlib.Path, tmp_path: pathlib.Path, repository: pathlib.Path, version: str
+    used: pathlib.Path, older: Older, tmp_path: pathlib.Path, repository: pathlib.Path, version: str
 ) -> None:
     scripts = tmp_path / "older"
     shutil.copytree(repository / "migrations", scripts, ignore=shutil.ignore_patterns("__pycache__"))
@@ -101,7 +120,7 @@ def test_what_a_downgrade_leaves_is_what_the_older_program_made(
     assert objects(used) == objects(made)
 
 
-def test_an_upgraded_database_works_and_its_guards_stand(used: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_an_upgraded_database_works_and_its_guards_stand(used: pathlib.Path, older: Older) -> None:
     older(used, "0001")
     with pytest.raises(errors.EnvironmentProblem) as caught:
         sqlite.connect(used, write=True)
@@ -177,7 +196,7 @@ def refused(path: pathlib.Path) -> str:
 @pytest.mark.parametrize("version", OLDER)
 @pytest.mark.parametrize("both", [False, True], ids=["the number alone", "the mark of the migrations too"])
 def test_an_older_file_that_says_to_be_of_this_version_is_refused(
-    used: pathlib.Path, version: str, both: bool
+    used: pathlib.Path, older: Older, version: str, both: bool
 ) -> None:
     older(used, version)
     mark = f"UPDATE alembic_version SET version_num = '{NEWEST:04}'"
@@ -219,7 +238,7 @@ TABLE, VIEW = "CREATE TABLE {} (a)", "CREATE VIEW {} AS SELECT 1 AS a"
 TRIGGER, INDEX = "CREATE TRIGGER {} AFTER INSERT ON texts BEGIN SELECT 1; END", "CREATE INDEX {} ON agents (role)"
 
 
-def test_a_users_trigger_that_refuses_the_event_of_an_upgrade_is_named(used: pathlib.Path) -> None:
+def test_a_users_trigger_that_refuses_the_event_of_an_upgrade_is_named(used: pathlib.Path, older: Older) -> None:
     older(used, OLDER[-1])
     raw = sqlite3.connect(used, isolation_level=None)
     raw.execute("CREATE TRIGGER mine BEFORE INSERT ON audit_events BEGIN SELECT RAISE(ABORT, 'not today'); END")
@@ -251,7 +270,7 @@ def test_a_users_trigger_that_refuses_the_event_of_an_upgrade_is_named(used: pat
     ],
 )
 def test_a_step_that_meets_a_users_object_says_which_and_changes_nothing(
-    used: pathlib.Path, version: int, name: str, made: str
+    used: pathlib.Path, older: Older, version: int, name: str, made: str
 ) -> None:
     older(used, max(each for each in OLDER if each < f"{version:04}"))
     raw = sqlite3.connect(used, isolation_level=None)

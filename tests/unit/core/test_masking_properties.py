@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from orchestrator.core import masking, masking_patterns
 from orchestrator.core.masking_kinds import KINDS
+from tests.conftest import LONG
 from tests.unit.core.test_masking import ANTHROPIC, HARMLESS, JWT, KEYS, LINES, OPENAI, block
 from tests.unit.core.test_masking_kinds import plain
 from tests.unit.core.test_masking_streams import streamed
 
 REGISTERED = ("open-sesame-1", "sesame-1-and-more")
-EXAMPLES = settings(max_examples=300, deadline=None)
+EXAMPLES = settings(max_examples=300 if LONG else 100, deadline=None)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MIXED = LETTERS + LETTERS.upper() + "0123456789"
 
