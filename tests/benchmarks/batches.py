@@ -29,7 +29,7 @@ def batch(rounds: int) -> Iterator[Figure]:
             best["batch"] = min(best["batch"], _in_batch(pathlib.Path(folder), database, lines))
     ratio = best["process"] / best["batch"]
     rate = f"{CALLS / best['batch']:.0f} calls a second"
-    yield Figure(f"`batch` over {CALLS} calls", "in process", ratio, Bound(0.7, 0.9, at_least=True), rate)
+    yield Figure(f"`batch` over {CALLS} calls", "in process", ratio, Bound(0.8, 0.9, at_least=True), rate)
 
 
 def _in_process(folder: pathlib.Path, database: bytes, calls: list[mix.Call]) -> float:

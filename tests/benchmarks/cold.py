@@ -44,9 +44,9 @@ def route(rounds: int) -> Iterator[Figure]:
         place = workplace.create(pathlib.Path(folder))
         cases = {"route": routes(place, rounds), "first": routes(place, rounds, first=True)}
         ratios = against_anchor(cases, place, rounds)
-    yield Figure("cold `route --json`", "process", ratios["route"], Bound(3.0, 2.6))
+    yield Figure("cold `route --json`", "process", ratios["route"], Bound(2.4, 1.8))
     started = "the first report of a group, which starts it: the state machine library is loaded"
-    yield Figure("the same, moving a group", "process", ratios["first"], Bound(3.0, 2.6), started)
+    yield Figure("the same, moving a group", "process", ratios["first"], Bound(2.8, 2.0), started)
 
 
 def other_verbs(rounds: int) -> Iterator[Figure]:
@@ -76,7 +76,7 @@ def verb(name: str, case: harness.Case, place: workplace.Workplace, rounds: int)
         ratio, note = against_anchor({name: case}, place, rounds)[name], ""
     except harness.CommandFailed as failure:
         ratio, note = None, str(failure)
-    return Figure(f"cold `{name} --json`", "process", ratio, Bound(3.0, 2.6), note)
+    return Figure(f"cold `{name} --json`", "process", ratio, Bound(2.6, 1.8), note)
 
 
 def peer_step(rounds: int) -> Iterator[Figure]:
@@ -91,7 +91,7 @@ def peer_step(rounds: int) -> Iterator[Figure]:
         cases = {"three": three_processes, "route": routes(place, rounds)}
         ratios = against_anchor(cases, place, rounds)
     recorded = "from the recorded 8.5 anchors of a peer's step"
-    yield Figure("a peer's step", "one cold `route`", PEER_STEP / ratios["route"], Bound(3, 5, at_least=True), recorded)
+    yield Figure("a peer's step", "one cold `route`", PEER_STEP / ratios["route"], Bound(4, 6, at_least=True), recorded)
     bare = "a floor for any tool of three processes, not judged"
     yield Figure("three processes that only import", "one cold `route`", ratios["three"] / ratios["route"], None, bare)
 
@@ -101,4 +101,4 @@ def help_text(rounds: int) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         place = workplace.create(pathlib.Path(folder))
         ratio = against_anchor({"help": place.measured("--help")}, place, rounds)["help"]
-    yield Figure("`--help`", "process", ratio, Bound(5, 3.2))
+    yield Figure("`--help`", "process", ratio, Bound(3.5, 2.5))

@@ -79,9 +79,9 @@ def hot_loop(rounds: int) -> Iterator[Figure]:
     lost = sum(abs(round_.routes - round_.stored) for round_ in (*alone, *together))
     what = f"{PROCESSES} processes in a hot loop"
     least = f"{LEAST} {min(shares):.2f}"
-    yield Figure(f"{what}: total", "one process", total / own, Bound(0.4, 0.55, at_least=True), f"{total:.0f} a second")
-    yield Figure(f"{what}: worst wait", "250 ms", min(waits) / 250, Bound(1, 0.4), f"{LEAST} {max(waits):.0f} ms")
-    yield Figure(f"{what}: slowest", "fastest", max(shares), Bound(0.3, 0.6, at_least=True), least)
+    yield Figure(f"{what}: total", "one process", total / own, Bound(0.5, 0.6, at_least=True), f"{total:.0f} a second")
+    yield Figure(f"{what}: worst wait", "200 ms", min(waits) / 200, Bound(1, 0.5), f"{LEAST} {max(waits):.0f} ms")
+    yield Figure(f"{what}: slowest", "fastest", max(shares), Bound(0.4, 0.6, at_least=True), least)
     yield Figure(f"{what}: lock errors", "", float(errors), Bound(0, 0), "a count over all rounds")
     yield Figure(f"{what}: lost steps", "", float(lost), Bound(0, 0), "a count over all rounds")
 

@@ -15,7 +15,7 @@ from tests.benchmarks.table import Bound, Figure
 SESSION = "S1"
 STEPS_A_ROUND = 100
 SIZED_STEPS = 1000
-BOUNDS = {"FULL": Bound(0.35, 0.6, at_least=True), "NORMAL": Bound(0.2, 0.4, at_least=True)}
+BOUNDS = {"FULL": Bound(0.5, 0.65, at_least=True), "NORMAL": Bound(0.4, 0.5, at_least=True)}
 
 
 def rates(rounds: int) -> Iterator[Figure]:
@@ -64,7 +64,7 @@ def sizes(_: int) -> Iterator[Figure]:
         folder = pathlib.Path(name)
         context = mix.open_file(mix.write(folder / "ours.db", database))
         ours = _growth(context.connection, functools.partial(_route_all, context, calls))
-        for anchor, lean, bound in (("lean floor", True, Bound(4, 2.5)), ("floor", False, None)):
+        for anchor, lean, bound in (("lean floor", True, Bound(3, 2)), ("floor", False, None)):
             steps = floor.record(database, calls, lean=lean)
             connection = floor.open_file(folder / f"{anchor}.db", database, "NORMAL")
             theirs = _growth(connection, functools.partial(_run_all, connection, steps))

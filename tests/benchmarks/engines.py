@@ -96,7 +96,7 @@ saver.cleanup()
 """
 ENGINES = (
     Engine("DBOS step, its SQLite", Bound(5, 10, at_least=True), DBOS),
-    Engine("LangGraph node, SqliteSaver", Bound(5, 10, at_least=True), LANGGRAPH),
+    Engine("LangGraph node, SqliteSaver", Bound(2, 4, at_least=True), LANGGRAPH),
     Engine("Burr step, SQLitePersister", Bound(2, 3, at_least=True), BURR),
 )
 

@@ -54,7 +54,7 @@ def route(rounds: int) -> Iterator[Figure]:
         }
         seconds = harness.interleaved(cases, rounds)
         ratio = seconds[large.name] / seconds[small.name]
-        yield Figure(f"one `route` at {MANY:,} decisions, {synchronous}", f"at {FEW}", ratio, Bound(1.3, 1.0))
+        yield Figure(f"one `route` at {MANY:,} decisions, {synchronous}", f"at {FEW}", ratio, Bound(1.2, 1.0))
 
 
 def _calls(rounds: int) -> list[mix.Call]:
@@ -79,7 +79,7 @@ def lists(rounds: int) -> Iterator[Figure]:
             "hand": functools.partial(_by_hand, context, BY_HAND.format(order=order), hand),
         }  # fmt: skip
         seconds = harness.interleaved(cases, max(rounds, LIST_ROUNDS))
-        yield Figure(f"{what} of {MANY:,}", "same SQL by hand", seconds["ours"] / seconds["hand"], Bound(5, 2))
+        yield Figure(f"{what} of {MANY:,}", "same SQL by hand", seconds["ours"] / seconds["hand"], Bound(3, 2))
 
 
 def _by_hand(context: Context, sql: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:

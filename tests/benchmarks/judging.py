@@ -47,7 +47,7 @@ def validate(rounds: int) -> Iterator[Figure]:
             raise harness.CommandFailed(f"the measured session should be accepted, not {judged}")
         seconds = harness.interleaved(cases, rounds)
         ratio, note = seconds["ours"] / seconds["bare"], f"{seconds['ours']:.1f} s"
-        yield Figure(f"`validate` of {GROUPS:,} groups", "bare SQL", ratio, Bound(4, 1.5), note)
+        yield Figure(f"`validate` of {GROUPS:,} groups", "bare SQL", ratio, Bound(2, 1.2), note)
 
 
 def finished(path: pathlib.Path) -> pathlib.Path:

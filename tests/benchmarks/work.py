@@ -58,7 +58,7 @@ def next_action(rounds: int) -> Iterator[Figure]:
             seconds = harness.interleaved(cases, rounds)
             measure = f"`next` among {TASKS:,} tasks, {EDGES * TASKS:,} dependencies: {action}"
             note = f"{how}; {seconds['ours'] / calls * 1000:.1f} ms"
-            yield Figure(measure, "bare SQL", seconds["ours"] / seconds["bare"], Bound(4, 1.5), note)
+            yield Figure(measure, "bare SQL", seconds["ours"] / seconds["bare"], Bound(2, 1.2), note)
 
 
 def rings(rounds: int) -> Iterator[Figure]:
@@ -76,7 +76,7 @@ def rings(rounds: int) -> Iterator[Figure]:
             seconds = harness.interleaved(cases, rounds)
             measure = f"ring check over {LONG:,} tasks in a {shape}"
             note = f"{seconds['ours'] * 1000:.0f} ms"
-            yield Figure(measure, "bare SQL", seconds["ours"] / seconds["bare"], Bound(4, 1.5), note)
+            yield Figure(measure, "bare SQL", seconds["ours"] / seconds["bare"], Bound(2, 1.2), note)
 
 
 def _closes_no_ring(context: Context) -> None:
