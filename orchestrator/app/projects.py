@@ -10,7 +10,7 @@ import re
 
 from orchestrator.app.kernel import actors, operations
 from orchestrator.app.kernel.context import Answer, Context, Work
-from orchestrator.app.kernel.requests import Request
+from orchestrator.app.kernel.requests import REQUEST, Request, option
 from orchestrator.core import names
 from orchestrator.core.routing.facts import RUNNER
 from orchestrator.core.tuples import NamedTuple
@@ -34,18 +34,24 @@ class Project(NamedTuple):
     created_at: str
 
 
-class AddProject(Request, event="project add", use_case="projects:register", prepared_by="projects:add"):
-    """Register a project.
+class ListProjects(Request, use_case="projects:every", answer="chats.Projects"):
+    """All projects."""
 
-    Attributes:
-        path: the absolute path of a folder that is set up for runs.
-        alias: another name for it, of the form of an id.
-    """
 
-    path: str
-    alias: str | None = None
+class AddProject(
+    Request,
+    event="project add",
+    use_case="projects:register",
+    prepared_by="projects:add",
+    answer="chats.ProjectAnswer",
+):
+    """Register a project. One that is registered already is answered as it is, with `created` false; an alias that is
+    another project's, or another one for this project, is 400."""
+
+    path: str = option("Its absolute path.", span=(1, 4096))
+    alias: str | None = option("Another name for it, of the form of an id.", default=None, span=(0, 128))
     by: str = RUNNER
-    request_id: str | None = None
+    request_id: str | None = REQUEST
 
 
 def add(context: Context, request: AddProject) -> Answer:
@@ -97,6 +103,11 @@ def _one(context: Context, sql: str, **parameters: object) -> Project | None:
 def listed(context: Context) -> list[Project]:
     """All projects in the order in which they were registered."""
     return [Project(*row) for row in context.connection.execute(_ALL)]
+
+
+def every(context: Context) -> Answer:
+    """All projects, as `projects`."""
+    return {"projects": [found._asdict() for found in listed(context)]}
 
 
 def require(context: Context, name: str) -> Project:

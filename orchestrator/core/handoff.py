@@ -1,7 +1,21 @@
 """The hand-off that a spawn freezes: references to rows that never change, under one hash.
 
 The document names what the agent gets; `render` puts the referenced texts in. So a decision proves by one hash what
-an agent was told, and no context is stored twice.
+an agent was told, and no context is stored twice. What may change later stands in the document itself.
+
+Besides whom it is for (`session_id`, `group_id`, `turn`, `role`, `agent_id`, `action`, `workflow_version`), it has
+
+- `context`: pairs of an item's name and the seq of the report whose details hold it; `missing_context`: names that the
+  transition asks for and no report gave.
+- `blockers`: ids of the group's open blockers, newest first; `external`: pairs of a blocker's id and the seq of the
+  report that says what outside it waits for.
+- `reports`: seqs of the group's latest reports, newest first: guidance and findings.
+- `tasks`: pairs of the id of an open task of the group and its status.
+- `question`: id of the question whose answer the agent gets; `resume`: seq of the report that says where it goes on.
+- `groups`: for a session as a whole, each group's id, status and awaited role at that moment, why it does not go on by
+  itself, and pairs of a part of its completion path that is missing and the reason; `group_counts`: the number of
+  groups by status, where `groups` does not name all of them; `phase_check`, `causes`: where nothing runs, whether
+  every group is settled, and why nothing goes on by itself.
 """
 
 from __future__ import annotations
@@ -13,66 +27,6 @@ from orchestrator.core import completion, handoff_groups, large, strictjson
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 
 _LONG_FENCE = re.compile(r"`{3,}")
-
-
-def document(
-    *,
-    session_id: str,
-    group_id: str | None,
-    turn: int,
-    role: str,
-    agent_id: str,
-    action: str,
-    workflow_version: str,
-    context: list[list[Any]],
-    missing_context: list[str],
-    blockers: list[str],
-    reports: list[int],
-    external: list[list[Any]] | None = None,
-    groups: list[list[Any]] | None = None,
-    group_counts: dict[str, int] | None = None,
-    phase_check: str | None = None,
-    causes: list[str] | None = None,
-    question: str | None = None,
-    resume: int | None = None,
-    tasks: list[list[Any]] | None = None,
-) -> dict[str, Any]:
-    """The hand-off as it is frozen.
-
-    Args:
-        context: pairs of an item's name and the seq of the report whose details hold it.
-        missing_context: names that the transition asks for and no report gave.
-        blockers: ids of the group's open blockers, newest first.
-        reports: seqs of the group's latest reports, newest first: guidance and findings.
-        external: pairs of a blocker's id and the seq of the report that says what outside it waits for.
-        groups: for a session as a whole, each group's id, status and awaited role at that moment, why it does not
-            go on by itself, and pairs of a part of its completion path that is missing and the reason.
-        question: id of the question whose answer the agent gets.
-        resume: seq of the report that says where the agent goes on.
-        group_counts: the number of groups by status, where `groups` does not name all of them.
-        tasks: pairs of the id of an open task of the group and its status.
-        phase_check, causes: where nothing runs, whether every group is settled, and why nothing goes on by itself.
-
-    What may change later stands in the document itself; what is None is left out.
-    """
-    moment = {
-        "external": external, "groups": groups, "group_counts": group_counts, "question": question, "resume": resume,
-        "phase_check": phase_check, "causes": causes, "tasks": tasks,
-    }
-    return {
-        "session_id": session_id,
-        "group_id": group_id,
-        "turn": turn,
-        "role": role,
-        "agent_id": agent_id,
-        "action": action,
-        "workflow_version": workflow_version,
-        "context": context,
-        "missing_context": missing_context,
-        "blockers": blockers,
-        "reports": reports,
-        **{name: value for name, value in moment.items() if value is not None},
-    }
 
 
 def command(session_id: str, group_id: str | None, turn: int) -> str:

@@ -339,23 +339,33 @@ def supervise(
     Source: seed 001, Properties 34 and 35.
     """
     begun = time.monotonic()
-    for spent in task_time(limits, begun):
-        if spent.moment <= begun:
-            return Ended(None, None, "not started: the task's time is up", TIMEOUT, spent.timeout_ms, spent.limit)
+    if any(each.moment <= begun for each in task_time(limits, begun)):
+        return _too_late(limits, begun)
     _occupy_standard_streams()
     with contextlib.closing(reading.Output(raw, secrets)) as output, orphans.adopted():
         try:
             with _input(text) as source:
                 run = _start(argv, folder, variables, limits, output, tag, source)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            return Ended(None, None, f"cannot be started: {reason}")
-        try:
-            cause = run.follow(watch, cancelled)
-        finally:
-            run.end()
-        output.close(cut=run.was_cut(cause))
-        return _told(run, cause, round((time.monotonic() - begun) * 1000))
+            return Ended(None, None, f"cannot be started: {getattr(error, 'strerror', None) or error}")
+        return _followed(run, output, watch, cancelled, begun)
+
+
+def _too_late(limits: Limits, begun: float) -> Ended:
+    spent = next(each for each in task_time(limits, begun) if each.moment <= begun)
+    return Ended(None, None, "not started: the task's time is up", TIMEOUT, spent.timeout_ms, spent.limit)
+
+
+def _followed(
+    run: Run, output: reading.Output, watch: Watch | None, cancelled: Cancelled | None, begun: float
+) -> Ended:
+    """How a program that was started has ended, with everything that it started."""
+    try:
+        cause = run.follow(watch, cancelled)
+    finally:
+        run.end()
+    output.close(cut=run.was_cut(cause))
+    return _told(run, cause, round((time.monotonic() - begun) * 1000))
 
 
 def _occupy_standard_streams() -> None:

@@ -9,6 +9,9 @@ from typing import Any
 
 from orchestrator.store.run_reader import Run
 
+FIRST_PROMPT = 500
+"""Characters of a chat's first prompt that a list of chats shows."""
+
 # The newest run of each session is looked up by its index, so that a session costs the same however long it is.
 _NEWEST = """(SELECT n.id FROM runs n INDEXED BY ix_runs_created WHERE n.session_id = s.id
     ORDER BY n.created_seq DESC LIMIT 1)"""

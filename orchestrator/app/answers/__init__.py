@@ -22,12 +22,13 @@ def json_schema(words: str, names: tuple[str, ...]) -> dict[str, Any]:
         words: what is answered.
         names: modules below this package, each with its class, such as `tasks.OneTask`; none for any object.
     """
-    shape = functools.reduce(operator.or_, map(_shape, names)) if names else dict[str, Any]
-    found: dict[str, Any] = TypeAdapter(shape).json_schema()
+    one_of = functools.reduce(operator.or_, map(shape, names)) if names else dict[str, Any]
+    found: dict[str, Any] = TypeAdapter(one_of).json_schema()
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"orchestrator {words}"}
     return {**head, **found, **head}
 
 
-def _shape(name: str) -> Any:
-    module, _, shape = name.partition(".")
-    return getattr(importlib.import_module(f"{__name__}.{module}"), shape)
+def shape(name: str) -> Any:
+    """The class of a shape, as a declaration names it."""
+    module, _, found = name.partition(".")
+    return getattr(importlib.import_module(f"{__name__}.{module}"), found)

@@ -1,4 +1,31 @@
-"""A session in numbers: who reported what, how much came back, how long each role took, what was refused."""
+"""A session in numbers: who reported what, how much came back, how long each role took, what was refused.
+
+The keys of `stats`:
+
+- `reports`: how many; `agents` [{role, agent_id, reports, statuses {status: reports}}].
+- `roles` [{role, reports, statuses, turns, open_turns, seconds, usage}]: `turns` were given out, `open_turns`
+  of them are open; `seconds` is the time in them, each in whole seconds from when it was given out until a
+  report answered it, another turn of the same group (or of the session) was given out, or its group or session
+  was closed; of open turns until `measured_at`. Pauses count. A session's turn of the project manager is
+  answered by any report of theirs.
+- `rework`: `judged`: reports with the effect test_pass, approve, merge, test_fail, reject or merge_fail;
+  `returned`: those of the last three, each also in `by_effect`; `rate`: returned / judged, a decimal text with
+  four places, null where nothing was judged; `groups`: how many groups had work returned.
+- `escalations`: decisions that a rule sent higher, `after_failures`, `iteration_budget` and `loop_guard`;
+  `reported`: reports with the effect escalate; `total`: the sum of all.
+- `loop_guard`: decisions in which it fired. `rules` {rule: decisions in which it fired}.
+- `refusals`: `total` and `by_code`. `questions` to a person: `asked`, `open`, `seconds` (whole seconds of each
+  from asking to its closing, or to `measured_at`).
+- `tasks`: how many were `created`, `moved` {status: moves to it, by whomever}, and `taken_over` after the lease
+  of a claim had ended.
+- `usage`, here and by role: `reports` that say what they used, and the sums of `input_tokens` and
+  `output_tokens`. A report says it in its details: {"usage": {"input_tokens": N, "output_tokens": N}}; what is
+  no whole number from 0 to 2^53 counts as absent.
+- `driven`: what the runs of driven turns used: `runs`, `seconds` of their executors, `input_tokens`,
+  `output_tokens` and `cost_usd` (a decimal text with six places) in all, and the same `by_role_and_group`
+  [{role, group_id, ...}]. A conversation that went on counts with what it used since.
+- `measured_at`: now, or the time of the step `until` where the record goes on after it.
+"""
 
 from __future__ import annotations
 
@@ -40,31 +67,7 @@ def stats(
         since, until: the steps after which and up to which things are counted; a turn is of the step that gave it out.
 
     Returns:
-        `stats` with
-
-        - `reports`: how many; `agents` [{role, agent_id, reports, statuses {status: reports}}].
-        - `roles` [{role, reports, statuses, turns, open_turns, seconds, usage}]: `turns` were given out, `open_turns`
-          of them are open; `seconds` is the time in them, each in whole seconds from when it was given out until a
-          report answered it, another turn of the same group (or of the session) was given out, or its group or session
-          was closed; of open turns until `measured_at`. Pauses count. A session's turn of the project manager is
-          answered by any report of theirs.
-        - `rework`: `judged`: reports with the effect test_pass, approve, merge, test_fail, reject or merge_fail;
-          `returned`: those of the last three, each also in `by_effect`; `rate`: returned / judged, a decimal text with
-          four places, null where nothing was judged; `groups`: how many groups had work returned.
-        - `escalations`: decisions that a rule sent higher, `after_failures`, `iteration_budget` and `loop_guard`;
-          `reported`: reports with the effect escalate; `total`: the sum of all.
-        - `loop_guard`: decisions in which it fired. `rules` {rule: decisions in which it fired}.
-        - `refusals`: `total` and `by_code`. `questions` to a person: `asked`, `open`, `seconds` (whole seconds of each
-          from asking to its closing, or to `measured_at`).
-        - `tasks`: how many were `created`, `moved` {status: moves to it, by whomever}, and `taken_over` after the lease
-          of a claim had ended.
-        - `usage`, here and by role: `reports` that say what they used, and the sums of `input_tokens` and
-          `output_tokens`. A report says it in its details: {"usage": {"input_tokens": N, "output_tokens": N}}; what is
-          no whole number from 0 to 2^53 counts as absent.
-        - `driven`: what the runs of driven turns used: `runs`, `seconds` of their executors, `input_tokens`,
-          `output_tokens` and `cost_usd` (a decimal text with six places) in all, and the same `by_role_and_group`
-          [{role, group_id, ...}]. A conversation that went on counts with what it used since.
-        - `measured_at`: now, or the time of the step `until` where the record goes on after it.
+        `stats`, with the keys that are described above.
 
     Raises:
         Refused: UNKNOWN_SESSION.

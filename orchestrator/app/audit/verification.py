@@ -17,6 +17,7 @@ from orchestrator.app.kernel import attached
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import exactjson
 from orchestrator.core.suggestions import suggest
+from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import EXIT_NEGATIVE, EXIT_OK, Refused, UsageError
 from orchestrator.store import (
     beside,
@@ -76,38 +77,68 @@ def verify(
         )
     exactjson.quicken()
     found = Found(context.path, limit)
-    held = moment.of_two if session_id is None else moment.of
-    with held(context.connection, context.deadline_s) as second, _any_text(context.connection, second):
-        chain = None if session_id is None else _chain(context, session_id)
-        looked, outside = _look(context, second, Span(chain, since or 0), noted, found)
-        left = [each for each in evidence.inventories(context.connection, chain) if each.seq > (since or 0)]
-        risks = file_safety.risks(context.connection, context.state_folder)
-        notes = [{"seq": seq, "message": message} for seq, message in structure.repairs(context.connection)]
-        last = None if chain is None else _last(context, chain)
-    for each in outside:
-        kept.compare_files([each], attached.roots(context.path, each.chain), found)
-    _compare_inventories(context.path, left, found)
-    for risk in risks:
-        if risk.severity == "error":
-            found.add(findings.Finding(risk.id, None, None, None, "file", risk.message, risk.suggestion))
-    warnings = [risk.warning() for risk in risks if risk.severity != "error"]
+    seen = _seen(context, session_id, since or 0, noted, found)
+    return _told(seen, since, _files(context, seen, found), found)
+
+
+def _told(seen: _Seen, since: int | None, warnings: list[Any], found: Found) -> Answer:
     return {
         **({"warnings": warnings} if warnings else {}),
         "success": True,
         "ok": not found.total,
-        "session_id": chain,
+        "session_id": seen.chain,
         "since": since,
-        "head": last["head"] if last else None,
-        "chains": looked.chains,
-        "events": looked.events,
-        "rows": looked.rows,
+        "head": seen.last["head"] if seen.last else None,
+        "chains": seen.looked.chains,
+        "events": seen.looked.events,
+        "rows": seen.looked.rows,
         "findings": [_finding(each) for each in found.kept],
         "counts": found.counts,
         "total": found.total,
         "has_more": found.total > len(found.kept),
-        "notes": notes,
+        "notes": seen.notes,
         "exit_code": EXIT_NEGATIVE if found.total else EXIT_OK,
     }
+
+
+class _Seen(NamedTuple):
+    """What one moment of the database showed.
+
+    chain: the one that was asked about; last: its end. looked: how much was read.
+    outside: files that rows name; left: what runs have left on the disk.
+    risks: what is wrong with the database's file. notes: repairs.
+    """
+
+    chain: str | None
+    last: Answer | None
+    looked: Looked
+    outside: list[kept.Outside]
+    left: list[evidence.Inventory]
+    risks: list[file_safety.Risk]
+    notes: list[Answer]
+
+
+def _seen(context: Context, session: str | None, since: int, noted: Head | None, found: Found) -> _Seen:
+    held = moment.of_two if session is None else moment.of
+    with held(context.connection, context.deadline_s) as second, _any_text(context.connection, second):
+        chain = None if session is None else _chain(context, session)
+        looked, outside = _look(context, second, Span(chain, since), noted, found)
+        left = [each for each in evidence.inventories(context.connection, chain) if each.seq > since]
+        risks = file_safety.risks(context.connection, context.state_folder)
+        notes = [{"seq": seq, "message": message} for seq, message in structure.repairs(context.connection)]
+        last = None if chain is None else _last(context, chain)
+    return _Seen(chain, last, looked, outside, left, risks, notes)
+
+
+def _files(context: Context, seen: _Seen, found: Found) -> list[Any]:
+    """Compare the files beside the database with what is recorded of them; warnings about its own."""
+    for each in seen.outside:
+        kept.compare_files([each], attached.roots(context.path, each.chain), found)
+    _compare_inventories(context.path, seen.left, found)
+    for risk in seen.risks:
+        if risk.severity == "error":
+            found.add(findings.Finding(risk.id, None, None, None, "file", risk.message, risk.suggestion))
+    return [risk.warning() for risk in seen.risks if risk.severity != "error"]
 
 
 @contextlib.contextmanager

@@ -262,32 +262,37 @@ def freeze(
             what the transition passes on was said there.
     """
     found, missing = context_items(work, group_id or reported, include_context)
-    rows = work.context.connection.execute(
-        "SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_standing WHERE session_id = :session"
-        " AND group_id = :group AND effect <> 'merge' AND effect <> 'withheld'"
-        " AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10",
-        {"session": session.id, "group": group_id},
-    )
     blockers = _open_blockers(work, group_id, role, known_blockers)
-    document = handoff.document(
-        session_id=session.id,
-        group_id=group_id,
-        turn=work.seq,
-        role=role,
-        agent_id=agent,
-        action=action,
-        workflow_version=version.workflow.hash,
-        context=found,
-        missing_context=missing,
-        blockers=[blocker.id for blocker in blockers],
-        reports=[row[0] for row in rows] if group_id else [],
+    document = {
+        "session_id": session.id,
+        "group_id": group_id,
+        "turn": work.seq,
+        "role": role,
+        "agent_id": agent,
+        "action": action,
+        "workflow_version": version.workflow.hash,
+        "context": found,
+        "missing_context": missing,
+        "blockers": [blocker.id for blocker in blockers],
+        "reports": _standing(work, session.id, group_id) if group_id else [],
         **_moment(work, group_id, any(blocker.external for blocker in blockers)),
-        **noted,
-    )
+        **{name: value for name, value in noted.items() if value is not None},
+    }
     text = exactjson.exact(document)
     hash_ = sha256.new(text.encode()).hexdigest()
     work.step.insert("handoffs", turn=work.seq, group_id=group_id or "", agent_id=agent, document=text, hash=hash_)
     return hash_
+
+
+def _standing(work: Work, session: str, group: str) -> list[int]:
+    """The group's latest reports of guidance and findings."""
+    rows = work.context.connection.execute(
+        "SELECT seq FROM agent_reports INDEXED BY ix_agent_reports_standing WHERE session_id = :session"
+        " AND group_id = :group AND effect <> 'merge' AND effect <> 'withheld'"
+        " AND (role <> 'project_manager' OR effect IN ('rework', 'defer')) ORDER BY seq DESC LIMIT 10",
+        {"session": session, "group": group},
+    )
+    return [row[0] for row in rows]
 
 
 def _open_blockers(

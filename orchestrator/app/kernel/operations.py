@@ -116,10 +116,13 @@ def every() -> dict[str, type[Request]]:
 def call(context: Context, words: str, **arguments: Any) -> Answer:
     """Call an operation by its words with the parameters that it declares, which `arguments` has checked."""
     request = find(words)
-    if not request.is_writing:
-        answer: Answer = _loaded(request.use_case)(context, **arguments)
-        return answer
-    return ask(context, request(**arguments))
+    return ask(context, request(**arguments)) if request.is_writing else read(context, request, **arguments)
+
+
+def read(context: Context, request: type[Request], **arguments: Any) -> Answer:
+    """What an operation that only reads answers."""
+    answer: Answer = _loaded(request.use_case)(context, **arguments)
+    return answer
 
 
 def ask(context: Context, request: Request) -> Answer:
@@ -128,12 +131,21 @@ def ask(context: Context, request: Request) -> Answer:
     Raises:
         OrchestratorError: as the use case says.
     """
-    if request.checked_by:
-        request = _loaded(request.checked_by)(request)
+    request = checked(request)
     if request.prepared_by:
         answer: Answer = _loaded(request.prepared_by)(context, request)
         return answer
     return carry_out(context, request)
+
+
+def checked(request: Request) -> Request:
+    """A request as it is recorded, once nothing is wrong in itself.
+
+    Raises:
+        OrchestratorError: as its `checked_by` says.
+    """
+    found: Request = _loaded(request.checked_by)(request) if request.checked_by else request
+    return found
 
 
 def carry_out(

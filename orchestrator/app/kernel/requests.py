@@ -66,7 +66,7 @@ class Field(NamedTuple):
         places: where else it may be written on the command line, as a word without an option.
         holds: what its value is, which decides the check that it meets; a plain text where it is empty.
         choices: the values that it may have.
-        span: the least and the largest number.
+        span: the least and the largest number, or the length of a text.
         reading: how a door that has only words reads it.
         variable: the environment variable that stands in for it.
         is_state: a status of a group, task or criterion, which is compared in small letters.

@@ -18,15 +18,10 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.running import run_views
 from orchestrator.core import masking
 from orchestrator.core.running import states
-from orchestrator.errors import Refused, UsageError
+from orchestrator.errors import Refused
 from orchestrator.store import run_board, run_reader
+from orchestrator.store.run_board import FIRST_PROMPT
 from orchestrator.store.run_reader import Run
-
-STATUSES = tuple(state.upper() for state in states.STATES)
-MOST = 200
-"""Groups on one page at most."""
-FIRST_PROMPT = 500
-"""Characters of a chat's first prompt that a list of chats shows."""
 
 _COPIED = (
     "session_id", "prompt", "task_type", "provider", "model", "retry_of", "error_code", "error_reason",
@@ -47,14 +42,7 @@ def groups(context: Context, *, limit: int = 50, offset: int = 0, status: str | 
 
     Returns:
         `task_groups`, `total_count`, `has_more`.
-
-    Raises:
-        UsageError: a number out of range, an unknown state.
     """
-    if not 1 <= limit <= MOST or offset < 0:
-        raise UsageError("USAGE", f"limit is 1 to {MOST}, and offset 0 or more.", "Leave them out")
-    if status is not None and status not in STATUSES:
-        raise UsageError("USAGE", "There is no such status.", f"One of: {', '.join(STATUSES)}")
     total = run_board.count(context.connection, status and status.lower())
     rows = run_board.page(context.connection, status and status.lower(), limit, offset)
     shown = [_group(context, row) for row in rows]
@@ -196,6 +184,15 @@ def next_try(context: Context, run: Run) -> str | None:
     """The id of the run that tried a run's task again right after it, or None."""
     runs = run_reader.of_task(context.connection, run.session_id, run.task_id)
     return next((each.id for each in runs if each.retry_of == run.id), None)
+
+
+def task(context: Context, id: str) -> Answer:
+    """A run with its output and log.
+
+    Raises:
+        Refused: UNKNOWN_ID {kind}.
+    """
+    return detail(context, require(context, id))
 
 
 def detail(context: Context, run: Run) -> Answer:

@@ -81,26 +81,31 @@ class Service:
             yield context
 
     def add_project(
-        self, path: str, alias: str | None = None, caller: Caller = NOBODY, key: str | None = None
+        self, path: str, alias: str | None = None, caller: Caller = NOBODY, request_id: str | None = None
     ) -> Answer:
         """Register a project, as `projects.add`.
 
         Args:
-            key: the request id: the same id with the same input is answered as before, here and in all that follows.
+            request_id: the same id with the same input is answered as before, here and in all that follows.
+
+        Returns:
+            As `projects.add`, and `project_id`.
         """
         with self.called(caller) as context:
-            return operations.ask(context, projects.AddProject(path=path, alias=alias, request_id=key))
+            asked = projects.AddProject(path=path, alias=alias, request_id=request_id)
+            found = operations.ask(context, asked)
+        return {"project_id": found["project"]["id"], **found}
 
     def chat(
         self, project: str, content: str, session_id: str | None = None, caller: Caller = NOBODY,
-        key: str | None = None,
+        request_id: str | None = None,
     ) -> Answer:
         """Queue what was said as a run of its chat; one without a session begins one.
 
         Args:
             project: its id or alias.
             session_id: the chat; one of this id is begun where there is none.
-            key: the request id, one of the chat; without a session it names the chat, so that both are begun once.
+            request_id: one of the chat; without a session it names the chat, so that both are begun once.
 
         Returns:
             `task_id`, `task_group_id`, `session_id`, `status`.
@@ -116,23 +121,23 @@ class Service:
         with self.called(caller) as context:
             found = projects.require(context, project)
             session = self._open_session(context, found.path)
-            if session_id is None and key is not None:
-                session_id = _chat_of(found.id, key)
+            if session_id is None and request_id is not None:
+                session_id = _chat_of(found.id, request_id)
             if session_id is None:
                 begin_session.begin(session)
-            elif remembered(context, session_id, key) is not None:
+            elif remembered(context, session_id, request_id) is not None:
                 # The chat of what was said before may have ended.
                 session.session_id = session_id
             else:
                 begin_session.join(session, session_id)
             with self.loop.preparing(begin_session.ensure(session)):
-                run = run_list_views.require(context, submission.submit(session, content, request_id=key)["id"])
+                run = run_list_views.require(context, submission.submit(session, content, request_id=request_id)["id"])
                 status = _as_taken(context, run)
         return {**_told(run), "status": status}
 
     def reply(
         self, id: str, caller: Caller, *, reply: str | None = None, choice: str | None = None,
-        question_id: str | None = None, key: str | None = None,
+        question_id: str | None = None, request_id: str | None = None,
     ) -> Answer:
         """Answer what a run asks, as a person; it is queued again.
 
@@ -151,14 +156,14 @@ class Service:
         """
         with self.called(caller) as context:
             run = run_list_views.require(context, id)
-            asked = _question_of(context, run, question_id, key)
+            asked = _question_of(context, run, question_id, request_id)
             decision, note = _decided(asked, reply, choice)
             session = self._open_session(context, run.verification_root)
             with self.loop.preparing(run.session_id):
                 context.credential = caller.credential
                 said = AnswerQuestion(
                     id=asked["id"], decision=decision, note=session.without_keys(note), session_id=run.session_id,
-                    by=caller.person, request_id=key,
+                    by=caller.person, request_id=request_id,
                 )
                 answered = answering.answer(context, said)
                 context.credential = None
@@ -180,7 +185,7 @@ class Service:
             given: what else `AnswerQuestion` takes.
 
         Returns:
-            As `answering.answer`.
+            As `answering.answer`, without where things lie.
 
         Raises:
             As `answering.answer`, and UsageError: INVALID_TEXT.
@@ -197,9 +202,10 @@ class Service:
                     # A continuation is another run than the one that asked.
                     runs = run_reader.of_task(context.connection, asked["session_id"], asked["task_id"])
                     self._after_step(lambda: submission.take_up(session, runs[-1].id))
-        return found
+            told: Answer = run_list_views.without_places(context, found["session_id"], found)
+        return told
 
-    def retry(self, id: str, caller: Caller, key: str | None = None) -> Answer:
+    def retry(self, id: str, caller: Caller, request_id: str | None = None) -> Answer:
         """Queue another run of the task of one that ended without being complete.
 
         Raises:
@@ -210,20 +216,20 @@ class Service:
             session = self._session_of(context, run)
             context.credential = caller.credential
             with self.loop.preparing(run.session_id):
-                new = run_list_views.require(context, self._tried_again(session, id, caller, key)["id"])
+                new = run_list_views.require(context, self._tried_again(session, id, caller, request_id)["id"])
                 status = _as_taken(context, new)
             self.loop.adopt(new.id)
         return {**_told(new), "retry_of": id, "old_status": run.state.upper(), "new_status": status}
 
-    def _tried_again(self, session: RunSession, id: str, caller: Caller, key: str | None) -> Answer:
+    def _tried_again(self, session: RunSession, id: str, caller: Caller, request_id: str | None) -> Answer:
         try:
-            return submission.retry(session, id, by=caller.person or RUNNER, request_id=key)
+            return submission.retry(session, id, by=caller.person or RUNNER, request_id=request_id)
         except Refused as problem:
             if problem.code == "UNBLOCK_NOT_PERMITTED" and caller.person is None:
                 problem.message += " A person may try it again: on its page, or with a token of their own."
             raise
 
-    def cancel(self, id: str, caller: Caller, key: str | None = None) -> Answer:
+    def cancel(self, id: str, caller: Caller, request_id: str | None = None) -> Answer:
         """Cancel a run: one that waits at once; one that runs begins to be stopped, whichever process executes it.
 
         Returns:
@@ -237,13 +243,13 @@ class Service:
         with self.called(caller) as context:
             run = run_list_views.require(context, id)
             context.credential = caller.credential
-            before = remembered(context, run.session_id, key)
+            before = remembered(context, run.session_id, request_id)
             state = run.state
             if before is not None and before.command == StopRun.event:
                 state = states.RUNNING
             elif before is not None and state == states.CANCELLED:
                 state = run_repository.before(context, run)
-            given = {"by": caller.person or RUNNER, "reason": reason, "request_id": key}
+            given = {"by": caller.person or RUNNER, "reason": reason, "request_id": request_id}
             if state == states.RUNNING:
                 self._stop(context, run, given)
             else:

@@ -10,9 +10,8 @@ from starlette.responses import JSONResponse
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.running import run_list_views
-from orchestrator.core import masking
 from orchestrator.doors.web import bodies
-from orchestrator.doors.web.api import failures
+from orchestrator.doors.web.bodies import failures
 from orchestrator.doors.web.callers import Reading, Serving
 from orchestrator.doors.web.failures import log, told
 from orchestrator.errors import OrchestratorError
@@ -36,26 +35,6 @@ def answer(context: Context, words: str, **given: Any) -> Answer:
     if words in _OF_RUNS:
         found = run_list_views.without_places(context, bound.get("session_id"), found)
     return found
-
-
-def ask(context: Context, words: str, **given: Any) -> Answer:
-    """What an operation answers, with secrets masked."""
-    shown: Answer = masking.mask_value(answer(context, words, **given))
-    return shown
-
-
-def read(serving: Serving, words: str, **given: Any) -> Answer:
-    """`ask` on a context that is lent for it."""
-    with serving.pool.lent() as context:
-        return ask(context, words, **given)
-
-
-@router.get("/sessions/{session}", responses=failures(400, 401, 404, 503))
-def show_session(session: str, serving: Serving, caller: Reading) -> Answer:
-    """A session with its groups."""
-    with serving.pool.lent() as context:
-        found = ask(context, "session show", id=session)
-        return {**found, "groups": ask(context, "group list", session_id=session)["groups"]}
 
 
 @router.get("/openapi.json", include_in_schema=False)

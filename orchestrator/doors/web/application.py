@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orchestrator.app.running.web_run_service import Service
-from orchestrator.doors.web import acts, api, api_reading, assets, declared, entering, events, failures, pages
+from orchestrator.doors.web import acts, api_reading, assets, declared, entering, events, failures, pages
 from orchestrator.doors.web.access import Access
 from orchestrator.doors.web.once import Once
 
@@ -68,7 +68,7 @@ def create(service: Service, access: Access, *, hosts: Sequence[str], grace_s: f
         redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None, max_body_size=MAX_BODY,
     )
     app.state.service, app.state.access, app.state.once = service, access, Once()
-    for part in (api, declared, api_reading, events, assets, entering, pages, acts):
+    for part in (declared, api_reading, events, assets, entering, pages, acts):
         app.include_router(part.router)
     app.state.handle = failures.install(app, pages.failure)
     return app

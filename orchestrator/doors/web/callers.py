@@ -10,10 +10,10 @@ from fastapi import Depends, Header, Request
 from starlette.concurrency import run_in_threadpool
 
 from orchestrator.app.kernel import arguments
+from orchestrator.app.running.requests import MAX_TEXT
 from orchestrator.app.running.web_run_service import Caller, Service
 from orchestrator.core import names, ways
 from orchestrator.doors.web.access import Access, Visit, credential, is_form_token
-from orchestrator.doors.web.bodies import MAX_TEXT
 from orchestrator.doors.web.failures import Denied
 from orchestrator.doors.web.reading import refuse_kind
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from orchestrator.app.running.web_run_service import Caller, Service
+from orchestrator.app.running.web_run_service import Service
 
 WAIT_S = 5.0
 """Seconds that an answer waits for the end of a run; what takes longer is answered as RUNNING, and ends later."""
@@ -16,17 +16,19 @@ _LOOK_S, _LOOK_ELSEWHERE_S = 0.05, 0.25
 """Seconds between two looks, here and in the database, where another process executes the run."""
 
 
-async def cancel(serving: Service, id: str, caller: Caller, key: str | None = None) -> dict[str, Any]:
-    """Cancel a run. The wait for its end takes no thread of those that answer others.
+async def settled(serving: Service, found: dict[str, Any]) -> dict[str, Any]:
+    """What a cancellation answers, after the wait for the run's end, which takes no thread of those that answer others.
+
+    Args:
+        found: what `Service.cancel` has answered.
 
     Raises:
-        OrchestratorError: as `Service.cancel` and `Service.cancelled`.
+        OrchestratorError: as `Service.cancelled`.
     """
-    found = await run_in_threadpool(serving.cancel, id, caller, key)
     if found["new_status"] != "RUNNING":
         return found
-    await until_ended(serving, id)
-    return await run_in_threadpool(serving.cancelled, id, found["old_status"])
+    await until_ended(serving, found["task_id"])
+    return await run_in_threadpool(serving.cancelled, found["task_id"], found["old_status"])
 
 
 async def until_ended(serving: Service, id: str) -> None:

@@ -1,29 +1,35 @@
 """Endpoints made of the declarations: what they take, how that is checked and described, and what they answer.
 
 Each reads or does what the command of the same operation does, with its keys and codes, without where the database
-lies.
+lies; runs, which are tasks of chats here, have operations of their own.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
 
+from orchestrator.app import answers, projects
 from orchestrator.app.kernel import operations, parameter_schemas
-from orchestrator.app.kernel.requests import REQUIRED, Parameter
-from orchestrator.app.running import run_list_views
+from orchestrator.app.kernel.context import Context
+from orchestrator.app.kernel.requests import REQUIRED, Parameter, Request
+from orchestrator.app.running import requests
 from orchestrator.app.running.web_run_service import Caller, Service
 from orchestrator.core import masking, strictjson
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.doors.web.api import failures
-from orchestrator.doors.web.api_reading import Answer, answer, read
+from orchestrator.doors.web import bodies, cancelling
+from orchestrator.doors.web.api_reading import Answer, answer
+from orchestrator.doors.web.bodies import failures
 from orchestrator.doors.web.callers import Document, Key, Reading, Serving, Writing
-from orchestrator.doors.web.failures import Denied
+from orchestrator.doors.web.failures import Denied, told_as
 from orchestrator.doors.web.reading import StrictRoute
+from orchestrator.errors import Refused
 
 router = APIRouter(prefix="/api")
 
@@ -35,82 +41,129 @@ _NONE: Mapping[str, Any] = {}
 _ENVELOPE = ("schema", "db", "warnings")
 """Keys with which the command line wraps what it answers, and HTTP does not."""
 _KEY = "request_id"
+Then = Callable[[Service, Answer], Awaitable[Answer]]
 
 
 class Endpoint(NamedTuple):
     """One endpoint.
 
     path: below `/api`; what stands in braces is a parameter of the operation, a session `session`.
-    words: the operation.
+    request: the declaration of the operation.
     name: how the description calls it.
     help: what it does, where that is not what the declaration says.
     query: the parameters that it takes in its query.
     defaults: of these, where they are not those of the declaration.
+    body: how the description calls what is sent, of an operation that servers alone have.
+    named: names that parameters have in a body, where these are others.
     status: with what a success is answered.
     failures: the statuses of failures.
-    act: does what is asked for, where that is more than the operation.
+    statuses: of errors, by their codes, where these are not those of their kinds.
+    act: does what is asked for, where that is more than the operation: it takes the service and the caller, or where
+        nothing is written a context, and the parameters.
+    then: what is waited for before the answer.
     """
 
     path: str
-    words: str
+    request: type[Request]
     name: str
     help: str = ""
     query: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = _NONE
+    body: str = ""
+    named: Mapping[str, str] = _NONE
     status: int = 200
     failures: tuple[int, ...] = (400, 401, 404, 503)
-    act: Callable[[Service, Caller, dict[str, Any]], Answer] | None = None
+    statuses: Mapping[str, int] = _NONE
+    act: Callable[..., Answer] | None = None
+    then: Then | None = None
 
     @property
     def places(self) -> dict[str, str]:
         """The parameters in its path, by the names that they have there."""
-        known = operations.find(self.words).parameters()
+        known = self.request.parameters()
         found = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
         return {name: name if name in known else f"{name}_id" for name in found}
 
+    @property
+    def sent(self) -> dict[str, Parameter]:
+        """The parameters that stand in its body, by the names that they have there."""
+        others = {parameter: name for name, parameter in self.named.items()}
+        return {
+            others.get(name, name): each
+            for name, each in self.request.parameters().items()
+            if name not in (*self.places.values(), _KEY) and each.field.help
+        }
 
+    @property
+    def shape(self) -> Any:
+        """What it answers, where that holds no more than its declaration says: that of servers alone."""
+        return Answer if self.request.words else answers.shape(*self.request.answer)
+
+
+def _show_session(context: Context, session_id: str) -> Answer:
+    found = answer(context, "session show", session_id=session_id)
+    return {**found, "groups": answer(context, "group list", session_id=session_id)["groups"]}
+
+
+_of = operations.find
 READING = (
+    Endpoint("/projects", projects.ListProjects, "list_projects", failures=(401, 503)),
     Endpoint(
-        "/sessions", "session list", "list_sessions", "Sessions in the order of their ids, ended ones too.",
+        "/task-groups", requests.ListChats, "list_groups", query=("limit", "offset", "status"), failures=(400, 401, 503)
+    ),
+    Endpoint("/task-groups/{group}/tasks", requests.ListTasksOfChat, "list_tasks"),
+    Endpoint("/tasks/{id}", requests.ShowTaskOfChat, "show_task"),
+    Endpoint(
+        "/sessions", _of("session list"), "list_sessions", "Sessions in the order of their ids, ended ones too.",
         ("all", "limit", "since"), {"all": True}, failures=(400, 401, 503),
     ),
     Endpoint(
-        "/sessions/{session}/decisions", "audit decisions", "list_decisions",
+        "/sessions/{session}/decisions", _of("audit decisions"), "list_decisions",
         "The decisions of a session: who was sent where, by which rule.", ("group_id", "limit", "since"),
     ),
     Endpoint(
-        "/sessions/{session}/timeline", "audit timeline", "show_timeline",
+        "/sessions/{session}/timeline", _of("audit timeline"), "show_timeline",
         "All that happened in a session, in order.", ("group_id", "limit", "since"),
     ),
     Endpoint(
-        "/sessions/{session}/status", "status", "show_status",
+        "/sessions/{session}/status", _of("status"), "show_status",
         "Where a session stands: who is awaited, since when, and what is asked.", ("brief",),
     ),
     Endpoint(
-        "/inbox", "inbox", "show_inbox", "What waits for a person, the oldest first.", ("session_id", "limit", "since")
+        "/inbox", _of("inbox"), "show_inbox", "What waits for a person, the oldest first.",
+        ("session_id", "limit", "since"),
     ),
     Endpoint(
-        "/workflow/graph", "workflow graph", "show_graph",
+        "/workflow/graph", _of("workflow graph"), "show_graph",
         "The workflow as a drawing; with a session, its position in it, and with a group of it, that one's alone.",
         ("format", "session_id", "group_id"),
     ),
+    Endpoint(
+        "/sessions/{session}", _of("session show"), "show_session", "A session with its groups.", act=_show_session
+    ),
 )  # fmt: skip
 
-
-def _answer_question(serving: Service, caller: Caller, given: dict[str, Any]) -> Answer:
-    found = serving.answer(caller=caller, **given)
-    with serving.pool.lent() as context:
-        told: Answer = run_list_views.without_places(context, found["session_id"], found)
-    return told
-
-
 _REFUSED = (400, 401, 403, 404, 409, 413, 503)
+_NO_BODY = (400, 401, 403, 404, 409, 503)
+_NEW = (400, 401, 403, 409, 413, 503)
 WRITING = (
-    Endpoint("/sessions", "session create", "create_session", status=201, failures=(400, 401, 403, 409, 413, 503)),
-    Endpoint("/sessions/{session}/groups", "group create", "create_group", status=201, failures=_REFUSED),
-    Endpoint("/sessions/{session}/reports", "route", "report", status=201, failures=_REFUSED),
-    Endpoint("/sessions/{session}/validate", "validate", "validate", failures=_REFUSED),
-    Endpoint("/questions/{id}/answer", "answer", "answer_question", failures=_REFUSED, act=_answer_question),
+    Endpoint(
+        "/projects", projects.AddProject, "add_project", body="NewProject", named={"project_path": "path"}, status=201,
+        failures=_NEW, statuses={"ALREADY_EXISTS": 400}, act=Service.add_project,
+    ),
+    Endpoint(
+        "/projects/{project}/chat", requests.Chat, "chat", body="Chat", status=201, failures=_REFUSED, act=Service.chat
+    ),
+    Endpoint("/tasks/{id}/reply", requests.Reply, "reply", body="Reply", failures=_REFUSED, act=Service.reply),
+    Endpoint("/tasks/{id}/retry", requests.Retry, "retry", failures=_NO_BODY, act=Service.retry),
+    Endpoint(
+        "/tasks/{id}/cancel", requests.Cancel, "cancel", failures=_NO_BODY, act=Service.cancel, then=cancelling.settled
+    ),
+    Endpoint("/sessions", _of("session create"), "create_session", status=201, failures=_NEW),
+    Endpoint("/sessions/{session}/groups", _of("group create"), "create_group", status=201, failures=_REFUSED),
+    Endpoint("/sessions/{session}/reports", _of("route"), "report", status=201, failures=_REFUSED),
+    Endpoint("/sessions/{session}/validate", _of("validate"), "validate", failures=_REFUSED),
+    Endpoint("/questions/{id}/answer", _of("answer"), "answer_question", failures=_REFUSED, act=Service.answer),
 )
 
 
@@ -120,98 +173,130 @@ def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empt
 
 def _query(parameter: Parameter) -> Any:
     """The type of a parameter in a query, with what fits it."""
-    field, nullable = parameter.field, parameter.nullable
+    field, (kind,) = parameter.field, parameter.kinds
     if field.choices:
-        return Literal[field.choices]
-    (kind,) = parameter.kinds
-    if kind is bool:
-        return bool
-    if kind is int:
+        kind = Literal[field.choices]  # type: ignore[assignment]
+    elif kind is int:
         least, most = field.span or (None, None)
-        fits = Query(ge=least, le=MOST_ROWS if parameter.name == "limit" else most)
-    else:
-        fits = Query(max_length=_MAX_NAME)
-    return Annotated[kind | None, fits] if nullable else Annotated[kind, fits]
+        fits = Query(ge=least, le=min(MOST_ROWS, most or MOST_ROWS) if parameter.name == "limit" else most)
+        kind = Annotated[int, fits]  # type: ignore[assignment]
+    elif kind is str:
+        kind = Annotated[str, Query(max_length=_MAX_NAME)]  # type: ignore[assignment]
+    return kind | None if parameter.nullable else kind
 
 
 def _signed(handle: Callable[..., Any], endpoint: Endpoint, *more: inspect.Parameter) -> Callable[..., Any]:
     """A handler with the name, the description and the signature that its endpoint has."""
-    handle.__name__, handle.__doc__ = endpoint.name, endpoint.help or operations.find(endpoint.words).help()
+    handle.__name__, handle.__doc__ = endpoint.name, endpoint.help or endpoint.request.help()
     places = [_parameter(name, str) for name in endpoint.places]
     signature = inspect.Signature([*places, *more], return_annotation=Answer)
     handle.__signature__ = signature  # type: ignore[attr-defined]
     return handle
 
 
+def _masked(found: Answer) -> Answer:
+    told: Answer = masking.mask_value(found)
+    return told
+
+
 def _reading(endpoint: Endpoint) -> Callable[..., Any]:
-    places, known = endpoint.places, operations.find(endpoint.words).parameters()
+    places, request = endpoint.places, endpoint.request
+
+    def act(context: Context, named: dict[str, Any]) -> Answer:
+        if endpoint.act is not None:
+            return endpoint.act(context, **named)
+        return answer(context, request.words, **named) if request.words else operations.read(context, request, **named)
 
     def handle(serving: Service, caller: Caller, **given: Any) -> Answer:
-        return read(serving, endpoint.words, **{places.get(name, name): value for name, value in given.items()})
+        named = {places.get(name, name): value for name, value in given.items()}
+        with serving.pool.lent() as context:
+            return _masked(act(context, named))
 
+    known = request.parameters()
     query = [_parameter(name, _query(known[name]), endpoint.defaults.get(name, known[name].default))
              for name in endpoint.query]  # fmt: skip
     return _signed(handle, endpoint, _parameter("serving", Serving), _parameter("caller", Reading), *query)
 
 
 def _writing(endpoint: Endpoint) -> Callable[..., Any]:
-    places = endpoint.places
+    places, act = endpoint.places, endpoint.act or functools.partial(_operate, endpoint.request.words)
 
-    def handle(serving: Service, caller: Caller, key: str | None, document: dict[str, Any], **given: Any) -> Answer:
-        named = {places[name]: value for name, value in given.items()}
-        asked = _asked(endpoint, document, caller) | named | ({} if key is None else {_KEY: key})
-        found = (endpoint.act or _operate(endpoint.words))(serving, caller, asked)
-        told: Answer = masking.mask_value(found)
-        return told
+    def handle(serving: Service, caller: Caller, key: str | None, sent: Any = None, **given: Any) -> Answer:
+        named = {places[name]: value for name, value in given.items()} | ({} if key is None else {_KEY: key})
+        try:
+            return _masked(act(serving, caller=caller, **_asked(endpoint, sent, caller, named)))
+        except Refused as problem:
+            if problem.code in endpoint.statuses:
+                raise told_as(problem, endpoint.statuses[problem.code]) from None
+            raise
 
-    more = (("serving", Serving), ("caller", Writing), ("key", Key), ("document", Document))
-    return _signed(handle, endpoint, *(_parameter(*each) for each in more))
-
-
-def _operate(words: str) -> Callable[[Service, Caller, dict[str, Any]], Answer]:
-    def act(serving: Service, caller: Caller, given: dict[str, Any]) -> Answer:
-        with serving.called(caller) as context:
-            context.credential = caller.credential
-            return answer(context, words, **given)
-
-    return act
+    more = (("serving", Serving), ("caller", Writing), ("key", Key), *_sent(endpoint))
+    waiting = _waiting(handle, endpoint.then) if endpoint.then else handle
+    return _signed(waiting, endpoint, *(_parameter(*each) for each in more))
 
 
-def _asked(endpoint: Endpoint, document: dict[str, Any], caller: Caller) -> dict[str, Any]:
-    """What a body asks for, in the name of who calls: a person acts as nobody else.
+def _waiting(handle: Callable[..., Answer], then: Then) -> Callable[..., Awaitable[Answer]]:
+    async def handle_and_wait(serving: Service, **given: Any) -> Answer:
+        return await then(serving, await run_in_threadpool(handle, serving, **given))
+
+    return handle_and_wait
+
+
+def _sent(endpoint: Endpoint) -> tuple[tuple[str, Any], ...]:
+    """The body as a parameter of a handler."""
+    if endpoint.request.words:
+        return (("sent", Document),)
+    return (("sent", bodies.made(endpoint.body, endpoint.request.help(), endpoint.sent)),) if endpoint.body else ()
+
+
+def _operate(words: str, serving: Service, *, caller: Caller, **given: Any) -> Answer:
+    with serving.called(caller) as context:
+        context.credential = caller.credential
+        return answer(context, words, **given)
+
+
+def _asked(endpoint: Endpoint, sent: Any, caller: Caller, named: dict[str, Any]) -> dict[str, Any]:
+    """What is asked for, in the name of who calls: a person acts as nobody else.
+
+    Args:
+        named: what stands in the address and in the key.
 
     Raises:
-        Denied: 400, the body has what stands in the address or the key; 403, a person names another actor.
+        Denied: 400, the body has what stands there; 403, a person names another actor. OrchestratorError: something
+            is wrong in the request itself.
     """
+    if not endpoint.request.words:
+        read = {endpoint.named.get(name, name): value for name, value in (sent.model_dump() if sent else {}).items()}
+        operations.checked(endpoint.request(**read, **named))
+        return read | named
     for name in (*endpoint.places.values(), _KEY):
-        if name in document:
+        if name in sent:
             where = "the header Idempotency-Key" if name == _KEY else "the address"
             raise Denied(400, "USAGE", f"{name} is not part of the body; {where} says it.")
-    known = operations.find(endpoint.words).parameters()
-    if caller.person is None or "by" not in known:
-        return document
-    if document.get("by") not in (None, caller.person):
+    if caller.person is None or "by" not in endpoint.request.parameters():
+        return {**sent, **named}
+    if sent.get("by") not in (None, caller.person):
         what = f"{caller.person} acts here, and under no other name; leave by out."
         raise Denied(403, "NOT_PERMITTED", what)
-    return {**document, "by": caller.person}
+    return {**sent, "by": caller.person, **named}
 
 
 for each in READING:
-    router.add_api_route(each.path, _reading(each), methods=["GET"], responses=failures(*each.failures))
+    router.add_api_route(
+        each.path, _reading(each), methods=["GET"], response_model=each.shape, responses=failures(*each.failures)
+    )
 for each in WRITING:
     router.add_api_route(
-        each.path, _writing(each), methods=["POST"], status_code=each.status, responses=failures(*each.failures),
-        route_class_override=StrictRoute,
+        each.path, _writing(each), methods=["POST"], status_code=each.status, response_model=each.shape,
+        responses=failures(*each.failures), route_class_override=StrictRoute,
     )  # fmt: skip
 
 
 def describe(found: dict[str, Any]) -> None:
     """Say in the description of the interface what the endpoints that write take and answer."""
-    for each in WRITING:
-        path = "/api" + each.path
-        operation = found["paths"][path]["post"]
-        known = operations.find(each.words).parameters()
-        taken = {name: known[name] for name in known if name not in (*each.places.values(), _KEY)}
+    for each in (endpoint for endpoint in WRITING if endpoint.request.words):
+        operation = found["paths"]["/api" + each.path]["post"]
+        taken = each.sent
         needed = [name for name in taken if taken[name].default is REQUIRED]
         schema = parameter_schemas.of_object(
             {name: parameter_schemas.of_parameter(taken[name]) for name in taken}, needed
@@ -219,15 +304,13 @@ def describe(found: dict[str, Any]) -> None:
         content = {"application/json": {"schema": schema}}
         operation["requestBody"] = {"required": bool(needed), "content": content}
         answered = operation["responses"][str(each.status)]["content"]["application/json"]
-        answered["schema"], shapes = _shape(each.words)
+        answered["schema"], shapes = _shape(each.request)
         found["components"]["schemas"].update(shapes)
 
 
-def _shape(words: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _shape(request: type[Request]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The schema of an operation's answer without its envelope, and the schemas that it refers to."""
-    from orchestrator.app import answers
-
-    text = json.dumps(answers.json_schema(words, operations.find(words).answer))
+    text = json.dumps(answers.json_schema(request.words, request.answer))
     schema = strictjson.stored(text.replace("#/$defs/", "#/components/schemas/answers."))
     shapes = {f"answers.{name}": each for name, each in schema.pop("$defs", {}).items()}
     schema.pop("$schema")

@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 
 from orchestrator.app.audit import live
 from orchestrator.app.kernel.pooling import Pool
-from orchestrator.doors.web.api import failures
+from orchestrator.doors.web.bodies import failures
 from orchestrator.doors.web.callers import Reading, Serving
 from orchestrator.doors.web.failures import log
 

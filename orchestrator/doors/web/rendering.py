@@ -22,13 +22,13 @@ from starlette.responses import HTMLResponse, Response
 from orchestrator.app.audit import live
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.questions import inbox
+from orchestrator.app.running.requests import MAX_TEXT
 from orchestrator.core import completion, masking, questions, visible
 from orchestrator.core.routing.facts import PERSON
 from orchestrator.core.running import advice
 from orchestrator.doors.web import assets, callers, once
 from orchestrator.doors.web.access import VISIT_S
 from orchestrator.doors.web.api_reading import answer
-from orchestrator.doors.web.bodies import MAX_TEXT
 
 MOST_WAITING = 99
 """Open questions that the navigation counts."""

@@ -190,25 +190,6 @@ def test_what_a_database_that_fails_leaves_queued_stays_queued(tmp_path: pathlib
             id="an unknown run",
         ),
         pytest.param(
-            lambda at: run_list_views.groups(at.context, limit=0), "USAGE",
-            "limit is 1 to 200, and offset 0 or more.",
-            id="no chats",
-        ),
-        pytest.param(
-            lambda at: run_list_views.groups(at.context, limit=201), "USAGE",
-            "limit is 1 to 200, and offset 0 or more.",
-            id="too many chats",
-        ),
-        pytest.param(
-            lambda at: run_list_views.groups(at.context, offset=-1), "USAGE",
-            "limit is 1 to 200, and offset 0 or more.",
-            id="chats before the first",
-        ),
-        pytest.param(
-            lambda at: run_list_views.groups(at.context, status="complete"), "USAGE", "There is no such status.",
-            id="a status in small letters",
-        ),
-        pytest.param(
             lambda at: run_list_views.tasks(at.context, WORK), "UNKNOWN_SESSION", "Session S1 is no chat.",
             id="the runs of what is no chat",
         ),

@@ -11,11 +11,11 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the pages need the extra `web`")
 
+from orchestrator.app.running.requests import MAX_TEXT
 from orchestrator.app.running.web_run_service import Caller
 from orchestrator.core import questions
 from orchestrator.doors.web import acts, entering, pages
 from orchestrator.doors.web.application import MAX_BODY
-from orchestrator.doors.web.bodies import MAX_TEXT
 from orchestrator.errors import OrchestratorError, UsageError
 from tests.integration.web import story
 from tests.integration.web.asgi import TOKEN, Page, Web
