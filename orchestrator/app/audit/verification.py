@@ -90,7 +90,8 @@ def verify(
     for risk in risks:
         if risk.severity == "error":
             found.add(findings.Finding(risk.id, None, None, None, "file", risk.message, risk.suggestion))
-    warnings = [risk.warning() for risk in risks if risk.severity != "error"]
+    as_found = [context.warning] if context.warning else []
+    warnings = [*as_found, *(risk.warning() for risk in risks if risk.severity != "error")]
     return {
         **({"warnings": warnings} if warnings else {}),
         "success": True,

@@ -170,7 +170,7 @@ def _writing(endpoint: Endpoint) -> Callable[..., Any]:
 
 def _operate(words: str) -> Callable[[Service, Caller, dict[str, Any]], Answer]:
     def act(serving: Service, caller: Caller, given: dict[str, Any]) -> Answer:
-        with serving.called(caller) as context:
+        with serving.called(caller, trial=operations.find(words).is_trial(given)) as context:
             context.credential = caller.credential
             return answer(context, words, **given)
 
