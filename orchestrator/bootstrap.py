@@ -13,7 +13,7 @@ from orchestrator.core import exactjson, masking
 from orchestrator.core.agent_programs import ACTS_FOR
 from orchestrator.core.running import program_variables
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
-from orchestrator.store import constants, discovery, high_water, sqlite
+from orchestrator.store import constants, discovery, high_water, problems, sqlite
 
 if TYPE_CHECKING:
     from orchestrator.app.running import hooks, run_session, web_run_service
@@ -124,6 +124,7 @@ def open_context(
     folder: str | os.PathLike[str] | None = None,
     shared: bool = False,
     stays: bool = False,
+    trial: bool = False,
 ) -> Context:
     """Find the database and open it for one door.
 
@@ -135,6 +136,7 @@ def open_context(
         folder: where the search begins; the current one where left out.
         shared: threads may hand the context to each other, each using it alone.
         stays: the process calls more than once; what takes a while to load and saves some at every call is loaded.
+        trial: what is called makes sense where nothing can be written; there it works on a copy in memory.
 
     Raises:
         EnvironmentProblem: NO_DATABASE, READ_ONLY, CORRUPT, SCHEMA_TOO_NEW.
@@ -145,10 +147,18 @@ def open_context(
     path = discovery.find(explicit, environment, folder or discovery.working_folder(explicit, environment))
     seconds = deadline(environment)
     synchronous = environment.get("ORCHESTRATOR_SYNCHRONOUS", "FULL").upper()
-    connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous, shared=shared)
+    state = high_water.state_folder(environment)
+    warning = problems.older_log_warning(path) if high_water.has_older_log(path, state) else None
+    try:
+        connection = sqlite.connect(path, write=write, deadline=seconds, synchronous=synchronous, shared=shared)
+    except EnvironmentProblem as problem:
+        if not (write and trial and problem.code == "READ_ONLY"):
+            raise
+        connection = sqlite.connect(path, write=False, deadline=seconds, shared=shared)
     context = Context(
         connection, path=path, clock=now, door=door, channel=channel, deadline_s=seconds, run=run_command
     )
+    context.warning = warning
     context.secrets = secrets(environment)
     context.surroundings = _LazySurroundings()
     context.client = environment.get(CLIENT) or None
@@ -156,10 +166,30 @@ def open_context(
         from orchestrator.app.kernel import agent_checks
 
         context.acts_for = agent_checks.spoken_for(environment[ACTS_FOR])
-    context.state_folder = high_water.state_folder(environment)
-    if write:
+    context.state_folder = state
+    if connection.writes:
         connection.seen = high_water.follow(connection, context.state_folder)
-    return context
+        if connection.seen is None and context.state_folder is not None:
+            context.warning = context.warning or _lacking_steps(context)
+    return rehearsed(context) if write and not connection.writes else context
+
+
+def _lacking_steps(context: Context) -> str | None:
+    """That a database whose mark is not moved on lacks steps that were seen of it."""
+    from orchestrator.store import file_safety
+
+    found = file_safety.lacking(context.connection, context.state_folder)
+    return None if found is None else found.warning()
+
+
+def rehearsed(context: Context) -> Context:
+    """A context on a copy in memory of a database that was opened for reading, which is closed."""
+    from orchestrator.app.kernel import rehearsing
+
+    try:
+        return rehearsing.of(context)
+    finally:
+        context.connection.close()
 
 
 class _LazySurroundings:

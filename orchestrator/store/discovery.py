@@ -159,7 +159,7 @@ def _named(explicit: str | None, env: Mapping[str, str], cwd: Folder) -> Found |
     if value is None:
         return None
     require_path(value, where)
-    return Found(_real(os.path.join(cwd, value)), f"named by {where}")
+    return Found(_file(os.path.join(cwd, value)), f"named by {where}")
 
 
 def require_path(text: str, where: str) -> None:
@@ -205,7 +205,7 @@ def _search(env: Mapping[str, str], cwd: Folder) -> Found | None:
     commit has put into the linked one is a copy. Of a bare repository its own folder stands for all.
     """
     found = next((each for each in _candidates(env, cwd) if _is_there(each.path)), None)
-    return None if found is None else found._replace(path=_real(found.path))
+    return None if found is None else found._replace(path=_file(found.path))
 
 
 def _candidates(env: Mapping[str, str], cwd: Folder) -> Iterator[Found]:
@@ -246,6 +246,18 @@ def _upwards(folder: str) -> Iterator[str]:
 
 def _database(folder: str) -> str:
     return os.path.join(folder, constants.FOLDER, constants.FILE)
+
+
+def _file(path: str) -> str:
+    """The file itself, which a link may lead to.
+
+    Raises:
+        EnvironmentProblem: NO_DATABASE, the last steps lie beside the link: the file was moved away from there.
+    """
+    real = _real(path)
+    if os.path.islink(path) and sqlite.pending_log(path):
+        raise problems.log_beside_link(path, real)
+    return real
 
 
 def _real(path: Folder) -> str:

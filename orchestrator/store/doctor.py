@@ -26,8 +26,6 @@ from orchestrator.store.maintenance import (
 )
 
 DEADLINE_S = 0.3
-CHECKPOINT_S = 2.0
-"""Seconds that a checkpoint may take, amply."""
 LOCKS = Path("/proc/locks")
 
 ROOM = 256 * 1024
@@ -106,7 +104,8 @@ def writer(real: str) -> int | None:
 
 def _examine(real: str, facts: dict[str, str | int | None], state: str | None) -> Iterator[Problem]:
     yield from _permissions(real, facts)
-    yield from _older_log(real)
+    if high_water.has_older_log(real, state):
+        yield Problem("LOG_OLDER", "warning", real, *problems.older_log(real))
     facts["writer"] = writer(real)
     if facts["writer"] is not None:
         message = f"Process {facts['writer']} holds the write lock of {real} at this moment."
@@ -180,22 +179,6 @@ def _permissions(real: str, facts: dict[str, str | int | None]) -> Iterator[Prob
         yield from_error(problems.read_only(real, locked), "warning")
     elif not _has_room(os.path.dirname(real)):
         yield from_error(problems.disk_full(real))
-
-
-def _older_log(real: str) -> Iterator[Problem]:
-    """A log with steps that is older than its file, as where a backup was copied over a live database."""
-    try:
-        file, log = os.stat(real), os.stat(f"{real}-wal")
-    except OSError:
-        return
-    # A checkpoint writes to the file right after the log; a copy or a move is later, and the move shows in ctime alone.
-    if log.st_size and max(file.st_mtime, file.st_ctime) > log.st_mtime + CHECKPOINT_S:
-        message = (
-            f"{real} was changed or replaced after the last step in its -wal was written. If a backup was copied there:"
-            " the later steps are still in the -wal and come back, so nothing was restored."
-        )
-        cure = sentence("{}, if a backup was to be restored", suggest("db restore", file="FILE", db=real))
-        yield Problem("LOG_OLDER", "warning", real, message, cure)
 
 
 def _has_room(folder: str) -> bool:

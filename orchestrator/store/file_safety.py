@@ -13,6 +13,7 @@ TRACKED = "TRACKED_BY_GIT"
 WENT_BACK = "WENT_BACK"
 REPLACED = "REPLACED"
 EARLIER = "EARLIER_DATABASE"
+MOVED = "MOVED_WITHOUT_LOG"
 
 
 class Risk(NamedTuple):
@@ -37,7 +38,7 @@ def risks(connection: sqlite3.Connection, state_folder: str | None) -> list[Risk
     path: str = getattr(connection, "path", "")
     if not os.path.isabs(path):
         return []
-    found = (went_back(connection, state_folder), replaced(connection, state_folder), tracked(path))
+    found = (lacking(connection, state_folder), replaced(connection, state_folder), tracked(path))
     return [each for each in found if each is not None]
 
 
@@ -48,6 +49,11 @@ def tracked(path: str) -> Risk | None:
         return None
     message = f"Git tracks {path}: a checkout, reset or stash takes recorded steps away or brings old ones back."
     return Risk(TRACKED, "warning", message, f"{command}, then commit")
+
+
+def lacking(connection: sqlite3.Connection, state_folder: str | None) -> Risk | None:
+    """That the database lacks a step that this machine has seen of it, here or elsewhere."""
+    return went_back(connection, state_folder) or moved(connection, state_folder)
 
 
 def went_back(connection: sqlite3.Connection, state_folder: str | None) -> Risk | None:
@@ -72,6 +78,18 @@ def replaced(connection: sqlite3.Connection, state_folder: str | None) -> Risk |
         " this machine has seen of it. This older database was put in its place (by git, or by hand)."
     )
     return Risk(REPLACED, "error", message, _restoring(connection))
+
+
+def moved(connection: sqlite3.Connection, state_folder: str | None) -> Risk | None:
+    """That the database lacks a step that this machine has seen of the same file elsewhere."""
+    seen = high_water.moved(connection, state_folder)
+    if seen is None:
+        return None
+    message = (
+        f"The database lacks its last steps, up to {high_water.worded(seen)}: it was moved here without its -wal file,"
+        " which holds them."
+    )
+    return Risk(MOVED, "error", message, "move the file back to where it was, beside its -wal, and then both together")
 
 
 def lost(path: str, state_folder: str | None) -> list[str]:

@@ -19,19 +19,26 @@ from orchestrator.store import sqlite
 from orchestrator.store.constants import STORE_CHAIN
 
 FOLDER = "orchestrator"
+FILES = "files"
+"""The folder of links from files to their marks."""
 _SIZE = 256
+_CHECKPOINT_S = 2.0
+"""Seconds that a checkpoint may take, amply: it writes to the file right after the log was written."""
+_WRITTEN_BACK_BYTES = 1000 * (4096 + 24)
+"""A log that was never larger has had no checkpoint: SQLite makes one after a thousand pages."""
 _FIRST = "SELECT hash, at FROM audit_events WHERE session_id = ? ORDER BY seq LIMIT 1"
 _EVENT = "SELECT hash FROM audit_events WHERE session_id = ? AND seq = ?"
 _NEWEST = "SELECT session_id, seq, hash, at FROM audit_events ORDER BY rowid DESC LIMIT 1"
 
 
 class Seen(NamedTuple):
-    """A step that was seen: its chain, its number, its hash, and its time."""
+    """A step that was seen: its chain, its number, its hash, its time, and the inode of the file that it was seen in."""
 
     chain: str
     seq: int
     hash: bytes
     at: str
+    inode: int | None = None
 
 
 def worded(seen: Seen) -> str:
@@ -43,13 +50,14 @@ def worded(seen: Seen) -> str:
 class Mark:
     """The open mark of a database; `note` moves it on."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, inode: int) -> None:
         self._descriptor = descriptor
+        self._end = f"{inode}\n"
 
     def note(self, chain: str, seq: int, digest: bytes, at: str) -> None:
         """Note a step that was committed. What cannot be written is left out: the mark lags behind then."""
         with contextlib.suppress(OSError):
-            os.pwrite(self._descriptor, f"{digest.hex()} {seq} {at} {chain}\n".ljust(_SIZE).encode(), 0)
+            os.pwrite(self._descriptor, f"{digest.hex()} {seq} {at} {chain} {self._end}".ljust(_SIZE).encode(), 0)
 
     def __del__(self) -> None:
         os.close(self._descriptor)
@@ -69,9 +77,14 @@ def follow(connection: sqlite3.Connection, folder: str | None) -> Mark | None:
     A database that went back keeps the mark that says so.
     """
     place = _place(connection, folder)
-    if place is None or missing(connection, folder) is not None:
+    if place is None or missing(connection, folder) is not None or moved(connection, folder) is not None:
         return None
-    return _open(place)
+    file = _file(connection, str(folder), place)
+    is_known = os.path.exists(place) and os.path.lexists(file)
+    mark = _open(place, _inode(connection))
+    if mark is not None and not is_known:
+        _lead(file, place)
+    return mark
 
 
 def missing(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
@@ -101,6 +114,42 @@ def replaced(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
     begun = connection.execute(_FIRST, (STORE_CHAIN,)).fetchone()[1]
     seen = _newest(_read(mark) for mark in _marks(os.path.dirname(place)) if mark != place)
     return seen if seen is not None and seen.at > begun else None
+
+
+def moved(connection: sqlite3.Connection, folder: str | None) -> Seen | None:
+    """The newest step that was seen of the same file at another path, and that it no longer has.
+
+    Asked of a file of which nothing was seen at its own path yet; a copy has another inode, and may go its own way.
+    """
+    place = _place(connection, folder)
+    if folder is None or place is None or os.path.exists(place):
+        return None
+    seen = _read(_file(connection, folder, place))
+    return None if seen is None or _has(connection, seen) else seen
+
+
+def has_older_log(path: str, folder: str | None) -> bool:
+    """Whether a log with steps is older than its file, as where a backup was copied or moved over a live database.
+
+    Asked before the file is opened, which may change the log's ctime.
+
+    Args:
+        path: the file's own absolute path.
+    """
+    try:
+        log, file = os.stat(f"{path}-wal"), os.stat(path)
+    except OSError:
+        return False
+    if not log.st_size:
+        return False
+    marks = [] if folder is None else _marks(os.path.join(folder, _name(os.fsencode(path))))
+    inodes = {seen.inode for seen in map(_read, marks) if seen is not None and seen.inode}
+    # A file of which nothing was seen here may be a copy that was made together with its log, in either order.
+    least = 0.0 if marks and log.st_size < _WRITTEN_BACK_BYTES else _CHECKPOINT_S
+    if file.st_mtime - log.st_mtime > least:
+        return True
+    # A move leaves the mtime as it was, and permissions that are changed the inode.
+    return file.st_ino not in inodes if inodes else file.st_ctime - log.st_mtime > least
 
 
 def gone(path: str, folder: str | None) -> Seen | None:
@@ -136,7 +185,7 @@ def rewrite(connection: sqlite3.Connection, folder: str | None) -> None:
     for other in () if place is None else _marks(os.path.dirname(place)):
         with contextlib.suppress(OSError):
             os.unlink(other)
-    mark = None if place is None else _open(place)
+    mark = None if place is None else _open(place, _inode(connection))
     row = connection.execute(_NEWEST).fetchone()
     if mark is not None and row is not None:
         mark.note(*row)
@@ -153,6 +202,19 @@ def _place(connection: sqlite3.Connection, folder: str | None) -> str | None:
     if not os.path.exists(place):
         _adopt(os.path.join(folder, _name(first[0] + os.fsencode(path))), place)
     return place
+
+
+def _file(connection: sqlite3.Connection, folder: str, place: str) -> str:
+    """Where a link leads from a file, by its inode and first event, to the mark at its path."""
+    return os.path.join(folder, FILES, f"{_inode(connection)}-{os.path.basename(place)}")
+
+
+def _lead(link: str, place: str) -> None:
+    with contextlib.suppress(OSError):
+        os.makedirs(os.path.dirname(link), 0o700, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(link)
+        os.symlink(place, link)
 
 
 def _marks(folder: str) -> list[str]:
@@ -174,17 +236,22 @@ def _adopt(former: str, place: str) -> None:
             os.rename(former, place)
 
 
-def _open(place: str) -> Mark | None:
+def _inode(connection: sqlite3.Connection) -> int:
+    identity: sqlite.Identity | None = getattr(connection, "identity", None)
+    return 0 if identity is None else identity[1]
+
+
+def _open(place: str, inode: int) -> Mark | None:
     flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
     try:
-        return Mark(os.open(place, flags, 0o600))
+        return Mark(os.open(place, flags, 0o600), inode)
     except FileNotFoundError:
         pass
     except OSError:
         return None
     try:
         os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
-        return Mark(os.open(place, flags, 0o600))
+        return Mark(os.open(place, flags, 0o600), inode)
     except OSError:
         return None
 
@@ -196,7 +263,8 @@ def _read(place: str) -> Seen | None:
     except OSError:
         return None
     try:
-        digest, seq, at, chain = text.decode().split()
-        return Seen(chain, int(seq), bytes.fromhex(digest), at)
+        # An earlier version noted no inode.
+        digest, seq, at, chain, *inode = text.decode().split()
+        return Seen(chain, int(seq), bytes.fromhex(digest), at, *map(int, inode[:1]))
     except ValueError:
         return None

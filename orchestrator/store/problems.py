@@ -39,6 +39,31 @@ def log_alone(path: str) -> errors.EnvironmentProblem:
     )
 
 
+def log_beside_link(link: str, real: str) -> errors.EnvironmentProblem:
+    """The path is a link, and steps lie beside the link, where nothing reads them: SQLite looks beside the file."""
+    return errors.EnvironmentProblem(
+        "NO_DATABASE",
+        f"{link} is a link to {real}, but {link}-wal holds the last steps of a database that was moved from there"
+        " without it. Nothing was changed.",
+        f"if {quoted(real)} is that database: mv {quoted(real)} {quoted(link)}; else move {quoted(f'{link}-wal')} away",
+        db=real,
+    )
+
+
+def older_log(path: str) -> tuple[str, str]:
+    """What is told of a log with steps that is older than its file, and what to run."""
+    return (
+        f"{path} was changed or replaced after the last step in its -wal was written. If a backup was copied there: the"
+        " later steps are still in the -wal and come back, so nothing was restored.",
+        sentence("{}, if a backup was to be restored", suggest("db restore", file="FILE", db=path)),
+    )
+
+
+def older_log_warning(path: str) -> str:
+    """`older_log` as one warning of an answer."""
+    return sentence("{} Run: {}", *older_log(path))
+
+
 def gone(path: str, last: str, copy: str | None) -> errors.EnvironmentProblem:
     """There is no file at `path` any more, though there was one.
 
@@ -225,6 +250,17 @@ def busy(path: str, deadline_s: float = 0.0) -> errors.EnvironmentProblem:
     """Another process holds the lock for longer than we wait."""
     waited = f" after {deadline_s:g} s" if deadline_s else ""
     return _problem("BUSY", f"The database {path} is still held by another process{waited}.", "doctor", path)
+
+
+def stale_read(path: str) -> errors.EnvironmentProblem:
+    """This process itself reads an older state of the file, on the connection by which it wants to write."""
+    return errors.EnvironmentProblem(
+        "BUSY",
+        f"This process still reads an older state of the database {path} on the connection that is to write. Nothing"
+        " was written.",
+        "Repeat the call; finish reading before writing",
+        db=path,
+    )
 
 
 def read_only(path: str, locked: Sequence[str] = ()) -> errors.EnvironmentProblem:

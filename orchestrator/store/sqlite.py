@@ -30,6 +30,8 @@ _HEADER_BYTES = 100
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
 
 _BUSY, _LOCKED, _PROTOCOL = 5, 6, 15
+_BUSY_SNAPSHOT = 517
+"""A connection that reads an older state wants to write: it has to stop reading, and waiting changes nothing."""
 _PERM, _READONLY, _READONLY_DBMOVED = 3, 8, 1032
 _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 10, 11, 13, 14, 26
 _UNKNOWN_FORMAT = "unsupported file format"
@@ -62,6 +64,7 @@ class Connection(sqlite3.Connection):
     path: str = ":memory:"
     identity: Identity | None = None
     immutable: bool = False
+    writes: bool = True
     mark: Identity | None = None
     seen: StepMark | None = None
     """The mark outside of the database that is moved on with each step; none is kept where it is None."""
@@ -109,6 +112,7 @@ def open_file(
     except sqlite3.Error as error:
         raise translate(error, real) or error from error
     connection.path, connection.identity, connection.immutable = real, identity, "immutable" in mode
+    connection.writes = write
     try:
         with_retry(lambda: prepare(connection, write=write, synchronous=synchronous), real, deadline)
         require_place(connection)
@@ -144,6 +148,25 @@ def open_alone(path: str | pathlib.Path, deadline: float = DEADLINE_S) -> Connec
         connection.close()
         raise
     return connection
+
+
+def copied(source: Connection, deadline: float = DEADLINE_S) -> Connection:
+    """A writing connection to a copy of a database in memory; nothing of it reaches the file.
+
+    Raises:
+        EnvironmentProblem: BUSY, CORRUPT.
+    """
+    made = sqlite3.connect(
+        ":memory:", isolation_level=None, factory=Connection, cached_statements=256, check_same_thread=False
+    )
+    try:
+        with_retry(lambda: source.backup(made), source.path, deadline)
+        prepare(made)
+    except BaseException:
+        made.close()
+        raise
+    made.path = source.path
+    return made
 
 
 def prepare(connection: sqlite3.Connection, *, write: bool = True, synchronous: str = "FULL") -> None:
@@ -389,7 +412,8 @@ def with_retry(action: Callable[[], _T], path: str, deadline_s: float = DEADLINE
 
 def is_busy(error: sqlite3.Error) -> bool:
     """Whether the statement may succeed when it is run again."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (_BUSY, _LOCKED, _PROTOCOL)
+    extended: int = getattr(error, "sqlite_errorcode", 0)
+    return extended != _BUSY_SNAPSHOT and extended & 0xFF in (_BUSY, _LOCKED, _PROTOCOL)
 
 
 def translate(error: sqlite3.Error, path: str | pathlib.Path) -> errors.OrchestratorError | None:
@@ -401,6 +425,8 @@ def translate(error: sqlite3.Error, path: str | pathlib.Path) -> errors.Orchestr
     name = os.fspath(path)
     extended: int = getattr(error, "sqlite_errorcode", 0)
     code = extended & 0xFF
+    if extended == _BUSY_SNAPSHOT:
+        return problems.stale_read(name)
     if code in (_BUSY, _LOCKED, _PROTOCOL):
         return problems.busy(name)
     if extended == _READONLY_DBMOVED:

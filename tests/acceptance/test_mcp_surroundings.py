@@ -65,9 +65,12 @@ def test_a_database_that_may_only_be_read_is_read_and_a_change_says_why_not(
     open_folder.chmod(folder_mode)
 
     def attempts() -> object:
-        return [caller.call(TOOLS["get_group"], {"id": "A"}), caller.call(TOOLS["route"], report)]
+        tried = {**report, "dry_run": True}
+        calls = (("get_group", {"id": "A"}), ("route", report), ("route", tried))
+        return [caller.call(TOOLS[name], given) for name, given in calls]
 
-    (read, is_error), (refused, is_refused) = unprivileged(attempts)  # type: ignore[misc]
+    (read, is_error), (refused, is_refused), (trial, is_bad) = unprivileged(attempts)  # type: ignore[misc]
+    assert (is_bad, trial["dry_run"]) == (False, True)
     assert (is_error, read["group"]["status"]) == (False, "pending")
     assert (is_refused, refused["code"]) == (True, "READ_ONLY")
     assert refused["error"].startswith("The database is read-only")

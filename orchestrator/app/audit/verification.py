@@ -138,7 +138,8 @@ def _files(context: Context, seen: _Seen, found: Found) -> list[Any]:
     for risk in seen.risks:
         if risk.severity == "error":
             found.add(findings.Finding(risk.id, None, None, None, "file", risk.message, risk.suggestion))
-    return [risk.warning() for risk in seen.risks if risk.severity != "error"]
+    as_found = [context.warning] if context.warning else []
+    return [*as_found, *(risk.warning() for risk in seen.risks if risk.severity != "error")]
 
 
 @contextlib.contextmanager

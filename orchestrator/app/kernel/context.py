@@ -113,6 +113,10 @@ class Context:
         self.reader = Reader(connection)
         self.secrets: tuple[str, ...] = ()
         """Values of keys in the environment, masked wherever they occur in what is stored."""
+        self.warning: str | None = None
+        """What the answer of the first step says of the state in which the database was found."""
+        self.is_rehearsal = False
+        """Whether all that is written goes to a copy of the database, since the file cannot be written."""
         self.rules_version = RULES_VERSION
         self.state_folder: str | None = None
         """Where this machine keeps what it has seen of databases; None where it keeps nothing."""
@@ -461,10 +465,11 @@ def _attempt(work: Work, action: Action, files: Sequence[Moved]) -> Answer:
         step.rollback()
         return {**answer, "dry_run": True} if dry_run else answer
     _remember(work, answer)
-    warning = step.clock_warning()
+    warnings = [each for each in (step.clock_warning(), context.warning) if each]
     with contextlib.nullcontext() if not files else _written(context.path, files):
         step.seal(work.call.kind, work.actor, context.spoken or context.channel, event_input(work.call))
-    return {**answer, "warnings": [*(answer.get("warnings") or ()), warning]} if warning else answer
+    context.warning = None
+    return {**answer, "warnings": [*(answer.get("warnings") or ()), *warnings]} if warnings else answer
 
 
 def _refuse_other_role(work: Work, actor: str) -> None:

@@ -11,6 +11,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
+from orchestrator.app.kernel import rehearsing
 from orchestrator.app.kernel.context import Context
 from orchestrator.errors import EnvironmentProblem, OrchestratorError
 from orchestrator.store import losses, marks, sqlite
@@ -35,18 +36,37 @@ class Pool:
         self._closed = False
 
     @contextlib.contextmanager
-    def lent(self, *, write: bool = False) -> Iterator[Context]:
+    def lent(self, *, write: bool = False, trial: bool = False) -> Iterator[Context]:
         """A context for one call.
+
+        Args:
+            trial: what is called makes sense where nothing can be written; there it works on a copy in memory.
 
         Raises:
             EnvironmentProblem: as opening a database does.
         """
-        context = self._take(write)
+        try:
+            context = self._take(write)
+        except EnvironmentProblem as problem:
+            if not trial or problem.code != "READ_ONLY":
+                raise
+            with self._rehearsal() as context:
+                yield context
+            return
         try:
             yield context
         finally:
             context.credential = context.proof = context.via = None
             self._give_back(context, write)
+
+    @contextlib.contextmanager
+    def _rehearsal(self) -> Iterator[Context]:
+        with self.lent() as reading:
+            context = rehearsing.of(reading)
+        try:
+            yield context
+        finally:
+            context.connection.close()
 
     def _take(self, write: bool) -> Context:
         while (context := self._pop(write)) is not None:

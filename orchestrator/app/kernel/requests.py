@@ -244,6 +244,11 @@ class Request:
         by: str | None = self.__dict__.get("by")
         return by or self.acting
 
+    @classmethod
+    def is_trial(cls, asked: Mapping[str, Any]) -> bool:
+        """Whether a call with these parameters makes sense where nothing can be written."""
+        return bool(asked.get("dry_run"))
+
     def recorded(self) -> dict[str, Any]:
         """What the step's event keeps of the request."""
         return {

@@ -74,9 +74,9 @@ class Service:
         return session
 
     @contextlib.contextmanager
-    def called(self, caller: Caller) -> Iterator[Context]:
-        """A context for what somebody has done; its events say by what they were let in."""
-        with self.pool.lent(write=True) as context:
+    def called(self, caller: Caller, *, trial: bool = False) -> Iterator[Context]:
+        """A context for what somebody has done, or tries; its events say by what they were let in."""
+        with self.pool.lent(write=True, trial=trial) as context:
             context.via = caller.way
             yield context
 

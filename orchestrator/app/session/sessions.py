@@ -177,14 +177,14 @@ def _acting(work: Work, request: _Change, what: str, *others: Callable[[], objec
         others: what is checked afterwards, to be named at once where the call lacks it.
     """
     work.context.require_session(work.step.chain)
+    begun = f"{what[0].upper()}{what[1:]}"
 
     def reason() -> str:
-        return actors.reason(request.reason, what)
+        return actors.reason(request.reason, begun)
 
     agent = actors.first_of(work, lambda: actors.actor(work, request.by), reason, *others)
     if agent.kind == "human":
-        act = f"{what[0].upper()}{what[1:]} as {agent.id}"
-        actors.first_of(work, lambda: human.require(work, agent, act), reason)
+        actors.first_of(work, lambda: human.require(work, agent, f"{begun} as {agent.id}"), reason)
     elif agent.role != MANAGER:
         raise Refused(
             "NOT_PERMITTED", f"{agent.id} is {agent.role}; {what} is the project manager's or a person's to do.",

@@ -63,7 +63,8 @@ def status(
         return context.as_of(context, status, session_id=session_id, at_seq=at_seq, brief=brief)
     found = _overview(context) if session_id is None else _of_session(context, session_id, brief=brief)
     about_file = [risk.warning() for risk in file_safety.risks(context.connection, context.state_folder)]
-    warnings = [*about_file, *found.pop("warnings")]
+    as_found = [context.warning] if context.warning else []
+    warnings = [*as_found, *about_file, *found.pop("warnings")]
     return {**found, "warnings": warnings} if warnings else found
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from orchestrator.app.kernel.requests import (
     ARRAY,
     BY,
@@ -173,6 +176,11 @@ class Validate(
     )
     by: str | None = BY
     request_id: str | None = REQUEST
+
+    @classmethod
+    def is_trial(cls, asked: Mapping[str, Any]) -> bool:
+        """A verdict is worth knowing where it cannot be recorded."""
+        return not asked.get("record")
 
     @property
     def actor(self) -> str:

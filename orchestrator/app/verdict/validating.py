@@ -50,8 +50,8 @@ def validate(context: Context, request: Validate) -> Answer:
     """Judge a session. ACCEPT completes what rests on the project manager's word and ends the session; REJECT calls
     the project manager with the list.
 
-    A verdict is recorded where the project manager's last report is the confirmation (BAZINGA). Otherwise the session
-    is judged as in a dry run, and `warnings` say so.
+    A verdict is recorded where the project manager's last report is the confirmation (BAZINGA). Otherwise, and where
+    the database cannot be written, the session is judged as in a dry run, and `warnings` say so.
 
     Returns:
         `verdict` ACCEPT or REJECT, `reason`, `checks` [{id, level, subject, message, hint}], `completes`, `imported`
@@ -97,13 +97,15 @@ def _judge(context: Context, call: Call, request: Validate, ends: float) -> Answ
     if seen is None or seen.snapshot.status == "ended" or not _may_ask(context, session_id, request.by):
         return perform(context, call, operations.action(request.event))
     unasked = not (call.dry_run or request.record or seen.snapshot.is_confirmed)
-    trial = call.dry_run or unasked
+    trial = call.dry_run or unasked or context.is_rehearsal
     outside = _outside(context, seen, request.command_timeout if request.run_commands or not trial else None)
     if trial:
         full = outside.added(seen.snapshot)
         answer = verdicts.answer(checks.validate(full).to_json(), full.head)
         answer |= {"session_id": session_id, "dry_run": True, "recorded": False}
-        return answer | (_unasked(full) if unasked else {})
+        if unasked:
+            return answer | _unasked(full)
+        return answer if call.dry_run else answer | {"warnings": [_unrecorded(session_id)]}
 
     def record(work: Work) -> Answer:
         if verdicts.went_on(work):
@@ -144,6 +146,13 @@ def _unasked(judged: Snapshot) -> Answer:
     way = suggest("validate", session_id=judged.session, record=True)
     said = sentence("Nothing was recorded: {}. To record a verdict anyway: {}", why, way)
     return {"exit_code": EXIT_NEGATIVE, "warnings": [said]}
+
+
+def _unrecorded(session_id: str) -> str:
+    """What a validation says that found the database closed to it."""
+    way = suggest("validate", session_id=session_id)
+    why = "Nothing was recorded, so the session goes on: the database is read-only."
+    return sentence("{} To record the verdict, make it and its folder writable and run: {}", why, way)
 
 
 def _may_ask(context: Context, session_id: str, by: str | None) -> bool:

@@ -30,9 +30,13 @@ class _Runner:
         self.context = bootstrap.open_context(db, write=False, door=DOOR, stays=True)
         self.writes = False
 
-    def for_operation(self, words: str) -> Context:
-        if operations.find(words).is_writing and not self.writes:
-            writing = bootstrap.open_context(self.context.path, write=True, door=DOOR, stays=True)
+    def for_operation(self, words: str, bound: dict[str, Any]) -> Context:
+        request = operations.find(words)
+        if request.is_writing and not self.writes:
+            trial = request.is_trial(bound)
+            writing = bootstrap.open_context(self.context.path, write=True, door=DOOR, stays=True, trial=trial)
+            if writing.is_rehearsal:
+                return writing
             self.context.connection.close()
             self.context, self.writes = writing, True
         return self.context
@@ -100,7 +104,7 @@ def _answer(runner: _Runner, line: bytes, number: int) -> dict[str, Any]:
             return _own(runner, words, given)
         given, token, warnings = batch_arguments.without_token(words, given)
         bound = arguments.bind(words, batch_arguments.fitted(words, given))
-        context = runner.for_operation(words)
+        context = runner.for_operation(words, bound)
         verification.of_call(context, words, bound, token, sits=False)
         bound = arguments.complete(context, words, bound)
         found = operations.call(context, words, **bound)

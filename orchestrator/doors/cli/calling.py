@@ -49,11 +49,12 @@ def operation(words: str, given: Given, call: Callable[..., dict[str, Any]] = op
         bound = arguments.bind(words, taken)
     except UsageError as problem:
         raise _spelt(words, problem) from None
-    context = bootstrap.open_context(given.db, write=operations.find(words).is_writing, door=DOOR)
+    request = operations.find(words)
+    context = bootstrap.open_context(given.db, write=request.is_writing, door=DOOR, trial=request.is_trial(bound))
     try:
         bound = arguments.complete(context, words, bound)
         if words in _LOOKS:
-            _free_or_tell(context, writes=operations.find(words).is_writing)
+            _free_or_tell(context, writes=request.is_writing)
         if token is not None or bound.get("by") or words in operations.PERSONS:
             from orchestrator.app.people import verification
 

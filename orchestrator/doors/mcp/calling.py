@@ -157,11 +157,12 @@ class Caller:
             answer.pop("exit_code", None)
             return operations.success(answer, context.path)
 
-        return self.within(perform, write=operations.find(words).is_writing)
+        request = operations.find(words)
+        return self.within(perform, write=request.is_writing, trial=request.is_trial(taken))
 
-    def within(self, action: Callable[[Context], _T], *, write: bool = False) -> _T:
-        """Do something with the database."""
-        with self._pool.lent(write=write) as context:
+    def within(self, action: Callable[[Context], _T], *, write: bool = False, trial: bool = False) -> _T:
+        """Do something with the database, or try it, as `Pool.lent` says."""
+        with self._pool.lent(write=write, trial=trial) as context:
             return action(context)
 
     def close(self) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from orchestrator import bootstrap
-from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel import arguments, operations, rehearsing
 from orchestrator.app.kernel.context import Context
 from orchestrator.core.suggestions import Suggestion, reword
 from orchestrator.errors import OrchestratorError, UsageError
@@ -37,14 +39,28 @@ class Caller:
             what = "An Orchestrator belongs to the thread that opened it."
             raise UsageError("USAGE", what, "Open one in each thread: Orchestrator.open(path)")
 
+    @contextlib.contextmanager
+    def _fitting(self, words: str, bound: dict[str, Any]) -> Iterator[Context]:
+        """The context; a copy in memory for the trial of a call that would write what was opened for reading."""
+        request = operations.find(words)
+        if self._context.connection.writes or not request.is_writing or not request.is_trial(bound):
+            yield self._context
+            return
+        context = rehearsing.of(self._context)
+        try:
+            yield context
+        finally:
+            context.connection.close()
+
     def _call(self, words: str, **given: Any) -> Answer:
         self._require_thread()
         if not self._is_open:
             raise UsageError("USAGE", "This Orchestrator is closed.", "Open it again: Orchestrator.open(path)")
         try:
             bound = arguments.bind(words, {name: value for name, value in given.items() if value is not None})
-            bound = arguments.complete(self._context, words, bound)
-            answer = operations.success(operations.call(self._context, words, **bound), self._context.path)
+            with self._fitting(words, bound) as context:
+                bound = arguments.complete(context, words, bound)
+                answer = operations.success(operations.call(context, words, **bound), context.path)
         except OrchestratorError as problem:
             problem.suggestion, problem.data = reword(problem.suggestion, worded), reword(problem.data, worded)
             raise

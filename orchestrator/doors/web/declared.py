@@ -250,7 +250,7 @@ def _sent(endpoint: Endpoint) -> tuple[tuple[str, Any], ...]:
 
 
 def _operate(words: str, serving: Service, *, caller: Caller, **given: Any) -> Answer:
-    with serving.called(caller) as context:
+    with serving.called(caller, trial=operations.find(words).is_trial(given)) as context:
         context.credential = caller.credential
         return answer(context, words, **given)
 

@@ -51,7 +51,7 @@ def test_an_unseen_reason_is_none(board: Board, words: str, given: dict[str, Any
     with pytest.raises(Refused) as unseen:
         operations.call(board.context, words, **more, reason=UNSEEN)
     assert (unseen.value.code, unseen.value.message) == (none.value.code, none.value.message)
-    assert none.value.code == "REASON_REQUIRED"
+    assert (none.value.code, none.value.message[0].isupper()) == ("REASON_REQUIRED", True)
 
 
 @pytest.mark.parametrize("title", ["", "  ", UNSEEN], ids=["empty", "spaces", "unseen"])

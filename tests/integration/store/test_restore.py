@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
-from orchestrator import errors
+from orchestrator import Orchestrator, bootstrap, errors
+from orchestrator.app.kernel import operations
 from orchestrator.store import (
     backup,
     constants,
+    discovery,
     doctor,
     high_water,
     migrate,
@@ -343,11 +345,12 @@ def test_a_restore_killed_at_any_call_is_whole_or_absent(
     assert how != "live" or (old > 2 and new > 0)
 
 
-def killed_writer(database: pathlib.Path) -> None:
+def killed_writer(database: pathlib.Path, state: pathlib.Path | None = None) -> None:
     """A step in the log of the database, left by a process that was killed."""
 
     def child() -> None:
         connection = sqlite.connect(database, write=True)
+        connection.seen = high_water.follow(connection, None if state is None else f"{state}/orchestrator")
         with step.open_step(connection, constants.STORE_CHAIN, AT) as one:
             one.seal("test", "tester", "cli", {})
         os.kill(os.getpid(), signal.SIGKILL)
@@ -389,6 +392,75 @@ def test_a_backup_beside_an_older_log_is_described(database: pathlib.Path, copy:
     found = doctor.doctor(str(database), {}, pathlib.Path("/"))
     (finding,) = [each for each in found.findings if each.id == "LOG_OLDER"]
     assert finding.suggestion.startswith(f"orchestrator db restore FILE --db {database}")
+
+
+def told(database: pathlib.Path, state: pathlib.Path) -> tuple[set[str], list[str]]:
+    """What doctor finds, and what the first step of a process is warned of."""
+    variables = {"XDG_STATE_HOME": str(state)}
+    found = {each.id for each in doctor.doctor(str(database), variables, pathlib.Path("/")).findings}
+    context = bootstrap.open_context(str(database), write=True, door="test", environment=variables)
+    answers = [operations.call(context, "session create", id=name, goal="it goes on") for name in ("S1", "S2")]
+    context.connection.close()
+    assert not answers[1].get("warnings")
+    return found, answers[0].get("warnings") or []
+
+
+@pytest.mark.parametrize("how", ["copied", "moved", "neither", "closed to others"])
+def test_a_backup_beside_a_live_log_is_told_at_once(tmp_path: pathlib.Path, how: str) -> None:
+    state, database, copy = tmp_path / "state", tmp_path / "o.db", tmp_path / "copy.db"
+    Orchestrator.create(database).close()
+    shutil.copy(database, copy)
+    killed_writer(database, state)
+    if how == "closed to others":
+        database.chmod(0o640)
+        database.chmod(0o600)
+    elif how != "neither":
+        (shutil.copyfile if how == "copied" else shutil.move)(copy, database)
+    found, warnings = told(database, state)
+    is_replaced = how in ("copied", "moved")
+    assert ("LOG_OLDER" in found, any("nothing was restored" in each for each in warnings)) == (is_replaced,) * 2
+
+
+@pytest.mark.parametrize("with_log", [True, False])
+def test_a_database_that_was_moved_without_its_log_is_told(tmp_path: pathlib.Path, with_log: bool) -> None:
+    state, database, moved = tmp_path / "state", tmp_path / "o.db", tmp_path / "elsewhere" / "moved.db"
+    Orchestrator.create(database).close()
+    killed_writer(database, state)
+    moved.parent.mkdir()
+    database.rename(moved)
+    if with_log:
+        pathlib.Path(f"{database}-wal").rename(f"{moved}-wal")
+    copy = pathlib.Path(shutil.copy(moved, tmp_path / "copy.db"))
+    found, warnings = told(moved, state)
+    is_told = any(each.startswith("The database lacks") for each in warnings)
+    assert ("MOVED_WITHOUT_LOG" in found, is_told) == (not with_log,) * 2
+    # It goes on without them, which is told again; a copy may go its own way.
+    assert ("MOVED_WITHOUT_LOG" in told_by_doctor(moved, state)) is not with_log
+    assert "MOVED_WITHOUT_LOG" not in told_by_doctor(copy, state)
+
+
+def told_by_doctor(database: pathlib.Path, state: pathlib.Path) -> set[str]:
+    found = doctor.doctor(str(database), {"XDG_STATE_HOME": str(state)}, pathlib.Path("/"))
+    return {each.id for each in found.findings}
+
+
+def test_a_link_to_a_database_that_was_moved_without_its_log_is_refused(
+    database: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    killed_writer(database)
+    moved = tmp_path / "moved.db"
+    database.rename(moved)
+    database.symlink_to(moved)
+    log = pathlib.Path(f"{database}-wal")
+    before = log.read_bytes()
+    for explicit, folder in ((str(database), "/"), (None, str(tmp_path))):
+        for find in (discovery.find, discovery.place):
+            with pytest.raises(errors.EnvironmentProblem, match="moved from there without it") as caught:
+                find(explicit, {}, folder)
+            assert caught.value.code == "NO_DATABASE"
+    assert log.read_bytes() == before
+    log.rename(f"{moved}-wal")
+    assert discovery.find(None, {}, str(tmp_path)) == str(moved)
 
 
 def test_a_live_log_is_no_older_one(database: pathlib.Path) -> None:

@@ -400,6 +400,29 @@ def test_a_reader_waits_for_a_writer_that_keeps_it_out(database: pathlib.Path) -
     set_journal.close()
 
 
+def test_a_writer_that_still_reads_an_older_state_does_not_wait_for_itself(database: pathlib.Path) -> None:
+    connection = sqlite.connect(database, write=True)
+    write_text(connection, "one")
+    write_text(connection, "two")
+    reading = connection.execute("SELECT content FROM texts")
+    reading.fetchone()
+    other = sqlite.connect(database, write=True)
+    write_text(other, "three")
+    other.close()
+    with pytest.raises(errors.EnvironmentProblem, match="This process still reads") as caught:
+        # A deadline that the test would not survive.
+        write_text_within(connection, 3600.0)
+    assert (caught.value.code, connection.in_transaction) == ("BUSY", False)
+    reading.close()
+    write_text(connection, "four")
+    connection.close()
+
+
+def write_text_within(connection: sqlite3.Connection, deadline: float) -> None:
+    with step.open_step(connection, constants.STORE_CHAIN, AT, deadline):
+        pass
+
+
 def test_a_file_deleted_while_open_takes_no_step(database: pathlib.Path) -> None:
     connection = sqlite.connect(database, write=True)
     database.unlink()
