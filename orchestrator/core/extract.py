@@ -2,17 +2,18 @@
 
 A message reports by one fenced ``json`` block whose object has a ``status``, or by one line ``STATUS: CODE``, with
 which it ends. What is hidden, quoted or in any other fence does not speak (`message_lines`). Whatever looks like a
-second status that differs (`status_marks`) is refused rather than chosen from.
+second status that differs (`status_marks`, `bare_statuses`) is refused rather than chosen from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NoReturn
 
 from orchestrator import errors
-from orchestrator.core import fields, large, message_lines, names, status_marks, strictjson
+from orchestrator.core import bare_statuses, fields, large, message_lines, names, status_marks, strictjson
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.core.workflow import vocabulary
 
 FIELDS = ("status", "summary", "details", "metadata", "acknowledge")
 
@@ -20,6 +21,11 @@ _ADVICE = (
     'End the message with exactly one ```json block {"status": ..., "summary": ...} or one line STATUS: CODE, with '
     "nothing after it; put examples into quotes (>) or other fences."
 )
+
+_FORWARD = frozenset((
+    "submit_test", "submit_review", "test_pass", "approve", "merge", "plan", "continue", "confirm", "end_research",
+))  # fmt: skip
+"""Effects of a status that a line "FAILED" contradicts, whoever reports it."""
 
 
 class Extracted(NamedTuple):
@@ -55,8 +61,12 @@ def document(data: bytes | str) -> Extracted:
         raise _invalid([fields.problem(path, fault.message) for path in fault.paths]) from None
 
 
-def extract(text: str) -> Extracted:
+def extract(text: str, role: str = "", statuses: Collection[str] = ()) -> Extracted:
     """Find the one report in an agent's final message: what ends it.
+
+    Args:
+        role: whose message it is; a line that holds nothing but a status of this role counts as a second status.
+        statuses: what the role may report besides the statuses that are known of it everywhere.
 
     Raises:
         errors.InvalidInput: AMBIGUOUS_REPORT when there is none, an unreadable one, one that does not end the message,
@@ -67,7 +77,7 @@ def extract(text: str) -> Extracted:
     if fault:
         raise _invalid([fields.problem("$", f"the message {fault}")])
     message = text.removeprefix("\ufeff")
-    candidates = _candidates(message)
+    candidates = _candidates(message, names.role_name(role), statuses)
     if len({_essence(each) for each in candidates if each.document is not None}) > 1:
         _refuse("The message holds several JSON reports that differ", candidates)
     if len({names.status_name(each.status) for each in candidates}) > 1:
@@ -94,18 +104,26 @@ def _essence(candidate: _Candidate) -> str:
     return strictjson.canonical(candidate.document)
 
 
-def _candidates(message: str) -> list[_Candidate]:
+def _candidates(message: str, role: str, statuses: Collection[str]) -> list[_Candidate]:
     """Whatever reports or looks as if it did, in the order of the lines."""
     try:
         spoken = list(message_lines.spoken(message))
     except message_lines.Unclosed as problem:
         _refuse(f"The message is cut off: {problem}", [])
     found = [each for part in spoken if isinstance(part, message_lines.Block) for each in _from_block(part)]
-    marks = status_marks.find(part for part in spoken if isinstance(part, message_lines.Line))
-    for mark in marks:
-        form = "line" if mark.is_plain else "unclear"
-        found.append(_Candidate(mark.line, mark.line, form, mark.status, mark.text))
+    lines = [part for part in spoken if isinstance(part, message_lines.Line)]
+    found += [_of_mark(mark) for mark in status_marks.find(lines)]
+    goes_forward = any(vocabulary.known_effect(role, names.status_name(each.status)) in _FORWARD for each in found)
+    known = vocabulary.known_statuses(role).union(statuses)
+    marked = {each.line for each in found}
+    for bare in bare_statuses.find(lines, known):
+        if bare.mark.line not in marked and (bare.is_own or goes_forward):
+            found.append(_of_mark(bare.mark))
     return sorted(found, key=lambda each: each.line)
+
+
+def _of_mark(mark: status_marks.Mark) -> _Candidate:
+    return _Candidate(mark.line, mark.line, "line" if mark.is_plain else "unclear", mark.status, mark.text)
 
 
 def _from_block(block: message_lines.Block) -> Iterator[_Candidate]:

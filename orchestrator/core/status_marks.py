@@ -36,9 +36,13 @@ _DELIMITER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-*:?\s*)*")
 _LEAST_CAPITALS = 3
 _ITEM = re.compile(r"(?:\d{1,9}[.)]|[-*+])?\s*(?:\[[ xX]\])?\s*")
 _TAG = re.compile(r"<[^<>]{0,100}>")
+_PAST = re.compile(
+    r"\b(?:earlier|previous(?:ly)?|history|histories|past|former(?:ly)?|old|prior|initial|states|statuses|sequence"
+    r"|timeline|was|were|so far)\b", re.IGNORECASE,
+)  # fmt: skip
 _ADVERBS = re.compile(r"(?:(?:still|currently|now|is|remains|again)\s+)+", re.IGNORECASE)
 _NEGATED = re.compile(r"(?:not|never|cannot|can't|won't)\b", re.IGNORECASE)
-_LOOKED_AT = 500
+LOOKED_AT = 500
 """Characters of a line that are looked at: a status stands at its beginning."""
 
 
@@ -72,7 +76,7 @@ def _with_columns(lines: Iterable[Line]) -> Iterator[tuple[Line, list[int]]]:
     head: Line | None = None
     columns: list[int] = []
     for line in lines:
-        if head is not None and _DELIMITER.fullmatch(line.text[:_LOOKED_AT]):
+        if head is not None and _DELIMITER.fullmatch(line.text[:LOOKED_AT]):
             columns = _columns(head.text)
             if not columns:
                 yield head, []
@@ -100,23 +104,34 @@ def _speaks_of_status(text: str) -> bool:
     return any(word in folded for word in (_ASCII if text.isascii() else (*_ASCII, *_OTHERS)))
 
 
-def _plainer(text: str) -> str:
+def plainer(text: str) -> str:
     """The beginning of a line without HTML tags, full-width letters and what cannot be seen."""
-    found = _ITEM.sub("", text.strip()[:_LOOKED_AT], count=1)
+    found = _ITEM.sub("", text.strip()[:LOOKED_AT], count=1)
     if not found.isascii():
         found = unicodedata.normalize("NFKC", found)
         found = "".join(letter for letter in found if unicodedata.category(letter) != "Cf")
     return _TAG.sub(" ", found) if "<" in found else found
 
 
+def is_of_past(text: str) -> bool:
+    """Whether a label or heading speaks of earlier states."""
+    return bool(_PAST.search(text[:LOOKED_AT]))
+
+
+def is_plain(text: str) -> bool:
+    """Whether a line is `STATUS: CODE` and nothing else."""
+    return bool(_PLAIN.fullmatch(text))
+
+
 def _matched(text: str) -> re.Match[str] | None:
-    plainer = _plainer(text)
-    return _MARK.fullmatch(plainer) if _speaks_of_status(plainer) else None
+    shown = plainer(text)
+    found = _MARK.fullmatch(shown) if _speaks_of_status(shown) else None
+    return None if found and is_of_past(found["before"]) else found
 
 
 def _is_heading(text: str) -> bool:
     found = _matched(text)
-    return bool(found and not _bare(found["value"]))
+    return bool(found and not bare(found["value"]))
 
 
 def _of_line(line: Line) -> Mark | None:
@@ -124,10 +139,10 @@ def _of_line(line: Line) -> Mark | None:
     if plain:
         return Mark(line.number, plain["code"], line.text, line.whole)
     found = _matched(line.text)
-    if not found or not _bare(found["value"]):
+    if not found or not bare(found["value"]):
         return None
-    bare = not found["before"].strip() and not found["after"].strip() and found["sign"] == ":"
-    if bare and found["word"] == "STATUS":
+    is_undecorated = not found["before"].strip() and not found["after"].strip() and found["sign"] == ":"
+    if is_undecorated and found["word"] == "STATUS":
         # Whoever writes this means to report.
         return _mark(line, _status(found["value"], alone=True) or found["value"].strip())
     alone = not re.search(r"\w", found["before"])
@@ -149,7 +164,7 @@ def _of_row(line: Line, columns: list[int]) -> Iterator[Mark]:
     yield from filter(None, marks)
 
 
-def _bare(value: str) -> str:
+def bare(value: str) -> str:
     """A value without what decorates it: marks, emoji, quotes, brackets."""
     start = re.search(r"\w", value)
     if not start:
@@ -160,19 +175,19 @@ def _bare(value: str) -> str:
 
 def _status(value: str, *, alone: bool) -> str | None:
     """The status that a value names: a code in capitals or a known one at its start, or (alone) its one word."""
-    bare = _ADVERBS.sub("", _bare(_plainer(value)), count=1) if value else ""
-    if _NEGATED.match(bare):
-        return bare
-    capitals = _CAPITALS.match(bare)
-    if capitals and (len(capitals.group()) >= _LEAST_CAPITALS or (alone and capitals.group() == bare)):
+    said = _ADVERBS.sub("", bare(plainer(value)), count=1) if value else ""
+    if _NEGATED.match(said):
+        return said
+    capitals = _CAPITALS.match(said)
+    if capitals and (len(capitals.group()) >= _LEAST_CAPITALS or (alone and capitals.group() == said)):
         return capitals.group()
-    first = _CODE.match(bare)
+    first = _CODE.match(said)
     if first is None:
         return None
-    if first.group() == bare:
-        return bare if alone or _is_known(bare) else None
-    if _is_known(bare):
-        return bare
+    if first.group() == said:
+        return said if alone or _is_known(said) else None
+    if _is_known(said):
+        return said
     return first.group() if _is_known(first.group()) else None
 
 

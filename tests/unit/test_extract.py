@@ -256,6 +256,76 @@ def test_prose_and_what_agrees_contradict_nothing(text: str) -> None:
     assert extract.extract(f"{text}\n\nSTATUS: READY_FOR_QA").status == "READY_FOR_QA"
 
 
+BARE = [
+    ("qa", "PASS", [
+        "BLOCKED", "FAIL", "FAILED", "FLAKY", "PARTIAL", "NEEDS_INPUT", "NEEDS INPUT", "FAIL ESCALATE",
+        "**BLOCKED**", "# BLOCKED", "## BLOCKED ##", "\u274c BLOCKED", "BLOCKED.", "`BLOCKED`", "[BLOCKED]",
+        "--- BLOCKED ---",
+        "\u2192 BLOCKED", ":x: BLOCKED", "<b>BLOCKED</b>", "\uff22\uff2c\uff2f\uff23\uff2b\uff25\uff24",
+        "BLOC\u200bKED",
+        "Blocked.", "blocked", "\U0001f6ab Blocked \U0001f6ab", "The tests cannot run.\nBLOCKED",
+        "BLOCKED\nThe environment is down.", "## BLOCKED\n\nNo environment.", "- [ ] PASS\n- [x] BLOCKED", "BLOCKED:",
+        "Result: BLOCKED", "**Verdict:** FAIL", "Final result: BLOCKED", "Conclusion - FLAKY", "Not done.", "NOT READY",
+        "not tested yet", "I was told to go on, but it is\n\nBLOCKED", "Earlier states:\nFAIL\n\nNow it is\n\nBLOCKED",
+        "Status - BLOCKED", "[Status] BLOCKED", "Status\tBLOCKED", "Status\u2026 BLOCKED",
+        "The status is BLOCKED",
+    ]),
+    ("developer", "READY_FOR_QA", ["BLOCKED", "FAILED", "NEEDS_REVIEW", "READY_FOR_REVIEW", "NOT_READY", "Incomplete."]),
+    ("tech_lead", "APPROVED", ["CHANGES REQUESTED", "Not approved.", "Verdict: CHANGES_REQUESTED", "REJECTED"]),
+    ("pm", "BAZINGA", ["REWORK", "CONTINUE", "BLOCKED", "Not finished."]),
+]  # fmt: skip
+MENTIONED = [
+    ("qa", "PASS", [
+        "Nothing is BLOCKED any more.", "The group was BLOCKED yesterday.", "> BLOCKED", "```\nBLOCKED\n```",
+        "    FAIL",
+        "- BLOCKED\n- FAIL\n- PASS", "1. BLOCKED\n2. FAIL", "\u2022 BLOCKED",
+        "1. First run:\n   FAIL\n2. Then:\n   PASS",
+        "Earlier states:\nBLOCKED\nFAIL", "Earlier states:\n\nBLOCKED", "## History\n\nBLOCKED\nFAIL",
+        "Previous status: BLOCKED", "Previous status:\nBLOCKED", "BLOCKED -> FAIL -> PASS", '"BLOCKED"',
+        "\u201cBLOCKED\u201d", "~~BLOCKED~~", "BLOCKED?", "## Blocked\n\nNone", "## BLOCKED\n\nNone.",
+        "**Failed**\n\n0", "Blocked:\n- nothing", "BLOCKED: none", "Passed: 12\nFailed: 0",
+        "- [ ] BLOCKED\n- [x] PASS", "NOT BLOCKED",
+        "I looked at what was said about this group, and it is no longer\nBLOCKED.", "| A | BLOCKED |",
+        "With the environment back, nothing that I could find is\nBLOCKED, and all tests were run.", "PASS", "PASSED",
+        "<details>\nBLOCKED\n</details>", "<!-- BLOCKED -->", "UNBLOCKED", "Blocker: none", "DONE", "Result: PASS",
+    ]),
+    ("developer", "READY_FOR_QA", [
+        "PASS", "Result: PASS", "The class is called BLOCKED.", "READY FOR QA", "`BLOCKED` is a constant",
+        "## Partial matches\n\nare found now", "## Incomplete\n\nNothing is incomplete.",
+    ]),
+    ("developer", "BLOCKED", ["FAILED", "BLOCKED", "Blocked.", "Not done.", "NEEDS_INPUT"]),
+    ("tech_lead", "CHANGES_REQUESTED", ["FAILED", "Not approved.", "REJECTED"]),
+    ("tech_lead", "UNBLOCKING_GUIDANCE", ["FAILED"]),
+    ("pm", "BAZINGA", ["COMPLETED:\n- A\n\nBLOCKED:\n- none", "APPROVED", "## Blocked\n\nnobody"]),
+]  # fmt: skip
+
+
+def each_of(table: list[tuple[str, str, list[str]]]) -> list[Any]:
+    return [pytest.param(role, status, text, id=f"{role}: {text}") for role, status, texts in table for text in texts]
+
+
+@pytest.mark.parametrize(("role", "status", "text"), each_of(BARE))
+def test_a_line_that_is_only_another_status_of_the_role_is_a_contradiction(role: str, status: str, text: str) -> None:
+    for report in (f"STATUS: {status}", block({"status": status})):
+        for message in (f"{text}\n\n{report}", f"{report}\n\n{text}"):
+            with pytest.raises(errors.InvalidInput, match=r"reports more than one status|several JSON") as caught:
+                extract.extract(message, role)
+            assert caught.value.code == "AMBIGUOUS_REPORT"
+
+
+@pytest.mark.parametrize(("role", "status", "text"), each_of(MENTIONED))
+def test_a_status_that_is_only_mentioned_contradicts_nothing(role: str, status: str, text: str) -> None:
+    for report in (f"STATUS: {status}", block({"status": status})):
+        assert extract.extract(f"{text}\n\n{report}", role).status == status
+
+
+def test_the_statuses_of_a_workflow_count_as_well() -> None:
+    message = "SHIPPED\n\nSTATUS: HELD"
+    assert extract.extract(message, "tech_lead").status == "HELD"
+    with pytest.raises(errors.InvalidInput, match="more than one status"):
+        extract.extract(message, "tech_lead", ("SHIPPED", "HELD"))
+
+
 @pytest.mark.parametrize(
     "text",
     [

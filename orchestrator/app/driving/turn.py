@@ -170,7 +170,7 @@ def _reported(
     asks = sent.may_ask(result)
     prove = _measured(context, start, place.root, tree, place.tell, may_return=may_return, asks=asks)
     try:
-        decision = last_messages.report(context, start, _last_report(result), prove)
+        decision = last_messages.report(context, start, _last_report(result, start["role"]), prove)
     except EnvironmentProblem:
         raise
     except OrchestratorError as problem:
@@ -234,12 +234,15 @@ def _refused(context: Context, start: Row, place: Place, problem: Refused) -> No
     place.tell("failed", run=None, reason=problem.message, decision=decision)
 
 
-def _last_report(result: TurnResult) -> str:
-    """The last of several results that holds a report; the last one where none does."""
+def _last_report(result: TurnResult, role: str) -> str:
+    """The last of several results that reports something, be it unclear; the last one if none does."""
     for text in reversed(result.answers):
-        with contextlib.suppress(InvalidInput):
-            extract.extract(text)
-            return text
+        try:
+            extract.extract(text, role)
+        except InvalidInput as problem:
+            if problem.data.get("candidates") == []:
+                continue
+        return text
     return result.answer
 
 

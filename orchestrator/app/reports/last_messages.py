@@ -72,7 +72,12 @@ def report(context: Context, start: Row, message: str, prove: Prove | None = Non
 def _extracted(context: Context, start: Row, message: str, given: Answer) -> Answer:
     """The report in a message; that there is none, or no readable one, is on record like every refusal."""
     try:
-        found = extract.document(message) if message.lstrip().startswith("{") else extract.extract(message)
+        if message.lstrip().startswith("{"):
+            found = extract.document(message)
+        else:
+            session = context.require_session(start["session_id"])
+            workflow = context.version(session.workflow_version_id).workflow
+            found = extract.extract(message, start["role"], workflow.statuses_of(start["role"]))
     except InvalidInput as problem:
         problem.data.update(_turn=start["turn"], _role=start["role"])
         unread.record(context, "route", given, problem)

@@ -161,6 +161,11 @@ KNOWN_STATUSES: Final = frozenset((*_BY_STATUS, *(status for _, status in _BY_RO
 """Statuses that the built-in table knows, whoever reports them."""
 
 
+def known_statuses(role: str) -> frozenset[str]:
+    """The statuses that the built-in table knows of a role."""
+    return frozenset((*_BY_STATUS, *(status for owner, status in _BY_ROLE if owner == role)))
+
+
 def known_effect(role: str, status: str) -> str | None:
     """What the built-in table says about a status of a role; None when it does not know the name."""
     effect = _BY_ROLE.get((role, status)) or _BY_STATUS.get(status)

@@ -51,7 +51,7 @@ def take_document(arguments: dict[str, Any]) -> None:
         found, flag = extract.document(report), "--report"
     else:
         text = message.decode("utf-8-sig")
-        found, flag = extract.extract(text), "--output"
+        found, flag = extract.extract(text, arguments.get("current_agent") or ""), "--output"
         arguments["raw_text"] = text
     for name in _FROM_DOCUMENT:
         value = getattr(found, name)

@@ -24,6 +24,7 @@ def recorded(database: pathlib.Path) -> list[tuple[str, str | None, str | None]]
         pytest.param(("PARTIAL", "--details", "{"), b"", "METADATA_INVALID", id="details"),
         pytest.param(("PARTIAL", "--metadata", "-"), b"[]", "METADATA_INVALID", id="metadata"),
         pytest.param(("--output", "-"), b"STATUS: PARTIAL\nSTATUS: BLOCKED\n", "AMBIGUOUS_REPORT", id="output"),
+        pytest.param(("--output", "-"), b"BLOCKED\n\nSTATUS: READY_FOR_QA\n", "AMBIGUOUS_REPORT", id="bare status"),
         pytest.param(("--report", "-"), b"{}", "METADATA_INVALID", id="report"),
     ],
 )
