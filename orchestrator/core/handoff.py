@@ -26,6 +26,8 @@ from typing import Any
 from orchestrator.core import completion, handoff_groups, large, strictjson
 from orchestrator.core.suggestions import Sentence, joined, sentence, suggest
 
+SHOWN_OUTPUT, DENIED_SHOWN = 1_000, 20
+"""Characters from the end of a gate's output, and denied tools, that a hand-off shows."""
 _LONG_FENCE = re.compile(r"`{3,}")
 
 
@@ -101,7 +103,9 @@ def render(full: dict[str, Any], *, is_open: bool = True) -> str:
         title = f"Context: {_word(item['name'])} (from {item['producer']}, step {item['seq']})"
         lines += _section(title, _moved(item) if "evidence" in item else [_block(item["value"])])
     lines += _section("Missing context", [f"- {_word(name)}" for name in full["missing_context"]])
-    lines += _section("Earlier reports on this group, newest first", [_report(r) for r in full["reports"]])
+    reports = [line for report in full["reports"] for line in _report(report)]
+    lines += _section("Earlier reports on this group, newest first", reports)
+    lines += _section("Tools that were denied", [_denied(each) for each in full.get("denied", ())])
     title = "Found by the import (read from texts of a peer; no proof)"
     lines += _section(title, [_found(each) for each in full.get("imported", ())])
     lines += _section("Groups", _groups(full))
@@ -176,9 +180,17 @@ def _blocker(blocker: dict[str, Any]) -> str:
     return f"- {blocker['id']} ({blocker['class']} {_word(blocker['type'])}{external}): {_quoted(blocker['reason'])}"
 
 
-def _report(report: dict[str, Any]) -> str:
+def _report(report: dict[str, Any]) -> list[str]:
     summary = f": {_quoted(report['summary'])}" if report["summary"] else ""
-    return f"- step {report['seq']}, {report['agent_id']}: {report['response_status']}{summary}"
+    lines = [f"- step {report['seq']}, {report['agent_id']}: {report['response_status']}{summary}"]
+    for gate in report.get("gates", ()):
+        lines += [f"  - its gate {_word(gate['criterion'])} did not pass: {_one_line(gate['why'])}"]
+        lines += ["", _fence(gate["output"][-SHOWN_OUTPUT:].rstrip()), ""] if gate["output"].strip() else []
+    return lines
+
+
+def _denied(denied: dict[str, Any]) -> str:
+    return f"- {denied['role']} was not allowed to use: {', '.join(map(_quoted, denied['tools'][:DENIED_SHOWN]))}"
 
 
 def _found(finding: dict[str, Any]) -> str:

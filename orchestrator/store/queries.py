@@ -159,6 +159,14 @@ REPORT = """SELECT * FROM agent_reports INDEXED BY sqlite_autoindex_agent_report
 PARTS_IN_FILES = """SELECT id, kind, path, hash, size FROM evidence INDEXED BY sqlite_autoindex_evidence_1
     WHERE session_id = :session AND seq = :seq AND path IS NOT NULL ORDER BY part"""
 
+GATES = """SELECT subject AS criterion, outcome AS why, content AS output FROM evidence
+    INDEXED BY sqlite_autoindex_evidence_1 WHERE session_id = :session AND seq = :seq AND kind = 'gate' ORDER BY part"""
+ENDED_TURNS = """SELECT r.role, e.content FROM turn_runs r INDEXED BY ix_turn_runs_turn
+    CROSS JOIN evidence e INDEXED BY sqlite_autoindex_evidence_1 WHERE r.session_id = :session
+    AND r.group_id IS :group AND r.turn >= :since AND r.turn < :turn AND r.ended_at IS NOT NULL
+    AND e.session_id = r.session_id AND e.seq = r.state_seq AND e.kind = 'turn' AND e.subject = r.id
+    ORDER BY r.created_seq, r.id"""
+
 HANDOFF = """SELECT * FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1
     WHERE session_id = :session AND group_id = :group AND turn = :turn"""
 LAST_HANDOFF = """SELECT * FROM handoffs INDEXED BY sqlite_autoindex_handoffs_1

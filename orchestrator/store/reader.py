@@ -65,7 +65,8 @@ STATUS_SETTINGS = """SELECT count(*) FROM (SELECT 1 FROM status_changes INDEXED 
 NEWEST_REFUSAL = """SELECT code FROM refusals INDEXED BY ix_refusals_turn
     WHERE session_id = :session AND group_id IS :group AND turn = :turn ORDER BY seq DESC LIMIT 1"""
 TURN_REFUSALS = """SELECT count(*) FROM (SELECT 1 FROM refusals INDEXED BY ix_refusals_turn
-    WHERE session_id = :session AND group_id IS :group AND turn = :turn AND role = :role LIMIT :most)"""
+    WHERE session_id = :session AND group_id IS :group AND turn = :turn AND role = :role
+    AND code <> 'GATE_FAILED' LIMIT :most)"""
 CLARIFICATIONS = """SELECT count(*) FROM questions INDEXED BY ix_questions_session
     WHERE session_id = :session AND opened_seq > :since AND kind = 'clarification'"""
 SOFT_STOPS = """SELECT type, phases_completed FROM resume_points INDEXED BY ix_resume_points_group
@@ -253,7 +254,9 @@ class Reader:
         return row[0] if row else None
 
     def turn_refusals(self, session: str, group: str | None, turn: int | None, role: str, most: int) -> int:
-        """How often a role was refused in the open turn; not more than `most` are counted."""
+        """How often a role was refused in the open turn, failing gates aside, which have a limit of their own; not more
+        than `most` are counted.
+        """
         return self.count(TURN_REFUSALS, session=session, group=group, turn=turn, role=role, most=most)
 
     def clarifications(self, session: Session) -> int:

@@ -21,6 +21,7 @@ LATE = frozenset("""
     rich.console rich.live rich.text urllib
     sqlalchemy sqlalchemy.pool traceback unicodedata
     app.answers
+    app.engine.measured app.reports.gated_reports
     app.clients.rules app.audit.attaching app.audit.explaining_tasks app.audit.exporting app.audit.intake app.audit.past
     app.audit.replayed app.audit.telling app.demo app.driving.demonstration app.driving.trees app.engine.state_changes
     app.engine.feasible app.engine.scheduler

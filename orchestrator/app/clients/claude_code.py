@@ -45,6 +45,7 @@ def read(document: Mapping[str, Any], environment: Mapping[str, str], owner: str
         reason=_text(document, "error") or _text(document, "reason"),
         source=_text(document, "source"),
         background=bool(document.get("background_tasks")),
+        folder=_text(document, "cwd") or None,
     )
 
 

@@ -15,7 +15,8 @@ class Event(NamedTuple):
 
     client: the id of the client's own session; owner: its process, as `runner.owners` names it.
     worker: the agent in which it happened; None in the main agent. call_id: the tool call that it is about.
-    message: what an agent said last; trace: the file that its client writes of it.
+    message: what an agent said last; trace: the file that its client writes of it. folder: where it worked.
+    until: when the commands that its report asks for must have ended, in seconds of the monotonic clock.
     """
 
     name: str
@@ -33,6 +34,8 @@ class Event(NamedTuple):
     reason: str = ""
     source: str = ""
     background: bool = False
+    folder: str | None = None
+    until: float | None = None
 
 
 class Reply(NamedTuple):

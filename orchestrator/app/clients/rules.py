@@ -7,6 +7,7 @@ report out of the agent's last message with that turn, and tells the main agent 
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
 from orchestrator.app import starts
@@ -16,6 +17,7 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, last_messages
 from orchestrator.app.session import status
 from orchestrator.app.session.open_work import is_due, is_under_way
+from orchestrator.app.verdict import gates
 from orchestrator.core import handoff, names
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import OrchestratorError, Refused
@@ -26,6 +28,8 @@ MODELS = ("sonnet", "opus", "haiku", "fable")
 """Models by the names that the starting tool knows; of another one it is not told."""
 SENT_BACK = 3
 """How often a message without a report goes back to its agent in one turn."""
+ROUTES_S = 6.0
+"""Seconds that the database may take once the gates of a report have ended, or their time is up."""
 BESIDE = 1000
 """Characters of what the caller wrote beside a hand-off that its agent is shown."""
 
@@ -265,7 +269,9 @@ def _first_line(trace: str | None) -> tuple[str, str | None, int] | None:
 
 
 def after_agent(context: Context, session_id: str, event: Event) -> Reply:
-    """Route the report out of an agent's last message; without one send it back, three times in a turn."""
+    """Route the report out of an agent's last message, after its gates; without one send it back, three times in a
+    turn.
+    """
     start = of_worker(context, session_id, event) if event.worker else None
     if start is None or not last_messages.is_open(context, start):
         return NOTHING
@@ -273,10 +279,27 @@ def after_agent(context: Context, session_id: str, event: Event) -> Reply:
         _limited(context, start, event.message)
         return NOTHING
     try:
-        last_messages.report(context, start, event.message)
+        last_messages.report(context, start, event.message, _gated(context, start, event))
     except OrchestratorError as problem:
+        if problem.code == gates.CODE:
+            return Reply(block=last_messages.form(context, start, problem))
         return _turned_down(context, start, problem) if problem.code in last_messages.FAULTS else NOTHING
     return NOTHING
+
+
+def _gated(context: Context, start: Row, event: Event) -> last_messages.Prove:
+    """What runs the gates of a report in the time that the client leaves; what remains of it is for the database."""
+    within = None if event.until is None else event.until - time.monotonic()
+    gate = last_messages.gated(context, start, gates.where(context, start, event.folder), within_s=within)
+
+    def prove(effect: str, status: str) -> last_messages.Proven:
+        try:
+            return gate(effect, status)
+        finally:
+            if event.until is not None:
+                context.deadline_s = min(context.deadline_s, event.until + ROUTES_S - time.monotonic())
+
+    return prove
 
 
 def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Reply:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator.app import starts
-from orchestrator.app.driving import gates, trees
+from orchestrator.app.driving import trees
 from orchestrator.app.driving.crew import Member
 from orchestrator.app.driving.trees import Tell
 from orchestrator.app.kernel.context import Answer, Context
@@ -19,6 +19,7 @@ from orchestrator.app.reports import handoffs, last_messages, limits
 from orchestrator.app.running import driven_turn
 from orchestrator.app.running.driven_turn import TurnOrder, TurnResult
 from orchestrator.app.session import pending_commands
+from orchestrator.app.verdict import gates
 from orchestrator.core import agent_programs, extract, handoff
 from orchestrator.core.running import turn_verdict
 from orchestrator.core.suggestions import suggest
@@ -116,8 +117,9 @@ class _Sent:
         """Count one more time; whether there may be one."""
         self.back += 1
         if problem.code == gates.CODE:
+            # How often is counted in the record.
             self.gates += 1
-            return self.gates <= gates.MOST
+            return True
         if problem.code == trees.UNCHANGED:
             self.changes += 1
             return self.changes <= 1
@@ -166,9 +168,10 @@ def _reported(
     if result.state == turn_verdict.NO_ANSWER:
         return InvalidInput("AMBIGUOUS_REPORT", str(result.reason), "")
 
-    may_return = result.conversation is not None and sent.gates < gates.MOST
-    asks = sent.may_ask(result)
-    prove = _measured(context, start, place.root, tree, place.tell, may_return=may_return, asks=asks)
+    returns, asks = result.conversation is not None, sent.may_ask(result)
+    prove = _measured(
+        context, start, tree, place.tell, may_return=returns, asks=asks, cancelled=place.cancelled
+    )
     try:
         decision = last_messages.report(context, start, _last_report(result, start["role"]), prove)
     except EnvironmentProblem:
@@ -180,8 +183,8 @@ def _reported(
 
 
 def _measured(
-    context: Context, start: Row, root: str, tree: trees.Tree | None, tell: Tell, *, may_return: bool,
-    asks: bool = False,
+    context: Context, start: Row, tree: trees.Tree | None, tell: Tell, *, may_return: bool, asks: bool = False,
+    cancelled: Callable[[], bool] | None = None,
 ) -> last_messages.Prove:
     """What compares a reported status with what was seen.
 
@@ -189,18 +192,16 @@ def _measured(
         may_return: whether a failing gate sends the agent back; else the report carries the failure.
         asks: whether the agent is asked why nothing has changed; else the report is taken as it is.
     """
+    folder = tree.path if tree else gates.where(context, start)
+    gate = last_messages.gated(context, start, folder, may_return=may_return, cancelled=cancelled)
 
     def prove(effect: str, status: str) -> last_messages.Proven:
-        folder = tree.path if tree else root
-        failed = gates.failing(context, start["session_id"], start["group_id"], status, folder)
-        if failed and may_return:
-            raise gates.refusal(start["session_id"], failed)
+        gated = gate(effect, status)
         measured = trees.measure(tree, effect, asks=asks, tell=tell) if tree is not None else None
-        details: Answer = {"gate_failures": failed} if failed else {}
-        if measured is not None and effect == trees.MERGED:
-            # An agent may have named another commit, or none: the one that was seen counts.
-            details["commit"] = measured["commit"]
-        return last_messages.Proven(details, measured)
+        # An agent may have named another commit, or none: the one that was seen counts.
+        commit = {"commit": measured["commit"]} if measured is not None and effect == trees.MERGED else {}
+        seen = {**(gated.measured or {}), **(measured or {})}
+        return last_messages.Proven({**gated.details, **commit}, seen or None)
 
     return prove
 
@@ -218,7 +219,7 @@ def recover(context: Context, start: Row, action: str, root: str, message: str, 
     if start["isolation"] == trees.WORKTREE:
         tree = trees.prepare(root, start, action, tell)
         trees.finish(tree, tell)
-    prove = _measured(context, start, root, tree, tell, may_return=False)
+    prove = _measured(context, start, tree, tell, may_return=False)
     return last_messages.report(context, start, message, prove)
 
 

@@ -170,6 +170,10 @@ def after_refusal(work: Work, refused: dict[str, Any]) -> None:
         work: the refusal's step.
         refused: the refusal's group, role and turn.
     """
+    if work.call.circumstances.measured is not None:
+        from orchestrator.app.engine import measured
+
+        measured.keep(work, refused["group_id"])
     version = work.version()
     session = work.session()
     group = work.group(str(refused["group_id"])) if refused["group_id"] else None

@@ -115,6 +115,8 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
         "role_text": _role_text(context, version_id, role),
         "report_command": handoffs.report_command(session["id"], group_id, role, turn),
     }
+    if denied := _denied(context, session["id"], document):
+        filled["denied"] = denied
     if "question" in document:
         filled["question"] = _question(context, document["question"])
     if "tasks" in document:
@@ -176,7 +178,24 @@ def _dependency(context: Context, session_id: str, seq: int | None) -> str | Non
 
 def _reports(context: Context, session_id: str, seqs: list[int]) -> list[Row]:
     found = (queries.row(context.reader, queries.REPORT, session=session_id, seq=seq) for seq in seqs)
-    return [{name: report[name] for name in _REPORT_COLUMNS} for report in found if report]
+    shown = [{name: report[name] for name in _REPORT_COLUMNS} for report in found if report]
+    for each in shown:
+        if gates := queries.rows(context.reader, queries.GATES, session=session_id, seq=each["seq"]):
+            each["gates"] = gates
+    return shown
+
+
+def _denied(context: Context, session_id: str, document: dict[str, Any]) -> list[Answer]:
+    """What the agents of the turns since the latest report, and that of the report itself, were not allowed to use."""
+    newest = document["reports"][0] if document["reports"] else None
+    report = newest and queries.row(context.reader, queries.REPORT, session=session_id, seq=newest)
+    given: Answer = {"session": session_id, "group": document["group_id"], "turn": document["turn"]}
+    runs = queries.rows(context.reader, queries.ENDED_TURNS, **given, since=(report and report["turn"]) or 0)
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        log = strictjson.stored(run["content"]).get("log", ())
+        found.setdefault(run["role"], []).extend(each["text"] for each in log if each["kind"] == "denied")
+    return [{"role": role, "tools": list(dict.fromkeys(tools))} for role, tools in found.items() if tools]
 
 
 def _tasks(context: Context, session_id: str, frozen: list[list[str]]) -> list[Row]:

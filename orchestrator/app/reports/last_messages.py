@@ -12,6 +12,7 @@ from orchestrator.app.kernel import operations, unread
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, redispatching
 from orchestrator.app.reports.requests import Redispatch
+from orchestrator.app.verdict import gates
 from orchestrator.core import extract, names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
@@ -24,7 +25,7 @@ FAULTS = (
     "DEFERRAL_INCOMPLETE", "COMPLETION_GATE", "UNKNOWN_TASK", "UNKNOWN_GROUP", "INVALID_ID", "USAGE",
 )  # fmt: skip
 """Refusals that the agent itself can put right by another last message."""
-SEEN = ("MERGE_UNPROVEN", "GATE_FAILED", "NOTHING_CHANGED")
+SEEN = ("MERGE_UNPROVEN", gates.CODE, "NOTHING_CHANGED")
 """Refusals of a report because of what was seen, which the agent can put right by more work."""
 
 
@@ -58,7 +59,7 @@ def report(context: Context, start: Row, message: str, prove: Prove | None = Non
     given = {"session_id": start["session_id"], "group_id": start["group_id"], "current_agent": start["role"]}
     found = _extracted(context, start, message, given)
     if prove is not None:
-        seen = _proven(context, start, given, found["status"], prove)
+        seen = proven(context, start, given, found["status"], prove)
         context.measured = seen.measured
         if seen.details:
             found = {**found, "details": {**found.get("details", {}), **seen.details}}
@@ -87,16 +88,45 @@ def _extracted(context: Context, start: Row, message: str, given: Answer) -> Ans
     return {"status": found.status, "summary": found.summary, **parts}
 
 
-def _proven(context: Context, start: Row, given: Answer, status: str, prove: Prove) -> Proven:
-    """Let what a report claims be compared with what was seen; a refusal is on record."""
+def proven(context: Context, start: Row, given: Answer, status: str, prove: Prove) -> Proven:
+    """Let what a report claims be compared with what was seen; a refusal is on record with what was seen.
+
+    Args:
+        start: the turn that is answered, by `session_id`, `turn` and `role`.
+        given: what else of the call is recorded with a refusal.
+        status: the reported status; with one that the role does not have, nothing is compared.
+        prove: as `report` takes it.
+
+    Raises:
+        Refused: as `prove`.
+    """
     session = context.require_session(start["session_id"])
     found = context.version(session.workflow_version_id).workflow.find(start["role"], names.status_name(status))
     try:
         return prove(found[0].effect, found[0].status) if found else Proven()
     except Refused as problem:
         problem.data.update(_turn=start["turn"], _role=start["role"])
-        unread.record(context, "route", {**given, "status": status}, problem)
+        context.measured = problem.data.pop("_measured", None)
+        try:
+            unread.record(context, "route", {**given, "status": status}, problem)
+        finally:
+            context.measured = None
         raise
+
+
+def gated(
+    context: Context, start: Row, folder: str, *, may_return: bool = True, within_s: float | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> Prove:
+    """What runs the gates of a report, as `gates.check` does; the report carries what came of them."""
+
+    def prove(effect: str, status: str) -> Proven:
+        seen = gates.check(
+            context, start, status, folder, may_return=may_return, within_s=within_s, cancelled=cancelled
+        )
+        return Proven(seen.details(), seen.measured() or None)
+
+    return prove
 
 
 def is_open(context: Context, start: Row) -> bool:

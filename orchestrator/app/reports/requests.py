@@ -33,6 +33,7 @@ class Route(
     example="orchestrator route developer READY_FOR_QA -s S1 -g A --summary 'login works' --json",
     use_case="reports.routing:report",
     prepared_by="reports.routing:route",
+    unrecorded=("run_commands",),
     answer="shapes.Decision",
     writes=True,
 ):
@@ -69,6 +70,7 @@ class Route(
     )
     interrupt: bool = flag("Project manager: supersede another role's open turn.")
     dry_run: bool = flag("Show the decision without recording anything.")
+    run_commands: bool = flag("Run the commands that are due at this status first; a failing one refuses it.")
     request_id: str | None = REQUEST
     raw_text: str | None = hidden("The agent's whole final message, kept by its hash.", default=None)
 

@@ -46,12 +46,17 @@ def route(context: Context, request: Route) -> Answer:
         The decision, as the command prints it.
 
     Raises:
-        Refused: with the code of the step that turned the report down; recorded, nothing else changed.
+        Refused: with the code of the step that turned the report down; recorded, nothing else changed. GATE_FAILED,
+            with `run_commands`: a command that is due fails.
         UsageError: USAGE, a part of the report is larger than it may be.
         EnvironmentProblem: OUTPUT_FAILED, the file of a large part cannot be written; nothing changed.
 
     Source: seed 004, Proposed Solution 1 and 2.
     """
+    if request.run_commands:
+        from orchestrator.app.reports import gated_reports
+
+        return gated_reports.route(context, request)
     kept, files = _parted(context, request)
     circumstances = Circumstances(
         attached=[each.recorded() for each in files] or None, found=meta.found(context, request.metadata)

@@ -25,6 +25,8 @@ DRIVEN = "ORCHESTRATOR_START"
 WAITS_S = {"SubagentStop": 20.0}
 """Seconds that an event may wait for the database in all, where not the usual ones."""
 WAIT_S = 1.5
+GATES_S = 20.0
+"""Seconds after which the commands that an agent's report asks for must have ended."""
 LIMITS_S = {"SubagentStop": 28.0}
 """Seconds after which the system ends the process, where not the usual ones: less than the client waits."""
 LIMIT_S = 8.0
@@ -44,7 +46,7 @@ def _hook(given: Given) -> Result:
     ends = DENIED if name in claude_code.GUARDING else TOLD
     opener = _opener(given, document, begun + WAITS_S.get(name, WAIT_S))
     try:
-        event = claude_code.read(document, os.environ, _owner())
+        event = claude_code.read(document, os.environ, _owner())._replace(until=begun + GATES_S)
         strict = bool(given.arguments.get("strict"))
         reply = hooks.handle(opener, event, strict=strict, driven=os.environ.get(DRIVEN, ""))
         refusal, answer = claude_code.refusal(event, reply), claude_code.answer(event, reply)

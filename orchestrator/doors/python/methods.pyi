@@ -38,6 +38,7 @@ class Methods(Caller):
         acknowledge: dict[str, str] | None = None,
         interrupt: bool = False,
         dry_run: bool = False,
+        run_commands: bool = False,
         request_id: str | None = None,
         raw_text: str | None = None,
     ) -> shapes.Decision:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import pathlib
+import time
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from orchestrator.app import starts
 from orchestrator.app.clients import claude_code, hooks
 from orchestrator.app.clients.events import LIMIT
 from orchestrator.app.kernel import operations
-from orchestrator.runner import owners
+from orchestrator.runner import commands, owners
 from tests.integration.app.desk import Desk
 
 CLIENT = "b491e6bd-b518-472f-b023-bbd62a1ae902"
@@ -35,8 +36,10 @@ class Client:
 
     def event(self, name: str, owner: str | None = None, **more: Any) -> dict[str, Any] | None:
         """What the client is told about an event."""
+        within_s = more.pop("within_s", None)
         document = {"hook_event_name": name, "session_id": CLIENT, **more}
         event = claude_code.read(document, {}, owner or owners.mine())
+        event = event._replace(until=None if within_s is None else time.monotonic() + within_s)
         opened = functools.partial(bootstrap.open_context, str(self.desk.path), door="hook", channel="hook")
         return claude_code.answer(event, hooks.handle(lambda write: opened(write=write), event))
 
@@ -369,3 +372,73 @@ def test_a_session_that_waits_for_the_next_client_is_taken_on_where_one_begins(t
     assert client.event("Stop") is None
     assert client.event("SessionStart", source="startup") is not None
     assert client.rows("SELECT client FROM adoptions ORDER BY seq") == [(None,), (CLIENT,)]
+
+
+# Gates
+
+
+def gate(client: Client, *command: str, id: str = "C1") -> None:
+    """A criterion that is due when a developer hands in."""
+    client.desk.context.run = commands.run
+    client.desk.call(
+        "criterion add", id=id, text="it is built", session_id="S1", command=command, at_status=("READY_FOR_QA",),
+        by="project_manager", reason="x",
+    )  # fmt: skip
+
+
+def test_a_failing_gate_sends_an_agent_back_three_times_and_is_then_told_to_whoever_is_next(
+    client: Client, tmp_path: pathlib.Path
+) -> None:
+    client.planned()
+    gate(client, "sh", "-c", "echo broken in $PWD; exit 3")
+    client.begun("developer", f"[orchestrator S1 A turn {client.spawn()['turn']} developer spawn]")
+    for _ in range(3):
+        said = client.stops(report("READY_FOR_QA"), cwd=str(tmp_path))
+        assert said is not None
+        assert f"broken in {tmp_path}" in said
+    assert client.stops(report("READY_FOR_QA"), cwd=str(tmp_path)) is None
+    assert client.rows("SELECT code, count(*) FROM refusals") == [("GATE_FAILED", 3)]
+    ((details,),) = client.rows("SELECT details FROM agent_reports WHERE role = 'developer'")
+    (failure,) = json.loads(details)["gate_failures"]
+    assert (failure["criterion"], failure["why"], "broken in" in failure["output"]) == ("C1", "exit 3", True)
+    kept = client.rows("SELECT subject, outcome, content FROM evidence WHERE kind = 'gate'")
+    assert kept == [("C1", "exit 3", f"broken in {tmp_path}\n")] * 4
+    told = client.desk.call("handoff", session_id="S1", group_id="A")["markdown"]
+    assert f"its gate C1 did not pass: exit 3\n\n```\nbroken in {tmp_path}\n```" in told
+    assert client.desk.call("audit replay", session_id="S1")["equal"] is True
+
+
+def test_a_gate_that_passes_says_nothing(client: Client) -> None:
+    client.planned()
+    gate(client, "true")
+    client.begun("developer", f"[orchestrator S1 A turn {client.spawn()['turn']} developer spawn]")
+    assert client.stops(report("READY_FOR_QA")) is None
+    assert client.rows("SELECT count(*) FROM refusals UNION ALL SELECT count(*) FROM evidence") == [(0,), (0,)]
+
+
+def test_a_gate_that_does_not_finish_in_time_is_recorded_as_not_run_and_the_report_routed(client: Client) -> None:
+    client.planned()
+    gate(client, "sleep", "60")
+    gate(client, "true", id="C2")
+    client.begun("developer", f"[orchestrator S1 A turn {client.spawn()['turn']} developer spawn]")
+    assert client.stops(report("READY_FOR_QA"), within_s=0.2) is None
+    ((details,),) = client.rows("SELECT details FROM agent_reports WHERE role = 'developer'")
+    left = [(each["criterion"], each["why"]) for each in json.loads(details)["gates_not_run"]]
+    assert [each[0] for each in left] == ["C1", "C2"]
+    assert left[0][1].startswith("not finished: killed after 0.")
+    assert left[1][1] == "not run: no time was left"
+    assert client.rows("SELECT count(*) FROM evidence WHERE kind = 'gate'") == [(2,)]
+
+
+def test_a_pending_command_is_no_gate_and_a_gate_is_due_at_its_status_alone(client: Client) -> None:
+    client.begun("project_manager", worker="pm")
+    criterion = {"id": "C1", "text": "t", "command": ["false"], "at": ["READY_FOR_QA"]}
+    plan = {**PLAN, "criteria": [criterion]}
+    assert client.stops(report("PLANNING_COMPLETE", details={"plan": plan}), "pm") is None
+    client.desk.context.run = commands.run
+    gate(client, "false", id="C2")
+    client.begun("developer", f"[orchestrator S1 A turn {client.spawn()['turn']} developer spawn]")
+    said = client.stops(report("READY_FOR_QA"))
+    assert said is not None
+    assert ("C2 (false)" in said, "C1 (false)" in said) == (True, False)
+    assert client.stops(report("BLOCKED")) is None

@@ -1,0 +1,38 @@
+"""What was seen of that which a report claims, as evidence of the step: gates that failed, a merge that was proven.
+
+Source: 80 section 5 (measured instead of claimed).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.app.kernel.context import Work
+from orchestrator.core import sha256
+
+GATES, MERGE = "gates", "merge"
+"""The parts of what was measured that become evidence, of the kinds `gate` and `merge`."""
+
+
+def rows(work: Work, group_id: str | None) -> list[dict[str, Any]]:
+    """The rows of evidence; a replay finds them in the step's input, as it finds what is measured."""
+    seen = work.call.circumstances.measured or {}
+    found = [
+        _row(group_id, "gate", each["criterion"], each["why"], each["output"], each["size"])
+        for each in seen.get(GATES, ())
+    ]
+    return found
+
+
+def keep(work: Work, group_id: str | None) -> None:
+    """Write the rows of evidence."""
+    for row in rows(work, group_id):
+        work.step.insert("evidence", **row)
+
+
+def _row(group_id: str | None, kind: str, subject: str, outcome: str, content: str, size: int) -> dict[str, Any]:
+    digest = sha256.new(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return {
+        "group_id": group_id, "kind": kind, "subject": subject, "outcome": outcome, "hash": digest, "size": size,
+        "content": content,
+    }  # fmt: skip
