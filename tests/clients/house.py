@@ -111,7 +111,7 @@ class House:
     def environment(self, **more: str) -> dict[str, str]:
         given, own = clean_environment(), ("CLAUDE", "ANTHROPIC")
         kept = {name: value for name, value in given.items() if not name.startswith(own)}
-        path = f"{ORCHESTRATOR.parent}{os.pathsep}{os.environ['PATH']}"
+        path = os.pathsep.join([str(ORCHESTRATOR.parent), str(PROGRAM.parent), os.environ["PATH"]])
         return kept | {
             "HOME": str(self.home), "PATH": path, "ANTHROPIC_BASE_URL": self.address, "ANTHROPIC_API_KEY": "made-up",
             "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1",
