@@ -68,8 +68,9 @@ def directs(asked: Asked, *, background: bool = False) -> Said:
     starts = [start(role, line, background=background) for role, line in dict.fromkeys(_DUE.findall(due))]
     if starts:
         return Said(calls=tuple(starts))
-    if "orchestrator validate S1" in due:
-        return Said(calls=(("Bash", {"command": "orchestrator validate S1"}),))
+    command = re.search("orchestrator (validate S1|redispatch .*)", due)
+    if command is not None:
+        return Said(calls=(("Bash", {"command": command[0]}),))
     if asked.turns == 1:
         return Said(calls=(start("project_manager", "Plan it.", background=background),))
     return Said("That is all.")

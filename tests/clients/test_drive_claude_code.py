@@ -92,7 +92,7 @@ class Driven(NamedTuple):
 @contextmanager
 def begun(made: House, *words: str) -> Iterator[subprocess.Popen[str]]:
     """A driver whose agents have a subscription, which alone has usage limits; at the end it is told to cancel."""
-    environment = made.environment(CLAUDE_CODE_OAUTH_TOKEN="made-up", ANTHROPIC_API_KEY="")
+    environment = made.environment(ANTHROPIC_API_KEY="", **{"CLAUDE_CODE_OAUTH_TOKEN": "made-up"})
     argv = [sys.executable, "-c", DRIVER, "drive", *words, "--json"]
     with subprocess.Popen(argv, cwd=made.project, env=environment, text=True, stdout=subprocess.PIPE) as driver:
         try:
