@@ -52,11 +52,11 @@ def report(status: str, **details: Any) -> str:
     return f"Done.\n\n```json\n{json.dumps({'status': status, 'summary': 'done', 'details': details})}\n```"
 
 
-def works(_: Asked, place: re.Match[str]) -> Said:
+def works(asked: Asked, place: re.Match[str]) -> Said:
     """An agent that does what its turn asks for, and reports it."""
-    role, action, turn = place[4], place[5], int(place[3])
+    role, action = place[4], place[5]
     if role == "project_manager":
-        return Said(report("PLANNING_COMPLETE", plan=PLAN) if turn == 1 else report("BAZINGA"))
+        return Said(report("BAZINGA") if "\n## Groups" in asked.first else report("PLANNING_COMPLETE", plan=PLAN))
     return Said(report(REPORTS[f"{role} {action}"]))
 
 

@@ -79,12 +79,16 @@ def asked(body: dict[str, Any]) -> Asked:
     return Asked(told[0], told[1], len(spoken), str(body.get("model")), tools)
 
 
+_NUMBERS = itertools.count(1)
+"""Of messages and calls; a resumed conversation has those of an earlier server in it, and no id may come twice."""
+
+
 class Model:
     """The server; `heard` is everything that it was asked, with its answers."""
 
     def __init__(self, play: Play) -> None:
         self.play, self.heard = play, list[tuple[Asked, Said]]()
-        self._numbers, self._lock = itertools.count(1), threading.Lock()
+        self._numbers, self._lock = _NUMBERS, threading.Lock()
 
     def answer(self, body: dict[str, Any]) -> Said:
         """What it says to a request."""
