@@ -15,7 +15,7 @@ from orchestrator.core import bare_statuses, fields, large, message_lines, names
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.core.workflow import vocabulary
 
-FIELDS = ("status", "summary", "details", "metadata", "acknowledge")
+FIELDS = ("status", "group_id", "summary", "details", "metadata", "acknowledge")
 
 _ADVICE = (
     'End the message with exactly one ```json block {"status": ..., "summary": ...} or one line STATUS: CODE, with '
@@ -29,13 +29,14 @@ _FORWARD = frozenset((
 
 
 class Extracted(NamedTuple):
-    """What an agent reported. ``status`` is as it was written; details and metadata are None where absent."""
+    """What an agent reported. ``status`` is as it was written; details, metadata, group are None where absent."""
 
     status: str
     summary: str
     details: Mapping[str, Any] | None
     metadata: Mapping[str, Any] | None
     acknowledge: Mapping[str, str]
+    group_id: str | None = None
 
 
 class _Candidate(NamedTuple):
@@ -50,7 +51,7 @@ class _Candidate(NamedTuple):
 
 
 def document(data: bytes | str) -> Extracted:
-    """Read a report that is one JSON document {status, summary, details, metadata, acknowledge}.
+    """Read a report that is one JSON document {status, group_id, summary, details, metadata, acknowledge}.
 
     Raises:
         errors.InvalidInput: METADATA_INVALID; data ``problems`` is a list of {path, message}, one for every fault.
@@ -163,6 +164,7 @@ def _read(value: object) -> Extracted:
         details=reader.mapping(value, "details", "$"),
         metadata=reader.mapping(value, "metadata", "$"),
         acknowledge=_acknowledge(value, reader),
+        group_id=reader.text(value, "group_id", "$"),
     )
     if reader.problems:
         raise _invalid(reader.problems)

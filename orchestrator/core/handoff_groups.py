@@ -146,13 +146,13 @@ def _report(
         details=details,
     )  # fmt: skip
     found = {"what": what, "command": command}
-    # About another group than the turn's a last message cannot report.
-    return found if group else {**found, "report": _document(status, ids or (), details)}
+    return {**found, "report": _document(status, group, ids or (), details)}
 
 
-def _document(status: str, ids: Iterable[str], details: str | None) -> str:
+def _document(status: str, group: str | None, ids: Iterable[str], details: str | None) -> str:
     """The report of such a step, for an agent whose last message is read."""
     reasons = ", ".join(f'"{id_}": "REASON"' for id_ in ids)
+    about = [f'"group_id": "{group}"'] if group else []
     more = [f'"details": {details}'] if details else []
     more += [f'"acknowledge": {{{reasons}}}'] if reasons else []
-    return "{" + ", ".join([f'"status": "{status}"', '"summary": "TEXT"', *more]) + "}"
+    return "{" + ", ".join([f'"status": "{status}"', *about, '"summary": "TEXT"', *more]) + "}"

@@ -52,11 +52,11 @@ def report(status: str, **details: Any) -> str:
     return f"Done.\n\n```json\n{json.dumps({'status': status, 'summary': 'done', 'details': details})}\n```"
 
 
-def works(_: Asked, place: re.Match[str]) -> Said:
+def works(asked: Asked, place: re.Match[str]) -> Said:
     """An agent that does what its turn asks for, and reports it."""
-    role, action, turn = place[4], place[5], int(place[3])
+    role, action = place[4], place[5]
     if role == "project_manager":
-        return Said(report("PLANNING_COMPLETE", plan=PLAN) if turn == 1 else report("BAZINGA"))
+        return Said(report("BAZINGA") if "\n## Groups" in asked.first else report("PLANNING_COMPLETE", plan=PLAN))
     return Said(report(REPORTS[f"{role} {action}"]))
 
 
@@ -68,8 +68,9 @@ def directs(asked: Asked, *, background: bool = False) -> Said:
     starts = [start(role, line, background=background) for role, line in dict.fromkeys(_DUE.findall(due))]
     if starts:
         return Said(calls=tuple(starts))
-    if "orchestrator validate S1" in due:
-        return Said(calls=(("Bash", {"command": "orchestrator validate S1"}),))
+    command = re.search("orchestrator (validate S1|redispatch .*)", due)
+    if command is not None:
+        return Said(calls=(("Bash", {"command": command[0]}),))
     if asked.turns == 1:
         return Said(calls=(start("project_manager", "Plan it.", background=background),))
     return Said("That is all.")
@@ -111,7 +112,7 @@ class House:
     def environment(self, **more: str) -> dict[str, str]:
         given, own = clean_environment(), ("CLAUDE", "ANTHROPIC")
         kept = {name: value for name, value in given.items() if not name.startswith(own)}
-        path = f"{ORCHESTRATOR.parent}{os.pathsep}{os.environ['PATH']}"
+        path = os.pathsep.join([str(ORCHESTRATOR.parent), str(PROGRAM.parent), os.environ["PATH"]])
         return kept | {
             "HOME": str(self.home), "PATH": path, "ANTHROPIC_BASE_URL": self.address, "ANTHROPIC_API_KEY": "made-up",
             "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "DISABLE_ERROR_REPORTING": "1",

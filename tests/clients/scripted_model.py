@@ -1,6 +1,6 @@
-"""A model that a test plays: it serves the Messages API on loopback, and a function says what it answers.
+"""A model that a test plays: it serves the Messages and the Responses API on loopback; a function says what it answers.
 
-So an unchanged Claude Code really calls tools, starts subagents and runs hooks, and no model is needed.
+So an unchanged Claude Code or Codex really calls tools, starts subagents and runs hooks, and no model is needed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Asked(NamedTuple):
 class Said(NamedTuple):
     """What the model answers: a text, then tool calls; or an HTTP error.
 
-    calls: name and input of each. wait: seconds before it answers.
+    calls: name and input of each. wait: seconds before it answers. status, error, headers: of an HTTP error.
     """
 
     text: str = ""
@@ -41,6 +41,7 @@ class Said(NamedTuple):
     wait: float = 0.0
     status: int = 200
     error: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 Play = Callable[[Asked], Said]
@@ -55,14 +56,31 @@ def text_of(content: Any) -> str:
     return text_of(content.get("text") or content.get("content") or "") if isinstance(content, dict) else ""
 
 
+def messages_of(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The input of the Responses API as messages; what the client tells the model as its developer is left out."""
+    found = []
+    for item in items:
+        kind, role = item.get("type", "message"), item.get("role")
+        if kind.endswith("_output"):
+            found.append({"role": "user", "content": item.get("output")})
+        elif kind != "message" or role in ("user", "assistant"):
+            found.append({"role": role or "assistant", "content": item.get("content") or ""})
+    return found
+
+
 def asked(body: dict[str, Any]) -> Asked:
     """A request to the model."""
-    messages = body.get("messages", [])
+    messages = messages_of(body["input"]) if "input" in body else body.get("messages", [])
     spoken = [number for number, each in enumerate(messages) if each["role"] == "assistant"]
     first = messages[: spoken[0]] if spoken else messages
     last = messages[spoken[-1] + 1 :] if spoken else messages
     told = ["\n".join(text_of(each["content"]) for each in part) for part in (first, last)]
-    return Asked(told[0], told[1], len(spoken), str(body.get("model")), tuple(each["name"] for each in body["tools"]))
+    tools = tuple(str(each.get("name") or each.get("type")) for each in body["tools"])
+    return Asked(told[0], told[1], len(spoken), str(body.get("model")), tools)
+
+
+_NUMBERS = itertools.count(1)
+"""Of messages and calls; a resumed conversation has those of an earlier server in it, and no id may come twice."""
 
 
 class Model:
@@ -70,21 +88,42 @@ class Model:
 
     def __init__(self, play: Play) -> None:
         self.play, self.heard = play, list[tuple[Asked, Said]]()
-        self._numbers, self._lock = itertools.count(1), threading.Lock()
+        self._numbers, self._lock = _NUMBERS, threading.Lock()
 
-    def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """The status and document of an answer."""
+    def answer(self, body: dict[str, Any]) -> Said:
+        """What it says to a request."""
         if not body.get("tools"):
             # The client's own questions, such as one for a title.
-            return 200, self._message(body, Said("A title"))
+            return Said("A title")
         question = asked(body)
         with self._lock:
             said = self.play(question)
             self.heard.append((question, said))
         time.sleep(said.wait)
+        return said
+
+    def document(self, body: dict[str, Any], said: Said) -> dict[str, Any]:
+        """An answer as its document."""
         if said.status != 200:
-            return said.status, {"type": "error", "error": {"type": said.error, "message": said.text}}
-        return 200, self._message(body, said)
+            return {"type": "error", "error": {"type": said.error, "message": said.text}}
+        return self._response(body, said) if "input" in body else self._message(body, said)
+
+    def _response(self, body: dict[str, Any], said: Said) -> dict[str, Any]:
+        text = {"type": "output_text", "text": said.text or ".", "annotations": []}
+        output: list[dict[str, Any]] = [
+            {"type": "message", "role": "assistant", "id": f"item_{next(self._numbers):06}", "content": [text]}
+        ]
+        for name, given in said.calls:
+            number = next(self._numbers)
+            output.append({
+                "type": "function_call", "id": f"item_{number:06}", "call_id": f"call_{number:06}", "name": name,
+                "arguments": json.dumps(given),
+            })  # fmt: skip
+        return {
+            "id": f"resp_{next(self._numbers):06}", "object": "response", "status": "completed",
+            "model": body.get("model"), "output": output,
+            "usage": {"input_tokens": 10, "output_tokens": 10, "total_tokens": 20},
+        }  # fmt: skip
 
     def _message(self, body: dict[str, Any], said: Said) -> dict[str, Any]:
         blocks: list[dict[str, Any]] = [{"type": "text", "text": said.text or "."}]
@@ -98,7 +137,13 @@ class Model:
 
 
 def events(message: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A message as the stream of events in which it is sent."""
+    """An answer as the stream of events in which it is sent."""
+    if "output" in message:
+        yield "response.created", {"response": {**message, "output": [], "status": "in_progress"}}
+        for index, item in enumerate(message["output"]):
+            yield "response.output_item.done", {"output_index": index, "item": item}
+        yield "response.completed", {"response": message}
+        return
     yield "message_start", {"message": {**message, "content": [], "stop_reason": None}}
     for index, block in enumerate(message["content"]):
         is_text = block["type"] == "text"
@@ -130,9 +175,10 @@ def serving(play: Play) -> Iterator[tuple[Model, str]]:
             body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
             if "count_tokens" in self.path:
                 return self._send(200, {"input_tokens": 10})
-            status, document = model.answer(body)
-            if status != 200 or not body.get("stream"):
-                return self._send(status, document)
+            said = model.answer(body)
+            document = model.document(body, said)
+            if said.status != 200 or not body.get("stream"):
+                return self._send(said.status, document, said.headers)
             parts = ((kind, json.dumps({"type": kind, **data})) for kind, data in events(document))
             lines = (f"event: {kind}\ndata: {data}\n\n" for kind, data in parts)
             self.send_response(200)
@@ -142,9 +188,11 @@ def serving(play: Play) -> Iterator[tuple[Model, str]]:
                 # A client that was killed waits for nothing.
                 self.wfile.write("".join(lines).encode())
 
-        def _send(self, status: int, document: dict[str, Any]) -> None:
+        def _send(self, status: int, document: dict[str, Any], headers: tuple[tuple[str, str], ...] = ()) -> None:
             data = json.dumps(document).encode()
             self.send_response(status)
+            for name, value in headers:
+                self.send_header(name, value)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(data)))
             self.end_headers()

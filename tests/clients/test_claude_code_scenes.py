@@ -136,8 +136,10 @@ def test_a_client_that_was_killed_goes_on_where_it_is_resumed(made: House) -> No
 
     with made.played(until_planned) as model:
         made.claude("--resume", session, "Go on.")
-    assert heard(model, "Lost: project_manager of turn 1")
+    assert heard(model, "- lost: project_manager, turn 1: orchestrator redispatch --session-id S1 --reason")
     assert starts_of(made) == [("project_manager", "lost"), ("project_manager", None)]
+    rows = made.orchestrator("audit", "query", "SELECT count(*) FROM router_decisions WHERE cause = 'redispatch'")["rows"]
+    assert rows == [[1]]
     assert [each["agent"] for each in made.orchestrator("status", "S1")["spawns"]] == ["developer", "developer"]
 
 

@@ -356,6 +356,7 @@ def test_a_message_that_cannot_be_stored_is_refused(text: str) -> None:
 
 FULL = {
     "status": " approved",
+    "group_id": "NUR",
     "summary": "Fine ✅",
     "details": {"external": True},
     "metadata": {"status": "implemented"},
@@ -366,7 +367,7 @@ FULL = {
 @pytest.mark.parametrize("data", [json.dumps(FULL), b"\xef\xbb\xbf" + json.dumps(FULL).encode()], ids=["text", "bytes"])
 def test_a_document_is_read_whole(data: bytes | str) -> None:
     assert extract.document(data) == Extracted(
-        " approved", "Fine ✅", {"external": True}, {"status": "implemented"}, {"NUR-E2E": "no environment"}
+        " approved", "Fine ✅", {"external": True}, {"status": "implemented"}, {"NUR-E2E": "no environment"}, "NUR"
     )
 
 
@@ -387,9 +388,10 @@ def test_only_the_status_of_a_document_is_required() -> None:
         pytest.param('{"status": "A", "sumary": ""}', "$.sumary", "is unknown; did you mean summary?", id="misspelt"),
         pytest.param(
             '{"status": "A", "x": 1}', "$.x",
-            "is unknown; a report has status, summary, details, metadata, acknowledge", id="unknown key",
+            "is unknown; a report has status, group_id, summary, details, metadata, acknowledge", id="unknown key",
         ),
         pytest.param('{"status": "A", "summary": 1}', "$.summary", "must be text, not a number", id="summary"),
+        pytest.param('{"status": "A", "group_id": 1}', "$.group_id", "must be text, not a number", id="group"),
         pytest.param('{"status": "A", "details": []}', "$.details", "must be an object, not a list", id="details"),
         pytest.param(
             '{"status": "A", "metadata": "m.json"}', "$.metadata", "must be an object, not text 'm.json'", id="metadata"

@@ -39,6 +39,7 @@ _TASK_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}"
 _TASKS = "SELECT id, status FROM tasks WHERE session_id = :session ORDER BY created_seq"
 _LIMITED = r"(?i)\brate.?limit|hit your .{0,40}limit|usage limit"
 _REPORTS = r'(?i)\bstatus\b\W{1,5}\w'
+_GONE = "the process of the client is gone"
 _SHORT = 500
 """Characters of a message that may be the client's own word about a usage limit; an agent's report is longer."""
 _DECIDED = """SELECT seq, group_id, current_agent, response_status, next_agent, action FROM router_decisions
@@ -47,6 +48,9 @@ _DECIDED = """SELECT seq, group_id, current_agent, response_status, next_agent, 
 _REDISPATCHES = """SELECT count(*) FROM router_decisions INDEXED BY ix_router_decisions_redispatch
     WHERE session_id = :session AND group_id IS :group AND cause = 'redispatch' AND seq > coalesce((
         SELECT max(seq) FROM agent_reports WHERE session_id = :session AND group_id IS :group), 0)"""
+
+_REFUSED = """SELECT count(*) FROM (SELECT 1 FROM refusals WHERE session_id = :session AND seq > :start AND role = :role
+    AND door = 'hook' LIMIT :most)"""
 
 
 def roles(context: Context, session_id: str) -> tuple[str, ...]:
@@ -171,8 +175,9 @@ def due_lines(standing: Answer, free: list[Answer]) -> list[str]:
     lines = []
     for turn in free:
         first = handoff.first_line({"session_id": session, "role": turn["agent"], **turn})
-        if turn.get("start", {}).get("state") == starts.LOST:
-            lines.append(f"- {_named(turn)} was lost: {turn['redispatch']}")
+        if "lost" in turn:
+            where = {"group_id": turn["group_id"], "session_id": session}
+            lines.append(f"- lost: {_named(turn)}: {suggest('redispatch', **where, reason=_GONE)}")
         else:
             lines.append(f"- start {_named(turn)}: subagent_type {turn['agent']}, prompt {first}")
     if standing["validate"]:
@@ -185,17 +190,29 @@ def _named(turn: Answer) -> str:
     return f"{turn['agent']}{on}, turn {turn['turn']}"
 
 
-def free_lost(context: Context, session_id: str) -> list[Row]:
+def free_lost(context: Context, session_id: str) -> None:
     """End the starts whose client's process is gone; no event comes after a kill."""
-    lost = []
     for turn in status.status(context, session_id=session_id, brief=True)["spawns"]:
         if turn.get("start", {}).get("state") != starts.LOST:
             continue
         row = starts.of_turn(context, session_id, turn["group_id"], turn["turn"])
         if row is not None:
-            starts.end(context, row, outcome=starts.LOST, reason="the client's process is gone")
-            lost.append(row)
-    return lost
+            starts.end(context, row, outcome=starts.LOST, reason=_GONE)
+
+
+def _standing(context: Context, session_id: str) -> tuple[Answer, list[Answer]]:
+    """The state of a session, and the turns that are due; those whose agent was lost say so."""
+    free_lost(context, session_id)
+    standing = status.status(context, session_id=session_id, brief=True)
+    due = [turn for turn in standing["spawns"] if is_due(turn)]
+    return standing, [{**turn, "lost": True} if _is_lost(context, session_id, turn) else turn for turn in due]
+
+
+def _is_lost(context: Context, session_id: str, turn: Answer) -> bool:
+    """Whether the last agent of a turn ended with its client; it may have begun, though no event had said so."""
+    given = {"session": session_id, "group": turn["group_id"] or "", "turn": turn["turn"]}
+    newest = context.reader.one(queries.NEWEST_START, **given)
+    return newest is not None and newest[1] == starts.LOST
 
 
 def before_message(context: Context, session_id: str, event: Event) -> Reply:
@@ -307,7 +324,7 @@ def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Re
     session, group = start["session_id"], start["group_id"]
     if not last_messages.is_open(context, start):
         return NOTHING
-    refused = context.reader.turn_refusals(session, group, start["turn"], start["role"], SENT_BACK + 1)
+    refused = _refused(context, start, SENT_BACK + 1)
     if refused <= SENT_BACK:
         return Reply(block=last_messages.form(context, start, problem))
     (done,) = context.reader.one(_REDISPATCHES, session=session, group=group) or (0,)
@@ -315,6 +332,14 @@ def _turned_down(context: Context, start: Row, problem: OrchestratorError) -> Re
     starts.end(context, start, outcome=starts.FAILED, reason=reason)
     last_messages.replace(context, start, reason=reason, replaced=int(str(done)))
     return NOTHING
+
+
+def _refused(context: Context, start: Row, most: int) -> int:
+    """How often a start's reports were refused; those of the session's manager are on record with their groups."""
+    session, group, role = start["session_id"], start["group_id"], start["role"]
+    if group is not None:
+        return context.reader.turn_refusals(session, group, start["turn"], role, most)
+    return context.reader.count(_REFUSED, session=session, start=start["seq"], role=role, most=most)
 
 
 def failed(context: Context, session_id: str, event: Event) -> Reply:
@@ -348,8 +373,7 @@ def is_limit(text: str) -> bool:
 def told(context: Context, session_id: str, since: int) -> tuple[str | None, int]:
     """What was decided since a step and what is due, and the newest step that is told of; None where nothing is new."""
     rows = queries.rows(context.reader, _DECIDED, session=session_id, since=since)
-    standing = status.status(context, session_id=session_id, brief=True)
-    free = [turn for turn in standing["spawns"] if is_due(turn)]
+    standing, free = _standing(context, session_id)
     newest = max((row["seq"] for row in rows), default=since)
     if not rows:
         return None, newest
@@ -368,11 +392,8 @@ def _decided(row: Row) -> str:
 
 def beginning(context: Context, session_id: str) -> str:
     """Where the session stands, for a main agent that knows nothing of it (any more)."""
-    lost = free_lost(context, session_id)
-    standing = status.status(context, session_id=session_id, brief=True)
-    free = [turn for turn in standing["spawns"] if is_due(turn)]
+    standing, free = _standing(context, session_id)
     lines = [f"orchestrator: you direct session {session_id} ({standing['state']}).", f"Goal: {standing['goal'][:500]}"]
-    lines += [f"Lost: {row['role']} of turn {row['turn']}; start it again." for row in lost]
     return "\n".join([*lines, _due(standing, free)])
 
 
@@ -382,11 +403,9 @@ def may_stop(context: Context, session_id: str, event: Event) -> Reply:
         shaped = starts.shape(context, row)
         if row["bound_seq"] is None and not event.background and last_messages.is_open(context, shaped):
             starts.end(context, shaped, outcome=starts.FREED, reason="the client stopped before an agent began")
-    free_lost(context, session_id)
-    standing = status.status(context, session_id=session_id, brief=True)
+    standing, free = _standing(context, session_id)
     if standing["session"]["status"] != "active":
         return NOTHING
-    free = [turn for turn in standing["spawns"] if is_due(turn)]
     due = due_lines(standing, free)
     if not due:
         return NOTHING

@@ -13,7 +13,8 @@ from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.reports import handoffs, redispatching
 from orchestrator.app.reports.requests import Redispatch
 from orchestrator.app.verdict import gates
-from orchestrator.core import extract, names
+from orchestrator.core import extract, fields, names
+from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.errors import InvalidInput, OrchestratorError, Refused
 from orchestrator.store.queries import Row
@@ -58,6 +59,7 @@ def report(context: Context, start: Row, message: str, prove: Prove | None = Non
     """
     given = {"session_id": start["session_id"], "group_id": start["group_id"], "current_agent": start["role"]}
     found = _extracted(context, start, message, given)
+    given["group_id"] = found.pop("group_id")
     if prove is not None:
         seen = proven(context, start, given, found["status"], prove)
         context.measured = seen.measured
@@ -79,13 +81,35 @@ def _extracted(context: Context, start: Row, message: str, given: Answer) -> Ans
             session = context.require_session(start["session_id"])
             workflow = context.version(session.workflow_version_id).workflow
             found = extract.extract(message, start["role"], workflow.statuses_of(start["role"]))
+        group = _group(context, start, found.group_id)
     except InvalidInput as problem:
         problem.data.update(_turn=start["turn"], _role=start["role"])
         unread.record(context, "route", given, problem)
         raise
     parts = {"details": found.details, "metadata": found.metadata, "acknowledge": found.acknowledge}
     parts = {name: dict(value) for name, value in parts.items() if value}
-    return {"status": found.status, "summary": found.summary, **parts}
+    return {"status": found.status, "group_id": group, "summary": found.summary, **parts}
+
+
+def _group(context: Context, start: Row, named: str | None) -> str | None:
+    """The group that a report is about: that of its turn, or one that the manager of the whole session names.
+
+    Raises:
+        InvalidInput: METADATA_INVALID, another one is named.
+    """
+    own: str | None = start["group_id"]
+    if named is None or named == own:
+        return own
+    if own is not None or start["role"] != MANAGER:
+        told = f"must be {own}, the group of this turn" if own else "must be left out"
+    elif context.reader.group(start["session_id"], named) is None:
+        told = f"names no group of session {start['session_id']}"
+    else:
+        return named
+    problems = [fields.problem("$.group_id", told)]
+    raise InvalidInput(
+        "METADATA_INVALID", f"The report is not valid: $.group_id: {told}.", "Report again", problems=problems
+    )
 
 
 def proven(context: Context, start: Row, given: Answer, status: str, prove: Prove) -> Proven:
@@ -144,6 +168,8 @@ def form(context: Context, start: Row, problem: OrchestratorError) -> str:
     faults = [f"- {each['path']}: {each['message']}" for each in problem.data.get("problems", ())]
     statuses = [f"- {each['status']}: {each['description']}" for each in told["statuses"]]
     first = "Your report was refused." if problem.code in SEEN else "Your last message is not a report yet."
+    if problem.code == "UNKNOWN_GROUP" and start["group_id"] is None:
+        faults.append('- A report on one group names it beside the status: "group_id": "ID"')
     lines = [
         f"{first} {problem.message}", *faults, "", "Statuses that you may report:",
         *statuses, "", "End your last message with exactly one report and nothing after it, either", "",

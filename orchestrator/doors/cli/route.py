@@ -11,7 +11,7 @@ from orchestrator.doors.cli import calling, values
 from orchestrator.doors.cli.options import DOCUMENT, Given, Result, of_operation, option
 from orchestrator.errors import InvalidInput, UsageError
 
-_FROM_DOCUMENT = ("status", "summary", "details", "metadata", "acknowledge")
+_FROM_DOCUMENT = ("status", "group_id", "summary", "details", "metadata", "acknowledge")
 
 
 def _route(given: Given) -> Result:

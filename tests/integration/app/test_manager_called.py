@@ -195,7 +195,11 @@ class TestWhatTheManagerIsHanded:
         answer = handed(table)
         assert answer["handoff"]["phase_check"] == "attention"
         assert answer["handoff"]["next"] == [
-            {"what": "send A back to its builder", "command": command("REWORK", turn, group="A")}
+            {
+                "what": "send A back to its builder",
+                "command": command("REWORK", turn, group="A"),
+                "report": '{"status": "REWORK", "group_id": "A", "summary": "TEXT"}',
+            }
         ]
         assert section(answer["markdown"], "Groups") == [
             '- A ("A"): in_progress, awaits project_manager, completion path not met',

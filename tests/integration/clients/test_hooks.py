@@ -239,6 +239,46 @@ def test_a_faulty_report_goes_back_with_what_is_wrong(client: Client, message: s
     assert client.stops(report("PLANNING_COMPLETE", details={"plan": PLAN}), "pm") is None
 
 
+def asked_for_the_session(client: Client) -> str:
+    """Start the manager whom the session awaits because its only group is merged untested; its prompt."""
+    client.begun("project_manager", worker="pm")
+    client.stops(report("PLANNING_COMPLETE", details={"plan": {"groups": [{"id": "A"}]}}), "pm")
+    for words in ("developer READY_FOR_QA", "qa_expert FAIL", "developer READY_FOR_REVIEW", "tech_lead APPROVED",
+                  "developer MERGE_SUCCESS"):
+        client.desk.report(words, "A")
+    return str(client.begun("project_manager")["prompt"])
+
+
+def test_a_manager_of_the_whole_session_names_the_group_that_its_report_is_about(client: Client) -> None:
+    prompt = asked_for_the_session(client)
+    assert '{"status": "REWORK", "group_id": "A", "summary": "TEXT"}' in prompt
+    unnamed, unknown = client.stops(report("REWORK")), client.stops(report("REWORK", group_id="C"))
+    assert unnamed is not None
+    assert unknown is not None
+    assert '"group_id": "ID"' in unnamed
+    assert "$.group_id: names no group of session S1" in unknown
+    assert client.stops(report("REWORK", group_id="A")) is None
+    assert client.spawn("A")["agent"] == "developer"
+    assert client.desk.call("audit replay", session_id="S1")["equal"] is True
+
+
+def test_faulty_reports_on_a_named_group_have_the_same_limit(client: Client) -> None:
+    asked_for_the_session(client)
+    turn = client.spawn(None)["turn"]
+    assert [client.stops(report("NOPE", group_id="A")) is None for _ in range(4)] == [False, False, False, True]
+    assert client.spawn(None)["turn"] != turn
+
+
+def test_a_report_names_no_other_group_than_that_of_its_turn(client: Client) -> None:
+    client.planned()
+    first = f"[orchestrator S1 A turn {client.spawn()['turn']} developer spawn]"
+    client.begun("developer", first)
+    reason = client.stops(report("READY_FOR_QA", group_id="B"))
+    assert reason is not None
+    assert "$.group_id: must be A, the group of this turn" in reason
+    assert client.stops(report("READY_FOR_QA", group_id="A")) is None
+
+
 def test_a_stop_without_anything_new_or_of_a_stale_turn_does_nothing(client: Client) -> None:
     client.planned()
     before = client.desk.events()
@@ -312,6 +352,23 @@ def test_the_main_agent_is_told_what_was_decided_once(client: Client) -> None:
     assert "start developer on A" in text
     assert client.event("UserPromptSubmit", prompt="go on") is None
     assert client.event("UserPromptSubmit", prompt="go on", agent_id="a1") is None
+
+
+def test_a_main_agent_that_begins_is_told_how_to_replace_who_was_lost(client: Client) -> None:
+    client.planned()
+    client.start("developer", f"[orchestrator S1 A turn {client.spawn()['turn']} developer spawn]")
+    client.event("SessionEnd", reason="prompt_input_exit")
+    answer = client.event("SessionStart", source="resume")
+    assert answer is not None
+    text = answer["hookSpecificOutput"]["additionalContext"]
+    again = "orchestrator redispatch A --session-id S1 --reason 'the process of the client is gone'"
+    assert f"- lost: developer on A, turn {client.spawn('A')['turn']}: {again}" in text
+    assert f"- start developer on B, turn {client.spawn('B')['turn']}: " in text
+    client.desk.call("redispatch", session_id="S1", group_id="A", reason="the process of the client is gone")
+    assert client.event("UserPromptSubmit", prompt="go on") is not None
+    held = client.event("Stop")
+    assert held is not None
+    assert "lost" not in held["reason"]
 
 
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact"])
