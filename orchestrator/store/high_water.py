@@ -32,7 +32,7 @@ _NEWEST = "SELECT session_id, seq, hash, at FROM audit_events ORDER BY rowid DES
 
 
 class Seen(NamedTuple):
-    """A step that was seen: its chain, its number, its hash, its time, and the inode of the file that it was seen in."""
+    """A step that was seen: its chain, number, hash and time, and the inode of the file that it was seen in."""
 
     chain: str
     seq: int

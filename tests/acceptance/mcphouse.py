@@ -84,13 +84,13 @@ def error() -> type[Exception]:
 
 @contextlib.contextmanager
 def connected(
-    script: pathlib.Path, environment: Mapping[str, str], agent: str, *options: str, mode: str = "auto"
+    script: pathlib.Path, environment: Mapping[str, str], agent: str | None, *options: str, mode: str = "auto"
 ) -> Iterator[Server]:
-    """A server that acts as an agent, with its client."""
+    """A server that acts as an agent, or the main agent's where none is named, with its client."""
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
-    arguments = [str(script), "mcp", "--agent-id", agent, *options]
+    arguments = [str(script), "mcp", *(["--agent-id", agent] if agent else []), *options]
     kept = {name: value for name, value in environment.items() if name.startswith("ORCHESTRATOR_") or name == "HOME"}
     kept |= forks.of_the_start(os.environ)
     parameters = StdioServerParameters(command=sys.executable, args=arguments, env=kept)

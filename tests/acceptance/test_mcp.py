@@ -746,6 +746,33 @@ def test_a_server_that_is_killed_leaves_whole_steps(
     assert again.end()[0] == 0
 
 
+def test_one_server_serves_a_main_agent_for_every_role(stand_in: pathlib.Path, environment: dict[str, str]) -> None:
+    path = pathlib.Path(environment["ORCHESTRATOR_DB"])
+    with Orchestrator.create(path):
+        pass
+    plan = {"groups": [{"id": "A", "name": "login"}]}
+    said = {"status": "PLANNING_COMPLETE", "summary": "one group", "details": {"plan": plan}}
+    with connected(stand_in, {"ORCHESTRATOR_DB": str(path)}, None) as server:
+        server.answer("create_session", id="S1", goal="Ship it")
+        hand_off = server.answer("handoff", start=True)["markdown"]
+        assert server.answer("route", message=f"```json\n{json.dumps(said)}\n```")["next_agent"] == "developer"
+        for status in ("READY_FOR_QA", "PASS", "APPROVED", "MERGE_SUCCESS"):
+            server.answer("handoff", start=True, group_id="A")
+            server.answer("route", message=f"STATUS: {status}", group_id="A")
+        assert hand_off.startswith("[orchestrator S1 - turn 1 project_manager spawn]")
+        listed = {each.name: each for each in server.do("list_prompts").prompts}
+        assert {each.name for each in listed["report"].arguments if each.required} == {"role", "status"}
+        (prompt,) = server.do("get_prompt", "project_manager").messages
+        assert prompt.content.text.startswith("[orchestrator S1 - turn ")
+        with pytest.raises(mcphouse.error()) as caught:
+            server.do("get_prompt", "developer")
+        assert caught.value.error.data["code"] == "UNKNOWN_ID"
+        server.answer("handoff", start=True)
+        server.answer("route", status="BAZINGA", summary="done")
+        assert server.answer("validate_session")["verdict"] == "ACCEPT"
+    assert {row[0] for row in rows(path, "SELECT via FROM starts")} == {"mcp"}
+
+
 def test_the_log_is_the_only_other_output(
     script: pathlib.Path, environment: dict[str, str], path: pathlib.Path
 ) -> None:

@@ -138,7 +138,8 @@ def test_a_client_that_was_killed_goes_on_where_it_is_resumed(made: House) -> No
         made.claude("--resume", session, "Go on.")
     assert heard(model, "- lost: project_manager, turn 1: orchestrator redispatch --session-id S1 --reason")
     assert starts_of(made) == [("project_manager", "lost"), ("project_manager", None)]
-    rows = made.orchestrator("audit", "query", "SELECT count(*) FROM router_decisions WHERE cause = 'redispatch'")["rows"]
+    counted = "SELECT count(*) FROM router_decisions WHERE cause = 'redispatch'"
+    rows = made.orchestrator("audit", "query", counted)["rows"]
     assert rows == [[1]]
     assert [each["agent"] for each in made.orchestrator("status", "S1")["spawns"]] == ["developer", "developer"]
 

@@ -270,7 +270,9 @@ BARE = [
         "Status - BLOCKED", "[Status] BLOCKED", "Status\tBLOCKED", "Status\u2026 BLOCKED",
         "The status is BLOCKED",
     ]),
-    ("developer", "READY_FOR_QA", ["BLOCKED", "FAILED", "NEEDS_REVIEW", "READY_FOR_REVIEW", "NOT_READY", "Incomplete."]),
+    ("developer", "READY_FOR_QA", [
+        "BLOCKED", "FAILED", "NEEDS_REVIEW", "READY_FOR_REVIEW", "NOT_READY", "Incomplete.",
+    ]),
     ("tech_lead", "APPROVED", ["CHANGES REQUESTED", "Not approved.", "Verdict: CHANGES_REQUESTED", "REJECTED"]),
     ("pm", "BAZINGA", ["REWORK", "CONTINUE", "BLOCKED", "Not finished."]),
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from orchestrator.app.answers.parts import Stuck, ValidatorAwaited
+from orchestrator.app.answers.parts import Started, Stuck, ValidatorAwaited
 from orchestrator.app.answers.shapes import Answer
 from orchestrator.app.answers.verdicts import LastVerdict
 
@@ -86,18 +86,6 @@ class Root(TypedDict):
     assignee: str | None
     group_id: str | None
     parent_id: str | None
-
-
-class Started(TypedDict):
-    """Who was started for a turn: through what, by which client, and when it was last seen at work."""
-
-    via: Literal["hook", "mcp", "drive"]
-    client: str
-    worker: str | None
-    state: Literal["reserved", "running", "lost"]
-    started_at: str
-    last_sign: str
-    isolation: str | None
 
 
 class Limited(TypedDict):

@@ -232,6 +232,18 @@ class Unmet(TypedDict):
     reason: str
 
 
+class Started(TypedDict):
+    """Who was started for a turn: through what, by which client, and when it was last seen at work."""
+
+    via: Literal["hook", "mcp", "drive"]
+    client: str
+    worker: str | None
+    state: Literal["reserved", "running", "lost"]
+    started_at: str
+    last_sign: str
+    isolation: str | None
+
+
 class Stuck(TypedDict):
     """A group that does not go on by itself, and the commands that help."""
 

@@ -30,6 +30,7 @@ from orchestrator.app.answers.parts import (
     Session,
     SessionHead,
     SessionWithProgress,
+    Started,
     Stuck,
     ValidatorAwaited,
     Version,
@@ -320,13 +321,14 @@ class WhyDecision(Past):
 
 
 class Handoff(Answer):
-    """`handoff`."""
+    """`handoff`; over MCP with `start` where the turn was taken."""
 
     handoff: dict[str, Any]
     hash: str
     verified: bool
     open: bool
     markdown: str
+    start: NotRequired[Started]
 
 
 class Decisions(Page):

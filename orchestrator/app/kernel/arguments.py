@@ -62,7 +62,7 @@ def bind(words: str, given: dict[str, Any]) -> dict[str, Any]:
             continue
         if parameter.field.is_state and type(value) is str:
             value = names.state_name(value)
-        found[name] = _fitting(words, parameter, value)
+        found[name] = fitting(words, parameter, value)
     missing = [
         name
         for name, each in known.items()
@@ -176,7 +176,15 @@ def _other_name(words: str, name: str, known: dict[str, Parameter], given: dict[
     )
 
 
-def _fitting(words: str, parameter: Parameter, value: Any) -> Any:
+def fitting(words: str, parameter: Parameter, value: Any) -> Any:
+    """A value as a parameter takes it.
+
+    Args:
+        words: what is called, for the error.
+
+    Raises:
+        UsageError: USAGE naming the parameter; INVALID_ID; INVALID_TEXT.
+    """
     kind = type(value)
     if kind is tuple:
         value, kind = list(value), list

@@ -43,13 +43,14 @@ class Proven(NamedTuple):
 Prove = Callable[[str, str], Proven]
 
 
-def report(context: Context, start: Row, message: str, prove: Prove | None = None) -> Answer:
+def report(context: Context, start: Row, message: str, prove: Prove | None = None, **more: Any) -> Answer:
     """Route the report that a last message holds, as the answer of the start's turn.
 
     Args:
         start: as `starts.shape` gives it.
         prove: is given the effect and the name of the reported status. It refuses what was not seen to be so, and
             gives what was seen.
+        more: what else `route` is told, such as its request id.
 
     Returns:
         The decision.
@@ -67,7 +68,7 @@ def report(context: Context, start: Row, message: str, prove: Prove | None = Non
             found = {**found, "details": {**found.get("details", {}), **seen.details}}
     context.start = start["seq"]
     try:
-        return operations.call(context, "route", **given, turn=start["turn"], raw_text=message, **found)
+        return operations.call(context, "route", **given, turn=start["turn"], raw_text=message, **found, **more)
     finally:
         context.start = context.measured = None
 

@@ -77,7 +77,12 @@ def _start(
         waits = outcome == starts.LIMITED and due_at is not None and str(due_at) > now
         return None, {"due_at": due_at, "reason": reason, "worker": worker} if waits else None
     row = starts.of_turn(context, session, group, turn)
-    return row and {name: row[name] for name in _TOLD}, None
+    return row and told(row), None
+
+
+def told(start: Row) -> Answer:
+    """What answers say of a start."""
+    return {name: start[name] for name in _TOLD}
 
 
 def is_under_way(turn: Answer) -> bool:

@@ -18,8 +18,9 @@ PACKAGES = ("mcp", "mcp_types", "anyio")
 
 
 def _mcp(given: Given) -> Result:
-    agent, session = given.arguments["agent_id"], given.arguments.get("session_id")
-    names.check_agent_id(agent)
+    agent, session = given.arguments.get("agent_id"), given.arguments.get("session_id")
+    if agent is not None:
+        names.check_agent_id(agent)
     if session is not None:
         names.check_id("session", session)
     door = _door()
@@ -49,17 +50,22 @@ def _door() -> Any:
 COMMANDS = {
     "mcp": Command(
         "mcp",
-        "Serve one agent over the Model Context Protocol: tools and resources, on stdin and stdout, until the input"
-        " ends. Who acts is fixed here, so that no call can name another. The log goes to stderr.",
-        "orchestrator mcp --agent-id developer -s S1",
+        "Serve the project over the Model Context Protocol: tools, resources and prompts, on stdin and stdout, until"
+        " the input ends. Without --agent-id it serves a main agent, which starts the agents of every role and reports"
+        " for those it has started. With --agent-id it serves that agent alone, and no call can name another. The log"
+        " goes to stderr.",
+        "orchestrator mcp",
         (
-            option("agent_id", "The agent the server acts as.", "--agent-id", "-a", required=True, metavar="AGENT"),
+            option(
+                "agent_id", "The agent the server acts as (default: the main agent, for every role it starts).",
+                "--agent-id", "-a", metavar="AGENT",
+            ),
             option("session_id", requests.SESSION.help, "--session-id", "-s", metavar="ID")._replace(
                 variable=requests.SESSION.variable
             ),
         ),
         None,
         _mcp,
-        line="Serve one agent over the Model Context Protocol.",
+        line="Serve a team, or one agent, over the Model Context Protocol.",
     ),
 }

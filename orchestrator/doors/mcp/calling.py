@@ -8,12 +8,15 @@ deleted.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from orchestrator import bootstrap
+from orchestrator.app.clients.directing import Director, own_start
 from orchestrator.app.kernel import agent_checks, arguments, human, operations
 from orchestrator.app.kernel.context import Context
 from orchestrator.app.kernel.pooling import Pool
@@ -21,6 +24,7 @@ from orchestrator.core import fields, large, masking, names, strictjson
 from orchestrator.core.suggestions import reword, sentence, suggest, suggestions
 from orchestrator.core.tuples import NamedTuple
 from orchestrator.doors.mcp import problems, suggested_calls
+from orchestrator.doors.mcp.main_tools import MAIN_TOOLS
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Given, Tool
 from orchestrator.errors import EnvironmentProblem, OrchestratorError, UsageError
 
@@ -30,9 +34,12 @@ _T = TypeVar("_T")
 
 
 class Settings(NamedTuple):
-    """How a server was started: as whom, in which session, on which database; where left out, as everywhere."""
+    """How a server was started: as whom, in which session, on which database; where left out, as everywhere.
 
-    agent_id: str
+    Without an agent it is the main agent's, who acts for each role that it has started.
+    """
+
+    agent_id: str | None
     session_id: str | None = None
     db: str | None = None
     debug: bool = False
@@ -55,6 +62,11 @@ class Caller:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.is_main = settings.agent_id is None
+        self.tools = MAIN_TOOLS if self.is_main else TOOLS
+        self.worded = suggested_calls.main_worded if self.is_main else suggested_calls.worded
+        self.director = Director(f"{CHANNEL}-{os.getpid()}-{uuid.uuid4().hex[:8]}", bootstrap.owner(os.getpid()))
+        """Who takes turns on the main agent's server: this process."""
         self.leaving = threading.Event()
         """Set when the server is to end: commands that validation runs end with it."""
         self._path: str | None = None
@@ -66,7 +78,7 @@ class Caller:
         Raises:
             Refused: UNKNOWN_AGENT, NOT_PERMITTED, HUMAN_REQUIRED: nobody can act here as whom the server is started.
         """
-        for tool in TOOLS.values():
+        for tool in self.tools.values():
             arguments.parameters(tool.words)
         try:
             self.within(self._require_agent)
@@ -74,6 +86,8 @@ class Caller:
             log(f"{problem.code}: {problem.message}")
 
     def _require_agent(self, context: Context) -> None:
+        if self.settings.agent_id is None:
+            return
         agent = agent_checks.require_agent(context, self.settings.agent_id)
         if agent.kind == "human":
             # Nothing proves a person here, so that every act would be refused.
@@ -110,7 +124,7 @@ class Caller:
         try:
             taken = self.taken(tool, given)
             session = taken.get(SESSION, session)
-            return Reply(shown(self._performed(tool, taken)), False)
+            return Reply(shown(self._performed(tool, taken), self.worded), False)
         except Exception as problem:
             return self.failed(_worded(tool, problem), session if isinstance(session, str) else None)
 
@@ -119,7 +133,7 @@ class Caller:
         if not isinstance(problem, OrchestratorError):
             problem = bootstrap.environment_problem(problem, self._path or "") or self._logged(problem)
         found = problem.data.get("_session") or session
-        return Reply(shown(problems.document(problem, found, self._path)), True)
+        return Reply(shown(problems.document(problem, found, self._path, self.worded), self.worded), True)
 
     def taken(self, tool: Tool, given: Given) -> Given:
         """The arguments by the use case's names, with what the server itself knows.
@@ -139,26 +153,48 @@ class Caller:
         missing = [name for name in tool.required if name not in found]
         if missing:
             raise UsageError("USAGE", f"{tool.name} needs {', '.join(missing)}.", _takes(tool))
-        own = {SESSION: self.settings.session_id} if self.settings.session_id else {}
+        session = self.settings.session_id if SESSION in tool.arguments else None
+        own = {SESSION: session} if session else {}
         actor = {tool.actor: self.settings.agent_id} if tool.actor else {}
         return {**own, **found, **tool.fixed, **actor}
 
     def _performed(self, tool: Tool, taken: Given) -> dict[str, Any]:
-        words = tool.words
-
         def perform(context: Context) -> dict[str, Any]:
-            given = tool.fill(context, self.settings.agent_id, taken) if tool.fill else taken
-            bound = arguments.complete(context, words, arguments.bind(words, given))
-            try:
-                answer = operations.call(context, words, **bound)
-            except OrchestratorError as problem:
-                problem.data.setdefault("_session", operations.session_of(words, bound))
-                raise
+            act = self._directed if tool.act else self._acted
+            answer = act(context, tool, taken)
             answer.pop("exit_code", None)
             return operations.success(answer, context.path)
 
-        request = operations.find(words)
-        return self.within(perform, write=request.is_writing, trial=request.is_trial(taken))
+        trial = not tool.act and operations.find(tool.words).is_trial(taken)
+        return self.within(perform, write=tool.is_writing, trial=trial)
+
+    def _acted(self, context: Context, tool: Tool, taken: Given) -> dict[str, Any]:
+        """Carry out the operation of a tool, as the agent of the server where it has one."""
+        words, agent = tool.words, self.settings.agent_id
+        given = tool.fill(context, agent, taken) if tool.fill and agent else taken
+        bound = arguments.complete(context, words, arguments.bind(words, given))
+        try:
+            if agent is not None and words == "route":
+                where = (bound[SESSION], bound.get("group_id"), bound.get("turn"))
+                context.start = own_start(context, agent, *where)
+            return operations.call(context, words, **bound)
+        except OrchestratorError as problem:
+            problem.data.setdefault("_session", operations.session_of(words, bound))
+            raise
+        finally:
+            context.start = None
+
+    def _directed(self, context: Context, tool: Tool, taken: Given) -> dict[str, Any]:
+        """Carry out a tool of the main agent that depends on what it has started."""
+        assert tool.act is not None  # noqa: S101 - its caller has looked
+        for name, parameter in tool.besides.items():
+            if name in taken:
+                arguments.fitting(tool.words, parameter, taken[name])
+        try:
+            return tool.act(context, self.director, taken)
+        except OrchestratorError as problem:
+            problem.data.setdefault("_session", taken.get(SESSION))
+            raise
 
     def within(self, action: Callable[[Context], _T], *, write: bool = False, trial: bool = False) -> _T:
         """Do something with the database, or try it, as `Pool.lent` says."""
@@ -178,9 +214,11 @@ class Caller:
         return problems.unexpected(problem)
 
 
-def shown(document: dict[str, Any]) -> dict[str, Any]:
-    """The document in the words of this door, with secrets masked, of nothing but what JSON has."""
-    said = reword(document, suggested_calls.worded)
+def shown(
+    document: dict[str, Any], worded: suggested_calls.Worded = suggested_calls.worded
+) -> dict[str, Any]:
+    """The document in the words of a server, with secrets masked, of nothing but what JSON has."""
+    said = reword(document, worded)
     found: dict[str, Any] = strictjson.stored(json.dumps(masking.mask_document(said), default=str))
     return found
 
@@ -196,7 +234,9 @@ def log(words: str) -> None:
 
 def _unknown(tool: Tool, name: str) -> UsageError:
     if name in _ACTORS:
-        message = f"{tool.name} takes no {name}: who acts is fixed when the server is started, with --agent-id."
+        fixed = "who acts is fixed when the server is started, with --agent-id"
+        fixed = "the turn says who acts" if tool.act else fixed
+        message = f"{tool.name} takes no {name}: {fixed}."
         return UsageError("USAGE", message, _takes(tool))
     near = names.nearest(name, (*tool.arguments, *tool.aliases))
     hint = f"; did you mean {near}?" if near else "."
@@ -217,7 +257,7 @@ def _object(tool: Tool, name: str, value: Any) -> Any:
     Raises:
         UsageError: USAGE, with the form that is wanted.
     """
-    if arguments.parameters(tool.words)[name].kinds != (dict,) or isinstance(value, dict):
+    if tool.parameters[name].kinds != (dict,) or isinstance(value, dict):
         return value
     form = f'"{name}": {_FORMS.get(name, "{}")}'
     why = f"not {fields.kind(value)}"

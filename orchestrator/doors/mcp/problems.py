@@ -17,15 +17,19 @@ _OPERATOR = reword(sentence("Whoever runs this server repairs it, {}", suggest("
 _DATABASE, _FOLDER, _ELSEWHERE = "the database", "its folder", "its place"
 
 
-def document(problem: OrchestratorError, session: str | None, database: str | None) -> dict[str, Any]:
+def document(
+    problem: OrchestratorError, session: str | None, database: str | None,
+    worded: suggested_calls.Worded = suggested_calls.worded,
+) -> dict[str, Any]:
     """The object of an error, with calls of tools where use cases suggest commands.
 
     Args:
         session: the one that the call was about.
         database: the file as far as it is known; it is named by no error.
+        worded: says a suggestion in the words of the server.
     """
-    found = operations.failure(_without_paths(problem, database), operations.hinted(problem, session))
-    said: dict[str, Any] = reword(found, suggested_calls.worded)
+    found = operations.failure(_without_paths(problem, database, worded), operations.hinted(problem, session))
+    said: dict[str, Any] = reword(found, worded)
     return said
 
 
@@ -35,15 +39,17 @@ def unexpected(problem: Exception) -> OrchestratorError:
     return OrchestratorError(INTERNAL, what, "See the log of the server, and report it as a fault")
 
 
-def _without_paths(problem: OrchestratorError, database: str | None) -> OrchestratorError:
+def _without_paths(
+    problem: OrchestratorError, database: str | None, worded: suggested_calls.Worded
+) -> OrchestratorError:
     said = _Said(problem, database)
-    message, suggestion = said.text(problem.message), reword(problem.suggestion, suggested_calls.worded)
+    message, suggestion = said.text(problem.message), reword(problem.suggestion, worded)
     if said.text(suggestion) != suggestion:
         suggestion = _OPERATOR
     if message != problem.message:
         message = message[:1].upper() + message[1:]
     rest = {name: value for name, value in problem.data.items() if not _is_place(name, value)}
-    rest = said.value(reword(rest, suggested_calls.worded))
+    rest = said.value(reword(rest, worded))
     return type(problem)(problem.code, message, suggestion, **rest)
 
 

@@ -70,7 +70,7 @@ def listed(caller: Caller) -> list[Resource]:
     """The resources that can be read by name; where there is no database, those that need none to be named."""
     found = [each for each in RESOURCES if not each.is_template]
     try:
-        files = caller.within(lambda context: pinned.agent_files(context, _known(caller, context)))
+        files = caller.within(lambda context: pinned.agent_files(context, known(caller, context)))
     except Exception as problem:
         # Whoever reads one of them is told.
         caller.failed(problem, None)
@@ -114,21 +114,21 @@ def _content(
     caller: Caller, context: Context, session: str | None, what: str, name: str | None, page: dict[str, Any]
 ) -> Content:
     if name is not None:
-        text = pinned.agent_file(context, session or _known(caller, context), name)
+        text = pinned.agent_file(context, session or known(caller, context), name)
         return Content(masking.mask_document(text), MARKDOWN)
     of = session or caller.settings.session_id or arguments.only_session(context, "status", {})
     if what == "workflow":
-        return _json(pinned.workflow(context, of), context)
+        return _json(pinned.workflow(context, of), context, caller)
     words = "audit timeline"
     bound = arguments.complete(context, words, arguments.bind(words, {SESSION: of, "order": "desc", **page}))
     answer = operations.call(context, words, **bound)
     place = f"sessions/{session}/" if session else ""
     more = {"until": answer.get("next_until"), "limit": page["limit"]}
     next_ = f"{SCHEME}{place}timeline?{urlencode(more)}" if answer["has_more"] else None
-    return _json({**answer, "next_uri": next_}, context)
+    return _json({**answer, "next_uri": next_}, context, caller)
 
 
-def _known(caller: Caller, context: Context) -> str | None:
+def known(caller: Caller, context: Context) -> str | None:
     """The session that the server is in: its own, else the only one that is open; None where there are others."""
     if caller.settings.session_id:
         return caller.settings.session_id
@@ -136,5 +136,5 @@ def _known(caller: Caller, context: Context) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _json(answer: dict[str, Any], context: Context) -> Content:
-    return Content(json.dumps(shown(operations.success(answer, context.path))), JSON)
+def _json(answer: dict[str, Any], context: Context, caller: Caller) -> Content:
+    return Content(json.dumps(shown(operations.success(answer, context.path), caller.worded)), JSON)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.kernel import arguments, parameter_schemas
+from orchestrator.app.kernel import parameter_schemas
 from orchestrator.app.kernel.parameter_schemas import Schema
 from orchestrator.doors.mcp.tools import Tool
 
@@ -11,7 +11,7 @@ _OBJECT = {"type": "object"}
 
 def taken(tool: Tool) -> Schema:
     """The schema of a tool's arguments."""
-    known = arguments.parameters(tool.words)
+    known = tool.parameters
     properties = {name: parameter_schemas.of_parameter(known[name], what) for name, what in tool.arguments.items()}
     return parameter_schemas.of_object(properties, tool.required)
 

@@ -13,11 +13,10 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from orchestrator.app.kernel import operations
 from orchestrator.core import names
-from orchestrator.doors.mcp import resources, schemas
+from orchestrator.doors.mcp import prompts, resources, schemas
 from orchestrator.doors.mcp.calling import Caller
-from orchestrator.doors.mcp.tools import TOOLS, Tool
+from orchestrator.doors.mcp.tools import Tool
 from orchestrator.errors import OrchestratorError
 
 NAME = "orchestrator"
@@ -57,7 +56,7 @@ class Desk:
         return types.ListToolsResult(tools=self._tools)
 
     def _describe(self) -> list[types.Tool]:
-        return [_described(tool, self._schema_of(tool.words)) for tool in TOOLS.values()]
+        return [_described(tool, self._schema_of(tool.words)) for tool in self.caller.tools.values()]
 
     async def call_tool(self, asked: _Asked, call: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a tool.
@@ -65,13 +64,13 @@ class Desk:
         Raises:
             MCPError: there is none of this name.
         """
-        tool = TOOLS.get(call.name)
+        tool = self.caller.tools.get(call.name)
         if tool is None:
-            near = names.nearest(call.name, TOOLS)
+            near = names.nearest(call.name, self.caller.tools)
             hint = f"; did you mean {near}?" if near else "."
             raise MCPError(types.INVALID_PARAMS, f"There is no tool {names.shown(call.name)}{hint}")
         action = functools.partial(self.caller.call, tool, call.arguments or {})
-        reply = await self._in_thread(action, writes=operations.find(tool.words).is_writing)
+        reply = await self._in_thread(action, writes=tool.is_writing)
         text = types.TextContent(type="text", text=reply.text)
         return types.CallToolResult(content=[text], structured_content=reply.document, is_error=reply.is_error)
 
@@ -98,19 +97,59 @@ class Desk:
             MCPError: with the object of the error in its data.
         """
         uri = str(wanted.uri)
+        found = await self._found(functools.partial(resources.read, self.caller, uri))
+        content = types.TextResourceContents(uri=uri, mime_type=found.kind, text=found.text)
+        return types.ReadResourceResult(contents=[content])
+
+    async def _found(self, action: Callable[[], _T]) -> _T:
+        """What is read outside of any tool.
+
+        Raises:
+            MCPError: with the object of the error in its data.
+        """
         try:
-            found = await self._in_thread(functools.partial(resources.read, self.caller, uri))
+            return await self._in_thread(action)
         except Exception as problem:
             document = self.caller.failed(problem, self.caller.settings.session_id).document
             known = isinstance(problem, OrchestratorError)
             code = types.INVALID_PARAMS if known else types.INTERNAL_ERROR
             raise MCPError(code, document["error"], document) from None
-        content = types.TextResourceContents(uri=uri, mime_type=found.kind, text=found.text)
-        return types.ReadResourceResult(contents=[content])
+
+    async def list_prompts(self, asked: _Asked, page: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        """One prompt for each role, and one to report."""
+        found = await self._in_thread(functools.partial(prompts.listed, self.caller))
+        return types.ListPromptsResult(prompts=[_prompt(each) for each in found])
+
+    async def get_prompt(self, asked: _Asked, wanted: types.GetPromptRequestParams) -> types.GetPromptResult:
+        """The hand-off of a turn, or what to report.
+
+        Raises:
+            MCPError: with the object of the error in its data.
+        """
+        text = await self._found(
+            functools.partial(prompts.text, self.caller, wanted.name, wanted.arguments or {})
+        )
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+    async def complete(self, asked: _Asked, wanted: types.CompleteRequestParams) -> types.CompleteResult:
+        """The values with which an argument of a prompt, or a part of a URI, may go on.
+
+        Raises:
+            MCPError: with the object of the error in its data.
+        """
+        of = wanted.ref.name if isinstance(wanted.ref, types.PromptReference) else ""
+        given = (wanted.context.arguments if wanted.context else None) or {}
+        found = await self._found(
+            functools.partial(
+                prompts.completed, self.caller, of, wanted.argument.name, wanted.argument.value, given
+            )
+        )
+        return types.CompleteResult(completion=types.Completion(values=found, total=len(found), has_more=False))
 
 
 def _described(tool: Tool, answer: dict[str, Any]) -> types.Tool:
-    writes = operations.find(tool.words).is_writing
+    writes = tool.is_writing
     # A verdict may end its session, and runs the commands of its criteria.
     judges = tool.words == "validate"
     hints = types.ToolAnnotations(
@@ -123,8 +162,37 @@ def _described(tool: Tool, answer: dict[str, Any]) -> types.Tool:
     )
 
 
+def _prompt(prompt: prompts.Prompt) -> types.Prompt:
+    taken = [
+        types.PromptArgument(name=name, description=what, required=name in prompt.required)
+        for name, what in prompt.arguments.items()
+    ]
+    return types.Prompt(name=prompt.name, description=prompt.description, arguments=taken)
+
+
 def _told(resource: resources.Resource) -> dict[str, Any]:
     return {"name": resource.name, "description": resource.description, "mime_type": resource.kind}
+
+
+_ACTS = (
+    "You act as agent {}. Call get_next_action for what to do now, a task or the turn that is open, and get_status when"
+    " you have lost your context. Report a turn once, with route; report a task with report_completed. A task is taken"
+    " by setting it in_progress."
+)
+_DIRECTS = (
+    "You direct a team: you start agents and report what they answer, and you do not plan, build, test or review"
+    " yourself. Begin a session with create_session, or go on with the open one. Repeat: get_next_action names what is"
+    " due. For each open turn that is not under way call handoff with start true, start an agent of that role with"
+    " markdown as its whole prompt, and pass its last message unchanged to route. Agents that are due together may run"
+    " together. Call validate_session when it is due. Stop when the session has ended or a person is awaited, and tell"
+    " the user the verdict or the question word for word: no call here is a person's. If you have lost your context,"
+    " call get_status."
+)
+_ANSWERS = (
+    " A refusal is an error with a code and a suggestion: follow it, and do not repeat the same call. Answers name the"
+    " tools to call next, each with its arguments as a JSON object. What is said to be done at the command line is for"
+    " whoever runs this server: tell them."
+)
 
 
 def build(desk: Desk) -> Server[Any]:
@@ -133,17 +201,13 @@ def build(desk: Desk) -> Server[Any]:
     return Server(
         NAME,
         version=metadata.version("guarded-orchestrator"),
-        instructions=(
-            f"You act as agent {agent}. Call get_next_action for what to do now, a task or the turn"
-            " that is open, and get_status when you have lost your context. Report a turn once, with route; report a"
-            " task with report_completed. A refusal is an error with a code and a suggestion: follow it, and do not"
-            " repeat the same call. Answers name the tools to call next, each with its arguments as a JSON object. What"
-            " is said to be done at the command line is for whoever runs this server: tell them. A task is taken by"
-            " setting it in_progress."
-        ),
+        instructions=f"{_DIRECTS if agent is None else _ACTS.format(agent)}{_ANSWERS}",
         on_list_tools=desk.list_tools,
         on_call_tool=desk.call_tool,
         on_list_resources=desk.list_resources,
         on_list_resource_templates=desk.list_templates,
         on_read_resource=desk.read_resource,
+        on_list_prompts=desk.list_prompts,
+        on_get_prompt=desk.get_prompt,
+        on_completion=desk.complete,
     )

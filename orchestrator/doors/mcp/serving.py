@@ -23,7 +23,7 @@ GRACE_S = 1.5
 
 
 def serve(settings: Settings, schema_of: Callable[[str], dict[str, Any]]) -> int:
-    """Serve one agent over stdin and stdout until the input ends.
+    """Serve one agent, or the main agent, over stdin and stdout until the input ends.
 
     Args:
         settings: as whom, in which session, on which database.

@@ -6,20 +6,21 @@ or for a person where it needs one.
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.app.kernel import arguments
 from orchestrator.core import suggestions
 from orchestrator.core.suggestions import PERSON, Suggestion
 from orchestrator.core.tuples import NamedTuple
+from orchestrator.doors.mcp.main_tools import MAIN_TOOLS
 from orchestrator.doors.mcp.tools import SESSION, TOOLS, Tool
 
 COMMAND_LINE = "at the command line: "
 """What stands before a command that is nothing for an agent here."""
 _FOR_A_PERSON = f"for a person, {COMMAND_LINE}"
-_NONE: Mapping[str, str] = {}
+_NONE: Mapping[str, Any] = {}
 _SERVERS_OWN = frozenset(("by", "agent_id", "human_token_file"))
 """Who acts is fixed when the server is started."""
 
@@ -32,7 +33,7 @@ class Form(NamedTuple):
 
     tool: str
     renamed: Mapping[str, str] = _NONE
-    fixed: Mapping[str, str] = _NONE
+    fixed: Mapping[str, Any] = _NONE
 
 
 FORMS = {
@@ -44,19 +45,32 @@ FORMS = {
 """Operations that another tool does for, by their words."""
 RESOURCES = {"audit timeline": "timeline", "workflow show": "workflow"}
 """What is read instead of calling an operation, below a session where one is named."""
-_OWN = {tool.words: Form(tool.name) for tool in reversed(TOOLS.values())}
+Worded = Callable[[Suggestion], str]
 
 
-def worded(suggestion: Suggestion) -> str:
-    """A suggestion in the words of this door."""
+def _forms(tools: Mapping[str, Tool]) -> dict[str, Form]:
+    """The tool that does for an operation, by its words."""
+    return {**FORMS, **{tool.words: Form(tool.name) for tool in reversed(list(tools.values()))}}
+
+
+def _worded(tools: Mapping[str, Tool], forms: Mapping[str, Form], suggestion: Suggestion) -> str:
+    """A suggestion in the words of a server with these tools."""
     words, given = suggestion.operation, suggestion.arguments
     if not words:
-        return _arguments(suggestion)
+        return _arguments(tools, suggestion)
     if words in RESOURCES and given.keys() <= {SESSION}:
         place = f"sessions/{given[SESSION]}/" if SESSION in given else ""
         return f"read orchestrator://{place}{RESOURCES[words]}"
-    form = _OWN.get(words) or FORMS.get(words)
-    return (_call(form, given) if form else None) or _command(suggestion)
+    form = forms.get(words)
+    return (_call(tools, form, given) if form else None) or _command(suggestion)
+
+
+worded: Worded = functools.partial(_worded, TOOLS, _forms(TOOLS))
+"""A suggestion in the words of the server of one agent."""
+main_worded: Worded = functools.partial(
+    _worded, MAIN_TOOLS, {**_forms(MAIN_TOOLS), "handoff": Form("handoff", fixed={"start": True})}
+)
+"""The same of the main agent's server, which reads a hand-off to start its agent."""
 
 
 def _command(suggestion: Suggestion) -> str:
@@ -66,9 +80,9 @@ def _command(suggestion: Suggestion) -> str:
     return f"{_FOR_A_PERSON if suggestion.audience == PERSON else COMMAND_LINE}{line}"
 
 
-def _call(form: Form, given: Mapping[str, Any]) -> str | None:
+def _call(tools: Mapping[str, Tool], form: Form, given: Mapping[str, Any]) -> str | None:
     """The call of a tool; None where the tool takes no such thing."""
-    tool = TOOLS[form.tool]
+    tool = tools[form.tool]
     named = {form.renamed.get(name, name): value for name, value in given.items() if name not in _SERVERS_OWN}
     if not named.keys() <= tool.arguments.keys():
         return None
@@ -78,13 +92,13 @@ def _call(form: Form, given: Mapping[str, Any]) -> str | None:
 
 def _value(tool: Tool, name: str, value: Any) -> Any:
     """A value as the tool takes it; one that stands for a number stays as it is written."""
-    kinds = arguments.parameters(tool.words)[name].kinds
+    kinds = tool.parameters[name].kinds
     return int(value) if int in kinds and isinstance(value, str) and value.isdecimal() else value
 
 
-def _arguments(suggestion: Suggestion) -> str:
+def _arguments(tools: Mapping[str, Tool], suggestion: Suggestion) -> str:
     """Arguments of the call that is answered; what no tool takes is an option of the command line."""
-    known = {name for tool in TOOLS.values() for name in tool.arguments}
+    known = {name for tool in tools.values() for name in tool.arguments}
     if not suggestion.arguments.keys() <= known:
         return suggestion
     return " ".join(

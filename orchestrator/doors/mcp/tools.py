@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from orchestrator.app.kernel import arguments
-from orchestrator.app.kernel.context import Context
-from orchestrator.app.kernel.requests import REQUIRED
+from orchestrator.app.clients.directing import Director
+from orchestrator.app.kernel import arguments, operations
+from orchestrator.app.kernel.context import Answer, Context
+from orchestrator.app.kernel.requests import REQUIRED, Parameter
 from orchestrator.app.task import own
 from orchestrator.core.tuples import NamedTuple
 
 Given = dict[str, Any]
 Fill = Callable[[Context, str, Given], Given]
+Act = Callable[[Context, Director, Given], Answer]
 _NONE: Mapping[str, Any] = {}
 
 
@@ -29,6 +31,9 @@ class Tool(NamedTuple):
     aliases: other names that are understood.
     fill: finds out what a caller may leave out.
     filled: what that is.
+    besides: parameters that the tool has and its operation does not.
+    act: carries the call out in place of the operation, where the tool does more than that.
+    writes: whether a call may change the record though its operation only reads.
     """
 
     name: str
@@ -41,11 +46,24 @@ class Tool(NamedTuple):
     aliases: Mapping[str, str] = _NONE
     fill: Fill | None = None
     filled: tuple[str, ...] = ()
+    besides: Mapping[str, Parameter] = _NONE
+    act: Act | None = None
+    writes: bool = False
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a call may change the record."""
+        return self.writes or operations.find(self.words).is_writing
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """The parameters that its arguments are, by name."""
+        return {**arguments.parameters(self.words), **self.besides}
 
     @property
     def required(self) -> tuple[str, ...]:
         """The arguments that cannot be left out."""
-        known = arguments.parameters(self.words)
+        known = self.parameters
         return tuple(
             name
             for name in self.arguments

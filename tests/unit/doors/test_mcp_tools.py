@@ -234,7 +234,7 @@ def test_without_the_package_or_with_another_release_the_command_says_what_to_in
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        pytest.param([], "USAGE", id="nobody"),
+        pytest.param(["--agent-id"], "USAGE", id="nobody"),
         pytest.param(["--agent-id", "a b"], "INVALID_ID", id="no agent's id"),
         pytest.param(["--agent-id", "developer", "-s", "a/b"], "INVALID_ID", id="no session's id"),
         pytest.param(["--agent-id", "developer", "--agnt", "x"], "USAGE", id="an unknown option"),
