@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from orchestrator.app.audit import telling
-from orchestrator.app.engine import completion_path, decision_views
+from orchestrator.app.engine import decision_views, overview
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.core import completion, names, strictjson
@@ -110,7 +110,7 @@ def _neither(context: Context, session_id: str, id: str) -> Refused:
 
 def _group(context: Context, session_id: str, row: Row) -> Answer:
     reader, key = context.reader, {"session": session_id, "group": row["id"]}
-    path, parts = completion_path.path(reader, session_id, row["id"])
+    path, parts = overview.path(reader, session_id, row["id"])
     newest = queries.row(reader, queries.LAST_DECISIONS, **key, limit=1)
     open_blockers = [b for b in queries.rows(reader, queries.BLOCKERS, **key) if b["resolved_seq"] is None]
     answer: Answer = {

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.app.audit.requests import ImportPeer
-from orchestrator.app.engine import dispatch, state_changes, summary
+from orchestrator.app.engine import dispatch, overview, state_changes
 from orchestrator.app.kernel import actors, human, operations
 from orchestrator.app.kernel.context import Answer, Call, Context, Work, answered, call_of, perform
 from orchestrator.app.kernel.requests import Request
@@ -323,7 +323,7 @@ def _call_manager(work: Work, content: dict[str, Any]) -> Answer:
             assert group is not None  # noqa: S101 - written just now
             dispatch.await_manager(work, group)
     work.step.flush()
-    kinds = summary.kinds(work.reader, session.id)
+    kinds = overview.kinds(work.reader, session.id)
     record = dispatch.Record(
         current_agent=ROUTER,
         response_status="IMPORT",
@@ -331,7 +331,7 @@ def _call_manager(work: Work, content: dict[str, Any]) -> Answer:
         target=Target(MANAGER, "spawn"),
         cause="import",
         rules=(Fired("imported", _reasons(content)),),
-        extras={"groups": kinds, "causes": summary.causes(kinds)},
+        extras={"groups": kinds, "causes": overview.causes(kinds)},
     )
     return dispatch.decide(work, session, version, record)
 

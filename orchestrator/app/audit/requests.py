@@ -118,7 +118,7 @@ class VerifyRecord(
     line="Verify the record: nothing altered, added, missing or cut off.",
     example="orchestrator audit verify S1 --head 42:HASH",
     use_case="audit.verification:verify",
-    answer="verifying.Verify",
+    answer="audits.Verify",
 ):
     """Verify the record: the hash chain, every row against its event, and the database's triggers. Exit 1 if
     anything was altered, added, removed or cut off.
@@ -140,7 +140,7 @@ class ShowHeads(
     line="Print the latest step of each session with its hash.",
     example="orchestrator audit head S1",
     use_case="audit.verification:head",
-    answer="verifying.Heads",
+    answer="audits.Heads",
 ):
     """Print the latest step of a session, or of all sessions, with its hash. Keep it outside the database for
     `audit verify --head`."""

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from orchestrator.app.engine import calling, resuming, state_changes
+from orchestrator.app.engine import overview, resuming, state_changes
 from orchestrator.app.kernel import agent_checks
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import exactjson, handoff, sha256
@@ -212,7 +212,7 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     noted = {name: value for name, value in (("question", record.question), ("resume", record.resume)) if value}
     reported = None
     if group_id is None and role == MANAGER:
-        noted |= calling.groups_now(work.reader, session.id, record.extras.get("groups"), planned=bool(session.planned))
+        noted |= overview.groups_now(work.reader, session.id, record.extras.get("groups"), planned=bool(session.planned))
         reported = record.group.id if record.group else record.reported
     hash_ = freeze(
         work, session, version, group_id, role, agent, action, record.include_context, blockers, noted, reported

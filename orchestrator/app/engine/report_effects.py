@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import completion_path, dispatch, group_endings, new_groups, scheduler, state_changes
+from orchestrator.app.engine import dispatch, group_changes, overview, scheduler, state_changes
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import completion, exactjson, names, sha256, strictjson
@@ -244,7 +244,7 @@ def apply(
         extras["completed"] = list(written.completed)
     only_asks = (decision.postponed or decision.target).agent == PERSON
     if group is None and case.transition.effect == "investigate" and not only_asks:
-        group = begun or new_groups.create_investigation(work, case)
+        group = begun or group_changes.create_investigation(work, case)
     waiting = None if (group is case.group and case.waiting is None) or decision.asks_session else group
     if group is not None and decision.target.agent == INVESTIGATOR and case.report.role != INVESTIGATOR:
         state_changes.update_group(work, group.id, {"iterations": 0})
@@ -272,7 +272,7 @@ def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: 
     elif effect == "defer" and group is not None:
         _defer(work, case, group, agent)
     elif effect == "end_research" and case.report.role != VALIDATOR:
-        extras["cancelled"] = group_endings.end_research(work, case, agent)
+        extras["cancelled"] = group_changes.end_research(work, case, agent)
     elif effect == "confirm":
         dispatch.await_validator(work)
 
@@ -280,7 +280,7 @@ def _by_effect(work: Work, case: Case, group: Group | None, agent: str, extras: 
 def _defer(work: Work, case: Case, group: Group, agent: str) -> None:
     blocker = blocking.newest(case, external=True)
     assert blocker is not None  # noqa: S101 - admission refuses a deferral without it
-    group_endings.defer(work, group, blocker.id, reason=blocking.reason(case), by=agent, cause="report")
+    group_changes.defer(work, group, blocker.id, reason=blocking.reason(case), by=agent, cause="report")
 
 
 def ask(
@@ -332,7 +332,7 @@ def await_completion(work: Work, group_id: str, extras: Answer) -> tuple[Fired, 
     if group is None or group.status != "in_progress":
         return ()
     dispatch.await_manager(work, group)
-    extras["path"] = completion_path.parts(work, group_id)
+    extras["path"] = overview.parts(work, group_id)
     extras["awaiting_manager"] = [group_id]
     work.unsettled = True
     return (Fired("completion", completion.lacking(group_id, MANAGER, extras["path"])),)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import dispatch, state_changes, summary
-from orchestrator.app.engine import summary as standing
+from orchestrator.app.engine import dispatch, overview, state_changes
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.core import strictjson
 from orchestrator.core.routing import fanout
@@ -141,8 +140,8 @@ def begin(work: Work, session: Session, version: Version) -> Answer:
 
 def call_manager(work: Work, session: Session, version: Version, cause: str, rule: str) -> Answer:
     """Call the project manager for the session as a whole, with the groups by kind and the causes."""
-    kinds = summary.kinds(work.reader, session.id)
-    causes = summary.causes(kinds)
+    kinds = overview.kinds(work.reader, session.id)
+    causes = overview.causes(kinds)
     extras: Answer = {"groups": kinds, "causes": causes}
     if rule == "phase_check":
         extras["phase_check"] = fanout.phase(kinds)
@@ -311,8 +310,8 @@ def fan_out(work: Work, version: Version, record: dispatch.Record, next_agent: s
 
 def _settled(work: Work, record: dispatch.Record, rule: str) -> dispatch.Record:
     """Nothing runs and nothing can start: the project manager is called, for the session as a whole."""
-    kinds = standing.kinds(work.reader, work.step.chain)
-    causes = standing.causes(kinds)
+    kinds = overview.kinds(work.reader, work.step.chain)
+    causes = overview.causes(kinds)
     extras: dict[str, Any] = {**record.extras, "groups": kinds, "causes": causes}
     if rule == "phase_check":
         extras["phase_check"] = fanout.phase(kinds)

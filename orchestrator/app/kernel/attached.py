@@ -7,14 +7,16 @@ an import puts it, and that of runs also in the project that they worked in.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from orchestrator.core import refs
+from orchestrator.core.large import Moved
 from orchestrator.core.tuples import NamedTuple
-from orchestrator.runner import evidence_kept
+from orchestrator.runner import durable, evidence_kept
 from orchestrator.store import constants, evidence
 from orchestrator.store.evidence import Fault, File, Inventory
 
@@ -79,3 +81,42 @@ def run_faults(path: str, inventories: Sequence[Inventory]) -> Iterator[Fault]:
             yield Fault(each.id, f"{why} (below {each.root})")
         elif kept is not None:
             yield from (Fault(each.id, problem) for problem in kept.problems.values())
+
+
+@contextlib.contextmanager
+def written(path: str, files: Sequence[Moved]) -> Iterator[None]:
+    """Write the files of a step, then run the block that commits it.
+
+    Args:
+        path: of the database; the files' paths begin at the folder that an import would put them below.
+
+    Raises:
+        EnvironmentProblem: OUTPUT_FAILED. What was written is taken away again, as it is where the block raises.
+    """
+    root, made = own_root(path), list[Path]()
+    try:
+        for each in files:
+            _write(root, each, made)
+        yield
+    except BaseException:
+        durable.take_away(made)
+        raise
+
+
+def _write(root: Path, moved: Moved, made: list[Path]) -> None:
+    *folders, name = moved.path.split("/")
+    recorded = evidence.File(moved.what, moved.path, moved.sha256)
+    if evidence.located(recorded, [root])[0] is not None:
+        return
+    missing = [each for each in _down(root, folders) if not os.path.lexists(each)]
+    made += missing
+    place = durable.own_folder(root, *folders) / name
+    if not os.path.lexists(place):
+        made.append(place)
+    durable.write(place, moved.content)
+
+
+def _down(root: Path, folders: Sequence[str]) -> Iterator[Path]:
+    for name in folders:
+        root = root / name
+        yield root

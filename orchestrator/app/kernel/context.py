@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from orchestrator.app.kernel.cutting import MAX_DETAIL, cut, shortened
 from orchestrator.core import masking, names, sha256, strictjson
 from orchestrator.core.large import Moved
 from orchestrator.core.routing.facts import RULES_VERSION, Group, Session
@@ -480,9 +479,9 @@ def _refuse_other_role(work: Work, actor: str) -> None:
 
 
 def _written(path: str, files: Sequence[Moved]) -> contextlib.AbstractContextManager[None]:
-    from orchestrator.app.kernel import outside
+    from orchestrator.app.kernel import attached
 
-    return outside.written(path, files)
+    return attached.written(path, files)
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -593,3 +592,21 @@ def _insert_refusal(work: Work, problem: OrchestratorError, detail: str | None) 
         **recorded,
     )
     return recorded
+
+
+MAX_DETAIL = 4096
+"""Characters of a refused text that are kept."""
+
+
+def cut(value: object) -> str | None:
+    """The beginning of a text."""
+    return None if value is None else str(value)[:MAX_DETAIL]
+
+
+def shortened(value: Any) -> Any:
+    """A value with every text and name in it cut."""
+    if isinstance(value, str):
+        return value[:MAX_DETAIL]
+    if isinstance(value, Mapping):
+        return {name[:MAX_DETAIL]: shortened(each) for name, each in value.items()}
+    return [shortened(each) for each in value] if isinstance(value, list | tuple) else value

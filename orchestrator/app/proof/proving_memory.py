@@ -24,7 +24,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from orchestrator.app.engine import summary
+from orchestrator.app.engine import overview
 from orchestrator.app.proof.proving_state import Fault, Key, Marks, Place, State
 from orchestrator.app.proof.proving_world import ANSWER, Move
 from orchestrator.core.routing.facts import MANAGER, PERSON, Session
@@ -153,7 +153,7 @@ OWN, COUNTED, ALL = 0, 1, 2
 """How much of the other groups an outcome rests on: nothing, in which of the counted states each is, or all above."""
 _ELSEWHERE = re.compile("task_groups|completion_paths|group_dependencies|group_marks|group_reasons")
 _OWN = frozenset((reader.OPENING, reader.GROUP, queries.GROUP))
-_TOLD = frozenset((summary.KINDS, reader.PATH, queries.DEPENDENTS))
+_TOLD = frozenset((overview.KINDS, reader.PATH, queries.DEPENDENTS))
 """What answers say of other groups, and nothing rests on. (Where the group's own path matters, its chain is read.)"""
 _COUNTED = frozenset((reader.BOARD, reader.HELD, reader.IDLE, reader.AWAITING_MANAGER))
 _STARTS = frozenset((reader.PENDING, reader.OPEN_DEPENDENCIES))

@@ -9,7 +9,7 @@ from orchestrator.app.kernel import paging, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.verdict import scope
 from orchestrator.core import handoff as handoffs
-from orchestrator.core import handoff_groups, large, sha256, strictjson
+from orchestrator.core import large, sha256, strictjson
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import suggest
 from orchestrator.errors import Refused
@@ -128,7 +128,7 @@ def _filled(context: Context, session: Row, group: Row | None, document: dict[st
         filled["imported"] = imported
     if "groups" in document:
         filled["groups"] = _groups(context, session["id"], document["groups"])
-        filled["next"] = handoff_groups.next_steps(document | filled)
+        filled["next"] = handoffs.next_steps(document | filled)
     return filled
 
 
@@ -227,5 +227,5 @@ def _groups(context: Context, session_id: str, frozen: list[list[Any]]) -> list[
     """The groups as they stood then; their names never change."""
     rows = queries.rows(context.reader, queries.GROUPS, session=session_id, since=0, status=None, limit=-1)
     names = {row["id"]: row["name"] for row in rows}
-    found = map(handoff_groups.named, frozen)
+    found = map(handoffs.named, frozen)
     return [{"id": group["id"], "name": names.get(group["id"]), **group} for group in found]

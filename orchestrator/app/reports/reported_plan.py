@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from orchestrator.app.engine import new_groups
+from orchestrator.app.engine import group_changes
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session import groups, pending_commands
@@ -172,12 +172,12 @@ def _has_groups(work: Work) -> bool:
 def _make(work: Work, read: Plan, agent: str, reason: str) -> Answer:
     new = [group for group in read.groups if work.group(group.id) is None]
     for group in new:
-        new_groups.insert(
+        group_changes.insert(
             work, group.id, name=group.name, description=group.description, kind=group.kind, by=agent,
             security_sensitive=group.security_sensitive, complexity=group.complexity, priority=group.priority,
         )
     for group in new:
-        new_groups.depend(work, group.id, group.depends_on, by=agent)
+        group_changes.depend(work, group.id, group.depends_on, by=agent)
     added = [each for each in read.criteria if not _exists(work, each.id)]
     for each in added:
         criteria.insert(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import dispatch, group_endings, new_groups, report_effects, state_changes
+from orchestrator.app.engine import dispatch, group_changes, report_effects, state_changes
 from orchestrator.app.engine import metadata as meta
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.reports import reported_plan, reported_tasks
@@ -72,7 +72,7 @@ def withhold(work: Work, case: Case, decision: Decision, agent: str) -> report_e
     begins = group is None and case.transition.effect == "investigate"
     if begins:
         # The question is about this group, so that the session goes on meanwhile.
-        group = new_groups.create_investigation(work, case)
+        group = group_changes.create_investigation(work, case)
     status = work.moved.get(group.id, group.status) if group is not None else None
     waiting = group if status == "in_progress" else None
     kept = {
@@ -140,7 +140,7 @@ def drop(work: Work, group: Group, question: str, *, by: str) -> None:
     Args:
         question: whose answer turned it down.
     """
-    group_endings.cancel(work, group, by=by, reason=f"question {question} was not answered to go on", cause="question")
+    group_changes.cancel(work, group, by=by, reason=f"question {question} was not answered to go on", cause="question")
 
 
 def _case(work: Work, question: queries.Row, row: queries.Row, kept: dict[str, Any]) -> Case:

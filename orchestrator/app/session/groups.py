@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import new_groups, scheduler
+from orchestrator.app.engine import group_changes, scheduler
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.session.requests import CreateGroup
@@ -44,12 +44,12 @@ def create(work: Work, request: CreateGroup) -> Answer:
     name = names.said(request.name) or group_id
     secure = bool(request.security_sensitive)
     _refuse_endless(work, session, group_id, request.kind or "code", secure)
-    new_groups.insert(
+    group_changes.insert(
         work, group_id, name=name, kind=request.kind or "code", by=by, security_sensitive=secure,
-        complexity=request.complexity or new_groups.DEFAULT_COMPLEXITY, priority=request.priority or "medium",
+        complexity=request.complexity or group_changes.DEFAULT_COMPLEXITY, priority=request.priority or "medium",
         description=names.said(request.description) or None,
     )
-    new_groups.depend(work, group_id, dependencies, by=by)
+    group_changes.depend(work, group_id, dependencies, by=by)
     if session.planned:
         scheduler.settle(work, "group")
     return _created(work, session, group_id, name, secure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import completion_path, dispatch, group_endings, scheduler, state_changes
+from orchestrator.app.engine import dispatch, group_changes, overview, scheduler, state_changes
 from orchestrator.app.kernel import actors, human
 from orchestrator.app.kernel.context import Answer, Version, Work
 from orchestrator.app.session.requests import SetGroupStatus
@@ -104,7 +104,7 @@ def _refuse_asked(work: Work, group: Group) -> None:
 
 
 def _guard_completion(work: Work, group: Group) -> None:
-    row = completion_path.path_row(work.reader, work.step.chain, group.id)
+    row = overview.path_row(work.reader, work.step.chain, group.id)
     if row and row["valid"] == 1:
         return
     raise Refused(
@@ -130,12 +130,12 @@ def _complete(work: Work, session: Session, version: Version, group: Group, by: 
 
 
 def _defer(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
-    group_endings.defer(work, group, _external(work, group).id, reason=reason, by=by, cause="set_status")
+    group_changes.defer(work, group, _external(work, group).id, reason=reason, by=by, cause="set_status")
     scheduler.settle(work, "set_status", closed=True)
 
 
 def _cancel(work: Work, session: Session, version: Version, group: Group, by: str, reason: str) -> None:
-    group_endings.cancel(work, group, by=by, reason=reason, cause="set_status")
+    group_changes.cancel(work, group, by=by, reason=reason, cause="set_status")
     scheduler.settle(work, "set_status", closed=True)
 
 

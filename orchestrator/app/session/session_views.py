@@ -5,7 +5,7 @@ Source: seed 004, Proposed Solution 3 (the router's decisions can be asked for).
 
 from __future__ import annotations
 
-from orchestrator.app.engine import completion_path, resuming
+from orchestrator.app.engine import overview, resuming
 from orchestrator.app.kernel import paging, views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import doubtful
@@ -93,7 +93,7 @@ def group(context: Context, *, id: str, session_id: str, at_seq: int | None = No
         return context.as_of(context, group, session_id=session_id, at_seq=at_seq, id=id)
     row = views.require_group(context, session_id, id)
     reader, key = context.reader, {"session": session_id, "group": id}
-    path_row, parts = completion_path.path(reader, session_id, id)
+    path_row, parts = overview.path(reader, session_id, id)
     return {
         "success": True,
         "group": {

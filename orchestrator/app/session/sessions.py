@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.app.engine import group_endings, new_groups, scheduler, state_changes
+from orchestrator.app.engine import group_changes, scheduler, state_changes
 from orchestrator.app.kernel import actors, human, operations
 from orchestrator.app.kernel.context import Answer, Circumstances, Context, Work, call_of, perform
 from orchestrator.app.session.requests import (
@@ -21,6 +21,7 @@ from orchestrator.core.routing.admission import STRICTNESS
 from orchestrator.core.routing.facts import (
     DEVELOPER,
     MANAGER,
+    PERSON,
     QA,
     ROUTER,
     SENIOR,
@@ -29,6 +30,7 @@ from orchestrator.core.routing.facts import (
 )
 from orchestrator.core.suggestions import again, suggest
 from orchestrator.core.workflow import vocabulary
+from orchestrator.core.workflow.model import Workflow
 from orchestrator.errors import Refused, UsageError
 from orchestrator.store.reader import Agent
 
@@ -158,7 +160,7 @@ def begin(work: Work, request: CreateSession) -> Answer:
 
 
 def _open_chat(work: Work, session_id: str, by: str) -> None:
-    group = new_groups.insert(work, session_id, name="Chat", kind="chat", by=ROUTER)
+    group = group_changes.insert(work, session_id, name="Chat", kind="chat", by=ROUTER)
     why = "a chat runs from its start"
     state_changes.move_group(work, group, "in_progress", by=ROUTER, reason=why, cause="session")
 
@@ -280,7 +282,7 @@ def close(work: Work, *, by: str, reason: str, cause: str) -> list[str]:
     session, runs = work.session(), work.context.runs
     runs.refuse_running(work)
     runs.end_all(work, by=by)
-    cancelled = group_endings.cancel_open(work, by=by, reason=reason, cause="session")
+    cancelled = group_changes.cancel_open(work, by=by, reason=reason, cause="session")
     outcome = "closed" if session.kind == "chat" else "abandoned"
     state_changes.move_session(work, session.status, "ended", by=by, reason=reason, cause=cause, outcome=outcome)
     return cancelled
@@ -327,7 +329,6 @@ def upgrade_workflow(work: Work, request: UpgradeWorkflow) -> Answer:
         Refused: UPGRADE_REFUSED {open}, HUMAN_REQUIRED {changes}, UNKNOWN_SESSION, SESSION_CLOSED, NOT_PERMITTED,
             REASON_REQUIRED, ACTOR_REQUIRED.
     """
-    from orchestrator.app.session import upgrading
     from orchestrator.app.workflow import rule_changes
 
     session = work.open_session()
@@ -339,7 +340,7 @@ def upgrade_workflow(work: Work, request: UpgradeWorkflow) -> Answer:
         return {"success": True, "session": _row(work), "confirmed": confirmed, **made}
     if old.id == new.id:
         return {"success": True, "session": _row(work), "unchanged": True}
-    open_ = upgrading.missing(work, old.workflow, new.workflow)
+    open_ = _missing(work, old.workflow, new.workflow)
     if open_:
         raise Refused(
             "UPGRADE_REFUSED",
@@ -356,3 +357,69 @@ def upgrade_workflow(work: Work, request: UpgradeWorkflow) -> Answer:
     # What older rules answered is told again as it was.
     return _settled(work) | ({"changes": list(differs)} if work.asks(rule_changes.ASKED_SINCE) else {})
 
+
+_AWAITED = """SELECT id, awaited_role, awaited_action, qa_attempts, tl_review_attempts, merge_attempts
+    FROM task_groups INDEXED BY ix_task_groups_awaited
+    WHERE session_id = :session AND awaited_role IS NOT NULL ORDER BY created_seq"""
+_UNFINISHED = """SELECT id, kind, security_sensitive FROM task_groups WHERE session_id = :session
+    AND status NOT IN ('completed', 'cancelled') ORDER BY created_seq"""
+_COUNTED = {"qa_attempts": "test_fail", "tl_review_attempts": "reject", "merge_attempts": "merge_fail"}
+
+
+def _missing(work: Work, old: Workflow, new: Workflow) -> list[str]:
+    """Each awaited role, status of it, counter and blocker of the session that the new version does not have.
+
+    Args:
+        work: the session's step.
+        old: the version that the session is pinned to.
+        new: the version that it would move to.
+    """
+    found: list[str] = []
+    effects = {transition.effect for transition in new.transitions.values()}
+    for group, role, action, *counters in work.context.connection.execute(_AWAITED, {"session": work.step.chain}):
+        if role not in (PERSON, VALIDATOR):
+            found += [f"group {group} {what}" for what in _of_role(old, new, role)]
+        if action == "spawn_merge" and "merge" not in effects:
+            found.append(f"group {group} is sent to merge, and no status merges there")
+        for (name, effect), count in zip(_COUNTED.items(), counters, strict=True):
+            if count and effect not in effects:
+                found.append(f"group {group} has {name} {count}, and nothing counts as {effect} there")
+    found += _of_blockers(work, new)
+    found += _endless(work, old, new)
+    session = work.session()
+    if session.awaited_role == MANAGER:
+        found += [f"the session {what}" for what in _of_role(old, new, MANAGER)]
+    return found
+
+
+def _endless(work: Work, old: Workflow, new: Workflow) -> list[str]:
+    """Groups that could be completed by the old rules and could not by the new ones, for want of a disabled role."""
+    from orchestrator.app.engine import feasible
+
+    disabled = work.session().disabled_roles
+    rows = work.context.connection.execute(_UNFINISHED, {"session": work.step.chain}) if disabled else ()
+    found = []
+    for id_, kind, secure in rows:
+        before, after = (
+            feasible.why_not(each, disabled, id=id_, kind=kind, security_sensitive=bool(secure)) for each in (old, new)
+        )
+        found += [after] if after and not before else []
+    return found
+
+
+def _of_role(old: Workflow, new: Workflow, role: str) -> list[str]:
+    statuses = new.statuses_of(role)
+    if not statuses:
+        return [f"awaits {role}, which reports nothing there"]
+    gone = [status for status in old.statuses_of(role) if new.find(role, status) is None]
+    return [f"awaits {role}, whose {status} does not exist there" for status in gone]
+
+
+def _of_blockers(work: Work, new: Workflow) -> list[str]:
+    rows = work.context.connection.execute(
+        "SELECT id, opened_role FROM blockers INDEXED BY ix_blockers_open"
+        " WHERE session_id = :session AND resolved_seq IS NULL AND cause = 'report' ORDER BY opened_seq",
+        {"session": work.step.chain},
+    )
+    return [f"blocker {blocker} returns to {role}, which reports nothing there" for blocker, role in rows
+            if not new.statuses_of(role)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator import errors
-from orchestrator.app.engine import resuming, summary
+from orchestrator.app.engine import overview, resuming
 from orchestrator.app.kernel import views
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import doubtful, open_work
@@ -176,7 +176,7 @@ def _state(seen: Snapshot) -> str:
 
 
 def _details(context: Context, seen: Snapshot, now: str) -> Answer:
-    kinds = summary.kinds(context.reader, seen.session["id"])
+    kinds = overview.kinds(context.reader, seen.session["id"])
     doubts = doubtful.in_session(context.reader, seen.session["id"]) if kinds["completed"] else {}
     entries = {entry["group_id"]: {**entry, "kind": kind} for kind, found in kinds.items() for entry in found}
     waits_for = open_work.dependencies(context, seen.session, seen.groups)
@@ -186,7 +186,7 @@ def _details(context: Context, seen: Snapshot, now: str) -> Answer:
     return {
         "workflow": pinned and pinned.to_json(),
         "groups": [_group(seen, row, entries[row["id"]], doubts.get(row["id"]), waits_for, now) for row in seen.groups],
-        "causes": summary.causes(kinds) if not any(_works(row) for row in seen.groups) else [],
+        "causes": overview.causes(kinds) if not any(_works(row) for row in seen.groups) else [],
     }
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.app.engine import calling, decision_views
+from orchestrator.app.engine import decision_views, overview
 from orchestrator.app.kernel.context import Answer, Context
 from orchestrator.app.session import open_work
-from orchestrator.core import handoff_groups, task_graph
+from orchestrator.core import handoff, task_graph
 from orchestrator.core.routing.facts import MANAGER
 from orchestrator.core.suggestions import suggest
 from orchestrator.store.queries import Row
 
 CYCLE = "dependency_cycle"
-_GOES_ON = (None, "running", "pending", "held", handoff_groups.TO_ACKNOWLEDGE)
+_GOES_ON = (None, "running", "pending", "held", handoff.TO_ACKNOWLEDGE)
 """Causes of groups that need nobody's help: they run, wait for a free slot or for another group, or are settled."""
 
 
@@ -31,11 +31,11 @@ def groups(context: Context, session: Row, rows: list[Row], questions: list[Row]
     if session["status"] == "ended":
         return []
     asked = {question["group_id"] for question in questions}
-    document = calling.groups_now(context.reader, session["id"])
+    document = overview.groups_now(context.reader, session["id"])
     waits = open_work.dependencies(context, session, rows)
     cycle = task_graph.cycle(waits)
     found = []
-    for group in map(handoff_groups.named, document["groups"]):
+    for group in map(handoff.named, document["groups"]):
         id_, cause = group["id"], _cause(group, cycle)
         if cause in _GOES_ON or id_ in asked:
             continue
@@ -56,7 +56,7 @@ def _why(group: dict[str, Any], cause: str | None, cycle: tuple[str, ...]) -> st
     if cause == CYCLE:
         return f"Dependency cycle: {' -> '.join((*cycle, cycle[0]))}."
     missing = "; ".join(f"{each['part']}: {each['reason']}" for each in group["unmet"])
-    sentence = handoff_groups.CAUSES.get(str(cause), str(cause))
+    sentence = handoff.CAUSES.get(str(cause), str(cause))
     return f"{sentence.rstrip('.')} ({missing})." if missing else sentence
 
 
@@ -76,7 +76,7 @@ def _helps(
         "session_id": session["id"], "role": MANAGER, "turn": session["turn"] if own else None, "groups": [group],
         "statuses": decision_views.statuses(workflow, MANAGER, "spawn"), "phase_check": document.get("phase_check"),
     }  # fmt: skip
-    return handoff_groups.next_steps(full)
+    return handoff.next_steps(full)
 
 
 def _after(cycle: tuple[str, ...], group: str) -> str:

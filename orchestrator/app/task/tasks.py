@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.app.engine import new_groups, task_blocks
+from orchestrator.app.engine import group_changes, task_blocks
 from orchestrator.app.kernel import actors, agent_checks
 from orchestrator.app.kernel.context import Answer, Work
 from orchestrator.app.task import task_actors, task_guards, task_links, task_status, task_views
@@ -148,7 +148,7 @@ def _insert(work: Work, request: CreateTask, where: _Place, on: list[str], agent
     task = _new(
         work, request.id, group=where.group, parent=where.parent.id if where.parent else None, title=request.title,
         type=request.type or task_types.IMPLEMENTATION, by=agent, status=former, assignee=request.assignee,
-        priority=new_groups.PRIORITIES[request.priority or "medium"], auto_unblock=bool(request.auto_unblock),
+        priority=group_changes.PRIORITIES[request.priority or "medium"], auto_unblock=bool(request.auto_unblock),
     )
     found = _blocks(work, task, where.parent, on, agent, reason)
     if found:
@@ -162,7 +162,7 @@ def _insert(work: Work, request: CreateTask, where: _Place, on: list[str], agent
 
 def _new(
     work: Work, id: str, *, group: str | None, title: str, type: str, by: Agent, parent: str | None = None,
-    status: str = tasks.TODO, assignee: str | None = None, priority: int = new_groups.PRIORITIES["medium"],
+    status: str = tasks.TODO, assignee: str | None = None, priority: int = group_changes.PRIORITIES["medium"],
     auto_unblock: bool = False,
 ) -> Task:
     return Task(

@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable
 
 from orchestrator.app.engine import measured
-from orchestrator.app.kernel.context import Answer, Context
-from orchestrator.app.kernel.cutting import MAX_DETAIL
+from orchestrator.app.kernel.context import MAX_DETAIL, Answer, Context
 from orchestrator.app.session import pending_commands
 from orchestrator.app.verdict import scope
 from orchestrator.core import masking, refs

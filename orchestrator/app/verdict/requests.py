@@ -115,7 +115,7 @@ class ApproveCriterion(
     words="criterion approve",
     line="Allow the command of a criterion to run, as a person.",
     example="orchestrator criterion approve C1 -s S1 --reason 'it only runs the tests'",
-    use_case="verdict.approvals:approve",
+    use_case="verdict.criteria:approve",
     answer="shapes.OneCriterion",
     writes=True,
     persons=True,

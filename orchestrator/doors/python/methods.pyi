@@ -1,6 +1,6 @@
 from typing import Any
 
-from orchestrator.app.answers import audits, driving, next_actions, people, records, shapes, tasks, verifying
+from orchestrator.app.answers import audits, driving, next_actions, people, records, shapes, tasks
 from orchestrator.doors.python.calling import Caller
 
 class Methods(Caller):
@@ -740,14 +740,14 @@ class Methods(Caller):
         head: str | None = None,
         since: int | None = None,
         limit: int = 50,
-    ) -> verifying.Verify:
+    ) -> audits.Verify:
         """Verify the record: the hash chain, every row against its event, and the database's triggers. Exit 1
         if anything was altered, added, removed or cut off."""
 
     def audit_head(
         self,
         session_id: str | None = None,
-    ) -> verifying.Heads:
+    ) -> audits.Heads:
         """Print the latest step of a session, or of all sessions, with its hash. Keep it outside the database
         for `audit verify --head`."""
 

@@ -9,8 +9,7 @@ import pytest
 
 from orchestrator.app.audit import replaying
 from orchestrator.app.kernel import unread
-from orchestrator.app.kernel.context import Context
-from orchestrator.app.kernel.cutting import MAX_DETAIL
+from orchestrator.app.kernel.context import MAX_DETAIL, Context
 from orchestrator.errors import InvalidInput, Refused
 from orchestrator.store import memory
 from tests.integration.app.table import SESSION, Table

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.core import handoff_groups
+from orchestrator.core import handoff
 from tests.integration.app.desk import Desk
 
 Answer = dict[str, Any]
@@ -102,7 +102,7 @@ def test_the_project_manager_sees_every_group(desk: Desk) -> None:
 def test_only_so_many_groups_are_named_and_the_rest_is_counted(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handoff_groups, "LISTED", 2)
+    monkeypatch.setattr(handoff, "LISTED", 2)
     desk.session("S1", "A", "B", "C")
     desk.call("redispatch", session_id="S1", reason="the agent died")
     answer = desk.call("handoff", session_id="S1")

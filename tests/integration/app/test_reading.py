@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from orchestrator.app.engine import new_groups
+from orchestrator.app.engine import group_changes
 from orchestrator.app.kernel import views
 from orchestrator.store import queries
 from tests.integration.app.desk import Desk
@@ -23,7 +23,7 @@ def ids(answer: dict[str, list[dict[str, str]]], name: str) -> list[str]:
 
 
 def test_priorities_are_read_as_they_are_written() -> None:
-    assert {word: number for number, word in enumerate(views.PRIORITIES)} == new_groups.PRIORITIES
+    assert {word: number for number, word in enumerate(views.PRIORITIES)} == group_changes.PRIORITIES
 
 
 @pytest.mark.parametrize("asked", ["s_1", "sA1", "S_1"])

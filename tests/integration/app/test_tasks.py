@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestrator.app.engine import completion_path
+from orchestrator.app.engine import overview
 from orchestrator.app.kernel import arguments, operations
 from orchestrator.core import task_types
 from orchestrator.errors import OrchestratorError, UsageError
@@ -153,7 +153,7 @@ def test_the_same_request_creates_one_task(board: Board) -> None:
 
 
 def path(board: Board) -> tuple[int, str, str | None]:
-    row = completion_path.path_row(board.context.reader, SESSION, "A")
+    row = overview.path_row(board.context.reader, SESSION, "A")
     return row["unblocked_met"], row["unblocked_why"], row["unblocked_ref"]
 
 
@@ -180,7 +180,7 @@ def test_a_blocked_task_is_no_blocked_group(board: Board) -> None:
     board.task("T")
     board.move("T", "in_progress", "blocked")
     board.move("T", "in_progress", "done")
-    row = completion_path.path_row(board.context.reader, SESSION, "A")
+    row = overview.path_row(board.context.reader, SESSION, "A")
     assert (row["ever_blocked"], row["confirmed_why"]) == (0, "not_required")
 
 

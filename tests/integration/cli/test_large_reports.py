@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from orchestrator import Orchestrator
-from orchestrator.app.kernel import outside
+from orchestrator.app.kernel import attached
 from orchestrator.core import large, strictjson
 from orchestrator.errors import UsageError
 from tests.conftest import clean_environment
@@ -344,13 +344,13 @@ def test_a_kill_between_file_and_commit_leaves_a_file_that_the_next_report_finds
     before = field.everything(database)
 
     def killed() -> None:
-        write = outside._write
+        write = attached._write
 
         def then_die(root: pathlib.Path, moved: large.Moved, made: list[pathlib.Path]) -> None:
             write(root, moved, made)
             os.kill(os.getpid(), signal.SIGKILL)
 
-        outside._write = then_die
+        attached._write = then_die
         with field.opened(database) as context:
             field.call(context, "route", **field.partial("A", details=DETAILS))
 

@@ -16,9 +16,9 @@ Answer = dict[str, Any]
 
 _PLACES = {
     "status": "standing:status",
-    "route": "decisions:decision",
-    "redispatch": "decisions:decision",
-    "answer": "decisions:decision",
+    "route": "changed:decision",
+    "redispatch": "changed:decision",
+    "answer": "changed:decision",
     "workflow show": "workflows:version",
     "workflow versions": "workflows:versions",
     "workflow diff": "workflows:differences",
@@ -55,7 +55,7 @@ _PLACES = {
     "criterion set": "verdicts:criterion",
     "criterion remove": "verdicts:criterion",
     "criterion list": "verdicts:criteria",
-    "import peer": "imports:peer",
+    "import peer": "groups:peer",
     "validate": "verdicts:verdict",
     "task create": "tasks:changed",
     "task set-status": "tasks:changed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.core import completion
-from orchestrator.core.handoff_groups import CAUSES, NOTES, STALLED
+from orchestrator.core.handoff import CAUSES, NOTES, STALLED
 from orchestrator.core.suggestions import suggest
 from orchestrator.doors.cli import output, screen
 from orchestrator.doors.cli.text import layout
