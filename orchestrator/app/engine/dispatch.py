@@ -212,7 +212,8 @@ def _spawn(work: Work, session: Session, version: Version, record: Record, answe
     noted = {name: value for name, value in (("question", record.question), ("resume", record.resume)) if value}
     reported = None
     if group_id is None and role == MANAGER:
-        noted |= overview.groups_now(work.reader, session.id, record.extras.get("groups"), planned=bool(session.planned))
+        listed = record.extras.get("groups")
+        noted |= overview.groups_now(work.reader, session.id, listed, planned=bool(session.planned))
         reported = record.group.id if record.group else record.reported
     hash_ = freeze(
         work, session, version, group_id, role, agent, action, record.include_context, blockers, noted, reported

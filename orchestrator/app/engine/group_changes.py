@@ -1,4 +1,4 @@
-"""How groups begin, planned or for an investigation, and end: deferred for a blocker, cancelled, or with what they found."""
+"""How groups begin, planned or for an investigation, and end: deferred, cancelled, or with what they found out."""
 
 from __future__ import annotations
 
