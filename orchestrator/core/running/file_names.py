@@ -317,7 +317,7 @@ def _unicode(start: int, token: str, text: str, index: Index) -> Iterator[Place]
         if name != match[0] and name.lower() not in words.PRODUCTS:
             yield Place(start + match.end() - len(name), start + match.end(), names.normal_path(name))
             at = match.end()
-    for match in _ASCII_NAME.finditer(token, at):
+    for match in _ASCII_NAME.finditer(token):
         yield from _ascii(start + match.start(), match[0], text, index)
         word = match[0].rstrip("/")
         folder = match[0].endswith("/") or _FOLDER_AFTER.match(token, match.end()) is not None

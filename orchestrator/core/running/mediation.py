@@ -23,7 +23,7 @@ _CREATES = re.compile(rf"(?<![\w-])(?:{words.ASKED_MAKES})(?![\w-])|{words.ASKED
 _CHANGES = re.compile(rf"(?<![\w-])(?:{words.ASKED_CHANGES})(?![\w-])|{words.ASKED_CHANGES_JA}", re.IGNORECASE)
 _FILLERS = re.compile(rf"(?<![\w-])(?:{words.FILLERS})(?![\w-])|{words.FILLERS_JA}", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W_]")
-_EDGES = " \t\n.,;:!?\"'`()[]。、\uff01\uff1f「」"
+_EDGES = " \t\n.,;:!?*_\"'`()[]。、\uff01\uff1f「」"
 
 
 class Doubt(NamedTuple):

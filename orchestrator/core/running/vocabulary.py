@@ -15,7 +15,8 @@ MAKE = (
     "|needs? to exist|needs? to be there|there should be|there must be|there has to be|there needs? to be"
     "|make sure|ensure|new|need|want"
     "|install|deploy|commit|publish|push|enable|configure|release|integrate|upload|download|bootstrap|register|ship"
-    "|would like|i'd like|we'd like|spin up|populate|echo|type|get me|give me"
+    "|would like|i'd like|we'd like|spin up|populate|echo|type|get me|give me|whip up|knock up|throw together"
+    "|see to it"
 )
 CHANGE = (
     "fix|change|update|modify|edit|correct|adjust|tweak|repair|improve|refactor|rework|rewrite|extend|replace"
@@ -30,12 +31,12 @@ CHANGE = (
     "|bring up to date|spell-?check|localize|redo|alter|resolve|solve|strip|trim|indent|translate|substitute|inline"
     "|must contain|must say|must have|should contain|should say|should have|needs? to contain|has to contain|tidy up"
     "|must be|should be|needs? to be|has to be|have to be|do it|do this|do that|wrap|unify|merge|modernize"
-    "|modernise|unblock|restart"
+    "|modernise|unblock|restart|harmoni[sz]e|normali[sz]e|standardi[sz]e|streamline|deduplicate|toggle"
 )
 DELETE = (
     "delete|remove|erase|unlink|rm|rmdir|get rid of|drop|discard|purge|trash|destroy|throw away|throw out|eliminate"
     "|nuke|shred|scrap|toss|wipe out|clear out|clean out|ditch|take out|zap|kill|del|dispose of|do away with"
-    "|say goodbye to"
+    "|say goodbye to|there should be no|there must be no|there may be no|there should not be|there must not be"
 )
 CLEAN = "clean|clean up|clear|empty|wipe|tidy|tidy up|prune"
 MOVE = "rename|move|mv|relocate"
@@ -54,10 +55,10 @@ MAKE_JA = (
     "|導入|構築|コミット|インストール|デプロイ|公開|設定|登録|入れて|置いて|作れ|書け"
 )
 CHANGE_JA = (
-    "修正|変更|更新|編集|改善|調整|リファクタ|直し|直す|書き直|書き換|変え|整形|フォーマット|整理|置換|置き換"
+    "修正|変更|更新|編集|改善|調整|リファクタ(?:リング)?|直し|直す|書き直|書き換|変え|整形|フォーマット|整理|置換|置き換"
     "|差し替|入れ替|短く"
     "|対応|反映|最適化|改訂|校正|翻訳|片付け|仕上げ|完成|有効化|無効化|切り替え|並べ替え|増や|減ら|上げ|下げ|推敲"
-    "|最新に|きれいに|見直|日本語化|書き起こ|直せ"
+    "|最新に|最新の状態に|きれいに|見直|日本語化|書き起こ|直せ|有効に|無効に|オンに|オフに|太字に|斜体に"
 )
 DELETE_JA = "削除|消去|除去|消し|消す|消せ|取り除|破棄|捨て"
 CLEAN_JA = "空に|クリア"
@@ -66,7 +67,7 @@ COPY_JA = "コピー|複製|変換|写し|分割|分け|統合|結合|集計"
 
 ASKS = (
     r"what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|do(?= (?:i|we|you|they|these|those"
-    r"|any|all)\b)|did|has|have(?! an? )|should|explain|describe|tell"
+    r"|any|all)\b)|did|has|have(?! an? | [\"'`(]*\ue000)|should|explain|describe|tell"
     "|show|list|find|read|look|check|count|compare|analy[sz]e|investigate|give|say|review|open|outline"
 )
 WH = "what|why|how|where|who|whose|when|which|whether|is|are|was|were|does|did|has|should|between"
@@ -79,6 +80,7 @@ BEGS = (
     "(?:would|do) you mind (?!if|explaining|telling|describing|showing|checking|looking"
     "|reading|reviewing|listing|giving)"
     "|(?:any|is there a) chance (?:that )?you (?:could|can)"
+    "|(?:could|can|may) (?:we|i) (?:please )?(?:get|have) (?:an? |the |some )?[\"'`(]*\ue000"
 )
 """What asks politely for what follows it, and so orders it."""
 GOVERNS = "how|whether|which|when|between|both"
@@ -88,6 +90,8 @@ WISHES = (
     "\ue000[\"'`*)]*\\s+(?:should|needs?|must|has to|have to|ought to|shall|lacks|is missing)(?!\\w)"
     "|get [\"'`]*\ue000+[\"'`]* out of (?:here|the way)"
     "|(?:goes|go|belongs?) (?:in)?to [\"'`*(]*\ue000"
+    "|(?:print|log|pipe|redirect)\\b[^.;\n]{0,60}? (?:in)?to [\"'`*(]*\ue000"
+    "|(?:reply|answer|respond) in [\"'`*(]*\ue000|have [\"'`*(]*\ue000+[\"'`*)]* in place(?!\\w)"
 )
 """Statements about a mention, which stands blackened in the text, that order something."""
 POLITE = (
@@ -96,7 +100,8 @@ POLITE = (
     "|we need to"
     "|you can|you may|we should|we must|i want to|try to|go|your task is to|the task is to|quickly|carefully|simply"
 )
-ASKS_JA = "教えて|説明|とは|なぜ|何故|どう(?!し)|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|方法|やり方"
+_WRITTEN_JA = "(?:の?文)?[をもが]\\S{0,6}?(?:足|追加|追記|加え|書|入れ|付け|つけ|更新|修正|直|削除|記載|挿入)"
+ASKS_JA = f"教えて|説明(?!{_WRITTEN_JA})|とは|なぜ|何故|どう(?!し)|どこ|どの|どれ|いつ|誰|何(?!か)|ですか|ますか|調べ|見せて|(?:方法|やり方)(?!{_WRITTEN_JA})"
 POLITE_JA = "(?:(?:て|で)(?:くれ|もらえ|いただけ|くださ|下さ)|いただけ)\\S{0,8}|お願い\\S{0,6}"
 ORDER_JA = (
     "[\u3040-\u309f]{0,2}?(?:を)?(?:して(?![いあ])|しておいて|する(?=[。!\\s]*\\Z)|しろ|せよ|し、|したい|お願い"
@@ -191,6 +196,7 @@ DENIALS = (
     "|instead\\s+of\\s+\\w+ing|rather\\s+than\\s+\\w+ing"
     "|no other file"
     "|no other files"
+    "|on no account|under no circumstances|by no means|in no case"
 )
 NO_DENIALS = (
     "do not like|don't like"
@@ -207,7 +213,8 @@ EXCEPTIONS = (
     "not|no need to|except|except for|other than|apart from|excluding|all but|everything but|anything but|nothing but"
     "|all files but|any file but|file but|files but|every\\s\\S+(?:\\s\\S+)?\\s+but"
     "|all\\s\\S+(?:\\s\\S+)?\\s+but|but not|ignore|skip|save for"
-    "|but nothing in|and nothing in|but nothing under|no change to|no changes to|no edits to"
+    "|but nothing in|and nothing in|but nothing under|no changes? to|no changes? in|no edits? to|no edits? in"
+    "|no modifications? to|no modifications? of|no modifications? in|certainly not|definitely not"
 )
 UNTOUCHED = (
     "alone|unchanged|untouched|intact|stays the same|stay the same|is frozen|are frozen|is locked|are locked|as is"
@@ -221,7 +228,7 @@ PERHAPS = (
 )
 PERHAPS_JA = "必要なら|必要に応じ|必要であれば|できれば"
 OR = "or|または|もしくは|あるいは|か"
-JOINS = ",|, and|and|and also|, and also|as well as|plus|&|+|と|、|及び|および|や|も"
+JOINS = ",|, and|and|and also|, and also|as well as|along with|together with|in addition to|plus|&|+|と|、|及び|および|や|も"
 PASSIVES = "must|should|shall|needs to|need to|has to|have to|can|may|is to|be|to be"
 """What may stand between a name and what is to become of it."""
 

@@ -118,7 +118,7 @@ def _explained(argv: list[str]) -> int:
     from orchestrator.doors.cli import typed
 
     completing = _COMPLETE in os.environ or any(word in argv[:1] for word in _COMPLETION)
-    commands = catalogue.every().values() if completing else []
+    commands = [*catalogue.every().values()] if completing else []
     _, rest = split(argv)
     found = typed.read(commands, rest or ["--help"], completion=completing)
     return found if isinstance(found, int) else errors.EXIT_OK

@@ -10,7 +10,7 @@ import contextlib
 import inspect
 import io
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -30,7 +30,7 @@ ABOUT = (
 )
 
 
-def read(commands: Iterable[Command], argv: list[str], *, completion: bool = False) -> tuple[str, dict[str, Any]] | int:
+def read(commands: Sequence[Command], argv: list[str], *, completion: bool = False) -> tuple[str, dict[str, Any]] | int:
     """Let Typer read a call.
 
     Args:
@@ -53,7 +53,7 @@ def read(commands: Iterable[Command], argv: list[str], *, completion: bool = Fal
         with contextlib.nullcontext() if completion else contextlib.redirect_stdout(help_text):
             code = typer.main.get_command(app)(args=argv, prog_name=PROGRAM, standalone_mode=completion)
     except click.UsageError as problem:
-        raise _usage(problem, argv) from None
+        raise _usage(problem, argv, commands) from None
     if code == errors.EXIT_INTERRUPTED:
         # Typer turns an interrupt into a code, and says nothing of it.
         raise KeyboardInterrupt
@@ -149,8 +149,10 @@ def _default(parameter: Parameter) -> Any:
     return typer.Argument(default, help=parameter.help, metavar=metavar, show_default=False)
 
 
-def _usage(problem: click.UsageError, argv: list[str]) -> errors.UsageError:
-    called = (problem.ctx.command_path if problem.ctx else PROGRAM).removeprefix(PROGRAM).strip()
+def _usage(problem: click.UsageError, argv: list[str], commands: Sequence[Command]) -> errors.UsageError:
+    # An option without its value is found before it is known of which command.
+    known = f"{PROGRAM} {commands[0].words}" if len(commands) == 1 else PROGRAM
+    called = (problem.ctx.command_path if problem.ctx else known).removeprefix(PROGRAM).strip()
     help_ = suggest(called, help=True)
     if isinstance(problem, click.NoArgsIsHelpError):
         return errors.UsageError("USAGE", "No command is named.", help_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.doors.cli import catalogue, options, quick
+from orchestrator.doors.cli import catalogue, options, quick, typed
 from orchestrator.errors import UsageError
 from tests.integration.cli.conftest import Ask
 
@@ -31,6 +31,12 @@ def test_a_flag_of_the_command_is_no_value(ask: Ask, call: tuple[str, ...], opti
     assert answer["error"] == f"{option} needs a value; {flag} is an option of this command."
     assert f"{option}={flag}" in answer["suggestion"]
     assert ask("audit", "decisions", "S1", "--status", "READY_FOR_QA")["decisions"] == []
+
+
+def test_an_option_without_its_value_names_the_help_of_its_command() -> None:
+    with pytest.raises(UsageError) as caught:
+        typed.read([catalogue.find("task set-status")], ["task", "set-status", "T", "blocked", "--reason"])
+    assert caught.value.suggestion == "orchestrator task set-status --help"
 
 
 def test_a_flag_that_is_meant_as_a_text_is_one(ask: Ask) -> None:

@@ -81,6 +81,7 @@ SAID = [Answered("s1", "Which file?", "a.py"), Answered("s2", "Which file?", "c.
     ("session", "question", "task_type", "answer"),
     [
         pytest.param("s1", "  which   FILE ", "IMPLEMENTATION", "a.py", id="the same text, normalised"),
+        pytest.param("s1", "**Which file?**", "IMPLEMENTATION", "a.py", id="the same text, in bold"),
         pytest.param("s1", "Which\nfile\uff1f", "LIGHT_EDIT", "a.py", id="full-width mark"),
         pytest.param("s1", "Which file?", "DANGEROUS_OP", None, id="never for dangerous work"),
         pytest.param("s3", "Which file?", "IMPLEMENTATION", None, id="never across sessions"),

@@ -155,6 +155,12 @@ ENGLISH: list[tuple[str, str]] = [
     ("add a CONTRIBUTING.md", "CONTRIBUTING.md"), ("create package.json", "package.json"),
     ("fix the import in src/keep.py, line 3", "src/keep.py"), ("why is README.md wrong? fix it", "README.md"),
     ("explain README.md, then fix the typo in it", "README.md"), ("use README.md to create notes.md", "notes.md"),
+    ("please have notes.md in place by tonight", "notes.md"), ("Could we get a notes.md in here?", "notes.md"),
+    ("whip up notes.md", "notes.md"), ("print the output of core.py into notes.md", "notes.md"),
+    ("log the findings to findings.txt", "findings.txt"), ("toggle debug in config.yaml", "config.yaml"),
+    ("please see to it that old.txt is gone", "-old.txt"), ("make old.txt disappear", "-old.txt"),
+    ("there should be no old.txt any more", "-old.txt"), ("delete a.md along with b.md", "-a.md -b.md"),
+    ("fix core.py but the tests must stay as they are", "core.py"),
     ("Convert README.md to README.rst", "README.rst"),
     ("translate docs/guide.md to docs/guide.ja.md", "docs/guide.ja.md"),
     ("write the documentation of core.py to docs/core.md", "docs/core.md"),
@@ -216,7 +222,8 @@ ENGLISH: list[tuple[str, str]] = [
 JAPANESE: list[tuple[str, str]] = [
     *((text.format("README.md"), "README.md") for text in (
         "{}に一行追加して", "{}を更新して", "{}を修正して", "{}を直して", "{}の誤字を直して", "{}を更新してください", "{}を書き換えて",
-        "{}に使い方を追記して", "{}に手順を追記してください", "{}のタイトルを変更して", "「{}」を更新して", "`{}`を更新して",
+        "{}に使い方を追記して", "{}の冒頭に説明を足して", "{}を最新の状態にして", "{}の見出しを太字にしてほしい",
+        "{}をリファクタリングして", "{}のデバッグを無効にして", "{}に手順を追記してください", "{}のタイトルを変更して", "「{}」を更新して", "`{}`を更新して",
         "{}を更新してくれますか？", "{}だけを更新して", "{}をすぐに更新して", "急いで{}を更新して", "{}から古い節を削除して",  # noqa: RUF001
         "{}の最初の行を削除して", "{}を整理して", "{}を編集してほしい", "{}にあるfooをbarに置き換えて", "{}内のfooをbarに置換して",
         "core.pyは変更しないで、{}を更新して", "{}を更新して、core.pyには触らないで", "まず{}を更新して", "{} を更新して",
@@ -341,5 +348,9 @@ FORBIDDEN: list[tuple[str, str]] = [
     ("update every *.md file but README.md", "a.md README.md"), ("delete src/*.py but keep src/keep.py", "-src/keep.py -src/keep2.py"),
     ("core.pyには手を加えず、README.mdだけ直して", "README.md core.py"),
     ("core.pyは読み取り専用です。README.mdを更新してください", "README.md core.py"),
+    ("create notes.md but please no edits in README.md", "notes.md README.md"),
+    ("fix core.py. Under no circumstances change README.md", "core.py README.md"),
+    ("delete old.txt, but on no account README.md", "-old.txt -README.md"),
+    ("docs配下は触らずにREADME.mdを更新して", "README.md docs/api.md"),
 ]  # fmt: skip
 """Tasks that forbid something, each with what an executor changes that does it all the same."""
