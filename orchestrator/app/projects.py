@@ -60,7 +60,7 @@ def add(context: Context, request: AddProject) -> Answer:
     """
     path, alias = request.path, request.alias
     if not os.path.isabs(path):
-        raise UsageError("USAGE", "The path of a project is absolute.", "Name the folder from the root")
+        raise UsageError("USAGE", "The path of a project must be absolute.", "Give the full path of the folder")
     if alias is not None:
         _check_alias(alias)
     project.check(path)
@@ -70,7 +70,7 @@ def add(context: Context, request: AddProject) -> Answer:
 def _check_alias(alias: str) -> None:
     names.check_id("project", alias)
     if _OWN_IDS.fullmatch(alias):
-        raise UsageError("USAGE", f"{alias} has the form of the ids that projects get.", "Choose another alias")
+        raise UsageError("USAGE", f"{alias} looks like a project id.", "Choose another alias")
 
 
 def register(work: Work, request: AddProject) -> Answer:

@@ -320,10 +320,10 @@ def test_a_page_outlives_a_restart_of_its_server(house: WebHouse, visit: Open) -
     page.locator("#live[data-on=no]").wait_for()
     house.serve(port=port)
     page.locator("#live[data-on=yes]").wait_for()
-    page.locator("#enter").get_by_text("Your visit has ended.").wait_for()
+    page.locator("#enter").get_by_text("You have been signed out.").wait_for()
     page.get_by_role("button", name="Send the reply").click()
     page.wait_for_url(re.compile("/reply$"))
-    assert page.get_by_role("heading", name="Your visit has ended").is_visible()
+    assert page.get_by_role("heading", name="You have been signed out").is_visible()
     assert page.get_by_text("Open that link in this browser").is_visible()
     assert page.locator("textarea").input_value() == "my long reply"
     assert house.api(f"/api/tasks/{id}")["status"] == "AWAITING_RESPONSE"

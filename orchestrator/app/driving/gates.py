@@ -56,6 +56,6 @@ def refusal(session: str, failed: list[Answer]) -> Refused:
         for each in failed
     )
     return Refused(
-        CODE, f"What is due before this report fails. Fix it, then report again.\n\n{told}",
+        CODE, f"A check that must pass before this report fails. Fix it, then report again.\n\n{told}",
         suggest("status", session_id=session), gates=failed,
     )  # fmt: skip

@@ -52,9 +52,9 @@ def groups(context: Context, *, limit: int = 50, offset: int = 0, status: str | 
         UsageError: a number out of range, an unknown state.
     """
     if not 1 <= limit <= MOST or offset < 0:
-        raise UsageError("USAGE", f"limit is 1 to {MOST}, and offset 0 or more.", "Leave them out")
+        raise UsageError("USAGE", f"limit must be 1 to {MOST}, and offset 0 or more.", "Leave them out")
     if status is not None and status not in STATUSES:
-        raise UsageError("USAGE", "There is no such status.", f"One of: {', '.join(STATUSES)}")
+        raise UsageError("USAGE", "Unknown status.", f"One of: {', '.join(STATUSES)}")
     total = run_board.count(context.connection, status and status.lower())
     rows = run_board.page(context.connection, status and status.lower(), limit, offset)
     shown = [_group(context, row) for row in rows]
@@ -89,7 +89,7 @@ def tasks(context: Context, group: str) -> Answer:
     """
     session = context.require_session(group)
     if session.kind != "chat":
-        raise Refused("UNKNOWN_SESSION", f"Session {group} is no chat.", "GET /api/task-groups lists them")
+        raise Refused("UNKNOWN_SESSION", f"Session {group} is not a chat.", "GET /api/task-groups lists them")
     runs = run_reader.of_session(context.connection, group)
     return {"task_group_id": group, "tasks": [row(context, run) for run in runs]}
 
@@ -109,7 +109,7 @@ def require(context: Context, id: str) -> Run:
     """
     found = run_reader.by_id(context.connection, id)
     if found is None:
-        raise Refused("UNKNOWN_ID", "There is no task of this id.", "GET /api/task-groups lists them", kind="task")
+        raise Refused("UNKNOWN_ID", "There is no task with this id.", "GET /api/task-groups lists them", kind="task")
     return found
 
 

@@ -41,7 +41,7 @@ def _door() -> Any:
             raise
         raise EnvironmentProblem(
             "EXTRA_MISSING",
-            f"The Python package mcp is not installed, or too old or too new: no {lacking}.",
+            f"The Python package mcp is missing, too old or too new: no {lacking}.",
             resources.installing("mcp"),
         ) from None
 
@@ -50,7 +50,7 @@ COMMANDS = {
     "mcp": Command(
         "mcp",
         "Serve one agent over the Model Context Protocol: tools and resources, on stdin and stdout, until the input"
-        " ends. Who acts is fixed here, so that no call can name another. The log goes to stderr.",
+        " ends. The acting agent is fixed here; no call can name another. The log goes to stderr.",
         "orchestrator mcp --agent-id developer -s S1",
         (
             option("agent_id", "The agent the server acts as.", "--agent-id", "-a", required=True, metavar="AGENT"),

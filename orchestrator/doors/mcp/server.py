@@ -134,11 +134,11 @@ def build(desk: Desk) -> Server[Any]:
         NAME,
         version=metadata.version("guarded-orchestrator"),
         instructions=(
-            f"You act as agent {agent}. Call get_next_action for what to do now, a task or the turn"
-            " that is open, and get_status when you have lost your context. Report a turn once, with route; report a"
+            f"You act as agent {agent}. Call get_next_action to learn what to do now (a task, or the open turn), and"
+            f" get_status if you have lost your context. Report a turn once, with route; report a"
             " task with report_completed. A refusal is an error with a code and a suggestion: follow it, and do not"
-            " repeat the same call. Answers name the tools to call next, each with its arguments as a JSON object. What"
-            " is said to be done at the command line is for whoever runs this server: tell them. A task is taken by"
+            " repeat the same call. Answers name the tools to call next, each with its arguments as a JSON object."
+            " Anything to be done at the command line is for whoever runs this server: tell them. Start a task by"
             " setting it in_progress."
         ),
         on_list_tools=desk.list_tools,

@@ -26,24 +26,24 @@ class NewProject(Body):
     """A folder that is set up for runs."""
 
     project_path: Annotated[str, Field(min_length=1, max_length=4096, description="Its absolute path.")]
-    alias: Annotated[str | None, Field(max_length=128, description="Another name for it, of the form of an id.")] = None
+    alias: Annotated[str | None, Field(max_length=128, description="An alias, in the form of an id.")] = None
 
 
 class Chat(Body):
     """Something that is to be done."""
 
-    content: Annotated[str, Field(max_length=MAX_TEXT, description=f"In words; not blank. {_LIMIT}")]
+    content: Annotated[str, Field(max_length=MAX_TEXT, description=f"Text, not blank. {_LIMIT}")]
     session_id: Annotated[
-        str | None, Field(max_length=128, description="The chat; begun where there is none of this id.")
+        str | None, Field(max_length=128, description="The chat; started if no chat has this id.")
     ] = None
 
 
 class Reply(Body):
     """The answer to what a task asks: words, or a choice."""
 
-    reply: Annotated[str | None, Field(max_length=MAX_TEXT, description=f"In words. {_LIMIT}")] = None
-    choice: Annotated[Literal["yes", "no"] | None, Field(description="In place of words, never beside them.")] = None
-    question_id: Annotated[str | None, Field(max_length=300, description="The question that is answered.")] = None
+    reply: Annotated[str | None, Field(max_length=MAX_TEXT, description=f"Text. {_LIMIT}")] = None
+    choice: Annotated[Literal["yes", "no"] | None, Field(description="Instead of text, never together with it.")] = None
+    question_id: Annotated[str | None, Field(max_length=300, description="The question being answered.")] = None
 
 
 class Failure(BaseModel):
@@ -122,7 +122,7 @@ class Group(BaseModel):
     status_counts: dict[Status, int]
     latest_status: Status
     first_prompt: Annotated[
-        str, Field(max_length=FIRST_PROMPT, description="What was said first; what is longer ends in an ellipsis.")
+        str, Field(max_length=FIRST_PROMPT, description="The first message; a long one ends in an ellipsis.")
     ]
     created_at: str
     latest_updated_at: str

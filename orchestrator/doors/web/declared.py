@@ -71,7 +71,7 @@ class Endpoint(NamedTuple):
 
 READING = (
     Endpoint(
-        "/sessions", "session list", "list_sessions", "Sessions in the order of their ids, ended ones too.",
+        "/sessions", "session list", "list_sessions", "Sessions in the order of their ids, including ended ones.",
         ("all", "limit", "since"), {"all": True}, failures=(400, 401, 503),
     ),
     Endpoint(
@@ -84,14 +84,14 @@ READING = (
     ),
     Endpoint(
         "/sessions/{session}/status", "status", "show_status",
-        "Where a session stands: who is awaited, since when, and what is asked.", ("brief",),
+        "The state of a session: who is awaited, since when, and open questions.", ("brief",),
     ),
     Endpoint(
-        "/inbox", "inbox", "show_inbox", "What waits for a person, the oldest first.", ("session_id", "limit", "since")
+        "/inbox", "inbox", "show_inbox", "What is waiting for a person, oldest first.", ("session_id", "limit", "since")
     ),
     Endpoint(
         "/workflow/graph", "workflow graph", "show_graph",
-        "The workflow as a drawing; with a session, its position in it, and with a group of it, that one's alone.",
+        "The workflow as a drawing; with a session, its position is highlighted; with a group, only that group's.",
         ("format", "session_id", "group_id"),
     ),
 )  # fmt: skip
@@ -186,12 +186,12 @@ def _asked(endpoint: Endpoint, document: dict[str, Any], caller: Caller) -> dict
     for name in (*endpoint.places.values(), _KEY):
         if name in document:
             where = "the header Idempotency-Key" if name == _KEY else "the address"
-            raise Denied(400, "USAGE", f"{name} is not part of the body; {where} says it.")
+            raise Denied(400, "USAGE", f"{name} is not part of the body; use {where}.")
     known = operations.find(endpoint.words).parameters()
     if caller.person is None or "by" not in known:
         return document
     if document.get("by") not in (None, caller.person):
-        what = f"{caller.person} acts here, and under no other name; leave by out."
+        what = f"{caller.person} is acting here; leave by out."
         raise Denied(403, "NOT_PERMITTED", what)
     return {**document, "by": caller.person}
 

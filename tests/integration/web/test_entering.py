@@ -39,10 +39,10 @@ def test_an_ended_visit_is_told_exactly_how_to_go_on(web: Web) -> None:
     web.access.leave(web.cookies[web.access.cookie])
     shown = web.get("/projects")
     assert shown.status == 200
-    for said in ("Your visit has ended", "restart", "newest one-time link", "Open that link in this browser"):
+    for said in ("You have been signed out", "restart", "newest one-time link", "Open that link in this browser"):
         assert said in shown.text
     sent = web.post("/projects/portal/chat", csrf=csrf, content="explain <this>")
-    assert (sent.status, "<h1>Your visit has ended</h1>" in sent.text) == (401, True)
+    assert (sent.status, "<h1>You have been signed out</h1>" in sent.text) == (401, True)
     assert "explain &lt;this&gt;</textarea>" in sent.text
     assert "newest one-time link" in sent.text
     assert '<a href="/projects/portal/chat">Open its page again</a>' in sent.text
@@ -105,4 +105,4 @@ def test_whoever_leaves_reads_only(web: Web) -> None:
     assert web.send("/", "/leave").status == 303
     assert "You are reading only" in web.get("/").text
     web.cookies = kept
-    assert "Your visit has ended" in web.get("/").text
+    assert "You have been signed out" in web.get("/").text

@@ -61,12 +61,12 @@ def _resume(point: Answer | None) -> str | None:
 
 def _verdict(row: Answer) -> str:
     if row["grandfathered"]:
-        return "none here: it was completed before it was imported"
+        return "none here: completed before the import"
     if row["pm_path"]:
         return "valid: the project manager's acknowledgement"
     if row["path_valid"]:
         return "valid"
-    return "waits for the project manager's confirmation" if row["awaiting_confirmation"] else "not valid"
+    return "waiting for the project manager's confirmation" if row["awaiting_confirmation"] else "not valid"
 
 
 def path(parts: list[Answer]) -> list[str]:

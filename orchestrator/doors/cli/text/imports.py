@@ -27,9 +27,9 @@ def peer(answer: Answer) -> list[str]:
     for session in answer["sessions"]:
         lines += layout.section(f"Session {visible(session['id'])}: {session['status']}", _session(session))
     findings = [_finding(each) for each in answer["findings"]]
-    lines += layout.section("Findings (read from texts of the peer; they prove nothing)", findings)
+    lines += layout.section("Findings (from the other tool's texts; no proof)", findings)
     lines += layout.section("Renamed", [_renamed(each) for each in answer["renamed"]])
-    return lines + layout.section("Tables of the file", _tables(answer["tables"]))
+    return lines + layout.section("Tables in the file", _tables(answer["tables"]))
 
 
 def _session(row: Answer) -> list[str]:
