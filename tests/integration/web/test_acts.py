@@ -354,7 +354,7 @@ def test_work_that_was_approved_goes_on_as_another_task(make: Make) -> None:
     id = story.run(web, "Write a report about the tests into notes.md", until="INCOMPLETE")
     (asked,) = re.findall(r'class="button" href="(/questions/[^"]+)"', web.get(f"/tasks/{id}").text)
     assert web.send(asked, asked, decision="continue").status == 303
-    (newer,) = re.findall(r'tried again as <a href="/tasks/([^"]+)"', web.get(f"/tasks/{id}").text)
+    (newer,) = re.findall(r'retried as <a href="/tasks/([^"]+)"', web.get(f"/tasks/{id}").text)
     story.wait(web, newer, "COMPLETE")
 
 
@@ -376,7 +376,7 @@ def test_what_ended_well_is_neither_cancelled_nor_tried_again(running: Web) -> N
 
 def test_a_person_begins_from_the_page(running: Web) -> None:
     page = running.get("/projects")
-    assert "No project is registered." in page.text
+    assert "No projects are registered." in page.text
     assert running.post("/projects", csrf=page.csrf, project_path=str(running.project), alias="portal").status == 303
     (place,) = [form for form in running.get("/projects").forms if form.endswith("/chat")]
     begun = running.post(place, csrf=page.csrf, content=story.READ)
